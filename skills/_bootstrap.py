@@ -1,0 +1,38 @@
+"""Starts a step script: checks the Python, then hands over. Parses on any Python, so that it can say what it needs.
+
+Every script under ``scripts/`` has the same head; only N, the number of folders up to the one that holds ``skills/``,
+differs: 4 for ``skills/<skill>/scripts/x.py``, 5 one folder deeper.
+
+    import os
+    import sys
+
+    root = os.path.realpath(__file__)
+    for _ in range(4):
+        root = os.path.dirname(root)
+    if root not in sys.path:
+        sys.path.insert(0, root)
+
+    from skills._bootstrap import main
+
+    main(__file__, "x_workflow")
+"""
+
+import os
+import sys
+
+
+def main(script, module):  # type: ignore[no-untyped-def]  # annotations of a return would be fine, but not on Python 2
+    """Run the script whose graph is in ``module`` beside it, and exit with its code."""
+    if sys.version_info < (3, 11):
+        found = ".".join([str(part) for part in sys.version_info[:3]])
+        sys.stderr.write("lockstep: needs Python 3.11 or later, and this is %s (%s)\n" % (found, sys.executable))
+        sys.stderr.write("  try:   run the same command with python3.11 or later in place of the interpreter\n")
+        sys.exit(4)
+    if sys.dont_write_bytecode and sys.pycache_prefix is None:
+        # Without any bytecode cache a step takes three times as long; this one stays out of the tree.
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        sys.pycache_prefix = os.path.join(base, "lockstep", "bytecode")
+        sys.dont_write_bytecode = False
+    from skills.lib.runtime import entry
+
+    entry.run(os.path.realpath(script), module)

@@ -1,0 +1,79 @@
+"""JSON by the C accelerator alone: ``import json`` costs 5 ms at start-up, most of it ``re``.
+
+The accelerator is private to CPython; where it is missing or has changed, the public module serves.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+
+class _Reader:
+    """The attributes that the C scanner reads from its context."""
+
+    strict = True
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    memo: dict[str, str] = {}  # noqa: RUF012  the scanner clears it after each document
+
+    @staticmethod
+    def parse_constant(name: str) -> float:
+        raise ValueError(f"{name} is not JSON")
+
+
+def _unserialisable(value: object) -> object:
+    raise TypeError(f"a {type(value).__name__} cannot be kept: use text, numbers, true, false, null, lists and objects")
+
+
+try:
+    from _json import encode_basestring, encode_basestring_ascii, make_encoder, make_scanner
+
+    _encode = make_encoder(None, _unserialisable, encode_basestring_ascii, None, ":", ",", True, False, False)
+    _encode_readable = make_encoder(None, _unserialisable, encode_basestring, None, ": ", ", ", False, False, False)
+    _scan = make_scanner(_Reader)  # type: ignore[arg-type]
+    _encode({"a": [1, None]}, 0)
+    _scan('{"a":[1,null]}', 0)
+except (ImportError, TypeError, AttributeError):
+    _scan = None  # type: ignore[assignment]
+
+
+def dumps(value: Any) -> str:
+    """Render ``value`` as compact JSON with sorted keys: the canonical form that digests are taken over.
+
+    Raises TypeError or ValueError for what JSON does not have (other types, NaN, infinities).
+    """
+    if _scan is not None:
+        return "".join(_encode(value, 0))
+    import json
+
+    return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_unserialisable)
+
+
+def readable(value: Any) -> str:
+    """Render ``value`` as JSON on one line for a reader: spaces, its own order, every script as it is."""
+    if _scan is not None:
+        return "".join(_encode_readable(value, 0))
+    import json
+
+    return json.dumps(value, ensure_ascii=False, default=_unserialisable)
+
+
+def loads(text: str) -> Any:
+    """Read JSON as ``dumps`` writes it; anything else goes the long way, which raises ValueError and says where."""
+    if _scan is not None:
+        try:
+            value, end = _scan(text, 0)
+            if end == len(text):
+                return value
+        except (StopIteration, SystemError, ValueError, RecursionError):
+            pass
+    import json
+
+    try:
+        return json.loads(text, parse_constant=_Reader.parse_constant)
+    except RecursionError:
+        raise ValueError("nested too deeply") from None

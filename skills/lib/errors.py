@@ -1,0 +1,93 @@
+"""The errors of Lockstep and the exit code of each.
+
+LockstepError
+├── UsageError           2  what was given cannot be understood
+├── RefusedError         3  understood, and not allowed from where the run stands
+├── EnvironmentProblem   4  something outside the skill is missing or broken
+│   ├── LedgerError         the ledger cannot be read or written
+│   └── UnsealedWorkflow    the graph was never validated and networkx is not installed
+└── SkillError           5  the skill itself is broken; the run is untouched
+    ├── InvalidWorkflow     the graph has errors: every finding is listed
+    └── HandlerError        a handler raised or returned nonsense
+
+Anything else is a bug of ours: exit 70, one line, and a log.
+"""
+
+from __future__ import annotations
+
+PRINTED = 0
+USAGE = 2
+REFUSED = 3
+ENVIRONMENT = 4
+BROKEN_SKILL = 5
+BUG = 70
+INTERRUPTED = 130
+
+
+class LockstepError(Exception):
+    """An error that a user can act on: what was wrong, what is valid, what to try."""
+
+    exit_code = BUG
+
+    def __init__(self, what: str, *, valid: str = "", remedy: str = "") -> None:
+        super().__init__(what)
+        self.what = what
+        self.valid = valid
+        self.remedy = remedy
+
+    def message(self) -> str:
+        """The message as it is printed to standard error."""
+        return "lockstep: " + "\n".join(self.lines()) + "\n"
+
+    def lines(self) -> list[str]:
+        """The message as lines: what, then what is valid, then what to try."""
+        lines = [self.what]
+        if self.valid:
+            lines.append(f"  valid: {self.valid}")
+        if self.remedy:
+            lines.append(f"  try:   {self.remedy}")
+        return lines
+
+
+class UsageError(LockstepError):
+    """What was given cannot be understood."""
+
+    exit_code = USAGE
+
+
+class RefusedError(LockstepError):
+    """Understood, and not allowed from where the run stands."""
+
+    exit_code = REFUSED
+
+
+class EnvironmentProblem(LockstepError):
+    """Something outside the skill is missing or broken."""
+
+    exit_code = ENVIRONMENT
+
+
+class LedgerError(EnvironmentProblem):
+    """The ledger cannot be read or written; the message names its file."""
+
+
+class UnsealedWorkflow(EnvironmentProblem):
+    """The graph was never validated here and the validator is not installed."""
+
+
+class SkillError(LockstepError):
+    """The skill itself is broken; the run is untouched."""
+
+    exit_code = BROKEN_SKILL
+
+
+class InvalidWorkflow(SkillError):
+    """The graph has errors; ``findings`` holds every one of them."""
+
+    def __init__(self, what: str, findings: tuple[object, ...] = (), *, remedy: str = "") -> None:
+        super().__init__(what, remedy=remedy)
+        self.findings = findings
+
+
+class HandlerError(SkillError):
+    """A handler raised, or returned what is not an outcome."""

@@ -1,0 +1,186 @@
+"""Opens the ledger's database, and says in words what is wrong where it cannot be used."""
+
+from __future__ import annotations
+
+import os
+
+from skills.lib.errors import LedgerError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import sqlite3 as sqlite
+    from collections.abc import Sequence
+    from sqlite3 import Connection, Cursor
+    from typing import Any
+else:
+    from skills.lib.ledger.driver import sqlite
+
+FILE = "runs.db"
+MARKER = "LEDGER"
+APPLICATION_ID = 0x4C4B5354  # "LKST"
+VERSION = 1
+# How long a call waits for another process's transaction, in seconds; one takes well under a millisecond.
+LOCK_TIMEOUT = 10.0
+# Beyond this the write-ahead log is folded into the database on the way out (a step does not close otherwise).
+WAL_LIMIT = 256 * 1024
+
+SCHEMA = """
+CREATE TABLE events(
+    seq INTEGER PRIMARY KEY, run TEXT NOT NULL, turn INTEGER NOT NULL, kind TEXT NOT NULL, actor TEXT NOT NULL,
+    at REAL NOT NULL, detail TEXT NOT NULL, change TEXT NOT NULL, sum TEXT NOT NULL);
+CREATE INDEX events_of_run ON events(run, seq);
+CREATE TABLE runs(
+    id TEXT PRIMARY KEY, workflow TEXT NOT NULL, parent TEXT, status TEXT NOT NULL, version INTEGER NOT NULL,
+    data TEXT NOT NULL, sum TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE definitions(fingerprint TEXT PRIMARY KEY, data TEXT NOT NULL, sum TEXT NOT NULL) WITHOUT ROWID;
+"""
+
+_MARKER_TEXT = """The file runs.db beside this one is the record of this project's Lockstep runs.
+Copy or move it only together with runs.db-wal. To begin anew, remove this whole folder.
+"""
+
+
+class Database:
+    """One connection; every failure of SQLite becomes a LedgerError that names the file."""
+
+    def __init__(self, home: str, create: bool) -> None:
+        self.home = home
+        self.path = os.path.join(home, FILE)
+        self._connection: Connection | None = None
+        marked = os.path.exists(os.path.join(home, MARKER))
+        there = os.path.exists(self.path)
+        if marked and not there:
+            raise self.broken("is missing, and it was there before", "restore it from a copy")
+        if not there and not create:
+            raise LedgerError(
+                f"there is no ledger at {self.path}", remedy="open a run with --step 1, or give --project"
+            )
+        if not there:
+            self._make_home()
+        self._connect()
+        self._check(marked)
+
+    def execute(self, sql: str, values: Sequence[Any] = ()) -> Cursor:
+        """Run one statement."""
+        assert self._connection is not None
+        try:
+            return self._connection.execute(sql, values)
+        except (sqlite.Error, OverflowError, UnicodeError, MemoryError) as error:
+            raise self._explain(error) from error
+
+    def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
+        """Run one query and read it whole."""
+        try:
+            return self.execute(sql, values).fetchall()
+        except (sqlite.Error, OverflowError, UnicodeError, MemoryError) as error:
+            raise self._explain(error) from error
+
+    def rollback(self) -> None:
+        """Undo the open transaction, if there is one."""
+        if self._connection is not None and self._connection.in_transaction:
+            self._connection.execute("ROLLBACK")
+
+    def leave(self) -> None:
+        """Let go before the process exits: close only when the write-ahead log has grown, for closing folds it in."""
+        try:
+            grown = os.path.getsize(self.path + "-wal") > WAL_LIMIT
+        except OSError:
+            grown = True
+        if grown:
+            self.close()
+
+    def close(self) -> None:
+        """Close the connection, which folds the write-ahead log into the database."""
+        if self._connection is not None:
+            connection, self._connection = self._connection, None
+            try:
+                connection.close()
+            except sqlite.Error as error:
+                raise self._explain(error) from error
+
+    def broken(self, what: str, remedy: str = "") -> LedgerError:
+        """The error for a ledger that cannot be trusted."""
+        lead = f"{remedy}, " if remedy else ""
+        return LedgerError(
+            f"the ledger {self.path} {what}",
+            remedy=f"{lead}move its folder aside to begin anew, or set LOCKSTEP_HOME to another folder",
+        )
+
+    def _make_home(self) -> None:
+        try:
+            os.makedirs(self.home, mode=0o700, exist_ok=True)
+            ignore = os.path.join(self.home, ".gitignore")
+            if not os.path.exists(ignore):
+                with open(ignore, "w", encoding="ascii") as file:
+                    file.write("*\n")
+            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
+        except OSError as error:
+            raise LedgerError(
+                f"the ledger's folder {self.home} cannot be made: {error.strerror}",
+                remedy="set LOCKSTEP_HOME to a folder that can be written",
+            ) from error
+
+    def _connect(self) -> None:
+        try:
+            self._connection = sqlite.connect(self.path, timeout=LOCK_TIMEOUT, isolation_level=None)
+        except sqlite.Error as error:
+            raise self._explain(error) from error
+
+    def _check(self, marked: bool) -> None:
+        ((application,),), ((version,),) = self.rows("PRAGMA application_id"), self.rows("PRAGMA user_version")
+        if application == 0 and version == 0 and not self.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
+            if marked:
+                raise self.broken("is empty, and it held runs before", "restore it from a copy")
+            self._create()
+        elif application != APPLICATION_ID:
+            raise self.broken("is not a ledger of Lockstep")
+        elif version > VERSION:
+            raise LedgerError(
+                f"the ledger {self.path} was written by a newer Lockstep (format {version}, this one reads {VERSION})",
+                remedy="upgrade lockstep-skills",
+            )
+        elif version < VERSION:
+            raise self.broken(f"has format {version}, which no version of Lockstep writes")
+        if not marked:
+            self._mark()
+
+    def _create(self) -> None:
+        self.execute("PRAGMA journal_mode=WAL")
+        self.execute("BEGIN IMMEDIATE")
+        if not self.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
+            for statement in SCHEMA.split(";\n"):
+                if statement.strip():
+                    self.execute(statement)
+            self.execute(f"PRAGMA application_id={APPLICATION_ID}")
+            self.execute(f"PRAGMA user_version={VERSION}")
+        self.execute("COMMIT")
+        self.execute("PRAGMA wal_checkpoint(PASSIVE)")
+
+    def _mark(self) -> None:
+        try:
+            with open(os.path.join(self.home, MARKER), "w", encoding="ascii") as file:
+                file.write(_MARKER_TEXT)
+        except OSError as error:
+            raise LedgerError(
+                f"the ledger's folder {self.home} cannot be written: {error.strerror}",
+                remedy="set LOCKSTEP_HOME to a folder that can be written",
+            ) from error
+
+    def _explain(self, error: BaseException) -> LedgerError:
+        text = str(error)
+        if "locked" in text or "busy" in text:
+            return LedgerError(
+                f"the ledger {self.path} has been locked by another process for {LOCK_TIMEOUT:g} s",
+                remedy="run the same command again; if it stays locked, look for a stopped process that holds it",
+            )
+        if "readonly" in text or "unable to open" in text:
+            return LedgerError(
+                f"the ledger {self.path} cannot be written: {text}",
+                remedy="set LOCKSTEP_HOME to a folder that can be written",
+            )
+        if "full" in text or "disk I/O" in text:
+            return LedgerError(
+                f"the ledger {self.path} could not be written: {text}",
+                remedy="make room on the disk and run the same command again; the run stands where it stood",
+            )
+        return self.broken(f"is damaged: {text}", "restore it from a copy")

@@ -1,0 +1,276 @@
+"""Runs and their events: read with their checksums checked, written in one transaction a transition."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from skills.lib import compact_json
+from skills.lib.ledger.database import Database
+from skills.lib.workflow.core import digest
+from skills.lib.workflow.state import Run
+from skills.lib.workflow.types import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from skills.lib.workflow.engine import Move
+
+_ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
+_RUNS = "SELECT id, workflow, parent, status, version, data, sum FROM runs"
+_EVENTS = "SELECT seq, run, turn, kind, actor, at, detail, change, sum FROM events"
+
+
+class Stale(Exception):
+    """The run has moved since it was read: somebody else won; read it again."""
+
+
+class Event(Value):
+    """One row of the record; ``at`` is seconds since the epoch, for people only: ``seq`` is the order."""
+
+    __slots__ = ("seq", "run", "turn", "kind", "actor", "at", "detail", "change")
+    seq: int
+    run: str
+    turn: int
+    kind: str
+    actor: str
+    at: float
+    detail: dict[str, Any]
+    change: dict[str, Any]
+
+    def __init__(
+        self,
+        seq: int,
+        run: str,
+        turn: int,
+        kind: str,
+        actor: str,
+        at: float,
+        detail: dict[str, Any],
+        change: dict[str, Any],
+    ) -> None:
+        self._set(seq=seq, run=run, turn=turn, kind=kind, actor=actor, at=at, detail=detail, change=change)
+
+
+def new_id() -> str:
+    """A new run id: eight letters and digits that are hard to mistake, 39 bits."""
+    return "".join([_ALPHABET[byte % len(_ALPHABET)] for byte in os.urandom(8)])
+
+
+class Ledger:
+    """The record of one home folder. Raises LedgerError wherever it cannot be trusted or used."""
+
+    def __init__(self, home: str, create: bool = True) -> None:
+        self.database = Database(home, create)
+
+    @property
+    def path(self) -> str:
+        """The file of the ledger."""
+        return self.database.path
+
+    def run(self, run_id: str) -> Run | None:
+        """The run of that id; None only where a whole ledger has none, so that damage never looks like absence."""
+        rows = self.database.rows(f"{_RUNS} WHERE id=?", (run_id,))
+        if rows:
+            return self._run(rows[0])
+        self.verify()
+        return None
+
+    def runs(self, ids: Sequence[str]) -> list[Run]:
+        """The runs of these ids, in their order."""
+        found = [self.run(run_id) for run_id in ids]
+        if None in found:
+            raise self.database.broken("lacks a child run that its parent names", "restore it from a copy")
+        return [run for run in found if run is not None]
+
+    def every_run(self, where: str = "1", values: Sequence[Any] = ()) -> list[Run]:
+        """All runs that an SQL condition admits, checked."""
+        rows = self.database.rows(f"{_RUNS} WHERE {where}", values)
+        return [self._run(row) for row in rows]
+
+    def open_runs(self, workflow: str) -> list[Run]:
+        """The runs of that workflow that nothing has ended and no parent started."""
+        return self.every_run("workflow=? AND parent IS NULL AND status IN ('open','waiting')", (workflow,))
+
+    def definition(self, fingerprint: str) -> dict[str, Any]:
+        """The data of the workflow of that fingerprint, as it was when a run of it opened."""
+        rows = self.database.rows("SELECT data, sum FROM definitions WHERE fingerprint=?", (fingerprint,))
+        if not rows or digest(rows[0][0]) != rows[0][1]:
+            raise self.database.broken("has lost a workflow's definition", "restore it from a copy")
+        data: dict[str, Any] = compact_json.loads(rows[0][0])
+        return data
+
+    def commit(self, before: Run | None, move: Move, actor: str, definition: dict[str, Any] | None = None) -> Run:
+        """Record a move in one transaction and return the run as it stands; Stale if the run moved meanwhile.
+
+        ``before`` is None for a run that is not in the ledger yet.
+        """
+        run = move.run
+        made = [self._child(run, run.born + at, spec) for at, spec in enumerate(move.create, 1)]
+        children = [*run.children, *[child.id for child in made]]
+        after = run.changed(children=children, born=run.born + len(made), version=run.version + 1)
+        self.database.execute("BEGIN IMMEDIATE")
+        try:
+            if definition is not None:
+                self._keep_definition(after.fingerprint, definition)
+            self._write(before, after)
+            self._append(after.id, run.turn, move.kind, actor, move.detail, _change(before, after))
+            for child in made:
+                self._write(None, child)
+                self._append(child.id, 0, "created", "script", {"parent": run.id}, _change(None, child))
+            for child_id, status in move.end:
+                self._end_child(child_id, status, str(move.detail.get("reason", "")), actor)
+            self.database.execute("COMMIT")
+        except BaseException:
+            self.database.rollback()
+            raise
+        return after
+
+    def note(self, run_id: str, turn: int, kind: str, actor: str, detail: dict[str, Any]) -> None:
+        """Record what changes no run: a refusal, a failed check."""
+        self.database.execute("BEGIN IMMEDIATE")
+        try:
+            self._append(run_id, turn, kind, actor, detail, {})
+            self.database.execute("COMMIT")
+        except BaseException:
+            self.database.rollback()
+            raise
+
+    def events(self, run_id: str | None = None) -> list[Event]:
+        """The events of a run (of all runs without an id) in sequence, their chain checked."""
+        where, values = ("WHERE run=?", (run_id,)) if run_id is not None else ("", ())
+        rows = self.database.rows(f"{_EVENTS} {where} ORDER BY seq", values)
+        tips: dict[str, str] = {}
+        events = []
+        for *fields, total in rows:
+            if total != digest([tips.get(fields[1], ""), *fields[1:]]):
+                raise self.database.broken(f"is damaged: event {fields[0]} of run {fields[1]} has a wrong checksum")
+            tips[fields[1]] = total
+            seq, run, turn, kind, actor, at, detail, change = fields
+            events.append(
+                Event(seq, run, turn, kind, actor, at, compact_json.loads(detail), compact_json.loads(change))
+            )
+        return events
+
+    def verify(self) -> None:
+        """Check the file, every checksum, and that replaying the events gives every run as it stands.
+
+        Raises LedgerError at the first thing that does not fit.
+        """
+        found = self.database.rows("PRAGMA integrity_check(1)")
+        if found != [("ok",)]:
+            raise self.database.broken(f"is damaged: {found[0][0] if found else 'no answer'}")
+        replayed: dict[str, dict[str, Any]] = {}
+        for event in self.events():
+            if event.change:
+                replayed[event.run] = _apply(replayed.get(event.run, {}), event.change)
+        standing = {run.id: run.to_data() for run in self.every_run()}
+        if standing != replayed:
+            odd = sorted(run_id for run_id in {*standing, *replayed} if standing.get(run_id) != replayed.get(run_id))
+            raise self.database.broken(f"is damaged: its events do not lead to run {odd[0]} as it stands")
+
+    def delete(self, run_ids: Sequence[str]) -> None:
+        """Remove these ended runs, their events, and the definitions that no run refers to any more."""
+        self.database.execute("BEGIN IMMEDIATE")
+        try:
+            for run_id in run_ids:
+                self.database.execute("DELETE FROM runs WHERE id=?", (run_id,))
+                self.database.execute("DELETE FROM events WHERE run=?", (run_id,))
+            kept = {run.fingerprint for run in self.every_run()}
+            for (fingerprint,) in self.database.rows("SELECT fingerprint FROM definitions"):
+                if fingerprint not in kept:
+                    self.database.execute("DELETE FROM definitions WHERE fingerprint=?", (fingerprint,))
+            self.database.execute("COMMIT")
+        except BaseException:
+            self.database.rollback()
+            raise
+        self.database.execute("VACUUM")
+
+    def leave(self) -> None:
+        """Let go before the process exits."""
+        self.database.leave()
+
+    def close(self) -> None:
+        """Close the ledger."""
+        self.database.close()
+
+    def _run(self, row: Any) -> Run:
+        *fields, total = row
+        try:
+            if total == digest(fields):
+                run = Run(**compact_json.loads(fields[5]))
+                if [run.id, run.workflow, run.parent, run.status, run.version] == fields[:5]:
+                    return run
+        except (TypeError, ValueError):
+            pass
+        raise self.database.broken(f"is damaged: run {fields[0]!r:.40} has a wrong checksum")
+
+    def _write(self, before: Run | None, after: Run) -> None:
+        data = compact_json.dumps(after.to_data())
+        fields = [after.id, after.workflow, after.parent, after.status, after.version, data]
+        total = digest(fields)
+        if before is None:
+            self.database.execute("INSERT INTO runs VALUES(?,?,?,?,?,?,?)", (*fields, total))
+            return
+        changed = self.database.execute(
+            "UPDATE runs SET workflow=?, parent=?, status=?, version=?, data=?, sum=? WHERE id=? AND version=?",
+            (*fields[1:], total, before.id, before.version),
+        )
+        if changed.rowcount != 1:
+            raise Stale
+
+    def _append(
+        self, run_id: str, turn: int, kind: str, actor: str, detail: dict[str, Any], change: dict[str, Any]
+    ) -> None:
+        rows = self.database.rows("SELECT sum FROM events WHERE run=? ORDER BY seq DESC LIMIT 1", (run_id,))
+        tip = rows[0][0] if rows else ""
+        fields = [run_id, turn, kind, actor, time.time(), compact_json.dumps(detail), compact_json.dumps(change)]
+        self.database.execute(
+            "INSERT INTO events(run, turn, kind, actor, at, detail, change, sum) VALUES(?,?,?,?,?,?,?,?)",
+            (*fields, digest([tip, *fields])),
+        )
+
+    def _keep_definition(self, fingerprint: str, data: dict[str, Any]) -> None:
+        text = compact_json.dumps(data)
+        self.database.execute("INSERT OR IGNORE INTO definitions VALUES(?,?,?)", (fingerprint, text, digest(text)))
+
+    def _child(self, parent: Run, number: int, spec: dict[str, Any]) -> Run:
+        script = parent.script
+        if spec.get("script"):
+            script = os.path.normpath(os.path.join(os.path.dirname(script), spec["script"]))
+        return Run(
+            id=f"{parent.id}.{number}",
+            workflow=f"{parent.workflow}.{spec['step']}",
+            script=script,
+            project=parent.project,
+            parent=parent.id,
+            spec=spec,
+            status="pending",
+            turn=0,
+            version=1,
+        )
+
+    def _end_child(self, child_id: str, status: str, reason: str, actor: str) -> None:
+        child = self.run(child_id)
+        if child is None or child.ended:
+            raise Stale
+        last = {**child.last, "reason": reason}
+        ended = child.changed(status=status, last=last, version=child.version + 1)
+        self._write(child, ended)
+        self._append(child_id, child.turn, status, actor, {"reason": reason}, _change(child, ended))
+
+
+def _change(before: Run | None, after: Run) -> dict[str, Any]:
+    """What the event must say so that replaying it gives ``after``: the fields and the steps' states that differ."""
+    new, old = after.to_data(), before.to_data() if before else {}
+    change = {name: value for name, value in new.items() if name != "state" and old.get(name, ...) != value}
+    states = old.get("state", {})
+    change["state"] = {step: value for step, value in after.state.items() if states.get(step) != value}
+    return change
+
+
+def _apply(data: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    states = {**data.get("state", {}), **change.get("state", {})}
+    return {**data, **change, "state": states}

@@ -1,0 +1,92 @@
+"""Prompts and resources that stand beside a workflow module, read as text."""
+
+from __future__ import annotations
+
+import os
+from stat import S_ISREG
+
+from skills.lib import paths
+from skills.lib.errors import SkillError, UsageError
+
+# A prompt file and a resource are read by an agent; what is larger was not meant for one.
+LIMIT = 1_000_000
+
+
+class Prompts(dict[str, str]):
+    """Sections by title; a missing one is a SkillError that names the file and the sections there are."""
+
+    def __init__(self, file: str) -> None:
+        super().__init__()
+        self.file = file
+
+    def __missing__(self, title: str) -> str:
+        raise SkillError(
+            f"{self.file} has no section {title!r}",
+            valid=", ".join(self) or "none",
+            remedy=f"add a line `## {title}` and the text under it",
+        )
+
+
+def read_prompts(module_file: str) -> Prompts:
+    """The sections of the Markdown file beside a workflow module, by title.
+
+    ``problem_analysis_workflow.py`` has ``problem_analysis_prompts.md``. A line ``## title`` outside a code fence
+    begins a section; what stands before the first is for the file's readers. Raises SkillError for a file that
+    cannot be read or has a title twice.
+    """
+    stem = os.path.splitext(os.path.abspath(module_file))[0].removesuffix("_workflow")
+    file = stem + "_prompts.md"
+    prompts = Prompts(file)
+    title, lines, fenced = "", list[str](), False
+    for line in _read(file).split("\n"):
+        if line.startswith("## ") and not fenced:
+            _keep(prompts, title, lines)
+            title, lines = line[3:].strip(), []
+            if title in prompts:
+                raise SkillError(f"{file} has the section {title!r} twice", remedy="rename one, or join the two")
+        else:
+            if line.lstrip().startswith("```"):
+                fenced = not fenced
+            lines.append(line)
+    _keep(prompts, title, lines)
+    return prompts
+
+
+def read_resource(module_file: str, name: str) -> str:
+    """The text of ``resources/<name>`` in the skill that a workflow module belongs to.
+
+    Raises UsageError for a name that leads outside the folder, SkillError for a file that is not there.
+    """
+    if not name or "\0" in name:
+        raise UsageError(f"{name!r} is not a resource's name", valid="a path under the skill's resources folder")
+    return _read(paths.within(os.path.join(_skill_folder(module_file), "resources"), name))
+
+
+def _keep(prompts: Prompts, title: str, lines: list[str]) -> None:
+    if title:
+        prompts[title] = "\n".join(lines).strip()
+
+
+def _skill_folder(module_file: str) -> str:
+    folder = os.path.dirname(os.path.abspath(module_file))
+    while os.path.basename(folder) != "scripts":
+        parent = os.path.dirname(folder)
+        if parent == folder:
+            raise SkillError(f"{module_file} is not in a skill", remedy="put it under <skill>/scripts/")
+        folder = parent
+    return os.path.dirname(folder)
+
+
+def _read(file: str) -> str:
+    try:
+        if not S_ISREG(os.stat(file).st_mode):
+            raise SkillError(f"{file} is not a regular file")
+        with open(file, encoding="utf-8") as opened:
+            text = opened.read(LIMIT + 1)
+    except OSError as error:
+        raise SkillError(f"{file} cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError:
+        raise SkillError(f"{file} is not UTF-8 text") from None
+    if len(text) > LIMIT:
+        raise SkillError(f"{file} is larger than {LIMIT:,} characters")
+    return text

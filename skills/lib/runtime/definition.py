@@ -1,0 +1,62 @@
+"""A definition that changed under an open run: what of the change still matters to the run."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from skills.lib.workflow.core import Workflow
+    from skills.lib.workflow.state import Run
+
+# What a step says may be reworded under a run; what it demands and where it leads may not.
+_WORDING = ("title", "actions", "repeat", "when", "forbidden", "allow")
+
+
+def changes_that_matter(old: Mapping[str, Any], workflow: Workflow, run: Run) -> list[str]:
+    """What changed of the present step, its requirements and parameters, and the gates ahead; empty if nothing did."""
+    new = workflow.to_data()
+    before, after = _steps(old), _steps(new)
+    step = run.step or ""
+    if step not in after:
+        return [f"step {step}, where the run stands, is gone"]
+    found = []
+    if before.get(step) != after[step]:
+        parts = [
+            name for name in {**before.get(step, {}), **after[step]} if before[step].get(name) != after[step].get(name)
+        ]
+        found.append(f"step {step}, where the run stands, has another {', '.join(sorted(parts))}")
+    if _args(old, step) != _args(new, step):
+        found.append(f"step {step} asks for other parameters")
+    gates = _gates_ahead(before, step)
+    for gate, content in gates.items():
+        if after.get(gate) != content:
+            found.append(f"the gate {gate}, which lies ahead, is {'changed' if gate in after else 'gone'}")
+    found += [f"the gate {gate} is new" for gate in _gates_ahead(after, step) if gate not in gates]
+    return found
+
+
+def _steps(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    return {step["id"]: {name: value for name, value in step.items() if name not in _WORDING} for step in data["steps"]}
+
+
+def _args(data: Mapping[str, Any], step: str) -> list[Any]:
+    return [{**arg, "help": ""} for arg in data["params"] if arg.get("step") == step]
+
+
+def _gates_ahead(steps: Mapping[str, dict[str, Any]], start: str) -> dict[str, dict[str, Any]]:
+    """The gates that can be reached from a step: where a verdict or a person decides."""
+    seen, queue = {start}, [start]
+    while queue:
+        for target in steps.get(queue.pop(), {}).get("next", {}).values():
+            if target is not None and target not in seen:
+                seen.add(target)
+                queue.append(target)
+    return {step: steps[step] for step in seen - {start} if step in steps and _is_gate(steps[step])}
+
+
+def _is_gate(step: Mapping[str, Any]) -> bool:
+    handler = step.get("handler", {})
+    kind = handler.get("$kind")
+    return kind in ("Gate", "Person") or (kind == "Dispatch" and ("checkpoint" in handler or "fail" in step["next"]))

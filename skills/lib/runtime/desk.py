@@ -1,0 +1,277 @@
+"""The library: open a run, move it, look at it. The step command, hosts and servers are thin faces of these."""
+
+from __future__ import annotations
+
+import os
+
+from skills.lib import paths
+from skills.lib.errors import PRINTED, REFUSED, LockstepError
+from skills.lib.ledger import Ledger, Stale, new_id
+from skills.lib.runtime import loading
+from skills.lib.workflow import cli, document, engine
+from skills.lib.workflow.engine import Move, Refusal, Repeat
+from skills.lib.workflow.state import Request, Run
+from skills.lib.workflow.types import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from skills.lib.workflow.caller import Caller
+    from skills.lib.workflow.core import Workflow
+    from skills.lib.workflow.requirements import Artifact, Command
+    from skills.lib.workflow.types import Element
+
+
+class Reply(Value):
+    """What a call gives back: the document, its exit code, and the run and workflow that it is about."""
+
+    __slots__ = ("element", "exit_code", "run", "workflow", "spilled")
+    element: Element
+    exit_code: int
+    run: Run | None
+    workflow: Workflow | None
+    spilled: Mapping[str, str]
+
+    def __init__(
+        self,
+        element: Element,
+        exit_code: int = PRINTED,
+        run: Run | None = None,
+        workflow: Workflow | None = None,
+        spilled: Mapping[str, str] | None = None,
+    ) -> None:
+        self._set(element=element, exit_code=exit_code, run=run, workflow=workflow, spilled=spilled or {})
+
+
+class Desk:
+    """Serves one project: its ledger, and how commands that go on are called. ``actor`` is agent, script or person."""
+
+    def __init__(self, caller: Caller, actor: str = "agent") -> None:
+        self.caller = caller
+        self.actor = actor
+        self._ledger: Ledger | None = None
+
+    @property
+    def ledger(self) -> Ledger:
+        """The project's ledger, opened on first use."""
+        if self._ledger is None:
+            self._ledger = Ledger(paths.home(self.caller.project))
+        return self._ledger
+
+    def start(self, workflow: Workflow, parameters: Mapping[str, Any], new: bool = False) -> Reply:
+        """Open a run. The same opening again prints the same block while the run is still on its first step.
+
+        With the same parameters as a run that has gone further it is refused, unless ``new``: an agent that begins
+        again has most often lost the thread.
+        """
+        run = Run(id=new_id(), workflow=workflow.name, script=self.caller.script, project=self.caller.project, turn=1)
+        move = engine.open_run(workflow, run, parameters)
+        if isinstance(move, Refusal):
+            return self._refuse(workflow, None, move, "--step 1", self._start_line(workflow))
+        others = self.ledger.open_runs(workflow.name)
+        twins = [] if new else [other for other in others if self._is_twin(other, move.run)]
+        for twin in twins:
+            if twin.turn == 1 and not twin.born:
+                return self._show(workflow, twin, self._others(twin, others))
+        if twins:
+            return self._refuse_twin(workflow, twins[0])
+        opened = self.ledger.commit(None, move, self.actor, workflow.to_data())
+        return self._show(workflow, opened, self._others(opened, others))
+
+    def advance(self, workflow: Workflow, run_id: str, request: Request) -> Reply:
+        """Do what the request asks of the run, or refuse it; repeats print the same block and count once."""
+        while True:
+            run = self.ledger.run(run_id)
+            if run is None:
+                return self._unknown_run(workflow, request)
+            try:
+                return self._advance(workflow, run, request)
+            except Stale:
+                continue
+
+    def state(self, workflow: Workflow, run_id: str) -> Reply:
+        """The present block of a run; nothing changes."""
+        return self.advance(workflow, run_id, Request("current", run=run_id))
+
+    def close(self) -> None:
+        """Let go of the ledger."""
+        if self._ledger is not None:
+            self._ledger.leave()
+
+    def _advance(self, workflow: Workflow, run: Run, request: Request) -> Reply:
+        notices: list[str] = []
+        asked = document.asked_for(request)
+        if run.parent and not run.spec.get("script"):
+            from skills.lib.workflow import children
+
+            workflow = children.task_workflow(run.workflow, run.spec)
+        elif run.status != "pending" and run.workflow != workflow.name:
+            return self._other_workflow(workflow, run, request)
+        request = cli.resolve(workflow, request)
+        if run.ended and run.status in ("lost", "replaced"):
+            why = f"This sub-agent's run was given up ({run.status}): stop here, its result is not wanted any more."
+            return self._refuse(workflow, run, Refusal(f"child-{run.status}", why), asked)
+        if run.status == "pending":
+            return self._begin_child(workflow, run, request, asked)
+        if run.fingerprint != workflow.fingerprint and not run.ended:
+            from skills.lib.runtime.definition import changes_that_matter
+
+            changed = changes_that_matter(self.ledger.definition(run.fingerprint), workflow, run)
+            if changed:
+                return self._refuse_changed(workflow, run, changed, asked)
+            run = self._adopt(workflow, run)
+            notices = [
+                "The workflow's definition changed since this run opened; this step and the gates ahead did not."
+            ]
+        if _only_looks(request, run):
+            return self._show(workflow, run, notices)
+        decision = engine.decide(workflow, run, request, _Proof(self.ledger, run, self.caller.project), self.actor)
+        if isinstance(decision, Refusal):
+            return self._refuse(workflow, run, decision, asked)
+        if isinstance(decision, Repeat):
+            return self._show(workflow, run, notices)
+        return self._show(workflow, self.ledger.commit(run, decision, self.actor), notices)
+
+    def _begin_child(self, workflow: Workflow, run: Run, request: Request, asked: str) -> Reply:
+        if run.spec.get("script") and run.script != self.caller.script:
+            return self._other_workflow(workflow, run, request)
+        if request.step not in (workflow.start, "current"):
+            why = "This sub-agent's run has not begun: its first step comes first."
+            return self._refuse(workflow, run, Refusal("skipped-step", why, (workflow.start,)), asked)
+        move = engine.open_run(workflow, run.changed(turn=1), run.spec.get("params", {}))
+        if isinstance(move, Refusal):
+            why = f"The dispatching step gave this sub-agent parameters that do not fit: {move.why}"
+            return self._refuse(workflow, run, Refusal(move.code, why, move.valid), asked)
+        return self._show(workflow, self.ledger.commit(run, move, self.actor, workflow.to_data()), ())
+
+    def _adopt(self, workflow: Workflow, run: Run) -> Run:
+        """Go on with a definition that changed where it no longer matters to the run."""
+        detail = {"from": run.fingerprint, "to": workflow.fingerprint}
+        move = Move(run.changed(fingerprint=workflow.fingerprint), "definition-changed", detail)
+        return self.ledger.commit(run, move, "script", workflow.to_data())
+
+    def _refuse_changed(self, workflow: Workflow, run: Run, changed: Sequence[str], asked: str) -> Reply:
+        why = f"The workflow was changed under this run: {'; '.join(changed)}. Put it back, or begin a new run."
+        refusal = Refusal("definition-changed", why)
+        return self._refuse(workflow, run, refusal, asked, self._start_line(workflow, new=True))
+
+    def _show(self, workflow: Workflow, run: Run, notices: Sequence[str] = ()) -> Reply:
+        if run.ended:
+            return self._show_end(workflow, run, notices)
+        brood = self.ledger.runs(run.children) if run.children else []
+        element = document.step_document(workflow, run, self.caller, brood, notices)
+        return Reply(element, PRINTED, run, workflow)
+
+    def _show_end(self, workflow: Workflow, run: Run, notices: Sequence[str]) -> Reply:
+        parent = self.ledger.run(run.parent) if run.parent else None
+        if parent is None:
+            return Reply(document.done_document(workflow, run, self.caller, notices=notices), PRINTED, run, workflow)
+        siblings = self.ledger.runs(parent.children)
+        command = self._command_of(parent)
+        element = document.done_document(workflow, run, self.caller, parent, command, siblings, notices)
+        return Reply(element, PRINTED, run, workflow)
+
+    def _command_of(self, run: Run) -> str:
+        """The command with which the agent of that run goes on; the one that shows its block if its skill is broken."""
+        try:
+            if not run.ended:
+                return document.next_command(loading.workflow_of_script(run.script), run, self.caller)
+        except LockstepError:
+            pass
+        return self.caller.step("current", run, turn=False)
+
+    def _refuse(
+        self,
+        workflow: Workflow,
+        run: Run | None,
+        refusal: Refusal,
+        asked: str,
+        next_line: str = "",
+        code: int = REFUSED,
+    ) -> Reply:
+        show = ""
+        if run is not None and not run.ended:
+            show = self.caller.step("current", run, turn=False)
+            if not next_line:
+                shows = run.status == "pending" or refusal.code == "unaccounted-child"
+                next_line = show if shows else document.next_command(workflow, run, self.caller)
+            if next_line == show:
+                show = ""
+        detail = {"code": refusal.code, "why": refusal.why, "asked": asked, "evidence": list(refusal.evidence)}
+        if run is not None:
+            self.ledger.note(run.id, run.turn, "refused", self.actor, {**detail, "step": run.step})
+        element = document.refused_document(workflow, run, refusal, asked, next_line, show)
+        return Reply(element, code, run, workflow)
+
+    def _is_twin(self, other: Run, run: Run) -> bool:
+        return other.params == run.params and other.project == run.project and other.script == run.script
+
+    def _others(self, run: Run, others: Sequence[Run]) -> list[str]:
+        return [
+            f"Another run of this skill is open: {other.id}, at {other.step}, turn {other.turn}. "
+            f"To go on with it instead: {self.caller.step('current', other, turn=False)}"
+            for other in others
+            if other.id != run.id
+        ]
+
+    def _refuse_twin(self, workflow: Workflow, twin: Run) -> Reply:
+        why = (
+            f"Run {twin.id} of this skill is open with the same parameters, at {twin.step}, turn {twin.turn}. Go on "
+            "with it by the command below. If a second run is wanted, add --new to the command that was refused."
+        )
+        resume = self.caller.step("current", twin, turn=False)
+        return self._refuse(workflow, twin, Refusal("already-open", why), "--step 1, to open a run", resume)
+
+    def _start_line(self, workflow: Workflow, new: bool = False) -> str:
+        words = []
+        for arg in workflow.run_params():
+            if arg.required:
+                words += [arg.flag, f"FILL_{arg.name}"]
+        return self.caller.start(*words, *(["--new"] if new else []))
+
+    def no_run(self, workflow: Workflow, request: Request) -> Reply:
+        """Refuse a step that names no run, and list the runs that it may have meant."""
+        why = f"--step {request.step} needs --run: only --step 1 begins without one."
+        return self._refuse_lost(workflow, Refusal("no-run", why), request)
+
+    def _unknown_run(self, workflow: Workflow, request: Request) -> Reply:
+        why = f"The ledger {self.ledger.path} has no run {request.run!r:.80}."
+        return self._refuse_lost(workflow, Refusal("unknown-run", why), request)
+
+    def _refuse_lost(self, workflow: Workflow, refusal: Refusal, request: Request) -> Reply:
+        others = self.ledger.open_runs(workflow.name)
+        commands = [self.caller.step("current", other, turn=False) for other in others]
+        known = tuple(
+            f"{other.id}, at {other.step}: {command}" for other, command in zip(others, commands, strict=True)
+        )
+        refusal = Refusal(refusal.code, refusal.why + (" These are open:" if known else ""), known)
+        next_line = commands[0] if len(commands) == 1 else self._start_line(workflow)
+        return self._refuse(workflow, None, refusal, document.asked_for(request), next_line)
+
+    def _other_workflow(self, workflow: Workflow, run: Run, request: Request) -> Reply:
+        why = f"Run {run.id} is of {run.workflow}, and this script walks {workflow.name}."
+        command = self.caller.step("1" if run.status == "pending" else "current", run, turn=False)
+        return self._refuse(workflow, None, Refusal("other-workflow", why), document.asked_for(request), command)
+
+
+class _Proof:
+    """The engine's window on the world for one run."""
+
+    def __init__(self, ledger: Ledger, run: Run, project: str) -> None:
+        self._ledger, self._run, self._project = ledger, run, project
+
+    def children(self) -> list[Run]:
+        return self._ledger.runs(self._run.children)
+
+    def check(self, requirement: Artifact | Command, fields: Mapping[str, Any]) -> dict[str, Any]:
+        from skills.lib.ledger import evidence
+
+        return evidence.check(requirement, fields, self._project, os.path.dirname(self._run.script))
+
+
+def _only_looks(request: Request, run: Run) -> bool:
+    """Whether the request only prints the present block: ``current``, or the present step without a turn."""
+    reports = request.params or request.records or request.outcome or request.answer or request.lost or request.replace
+    return not reports and (request.step == "current" or (request.turn is None and request.step == run.step))

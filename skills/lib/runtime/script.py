@@ -1,0 +1,150 @@
+"""One call of a step script: parse, decide, commit, print."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from skills.lib import paths
+from skills.lib.errors import BUG, INTERRUPTED, PRINTED, LockstepError, UsageError
+from skills.lib.workflow import cli, document
+from skills.lib.workflow.caller import Caller
+from skills.lib.workflow.formatters import xml
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skills.lib.runtime.desk import Desk, Reply
+    from skills.lib.workflow.core import Workflow
+    from skills.lib.workflow.state import Request
+    from skills.lib.workflow.types import Element
+
+
+def main(workflow: Workflow, argv: Sequence[str] | None = None, script: str | None = None) -> int:
+    """Serve one call of a step script and return its exit code; the document goes to standard output."""
+    script = os.path.abspath(script or sys.argv[0])
+    try:
+        return _serve(workflow, sys.argv[1:] if argv is None else argv, script)
+    except cli.HelpRequested as asked:
+        return emit(f"{asked}\n", PRINTED)
+    except LockstepError as error:
+        sys.stderr.write(error.message())
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except BrokenPipeError:
+        return _silence()
+    except Exception:
+        return _bug()
+
+
+def _serve(workflow: Workflow, argv: Sequence[str], script: str) -> int:
+    request = cli.parse(workflow, argv)
+    caller = Caller(sys.executable, script, _project(request), lockstep_command())
+    if request.stateless:
+        request = cli.resolve(workflow, request)
+        if request.step in ("next", "done", "current"):
+            raise UsageError(f"--stateless prints a step, and {request.step} depends on a run", remedy="name the step")
+        step = workflow.step(request.step)
+        return emit(render(workflow, document.look_document(workflow, step, caller)), PRINTED)
+    from skills.lib.runtime.desk import Desk
+
+    desk = Desk(caller)
+    try:
+        reply = _reply(desk, workflow, request)
+        return emit(render_reply(reply, desk), reply.exit_code)
+    finally:
+        desk.close()
+
+
+def _reply(desk: Desk, workflow: Workflow, request: Request) -> Reply:
+    if request.run is None:
+        request = cli.resolve(workflow, request)
+        if request.step == workflow.start and request.turn is None:
+            return desk.start(workflow, request.params, request.new)
+        return desk.no_run(workflow, request)
+    if request.new:
+        raise UsageError("--new opens a run, and --run names one", remedy="give one of the two")
+    return desk.advance(workflow, request.run, request)
+
+
+def render_reply(reply: Reply, desk: Desk) -> str:
+    """The text of a reply; context that would make the block too long stands whole in files that the block names."""
+    workflow, run = reply.workflow, reply.run
+    assert workflow is not None
+    text = render(workflow, reply.element)
+    if len(text) <= document.BLOCK_LIMIT or run is None or run.ended or reply.exit_code != PRINTED:
+        return text
+    step = workflow.step(run.step or "")
+    folder = os.path.join(paths.home(run.project), "context", run.id)
+    spill = {}
+    for source, name, value in document.context_values(workflow, run, step):
+        if len(value) > document.EXCERPT + 200:
+            spill[f"{source}.{name}"] = os.path.join(folder, f"{run.turn}-{source}.{name}.txt")
+            _write(spill[f"{source}.{name}"], value)
+    brood = desk.ledger.runs(run.children)
+    return render(workflow, document.step_document(workflow, run, desk.caller, brood, (), spill))
+
+
+def render(workflow: Workflow, element: Element) -> str:
+    """A document as the workflow wants it: XML, or plain text; a refusal is XML always."""
+    if workflow.output == "text" and element.tag != "refused":
+        from skills.lib.workflow.formatters import text
+
+        return text.render(element) + "\n"
+    return xml.render(element) + "\n"
+
+
+def emit(text: str, code: int) -> int:
+    """Write UTF-8 whatever the locale says."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+    sys.stdout.buffer.flush()
+    return code
+
+
+def lockstep_command() -> tuple[str, ...]:
+    """How ``lockstep`` is called here: the installed command beside the interpreter, else by its package's path."""
+    beside = os.path.join(os.path.dirname(sys.executable), "lockstep.exe" if os.name == "nt" else "lockstep")
+    if os.path.exists(beside):
+        return (beside,)
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return (sys.executable, os.path.join(package, "__main__.py"))
+
+
+def _project(request: Request) -> str:
+    if request.project is None:
+        return paths.project_root()
+    if not os.path.isdir(request.project):
+        raise UsageError(f"--project {request.project!r:.200} is not a folder", remedy="give the project's root folder")
+    return os.path.realpath(request.project)
+
+
+def _write(path: str, text: str) -> None:
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with open(path + ".part", "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        os.replace(path + ".part", path)
+    except OSError as error:
+        raise UsageError(f"{path} cannot be written: {error.strerror}", remedy="set LOCKSTEP_HOME") from error
+
+
+def _silence() -> int:
+    """The reader went away: say nothing more, and keep the interpreter from complaining at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+    return PRINTED
+
+
+def _bug() -> int:
+    import tempfile
+    import traceback
+
+    with tempfile.NamedTemporaryFile(
+        "w", prefix="lockstep-bug-", suffix=".log", delete=False, encoding="utf-8", errors="replace"
+    ) as log:
+        traceback.print_exc(file=log)
+    error = sys.exc_info()[1]
+    sys.stderr.write(f"lockstep: a bug in Lockstep ({type(error).__name__}); the details are in {log.name}\n")
+    return BUG

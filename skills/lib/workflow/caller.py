@@ -1,0 +1,67 @@
+"""The commands that go on: absolute, quoted for the shell, naming the real interpreter."""
+
+from __future__ import annotations
+
+import os
+
+from skills.lib.workflow.types import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skills.lib.workflow.state import Run
+
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
+
+
+def quote(argument: str) -> str:
+    """Quote one argument for a POSIX shell (own code: ``import shlex`` costs 2.5 ms, most of it ``re``)."""
+    if argument and _SAFE.issuperset(argument):
+        return argument
+    return "'" + argument.replace("'", "'\"'\"'") + "'"
+
+
+def join(arguments: Sequence[str]) -> str:
+    """Join arguments into one command line for the shell of this system."""
+    if os.name == "nt":
+        from subprocess import list2cmdline
+
+        return list2cmdline(arguments)
+    return " ".join([quote(argument) for argument in arguments])
+
+
+class Caller(Value):
+    """How to call this step script again: interpreter, script, project; ``lockstep`` is the words of that command."""
+
+    __slots__ = ("python", "script", "project", "lockstep")
+    python: str
+    script: str
+    project: str
+    lockstep: tuple[str, ...]
+
+    def __init__(self, python: str, script: str, project: str, lockstep: Sequence[str] = ("lockstep",)) -> None:
+        self._set(python=python, script=script, project=project, lockstep=tuple(lockstep))
+
+    def beside(self, script: str) -> str:
+        """The path of another script of the skill, given relative to this script's folder."""
+        return os.path.normpath(os.path.join(os.path.dirname(self.script), script))
+
+    def step(self, step: str, run: Run, *words: str, turn: bool = True, script: str | None = None) -> str:
+        """The command that asks for ``step`` in ``run``, with further words as arguments."""
+        arguments = [self.python, script or run.script or self.script, "--step", step, "--run", run.id]
+        if turn:
+            arguments += ["--turn", str(run.turn)]
+        return join([*arguments, "--project", self.project, *words])
+
+    def start(self, *words: str) -> str:
+        """The command that opens a run."""
+        return join([self.python, self.script, "--step", "1", "--project", self.project, *words])
+
+    def look(self, step: str) -> str:
+        """The command that prints ``step`` without a ledger."""
+        return join([self.python, self.script, "--step", step, "--project", self.project, "--stateless"])
+
+    def person(self, *words: str) -> str:
+        """A ``lockstep`` command for a person at a terminal in this project."""
+        return join([*self.lockstep, *words, "--project", self.project])

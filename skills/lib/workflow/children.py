@@ -1,0 +1,158 @@
+"""Child runs: what a dispatch asks of each sub-agent, and whether each is accounted for."""
+
+from __future__ import annotations
+
+from skills.lib.workflow.core import StepDef, Workflow
+from skills.lib.workflow.requirements import Field, fill
+from skills.lib.workflow.types import Dispatch, ItemStatus, Outcome, QRStatus, Severity, is_word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from skills.lib.workflow.state import Run
+
+TASK = "task"
+
+
+def specs(run: Run, step: StepDef) -> list[dict[str, Any]]:
+    """What each child of ``step`` is given, in order; ValueError where the recorded targets cannot be dispatched."""
+    dispatch = step.handler
+    assert isinstance(dispatch, Dispatch)
+    checkpoint = step.checkpoint
+    known = (run.reviews.get(checkpoint or "") or {}).get("items", [])
+    made = []
+    for at, (target, task) in enumerate(_assignments(run, step, dispatch), 1):
+        spec: dict[str, Any] = {
+            "agent": dispatch.agent.value,
+            "number": at,
+            "step": step.id,
+            "title": step.title,
+            "script": dispatch.script,
+            "task": task.replace("{target}", target),
+            "target": target,
+            "context": fill(dispatch.context, {**run.recorded, "target": target}),
+            "params": {name: value.replace("{target}", target) for name, value in dispatch.params.items()},
+            "model": dispatch.model,
+        }
+        if checkpoint:
+            spec["checkpoint"] = checkpoint
+            spec["items"] = [_unjudged(item) for item in known if item["owner"] == at]
+        elif Outcome.FAIL in step.next:
+            spec["verdict"] = True
+        made.append(spec)
+    return made
+
+
+def _assignments(run: Run, step: StepDef, dispatch: Dispatch) -> list[tuple[str, str]]:
+    if dispatch.tasks:
+        pairs = [("", task) for task in dispatch.tasks]
+    elif dispatch.targets:
+        targets: Sequence[Any] | str = dispatch.targets
+        if isinstance(targets, str):
+            source, _, field = targets.partition(".")
+            targets = run.state.get(source, {}).get(field) or []
+        if not isinstance(targets, (list, tuple)) or not targets:
+            raise ValueError(f"step {step.id} starts one sub-agent per entry of {dispatch.targets}, which has none")
+        pairs = [(str(target), dispatch.task) for target in targets]
+    else:
+        pairs = [("", dispatch.task)]
+    if len(pairs) > dispatch.cap:
+        raise ValueError(
+            f"step {step.id} starts one sub-agent per entry: {len(pairs)} entries, and at most {dispatch.cap} at once; "
+            "merge some of them"
+        )
+    return pairs
+
+
+def _unjudged(item: Mapping[str, Any]) -> dict[str, str]:
+    return {name: item[name] for name in ("id", "scope", "check", "severity")}
+
+
+def task_workflow(name: str, spec: Mapping[str, Any]) -> Workflow:
+    """The one-step workflow that a free-form sub-agent walks: its task, and the result it must report."""
+    if "checkpoint" in spec:
+        what = "one object per check; on a re-verification, exactly the items you were given, judged anew"
+        requires = [Field("items", "items", help=what)]
+    else:
+        requires = [Field("result", help="what you found or did, with file and line where it applies")]
+        if spec.get("verdict"):
+            requires.append(Field("verdict", choices=tuple(QRStatus), help="pass only if nothing must be changed"))
+    actions = [spec["task"]]
+    if spec.get("context"):
+        actions += ["", spec["context"]]
+    if spec.get("items"):
+        actions += [
+            "",
+            "Verify each of these items afresh. What the earlier review found is left out on purpose:",
+            "look, then judge.",
+        ]
+        actions.extend(
+            f"- {item['id']} ({item['severity']}, {item['scope'] or 'whole'}): {item['check']}"
+            for item in spec["items"]
+        )
+    elif "checkpoint" in spec:
+        actions += [
+            "",
+            "Split the review into items, one checkable statement each, and judge every one: PASS, FAIL or TODO.",
+            "MUST: cannot be undone later, or breaks what is asked. SHOULD: costs later. COULD: taste.",
+        ]
+    return Workflow(
+        name,
+        StepDef(
+            TASK,
+            spec.get("title") or "Task",
+            actions,
+            {Outcome.OK: None},
+            requires=requires,
+            forbidden=("Start no sub-agents.", "Ask the user nothing: a question is part of your result."),
+        ),
+    )
+
+
+def missing(children: Sequence[Run]) -> list[Run]:
+    """The children that have neither finished nor been accounted for."""
+    return [child for child in children if not child.ended]
+
+
+def results(children: Sequence[Run]) -> list[dict[str, Any]]:
+    """What each child returned, in order; a lost one says why."""
+    found = []
+    for child in children:
+        if child.status == "replaced":
+            continue
+        entry: dict[str, Any] = {"child": child.id, "target": child.spec.get("target", ""), "status": child.status}
+        if child.status == "done":
+            entry["values"] = child.state.get(child.last.get("step", ""), {})
+            entry["verdict"] = verdict_of(child)
+        else:
+            entry["reason"] = child.last.get("reason", "")
+        found.append(entry)
+    return found
+
+
+def verdict_of(child: Run) -> str:
+    """``pass`` or ``fail``: what the child recorded as its verdict, else how its last step ended."""
+    values = child.state.get(child.last.get("step", ""), {})
+    if is_word(QRStatus, values.get("verdict")):
+        return str(values["verdict"])
+    return "fail" if child.last.get("outcome") == Outcome.FAIL else "pass"
+
+
+def reviewed_items(children: Sequence[Run]) -> list[dict[str, Any]]:
+    """The items that the reviewers reported, each with the number of its reviewer; a lost reviewer leaves TODOs."""
+    items: list[dict[str, Any]] = []
+    for child in children:
+        if child.status == "replaced":
+            continue
+        number = child.spec["number"]
+        reported = child.state.get(child.last.get("step", ""), {}).get("items") if child.status == "done" else None
+        if reported is None:
+            reason = child.last.get("reason") or "the reviewer recorded no items"
+            known = child.spec.get("items") or [
+                {"id": f"reviewer-{number}", "scope": "", "check": "the review was made", "severity": Severity.MUST}
+            ]
+            reported = [{**item, "status": ItemStatus.TODO, "finding": f"not reviewed: {reason}"} for item in known]
+        items.extend({**item, "owner": number} for item in reported)
+    return items

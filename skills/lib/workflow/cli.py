@@ -1,0 +1,259 @@
+"""Parses the arguments of a step script (own code: argparse costs 6 ms and prints what no agent needs)."""
+
+from __future__ import annotations
+
+import os
+
+from skills.lib import compact_json
+from skills.lib.errors import UsageError
+from skills.lib.workflow.core import Workflow
+from skills.lib.workflow.requirements import VALUE_LIMIT
+from skills.lib.workflow.state import Request
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from skills.lib.workflow.requirements import Arg
+
+_TEXTS = ("step", "run", "project", "outcome", "answer", "lost", "replace", "reason", "qr-status")
+_NUMBERS = ("turn", "qr-iteration", "total-steps")
+_SWITCHES = ("stateless", "new")
+FILE_LIMIT = 2_000_000
+
+
+class HelpRequested(Exception):
+    """``--help`` or ``--version`` was given: the text to print."""
+
+
+def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
+    """The request that the arguments make; UsageError says what was wrong, what is valid and what to try."""
+    if "--help" in argv or "-h" in argv:
+        raise HelpRequested(help_text(workflow))
+    known = {arg.flag[2:]: arg for arg in workflow.params}
+    found: dict[str, Any] = {}
+    params: dict[str, Any] = {}
+    records: dict[str, Any] = {}
+    rest = list(argv)
+    while rest:
+        flag, value = _next_flag(rest, known)
+        if flag == "version":
+            raise HelpRequested(_version())
+        if flag == "record":
+            _add_record(records, value)
+        elif flag == "record-file":
+            _add_file(records, value)
+        elif flag in known:
+            params[known[flag].name] = value
+        elif flag in found:
+            raise UsageError(f"--{flag} is given twice", remedy="give it once")
+        elif flag in _NUMBERS:
+            found[flag] = _number(flag, value)
+        else:
+            found[flag] = value
+    for name in [name for name in records if name in {arg.name for arg in workflow.params if arg.step}]:
+        params.setdefault(name, records.pop(name))
+    if "step" not in found:
+        step_id(workflow, None)
+    return Request(params=params, records=records, **{name.replace("-", "_"): value for name, value in found.items()})
+
+
+def resolve(workflow: Workflow, request: Request) -> Request:
+    """The request with its step as an id; UsageError for a step or a total that the workflow does not have.
+
+    It is done apart from parsing, for a free-form sub-agent's run has a workflow of its own.
+    """
+    total = request.total_steps
+    if total is not None and total != len(workflow.steps):
+        raise UsageError(
+            f"--total-steps {total} is wrong for {workflow.name}",
+            valid=str(len(workflow.steps)),
+            remedy="leave --total-steps out; the workflow knows its own length",
+        )
+    fields = {**request.fields(), "step": step_id(workflow, request.step)}
+    return Request(**fields)  # type: ignore[arg-type]
+
+
+def step_id(workflow: Workflow, given: str | None) -> str:
+    """The id meant by an id, a position, ``next``, ``done`` or ``current``; UsageError names the valid ones."""
+    if (
+        given is not None
+        and given.isascii()
+        and given.isdigit()
+        and len(given) < 9
+        and 0 < int(given) <= len(workflow.steps)
+    ):
+        return workflow.steps[int(given) - 1].id
+    if given in ("next", "done", "current") or workflow.has(given):
+        return str(given)
+    valid = ", ".join(f"{at} {step.id}" for at, step in enumerate(workflow.steps, 1)) + ", next, done, current"
+    if given is None:
+        raise UsageError("--step is missing", valid=valid, remedy="--step 1 opens a run")
+    raise UsageError(f"{workflow.name} has no step {given!r:.80}", valid=valid, remedy=_nearest(given, workflow))
+
+
+def help_text(workflow: Workflow) -> str:
+    """What ``--help`` prints: the steps, the parameters, the other flags, and examples."""
+    from skills.lib.workflow import values
+
+    lines = [f"{workflow.title or workflow.name}: prints one step of the workflow {workflow.name}.", ""]
+    if workflow.description:
+        lines += [workflow.description, ""]
+    lines += ["Begin:  --step 1" + "".join(f" {arg.flag} …" for arg in workflow.run_params() if arg.required)]
+    lines += ["Go on:  run the command that stands in NEXT of the block that was printed", "", "Steps"]
+    lines += [f"  {at:2}  {step.id:24} {step.title}" for at, step in enumerate(workflow.steps, 1)]
+    if workflow.params:
+        lines += ["", "Parameters"]
+        for arg in workflow.params:
+            when = f"on leaving {arg.step}" if arg.step else "fixed when the run opens"
+            need = "" if arg.required else f", default {arg.default}"
+            lines.append(f"  {arg.flag:24} {values.expectation(arg)} ({when}{need})")
+            if arg.help:
+                lines.append(f"  {'':24} {arg.help}")
+    lines += ["", _FLAGS]
+    return "\n".join(lines)
+
+
+_FLAGS = """Flags of every step script
+  --step STEP              a step's id or position, next, done, or current (prints the present block again)
+  --run ID --turn N        the run and the turn this command belongs to, as printed
+  --project DIR            the project's root (default: the nearest folder with .lockstep or .git)
+  --record NAME=VALUE      what the step asks to record; repeat it for each
+  --record-file F.json     the same as one JSON object in a file (- reads standard input)
+  --outcome WORD           how the step ended, where the block asks for it
+  --answer TEXT            a person's answer, where the run waits for one
+  --lost ID --reason TEXT  gives up on a sub-agent that never came back; --replace ID starts another
+  --qr-status --qr-iteration --qr-fail   echo of a review's state, refused where the ledger differs
+  --total-steps N          accepted, and must be right
+  --new                    opens another run although one with the same parameters is open
+  --stateless              prints a step to look at: no run, no ledger, no gate ever closes
+Exit codes
+  0 printed, 2 usage, 3 refused, 4 environment, 5 the skill is broken, 70 a bug of Lockstep, 130 interrupted"""
+
+
+def _next_flag(rest: list[str], known: dict[str, Arg]) -> tuple[str, Any]:
+    word = rest.pop(0)
+    flag, equals, value = word[2:].partition("=")
+    if not word.startswith("--") or not flag:
+        raise UsageError(f"{word!r:.80} is not a flag", remedy="quote a value that has spaces; --help lists the flags")
+    if flag in _SWITCHES or flag == "version":
+        if equals:
+            raise UsageError(f"--{flag} takes no value")
+        return flag, True
+    if flag == "qr-fail":
+        return flag, _switch(value) if equals else _bare_switch(rest)
+    if flag not in (*_TEXTS, *_NUMBERS, "record", "record-file") and flag not in known:
+        every = [*_TEXTS, *_NUMBERS, *_SWITCHES, "qr-fail", "record", "record-file", *known]
+        raise UsageError(
+            f"--{flag} is not a flag of this script", valid=" ".join(f"--{name}" for name in sorted(every))
+        )
+    if not equals:
+        if not rest:
+            raise UsageError(f"--{flag} has no value")
+        value = rest.pop(0)
+    _check_text(value, f"--{flag}")
+    return flag, value
+
+
+def _switch(value: str) -> bool:
+    if value not in ("true", "false"):
+        raise UsageError(f"--qr-fail={value!r:.40} is not a switch", valid="--qr-fail, --qr-fail=true, --qr-fail=false")
+    return value == "true"
+
+
+def _bare_switch(rest: list[str]) -> bool:
+    return _switch(rest.pop(0)) if rest and rest[0] in ("true", "false") else True
+
+
+def _check_text(value: str, what: str) -> None:
+    if len(value) > VALUE_LIMIT + 200:
+        raise UsageError(
+            f"{what} has {len(value):,} characters, at most {VALUE_LIMIT:,} are read",
+            remedy="write it to a file in the project and record the file's path",
+        )
+    if value.isprintable():
+        return
+    from skills.lib.workflow.formatters.xml import check_characters
+
+    check_characters(value, what)
+
+
+def _number(flag: str, value: str) -> int:
+    if not (value.isascii() and value.isdigit() and len(value) < 10):
+        raise UsageError(f"--{flag} {value!r:.40} is not a whole number")
+    return int(value)
+
+
+def _add_record(records: dict[str, Any], value: str) -> None:
+    name, equals, text = value.partition("=")
+    if not equals or not name:
+        raise UsageError(f"--record {value!r:.80} is not NAME=VALUE")
+    if name in records:
+        before = records[name]
+        records[name] = [*before, text] if isinstance(before, list) else [before, text]
+    else:
+        records[name] = text
+
+
+def _add_file(records: dict[str, Any], path: str) -> None:
+    content = _read_file(path)
+    try:
+        found = compact_json.loads(content)
+    except ValueError as error:
+        raise UsageError(
+            f"--record-file {path}: not JSON: {error}", valid='one JSON object: {"name": value, …}'
+        ) from None
+    if not isinstance(found, dict):
+        raise UsageError(f"--record-file {path}: not a JSON object", valid='{"name": value, …}')
+    for name, value in found.items():
+        _check_deep(value, f"--record-file {path}: {name!r:.40}", 0)
+        records[name] = value
+
+
+def _check_deep(value: Any, what: str, depth: int) -> None:
+    if depth > 30:
+        raise UsageError(f"{what} is nested more than 30 deep")
+    if isinstance(value, str):
+        _check_text(value, what)
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            _check_text(name, what)
+            _check_deep(inner, what, depth + 1)
+    elif isinstance(value, list):
+        for inner in value:
+            _check_deep(inner, what, depth + 1)
+
+
+def _read_file(path: str) -> str:
+    try:
+        if path == "-":
+            import sys
+
+            raw = sys.stdin.buffer.read(FILE_LIMIT + 1)
+        else:
+            if not os.path.isfile(path):
+                raise UsageError(f"--record-file {path!r:.200} is not a file", remedy="give the path of a JSON file")
+            with open(path, "rb") as file:
+                raw = file.read(FILE_LIMIT + 1)
+    except OSError as error:
+        raise UsageError(f"--record-file {path!r:.200} cannot be read: {error.strerror}") from None
+    if len(raw) > FILE_LIMIT:
+        raise UsageError(f"--record-file {path!r:.200} is larger than {FILE_LIMIT:,} bytes")
+    try:
+        return raw.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        raise UsageError(f"--record-file {path!r:.200} is not UTF-8: byte {error.start}") from None
+
+
+def _nearest(given: str, workflow: Workflow) -> str:
+    from difflib import get_close_matches
+
+    close = get_close_matches(given, [step.id for step in workflow.steps], 1)
+    return f"--step {close[0]}" if close else "--step current --run ID shows where a run stands"
+
+
+def _version() -> str:
+    from skills import __version__
+
+    return f"lockstep {__version__}, protocol 1"

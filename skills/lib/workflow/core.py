@@ -1,0 +1,375 @@
+"""A workflow: one graph of steps, held as data."""
+
+from __future__ import annotations
+
+import sys
+
+from skills.lib import compact_json
+from skills.lib.errors import SkillError, UsageError
+from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
+from skills.lib.workflow.types import AgentRole, Block, Dispatch, Gate, Outcome, Person, Value, coerce
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from skills.lib.workflow.requirements import Requirement
+
+    Handler = Callable[["StepContext"], "Outcome | tuple[Outcome, dict[str, Any]]"]
+
+_KINDS: dict[str, type[Value]] = {
+    kind.__name__: kind for kind in (Arg, Field, Artifact, Command, Dispatch, Person, Gate)
+}
+
+# Flags of every step script: a parameter of a workflow cannot take one of these names.
+RESERVED_FLAGS = frozenset(
+    "step total-steps run turn project record record-file outcome answer lost replace reason"
+    " qr-status qr-iteration qr-fail stateless new help version".split()
+)
+
+
+class StepContext(Value):
+    """What a handler may read: parameters, this step's state, the state of every step, and the iteration."""
+
+    __slots__ = ("workflow_params", "step_state", "run_state", "step_id", "iteration")
+    workflow_params: Mapping[str, Any]
+    step_state: Mapping[str, Any]
+    run_state: Mapping[str, Mapping[str, Any]]
+    step_id: str
+    iteration: int
+
+    def __init__(
+        self,
+        workflow_params: Mapping[str, Any] | None = None,
+        step_state: Mapping[str, Any] | None = None,
+        run_state: Mapping[str, Mapping[str, Any]] | None = None,
+        step_id: str = "",
+        iteration: int = 1,
+    ) -> None:
+        self._set(
+            workflow_params=workflow_params or {},
+            step_state=step_state or {},
+            run_state=run_state or {},
+            step_id=step_id,
+            iteration=iteration,
+        )
+
+
+class StepDef(Value):
+    """One step: what to do, what must be true to leave it, and where each outcome leads.
+
+    ``next`` maps an Outcome to a step id, or to None for the end. ``handler`` is a function evaluated on leaving, or
+    a Dispatch, Person or Gate. ``needs`` names what earlier steps recorded (``step.field``) and run parameters to show.
+    ``requires`` holds Field, Artifact and Command. ``when`` says in words when each outcome is the right one.
+    ``repeat`` replaces ``actions`` from the second entry on. At entry ``max_iterations`` an ITERATE becomes
+    ``at_limit``. ``outcomes`` declares what the handler returns. ``allow`` switches a validation rule off for this
+    step, with the reason.
+    """
+
+    __slots__ = (
+        "id",
+        "title",
+        "actions",
+        "next",
+        "handler",
+        "needs",
+        "requires",
+        "when",
+        "repeat",
+        "forbidden",
+        "max_iterations",
+        "at_limit",
+        "outcomes",
+        "allow",
+    )
+    id: str
+    title: str
+    actions: tuple[str, ...]
+    next: Mapping[Outcome, str | None]
+    handler: Handler | Dispatch | Person | Gate | None
+    needs: tuple[str, ...]
+    requires: tuple[Requirement, ...]
+    when: Mapping[Outcome, str]
+    repeat: tuple[str, ...]
+    forbidden: tuple[str, ...]
+    max_iterations: int | None
+    at_limit: Outcome
+    outcomes: tuple[Outcome, ...]
+    allow: Mapping[str, str]
+
+    def __init__(
+        self,
+        id: str,
+        title: str = "",
+        actions: Sequence[str] | str = (),
+        next: Mapping[Outcome, str | None] | None = None,
+        handler: Handler | Dispatch | Person | Gate | None = None,
+        *,
+        needs: Sequence[str] = (),
+        requires: Sequence[Requirement] = (),
+        when: Mapping[Outcome, str] | None = None,
+        repeat: Sequence[str] | str = (),
+        forbidden: Sequence[str] = (),
+        max_iterations: int | None = None,
+        at_limit: Outcome | str = Outcome.OK,
+        outcomes: Sequence[Outcome | str] = (),
+        allow: Mapping[str, str] | None = None,
+    ) -> None:
+        where = f"step {id!r}"
+        if handler is not None and not callable(handler) and not isinstance(handler, (Dispatch, Person, Gate)):
+            raise TypeError(f"{where}: handler is a function, a Dispatch, a Person or a Gate, not {handler!r}")
+        self._set(
+            id=id,
+            title=title,
+            actions=_texts(actions, f"{where} actions"),
+            next={coerce(Outcome, key, f"{where} next"): target for key, target in (next or {}).items()},
+            handler=handler,
+            needs=_texts(needs, f"{where} needs"),
+            requires=tuple(requires),
+            when={coerce(Outcome, key, f"{where} when"): text for key, text in (when or {}).items()},
+            repeat=_texts(repeat, f"{where} repeat"),
+            forbidden=_texts(forbidden, f"{where} forbidden"),
+            max_iterations=max_iterations,
+            at_limit=coerce(Outcome, at_limit, f"{where} at_limit"),
+            outcomes=tuple(coerce(Outcome, outcome, f"{where} outcomes") for outcome in outcomes),
+            allow=dict(allow or {}),
+        )
+
+    @property
+    def checkpoint(self) -> str | None:
+        """The checkpoint whose reviewers this step dispatches; a reviewer's step with a FAIL route is its own gate."""
+        if not isinstance(self.handler, Dispatch):
+            return None
+        if self.handler.checkpoint:
+            return self.handler.checkpoint
+        return self.id if self.handler.agent is AgentRole.QUALITY_REVIEWER and Outcome.FAIL in self.next else None
+
+    @property
+    def gate(self) -> Gate | None:
+        """The gate that this step is, if it is one: a Gate, or a reviewer's dispatch with its own FAIL route."""
+        if isinstance(self.handler, Gate):
+            return self.handler
+        checkpoint = self.checkpoint
+        return Gate(checkpoint) if checkpoint and Outcome.FAIL in self.next else None
+
+    def route(self, outcome: Outcome) -> tuple[str | None] | None:
+        """The target of ``outcome`` as a one-tuple (its own route, else DEFAULT's), or None where there is none."""
+        if outcome in self.next:
+            return (self.next[outcome],)
+        if Outcome.DEFAULT in self.next:
+            return (self.next[Outcome.DEFAULT],)
+        return None
+
+
+class Workflow(Value):
+    """A named graph of steps; the first is the start unless ``start`` says otherwise.
+
+    ``params`` holds the Arg of the run and of leaving a step; ``output`` is ``xml`` or ``text``.
+    """
+
+    __slots__ = ("name", "steps", "title", "description", "params", "start", "output", "_by_id", "_fingerprint")
+    name: str
+    steps: tuple[StepDef, ...]
+    title: str
+    description: str
+    params: tuple[Arg, ...]
+    start: str
+    output: str
+    _by_id: dict[str, StepDef]
+    _fingerprint: str
+
+    def __init__(
+        self,
+        name: str,
+        *steps: StepDef,
+        title: str = "",
+        description: str = "",
+        params: Sequence[Arg] = (),
+        start: str | None = None,
+        output: str = "xml",
+    ) -> None:
+        if output not in ("xml", "text"):
+            raise ValueError(f"workflow {name!r} output: {output!r} is not one of xml, text")
+        for arg in params:
+            if arg.flag[2:] in RESERVED_FLAGS:
+                raise ValueError(f"workflow {name!r}: {arg.flag} is a flag of every step script, choose another name")
+        self._set(
+            name=name,
+            steps=steps,
+            title=title,
+            description=description,
+            params=tuple(params),
+            start=start if start is not None else (steps[0].id if steps else ""),
+            output=output,
+            _by_id={step.id: step for step in reversed(steps)},
+            _fingerprint="",
+        )
+
+    def fields(self) -> dict[str, object]:
+        """The public fields by name."""
+        return {name: getattr(self, name) for name in self.__slots__ if name[0] != "_"}
+
+    def step(self, step_id: str) -> StepDef:
+        """The step of that id; UsageError names the valid ones."""
+        try:
+            return self._by_id[step_id]
+        except KeyError:
+            raise UsageError(
+                f"{self.name} has no step {step_id!r}", valid=", ".join(step.id for step in self.steps)
+            ) from None
+
+    def has(self, step_id: object) -> bool:
+        """Whether a step has that id."""
+        return step_id in self._by_id
+
+    def number(self, step_id: str) -> int:
+        """The position of a step, 1 to n."""
+        return next(at for at, step in enumerate(self.steps, 1) if step.id == step_id)
+
+    def run_params(self) -> tuple[Arg, ...]:
+        """The parameters fixed when a run opens."""
+        return tuple(arg for arg in self.params if arg.step is None)
+
+    def step_params(self, step_id: str) -> tuple[Arg, ...]:
+        """The parameters reported on leaving that step."""
+        return tuple(arg for arg in self.params if arg.step == step_id)
+
+    def to_data(self) -> dict[str, Any]:
+        """The workflow as plain JSON data; callables stand as ``module:name``."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "description": self.description,
+            "start": self.start,
+            "output": self.output,
+            "params": [_plain(arg) for arg in self.params],
+            "steps": [_plain_fields(step) for step in self.steps],
+        }
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], resolve: Callable[[str], Handler] | None = None) -> Workflow:
+        """Build a workflow from ``to_data``'s form; ``resolve`` turns ``module:name`` into the callable.
+
+        Raises SkillError for data of another form or a callable that cannot be found.
+        """
+        try:
+            steps = []
+            for step in data["steps"]:
+                fields = {key: _rich(value, resolve or _import_callable) for key, value in step.items()}
+                steps.append(StepDef(**fields))
+            params = [_rich(arg, resolve or _import_callable) for arg in data.get("params", ())]
+            return cls(
+                data["name"],
+                *steps,
+                title=data.get("title", ""),
+                description=data.get("description", ""),
+                params=params,
+                start=data.get("start"),
+                output=data.get("output", "xml"),
+            )
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise SkillError(f"this is not a workflow's data: {type(error).__name__}: {error}") from error
+
+    @property
+    def fingerprint(self) -> str:
+        """32 hex digits over the canonical form: the same graph and texts have the same fingerprint anywhere."""
+        if not self._fingerprint:
+            self._set(_fingerprint=digest(self.to_data()))
+        return self._fingerprint
+
+
+class Registered(Value):
+    """A registered workflow and the file that registered it."""
+
+    __slots__ = ("workflow", "file")
+    workflow: Workflow
+    file: str
+
+    def __init__(self, workflow: Workflow, file: str) -> None:
+        self._set(workflow=workflow, file=file)
+
+
+REGISTRY: dict[str, Registered] = {}
+
+
+def register_workflow(workflow: Workflow) -> Workflow:
+    """Validate a workflow, or recognise its seal, and make it known under its name.
+
+    Raises InvalidWorkflow with every finding, UnsealedWorkflow where the validator is not installed.
+    """
+    from skills.lib.workflow import seal
+
+    file = str(sys._getframe(1).f_globals.get("__file__", "<interactive>"))
+    seal.require(workflow, file)
+    REGISTRY[workflow.name] = Registered(workflow, file)
+    return workflow
+
+
+def digest(data: object) -> str:
+    """32 hex digits over the canonical JSON of ``data``."""
+    try:
+        from _blake2 import blake2b
+    except ImportError:
+        from hashlib import blake2b
+    return blake2b(compact_json.dumps(data).encode(), digest_size=16).hexdigest()
+
+
+def _texts(value: Sequence[str] | str, what: str) -> tuple[str, ...]:
+    texts = (value,) if isinstance(value, str) else tuple(value)
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"{what}: {text!r} is not text")
+    return texts
+
+
+def _plain_fields(value: Value) -> dict[str, Any]:
+    return {name: _plain(field) for name, field in value.fields().items() if field not in ("", (), {}, None)}
+
+
+def _plain(value: Any) -> Any:
+    if isinstance(value, Block):
+        return {"$xml": str(value)}
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, Value):
+        return {"$kind": type(value).__name__, **_plain_fields(value)}
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    if callable(value):
+        return {"$call": f"{value.__module__}:{value.__qualname__}"}
+    raise SkillError(f"{value!r} cannot be part of a workflow: it has no form as data")
+
+
+def _rich(value: Any, resolve: Callable[[str], Handler]) -> Any:
+    if isinstance(value, list):
+        return [_rich(item, resolve) for item in value]
+    if isinstance(value, dict):
+        if set(value) == {"$xml"}:
+            return Block(value["$xml"])
+        if set(value) == {"$call"}:
+            return resolve(value["$call"])
+        if "$kind" in value:
+            fields = {key: _rich(item, resolve) for key, item in value.items() if key != "$kind"}
+            return _KINDS[value["$kind"]](**fields)
+        return {key: _rich(item, resolve) for key, item in value.items()}
+    return value
+
+
+def _import_callable(name: str) -> Handler:
+    import importlib
+
+    module, _, path = name.partition(":")
+    try:
+        found: Any = sys.modules.get(module) or importlib.import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SkillError(
+            f"{name} cannot be found: {error}", remedy="use module:function of an importable module"
+        ) from error
+    if not callable(found):
+        raise SkillError(f"{name} is not a function")
+    return found  # type: ignore[no-any-return]

@@ -1,0 +1,397 @@
+"""What a block says: the guidance layer, which turns a run into a document for a formatter to render.
+
+Re-reading what a run is for improves what is done with it (Xu et al., 2023), and an agent may have lost everything
+that was printed before; so each document is complete in itself.
+"""
+
+from __future__ import annotations
+
+from skills.lib import compact_json
+from skills.lib.workflow.core import StepDef, Workflow
+from skills.lib.workflow.requirements import Artifact, Command, Field
+from skills.lib.workflow.state import Run
+from skills.lib.workflow.types import Dispatch, Element, Gate, Outcome, Person
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from skills.lib.workflow.caller import Caller
+    from skills.lib.workflow.engine import Refusal
+    from skills.lib.workflow.requirements import Arg
+    from skills.lib.workflow.state import Request
+
+# What hosts cut hook and tool output at (lessons measured on four clients).
+BLOCK_LIMIT = 10_000
+EXCERPT = 400
+
+
+def step_document(
+    workflow: Workflow,
+    run: Run,
+    caller: Caller,
+    brood: Sequence[Run] = (),
+    notices: Sequence[str] = (),
+    spill: dict[str, str] | None = None,
+) -> Element:
+    """The block of the run's present step; ``spill`` maps a context value's name to the file that holds it whole."""
+    step = workflow.step(run.step or "")
+    parts = [Element("STATE", {}, _state(workflow, run, step)), *_notices(notices)]
+    context = _context(workflow, run, step, spill or {})
+    if context:
+        parts.append(Element("CONTEXT", {}, *context))
+    parts.append(Element("DO", {}, *_actions(run, step), prose=True))
+    if isinstance(step.handler, Dispatch) and run.status == "open":
+        parts.append(_dispatch(run, step.handler, caller, brood))
+    if run.status == "waiting":
+        parts += _waiting(workflow, run, caller)
+        return Element("waiting", _attributes(workflow, run, step), *parts)
+    record = _record(workflow, step)
+    if record:
+        parts.append(Element("RECORD", {}, *record))
+    if step.forbidden:
+        parts.append(Element("FORBIDDEN", {}, *[Element("rule", {}, rule) for rule in step.forbidden]))
+    parts.append(Element("INVOKE_AFTER", {}, *_ways(step)))
+    parts.append(Element("NEXT", {"required": "true"}, next_command(workflow, run, caller)))
+    return Element("step", _attributes(workflow, run, step), *parts)
+
+
+def done_document(
+    workflow: Workflow,
+    run: Run,
+    caller: Caller,
+    parent: Run | None = None,
+    parent_command: str = "",
+    siblings: Sequence[Run] = (),
+    notices: Sequence[str] = (),
+) -> Element:
+    """What is printed when nothing is left to do; a sub-agent's last words carry what its orchestrator does next."""
+    attributes = {"protocol": "1", "skill": workflow.name, "run": run.id, "turn": run.turn, "status": run.status}
+    last = run.last.get("step", "")
+    words = f"{workflow.title or workflow.name} is complete, after {run.turn - 1} transition{'s' * (run.turn != 2)}."
+    if run.status != "done":
+        words = f"This run is {run.status}" + (f": {run.last['reason']}" if run.last.get("reason") else "") + "."
+    parts = [Element("STATE", {}, words), *_notices(notices)]
+    result = [_value(last, name, value) for name, value in run.state.get(last, {}).items()]
+    if result:
+        parts.append(Element("RESULT", {}, *result))
+    if parent is None:
+        return Element("done", attributes, *parts)
+    left = len([child for child in siblings if not child.ended])
+    count = len([child for child in siblings if child.status != "replaced"])
+    if left:
+        text = f"This sub-agent is finished. {left} of {count} are still at work: wait for them, start no other."
+        parts.append(Element("ORCHESTRATOR", {"left": left, "of": count}, text))
+        return Element("done", attributes, *parts)
+    text = "This was the last sub-agent. The orchestrator goes on with the command below, before anything else."
+    parts.append(Element("ORCHESTRATOR", {"left": 0, "of": count}, text))
+    parts.append(Element("NEXT", {"required": "true"}, parent_command))
+    return Element("done", attributes, *parts)
+
+
+def refused_document(
+    workflow: Workflow | None,
+    run: Run | None,
+    refusal: Refusal,
+    asked: str,
+    next_line: str = "",
+    show: str = "",
+) -> Element:
+    """What was asked, where the run stands, why it is refused, and the command that goes on."""
+    attributes: dict[str, object] = {"protocol": "1", "code": refusal.code}
+    if workflow is not None:
+        attributes["skill"] = workflow.name
+    stands = "No run was opened, nothing was changed."
+    if run is not None:
+        attributes.update(run=run.id, turn=run.turn)
+        stands = f"Nothing was changed. The run is {run.status}, at turn {run.turn}"
+        if run.step and workflow is not None and workflow.has(run.step):
+            number, of = workflow.number(run.step), len(workflow.steps)
+            stands = f"Nothing was changed. The run stands at {run.step}, step {number} of {of}, turn {run.turn}"
+        stands += "."
+    parts = [Element("ASKED", {}, asked), Element("STANDS", {}, stands), Element("WHY", {}, refusal.why)]
+    if refusal.valid:
+        parts.append(Element("VALID", {}, *[Element("choice", {}, str(choice)) for choice in refusal.valid]))
+    if show:
+        parts.append(Element("SHOW", {}, show))
+    if next_line:
+        parts.append(Element("NEXT", {"required": "true"}, next_line))
+    return Element("refused", attributes, *parts)
+
+
+def next_command(workflow: Workflow, run: Run, caller: Caller) -> str:
+    """The one command that goes on from where the run stands, with a placeholder for each value to fill in."""
+    if run.status == "waiting":
+        if (run.question or {}).get("at_terminal"):
+            return caller.step("current", run, turn=False)
+        return caller.step("next", run) + " --answer 'FILL_answer'"
+    step = workflow.step(run.step or "")
+    ways = list(dict.fromkeys(step.next.values()))
+    target = (ways[0] or "done") if len(ways) == 1 else "next"
+    command = caller.step(target, run)
+    for arg in workflow.step_params(step.id):
+        if arg.required:
+            command += f" {arg.flag} {_placeholder(arg)}"
+    for field in step.requires:
+        if isinstance(field, Field) and field.required:
+            command += f" --record {field.name}={_placeholder(field)}"
+    if reports_outcome(step):
+        command += " --outcome FILL_outcome"
+    return command
+
+
+def reports_outcome(step: StepDef) -> bool:
+    """Whether the agent says how the step ended: nothing computes it, and there is more than one way."""
+    return step.handler is None and len(step.next) > 1
+
+
+def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, str, str]]:
+    """What the step needs as (step or '', name, text); what no step on the way recorded is left out."""
+    found = []
+    for need in step.needs:
+        source, _, name = need.rpartition(".")
+        state = run.state.get(source, {}) if source else run.params
+        if state.get(name) is not None:
+            found.append((source, name, present(state[name])))
+    review = _review_to_fix(run, step) if run.reviews else None
+    if review:
+        found.append((review[0], "findings", present(review[1])))
+    return found
+
+
+def present(value: Any) -> str:
+    """A recorded value as text for a reader: a text as it is, a list one entry a line, the rest as JSON.
+
+    An object in a list stands as its fields; further lines of a text are set in: no text can look like an entry.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "\n".join(_under("-", entry) for entry in value)
+    return compact_json.readable(value)
+
+
+def _under(sign: str, value: Any) -> str:
+    fields = isinstance(value, dict)
+    text = "\n".join(_under(f"{name}:", field) for name, field in value.items()) if fields else present(value)
+    if not text:
+        return sign
+    apart = sign != "-" and (fields or isinstance(value, list) or "\n" in text)
+    return sign + ("\n  " if apart else " ") + text.replace("\n", "\n  ")
+
+
+def _placeholder(spec: Arg | Field) -> str:
+    text = f"FILL_{spec.name}"
+    return text if spec.choices or spec.type in ("int", "float", "bool") else f"'{text}'"
+
+
+def _attributes(workflow: Workflow, run: Run, step: StepDef) -> dict[str, object]:
+    attributes: dict[str, object] = {
+        "protocol": "1",
+        "skill": workflow.name,
+        "id": step.id,
+        "number": workflow.number(step.id),
+        "of": len(workflow.steps),
+        "title": step.title or step.id,
+        "run": run.id,
+        "turn": run.turn,
+    }
+    if run.iteration > 1 or step.max_iterations:
+        attributes["iteration"] = run.iteration
+    return attributes
+
+
+def _state(workflow: Workflow, run: Run, step: StepDef) -> str:
+    words = f"{workflow.title or workflow.name}: step {workflow.number(step.id)} of {len(workflow.steps)}"
+    if step.max_iterations:
+        words += f", iteration {run.iteration} of at most {step.max_iterations}"
+    elif run.iteration > 1:
+        words += f", iteration {run.iteration}"
+    words += "."
+    checkpoint = step.gate.checkpoint if step.gate else step.checkpoint
+    if checkpoint:
+        from skills.lib.workflow import quality
+
+        bound = step.gate.bound if step.gate else quality.BOUND
+        judged = isinstance(step.handler, Gate) or run.status == "waiting"
+        words += " " + quality.banner(checkpoint, run.reviews.get(checkpoint), bound, judged)
+    return words
+
+
+def _notices(notices: Sequence[str]) -> list[Element]:
+    return [Element("NOTICE", {}, notice) for notice in notices]
+
+
+def _context(workflow: Workflow, run: Run, step: StepDef, spill: dict[str, str]) -> list[Element]:
+    elements = []
+    for source, name, text in context_values(workflow, run, step):
+        file = spill.get(f"{source}.{name}")
+        elements.append(_value(source, name, text, file))
+    return elements
+
+
+def _value(source: str, name: str, value: Any, file: str | None = None) -> Element:
+    attributes: dict[str, object] = {"step": source, "name": name} if source else {"name": name}
+    text = present(value)
+    if file:
+        attributes["file"] = file
+        text = text[:EXCERPT] + f" … ({len(text):,} characters; read the file for all of it)"
+    return Element("value", attributes, text)
+
+
+def _review_to_fix(run: Run, step: StepDef) -> tuple[str, list[Any]] | None:
+    """The blocking findings that sent the run back to this step, with their checkpoint."""
+    from skills.lib.workflow import quality
+
+    for checkpoint, review in run.reviews.items():
+        if review.get("sent_back_to") == step.id:
+            items = quality.blocking(review["items"], review["iteration"])
+            if items:
+                return checkpoint, [
+                    f"{item['id']} ({item['severity']}) {item['check']}: {item['finding']}" for item in items
+                ]
+    return None
+
+
+def _actions(run: Run, step: StepDef) -> list[Element | str]:
+    texts = step.repeat if step.repeat and run.iteration > 1 else step.actions
+    return list(texts) or [f"Do what the title says: {step.title or step.id}."]
+
+
+def _dispatch(run: Run, dispatch: Dispatch, caller: Caller, brood: Sequence[Run]) -> Element:
+    left = [child for child in brood if not child.ended]
+    attributes: dict[str, object] = {"agent": dispatch.agent.value}
+    if dispatch.model:
+        attributes["model"] = dispatch.model
+    attributes.update(children=len([child for child in brood if child.status != "replaced"]), left=len(left))
+    how = "Every sub-agent is accounted for. Go on with NEXT."
+    if left:
+        how = (
+            f"Start one {dispatch.agent.value} sub-agent per command below, all at once. Give each its command and "
+            "nothing else: 'Run this command and follow what it prints, to its end.' Wait for all of them. One that "
+            "never comes back is given up with the command in lost, or started anew with the one in replace."
+        )
+    parts = [Element("how", {}, how)]
+    for child in brood:
+        if child.status == "replaced":
+            continue
+        about: dict[str, object] = {"id": child.id, "status": child.status}
+        if child.spec.get("target"):
+            about["target"] = child.spec["target"]
+        inner = [Element("command", {}, child_command(child, caller))] if not child.ended else []
+        parts.append(Element("child", about, *inner))
+    if left:
+        parts.append(
+            Element("lost", {}, caller.step("current", run, "--lost", "FILL_child") + " --reason 'FILL_reason'")
+        )
+        parts.append(Element("replace", {}, caller.step("current", run, "--replace", "FILL_child")))
+    return Element("DISPATCH", attributes, *parts)
+
+
+def child_command(child: Run, caller: Caller) -> str:
+    """The command that a sub-agent is given: its first, or the one that shows where it stands."""
+    step = "1" if child.status == "pending" else "current"
+    return caller.step(step, child, turn=False)
+
+
+def _waiting(workflow: Workflow, run: Run, caller: Caller) -> list[Element]:
+    question = run.question or {}
+    at_terminal = bool(question.get("at_terminal"))
+    attributes: dict[str, object] = {"by": "person" if at_terminal else "agent"}
+    if question.get("choices"):
+        attributes["choices"] = "|".join(question["choices"])
+    parts = [Element("QUESTION", attributes, question.get("text", ""))]
+    words = ("FILL_answer", "--reason", "FILL_reason") if "gate" in question else ("FILL_answer",)
+    if at_terminal:
+        parts.append(Element("ANSWER", {}, caller.person("answer", run.id, *words)))
+    parts.append(Element("NEXT", {"required": "true"}, next_command(workflow, run, caller)))
+    return parts
+
+
+def _record(workflow: Workflow, step: StepDef) -> list[Element]:
+    parts = [Element("param", {"flag": arg.flag, **_spec(arg)}, arg.help) for arg in workflow.step_params(step.id)]
+    fields = [spec for spec in step.requires if isinstance(spec, Field)]
+    parts += [Element("field", _spec(field), field.help) for field in fields]
+    for spec in step.requires:
+        if isinstance(spec, Artifact):
+            about = {"path": spec.path, "schema": "true"} if spec.schema else {"path": spec.path}
+            parts.append(Element("artifact", about, spec.help))
+        elif isinstance(spec, Command):
+            about = {"command": " ".join(spec.argv), "timeout": f"{spec.timeout:g}"}
+            parts.append(Element("check", about, spec.help))
+    if fields:
+        text = (
+            "Values with quotes or several lines: write them as one JSON object to a file, and give "
+            "--record-file FILE in place of the --record arguments."
+        )
+        lists = "A list is a JSON array of texts. " if any(field.type == "list" for field in fields) else ""
+        parts.append(Element("file", {}, lists + text))
+    return parts
+
+
+def _spec(spec: Arg | Field) -> dict[str, object]:
+    attributes: dict[str, object] = {
+        "name": spec.name,
+        "type": spec.type,
+        "required": "true" if spec.required else "false",
+    }
+    if spec.choices:
+        attributes["choices"] = "|".join(spec.choices)
+    if spec.minimum is not None:
+        attributes["min"] = f"{spec.minimum:g}"
+    if spec.maximum is not None:
+        attributes["max"] = f"{spec.maximum:g}"
+    return attributes
+
+
+def _ways(step: StepDef) -> list[Element]:
+    choose = reports_outcome(step)
+    ways = []
+    for outcome, target in step.next.items():
+        attributes: dict[str, object] = {"name": outcome.value, "to": target or "done"}
+        if choose:
+            attributes["flag"] = f"--outcome {outcome}"
+        text = step.when.get(outcome, "")
+        if outcome is Outcome.ITERATE and step.max_iterations:
+            text += f"{' ' if text else ''}(at most {step.max_iterations} iterations, then {step.at_limit})"
+        ways.append(Element("outcome", attributes, text))
+    return ways
+
+
+def asked_for(request: Request) -> str:
+    """The request in words, for a refusal."""
+    words = f"--step {request.step}"
+    if request.run:
+        words += f" --run {request.run}"
+    if request.turn is not None:
+        words += f" --turn {request.turn}"
+    given = [*request.params, *request.records]
+    if given:
+        words += f", reporting {', '.join(sorted(given))}"
+    for flag, value in (("outcome", request.outcome), ("answer", request.answer), ("qr-status", request.qr_status)):
+        if value is not None:
+            words += f", --{flag} {value[:200]}"
+    return words
+
+
+def look_document(workflow: Workflow, step: StepDef, caller: Caller) -> Element:
+    """A step to look at: no run, no turn, nothing recorded, and no gate that closes."""
+    run = Run(workflow=workflow.name, step=step.id, visits={step.id: 1})
+    attributes = {
+        name: value for name, value in _attributes(workflow, run, step).items() if name not in ("run", "turn")
+    }
+    notice = "Printed without a ledger, to look at: nothing is recorded and no gate closes. --step 1 opens a run."
+    parts = [Element("STATE", {}, _state(workflow, run, step)), Element("NOTICE", {}, notice)]
+    parts.append(Element("DO", {}, *_actions(run, step), prose=True))
+    record = _record(workflow, step)
+    if record:
+        parts.append(Element("RECORD", {}, *record))
+    if step.forbidden:
+        parts.append(Element("FORBIDDEN", {}, *[Element("rule", {}, rule) for rule in step.forbidden]))
+    parts.append(Element("INVOKE_AFTER", {}, *_ways(step)))
+    gated = isinstance(step.handler, (Gate, Dispatch, Person))
+    onward = [target for target in step.next.values() if target and target != step.id]
+    command = caller.start() if gated or not onward else caller.look(onward[0])
+    parts.append(Element("NEXT", {"required": "true"}, command))
+    return Element("step", {**attributes, "stateless": "true"}, *parts)

@@ -1,0 +1,480 @@
+"""The transition function: a workflow, a run and a request in, a decision out; nothing is read or written here.
+
+What must be looked up outside (files, commands, child runs) comes through ``Proof``. A refusal changes nothing.
+"""
+
+from __future__ import annotations
+
+from skills.lib import compact_json
+from skills.lib.errors import HandlerError
+from skills.lib.workflow import children, quality, values
+from skills.lib.workflow.core import StepContext, StepDef, Workflow, digest
+from skills.lib.workflow.requirements import Field
+from skills.lib.workflow.state import Request, Run
+from skills.lib.workflow.types import Dispatch, Gate, Outcome, Person, QRStatus, Value, is_word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any, Protocol
+
+    from skills.lib.workflow.requirements import Arg, Artifact, Command
+
+    class Proof(Protocol):
+        """What the engine asks of the world; each answer is evidence."""
+
+        def children(self) -> list[Run]:
+            """The present step's child runs, replaced ones included, in order."""
+
+        def check(self, requirement: Artifact | Command, fields: Mapping[str, Any]) -> dict[str, Any]:
+            """Look at a file or run a command: ``{"ok": …, "what": …, "why": …}``."""
+
+
+class Refusal(Value):
+    """Not allowed from where the run stands: a code for programs, the reason in words, what would be valid."""
+
+    __slots__ = ("code", "why", "valid", "evidence")
+    code: str
+    why: str
+    valid: tuple[str, ...]
+    evidence: tuple[dict[str, Any], ...]
+
+    def __init__(
+        self, code: str, why: str, valid: tuple[str, ...] = (), evidence: tuple[dict[str, Any], ...] = ()
+    ) -> None:
+        self._set(code=code, why=why, valid=valid, evidence=evidence)
+
+
+class Repeat(Value):
+    """The very request that led to where the run stands: nothing to do but to print the block again."""
+
+    __slots__ = ()
+
+
+class Move(Value):
+    """The run as it stands after the request, the event to record, and the children to create or end."""
+
+    __slots__ = ("run", "kind", "detail", "create", "end")
+    run: Run
+    kind: str
+    detail: dict[str, Any]
+    create: tuple[dict[str, Any], ...]
+    end: tuple[tuple[str, str], ...]
+
+    def __init__(
+        self,
+        run: Run,
+        kind: str,
+        detail: dict[str, Any],
+        create: tuple[dict[str, Any], ...] = (),
+        end: tuple[tuple[str, str], ...] = (),
+    ) -> None:
+        self._set(run=run, kind=kind, detail=detail, create=create, end=end)
+
+
+Decision = Refusal | Repeat | Move
+
+
+class _Refused(Exception):
+    def __init__(self, code: str, why: str, valid: tuple[str, ...] = (), evidence: tuple[dict[str, Any], ...] = ()):
+        self.refusal = Refusal(code, why, valid, evidence)
+
+
+def open_run(workflow: Workflow, run: Run, given: Mapping[str, Any]) -> Refusal | Move:
+    """Put a new (or pending child) run on the first step with its parameters, or refuse and say what is missing."""
+    try:
+        params = _read(workflow.run_params(), given, workflow)
+        kept = values.keepable(params)
+        fresh = run.changed(workflow=workflow.name, fingerprint=workflow.fingerprint, params=kept, status="open")
+        return _enter(workflow, fresh, workflow.start, "opened", {"params": kept})
+    except _Refused as refused:
+        return refused.refusal
+
+
+def decide(workflow: Workflow, run: Run, request: Request, proof: Proof, actor: str = "agent") -> Decision:
+    """What the request does to the run. Raises HandlerError where the skill is at fault; the run is untouched."""
+    try:
+        if not _is_due(run, request):
+            return Repeat()
+        if request.lost or request.replace:
+            return _account(run, request, proof)
+        step = workflow.step(run.step or "")
+        _check_target_possible(workflow, step, request)
+        if run.status == "waiting":
+            return _answer(workflow, run, step, request, actor)
+        return _leave(workflow, run, step, request, proof)
+    except _Refused as refused:
+        return refused.refusal
+
+
+def request_digest(request: Request) -> str:
+    """Identifies a request: the same digest is the very same command; values of secret names are left out."""
+    return digest(
+        [
+            request.step,
+            request.turn,
+            values.keepable(dict(request.params)),
+            values.keepable(dict(request.records)),
+            request.outcome,
+            request.answer,
+            request.lost,
+            request.replace,
+            request.reason,
+            request.qr_status,
+            request.qr_iteration,
+            request.qr_fail,
+        ]
+    )
+
+
+def _is_due(run: Run, request: Request) -> bool:
+    """Whether the request is about the present turn; False for a repeat of the last one, else refused."""
+    last = run.last
+    if request.turn is not None and request.turn == last.get("turn") and request_digest(request) == last.get("digest"):
+        return False
+    if run.ended:
+        raise _Refused("run-ended", f"This run is {run.status}: nothing moves it any more.")
+    if request.turn is None:
+        raise _Refused("no-turn", "Without --turn a command can only show the present step, and it asked for another.")
+    if request.turn != run.turn:
+        kind = "already been taken" if request.turn < run.turn else "not come yet"
+        raise _Refused("wrong-turn", f"Turn {request.turn} has {kind}: the run is at turn {run.turn}.")
+    return True
+
+
+def targets(step: StepDef) -> dict[str | None, list[Outcome]]:
+    """Where the step can lead, with the outcomes that lead there; the end is None."""
+    ways: dict[str | None, list[Outcome]] = {}
+    for outcome, target in step.next.items():
+        ways.setdefault(target, []).append(outcome)
+    return ways
+
+
+def _check_target_possible(workflow: Workflow, step: StepDef, request: Request) -> None:
+    wanted = request.step
+    if wanted == "next":
+        return
+    target = None if wanted == "done" else wanted
+    if target in step.next.values():
+        return
+    ways = tuple(target or "done" for target in targets(step))
+    known = target is None or workflow.has(target)
+    lead = f"step {wanted}" if known and target else ("the end" if known else f"{wanted}, which is no step of it,")
+    raise _Refused("skipped-step", f"From {step.id} the graph has no way to {lead}.", ways)
+
+
+def _read(specs: tuple[Arg, ...], given: Mapping[str, Any], workflow: Workflow) -> dict[str, Any]:
+    """Values of these parameters, defaults filled in; refused where one is missing, unknown or out of range."""
+    known = {spec.name: spec for spec in specs}
+    for name in given:
+        if name not in known:
+            valid = tuple(spec.flag for spec in specs)
+            raise _Refused("unknown-parameter", f"--{name.replace('_', '-')} is not asked for here.", valid)
+    found = {}
+    for spec in specs:
+        if spec.name in given:
+            found[spec.name] = _value(spec, given[spec.name])
+        elif spec.required:
+            what = f"{spec.flag} is missing: {values.expectation(spec)}"
+            raise _Refused("missing-parameter", f"{what} ({spec.help})." if spec.help else f"{what}.", spec.choices)
+        else:
+            found[spec.name] = spec.default
+    return found
+
+
+def _value(spec: Arg | Field, raw: Any) -> Any:
+    try:
+        return values.read(spec, raw)
+    except ValueError as error:
+        unfilled = isinstance(raw, str) and values.is_placeholder(raw, spec.name)
+        raise _Refused("unfilled" if unfilled else "bad-value", f"{error}.", spec.choices) from None
+
+
+def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof: Proof) -> Decision:
+    if request.answer is not None:
+        raise _Refused("no-question", f"Step {step.id} asks nobody anything, so there is nothing to answer.")
+    params = _step_params(workflow, run, step, request)
+    recorded = _records(run, step, request)
+    _check_echo(run, step, request)
+    found: dict[str, Any] = {}
+    reviews = run.reviews
+    if isinstance(step.handler, Dispatch):
+        found, reviews = _collect(run, step, proof)
+    evidence = _prove(run, step, {**run.params, **params, **recorded}, proof)
+
+    state = {**run.state.get(step.id, {}), **recorded, **params, **found}
+    reviewed = run.changed(reviews=reviews)
+    outcome, extra = _outcome(workflow, reviewed, step, request, state, params)
+    detail = {"outcome": outcome, "recorded": values.keepable({**recorded, **params}), "evidence": list(evidence)}
+    gate = step.gate
+    if gate and outcome is Outcome.FAIL and reviews[gate.checkpoint]["iteration"] >= gate.bound:
+        kept = reviewed.changed(state={**run.state, step.id: values.keepable(state)})
+        return _ask_about_gate(kept, gate, request, detail)
+    if gate and outcome is Outcome.FAIL:
+        reviewed = _sent_back(reviewed, gate.checkpoint, step)
+    return _go(workflow, reviewed, step, request, outcome, values.keepable({**state, **extra}), detail)
+
+
+def _sent_back(run: Run, checkpoint: str, step: StepDef) -> Run:
+    """Mark the review as the reason to be in the work step, which then shows its blocking findings."""
+    work = (step.route(Outcome.FAIL) or (None,))[0]
+    return run.changed(reviews={**run.reviews, checkpoint: {**run.reviews[checkpoint], "sent_back_to": work}})
+
+
+def _step_params(workflow: Workflow, run: Run, step: StepDef, request: Request) -> dict[str, Any]:
+    given = dict(request.params)
+    for spec in workflow.run_params():
+        if spec.name in given and _value(spec, given.pop(spec.name)) != run.params.get(spec.name):
+            kept = run.params.get(spec.name)
+            raise _Refused("fixed-parameter", f"{spec.flag} was fixed when the run opened, as {kept!r:.200}.")
+    return _read(workflow.step_params(step.id), given, workflow)
+
+
+def _records(run: Run, step: StepDef, request: Request) -> dict[str, Any]:
+    fields = {spec.name: spec for spec in step.requires if isinstance(spec, Field)}
+    recorded = {}
+    for name in request.records:
+        if name not in fields:
+            raise _Refused("unknown-field", f"Step {step.id} records no {name!r:.80}.", tuple(fields))
+    for name, spec in fields.items():
+        if name in request.records:
+            recorded[name] = _value(spec, request.records[name])
+            if spec.type == "items" and run.spec.get("items"):
+                try:
+                    quality.check_same(recorded[name], run.spec["items"])
+                except ValueError as error:
+                    raise _Refused("other-items", f"{error}.") from None
+        elif spec.required:
+            what = f"{name} is not recorded: {values.expectation(spec)}"
+            raise _Refused("missing-evidence", f"{what} ({spec.help})." if spec.help else f"{what}.", spec.choices)
+    return recorded
+
+
+def _check_echo(run: Run, step: StepDef, request: Request) -> None:
+    """Refuse a --qr flag that the ledger does not bear out."""
+    if request.qr_status is None and request.qr_iteration is None and request.qr_fail is None:
+        return
+    checkpoint = step.gate.checkpoint if step.gate else step.checkpoint
+    state = quality.state(run.reviews.get(checkpoint or ""))
+    status = state.status.value if state.status else "not reviewed"
+    if request.qr_status is not None and request.qr_status != status:
+        why = f"--qr-status {request.qr_status} is not what the ledger has for {checkpoint or step.id}: {status}."
+        raise _Refused("forged-verdict", why)
+    if request.qr_iteration is not None and request.qr_iteration != state.iteration:
+        raise _Refused("forged-verdict", f"--qr-iteration {request.qr_iteration}: the ledger has {state.iteration}.")
+    if request.qr_fail is not None and request.qr_fail != state.failed:
+        raise _Refused("forged-verdict", f"--qr-fail {str(request.qr_fail).lower()} is not what the ledger has.")
+
+
+def _collect(run: Run, step: StepDef, proof: Proof) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the children brought, and the reviews with theirs counted; refused while one is unaccounted for."""
+    brood = proof.children()
+    out = children.missing(brood)
+    if out:
+        names = ", ".join(child.id for child in out)
+        why = f"{len(out)} of the sub-agents of {step.id} are not accounted for: {names}."
+        raise _Refused("unaccounted-child", why, tuple(child.id for child in out))
+    found = {"results": children.results(brood)}
+    checkpoint = step.checkpoint
+    if checkpoint is None:
+        return found, run.reviews
+    items = children.reviewed_items(brood)
+    iteration = run.reviews.get(checkpoint, {}).get("iteration", 0) + 1
+    review = {"iteration": iteration, "items": items, "status": quality.verdict(items, iteration)}
+    return found, {**run.reviews, checkpoint: review}
+
+
+def _prove(run: Run, step: StepDef, fields: Mapping[str, Any], proof: Proof) -> tuple[dict[str, Any], ...]:
+    evidence: tuple[dict[str, Any], ...] = ()
+    for requirement in step.requires:
+        if isinstance(requirement, Field):
+            continue
+        result = proof.check(requirement, {**run.recorded, **fields})
+        evidence += (result,)
+        if not result["ok"]:
+            raise _Refused("missing-evidence", str(result["why"]), (), evidence)
+    return evidence
+
+
+def _outcome(
+    workflow: Workflow, run: Run, step: StepDef, request: Request, state: dict[str, Any], params: dict[str, Any]
+) -> tuple[Outcome, dict[str, Any]]:
+    handler = step.handler
+    extra: dict[str, Any] = {}
+    gate = step.gate
+    if gate:
+        review = run.reviews.get(gate.checkpoint)
+        if not review:
+            raise _Refused("not-reviewed", f"Nobody has reviewed {gate.checkpoint} in this run.")
+        outcome = Outcome.OK if review["status"] == QRStatus.PASS else Outcome.FAIL
+    elif isinstance(handler, Dispatch):
+        failed = any(entry["status"] == "lost" or entry.get("verdict") == "fail" for entry in state["results"])
+        outcome = Outcome.FAIL if failed and Outcome.FAIL in step.next else Outcome.OK
+    elif callable(handler):
+        outcome, extra = _call(workflow, run, step, state, params)
+    else:
+        return _reported(step, request), extra
+    if request.outcome is not None and request.outcome != outcome:
+        raise _Refused(
+            "wrong-outcome", f"The outcome of {step.id} is {outcome}, not {request.outcome!r:.60}.", (outcome,)
+        )
+    if outcome is Outcome.ITERATE and step.max_iterations and run.iteration >= step.max_iterations:
+        outcome = step.at_limit
+    return outcome, extra
+
+
+def _call(
+    workflow: Workflow, run: Run, step: StepDef, state: dict[str, Any], params: dict[str, Any]
+) -> tuple[Outcome, dict[str, Any]]:
+    context = StepContext({**run.params, **params}, state, {**run.state, step.id: state}, step.id, run.iteration)
+    name = f"{workflow.name}: the handler of step {step.id}"
+    try:
+        given = step.handler(context)  # type: ignore[operator,misc]
+    except Exception as error:
+        raise HandlerError(
+            f"{name} raised {type(error).__name__}: {error}", remedy="mend the handler; the run waits"
+        ) from error
+    outcome, extra = given if isinstance(given, tuple) and len(given) == 2 else (given, {})
+    declared = step.outcomes or tuple(step.next)
+    valid = ", ".join(declared)
+    if not isinstance(outcome, Outcome) or not isinstance(extra, dict):
+        raise HandlerError(f"{name} returned {given!r:.200}", valid="an Outcome, or a pair of an Outcome and a dict")
+    if outcome not in declared and Outcome.DEFAULT not in step.next:
+        raise HandlerError(f"{name} returned {outcome}, which is not declared", valid=valid)
+    try:
+        compact_json.dumps(extra)
+    except (TypeError, ValueError) as error:
+        raise HandlerError(f"{name} returned values that cannot be kept: {error}") from error
+    return outcome, extra
+
+
+def _reported(step: StepDef, request: Request) -> Outcome:
+    """The outcome of a step without a handler: the only one, or the one reported, or the one the target implies."""
+    valid = tuple(outcome.value for outcome in step.next)
+    if request.outcome is not None:
+        if values.is_placeholder(request.outcome, "outcome"):
+            raise _Refused("unfilled", "--outcome still stands as a placeholder; say how the step ended.", valid)
+        if not is_word(Outcome, request.outcome) or step.route(Outcome(request.outcome)) is None:
+            raise _Refused("wrong-outcome", f"Step {step.id} has no outcome {request.outcome!r:.60}.", valid)
+        return Outcome(request.outcome)
+    if len(step.next) == 1:
+        return next(iter(step.next))
+    if request.step != "next":
+        ways = targets(step)[None if request.step == "done" else request.step]
+        if len(ways) == 1:
+            return ways[0]
+    raise _Refused("missing-outcome", f"Step {step.id} can end in {len(valid)} ways: say which with --outcome.", valid)
+
+
+def _go(
+    workflow: Workflow,
+    run: Run,
+    step: StepDef,
+    request: Request,
+    outcome: Outcome,
+    state: dict[str, Any],
+    detail: dict[str, Any],
+) -> Move:
+    route = step.route(outcome)
+    if route is None:
+        raise HandlerError(f"{workflow.name}: step {step.id} ended with {outcome}, and has no route for it")
+    target = route[0]
+    wanted = None if request.step == "done" else request.step
+    if wanted != "next" and wanted != target:
+        why = f"{step.id} ended with {outcome}, which leads to {target or 'the end'}, not to {wanted or 'the end'}."
+        raise _Refused("wrong-outcome", why, (target or "done",))
+    last = {"turn": run.turn, "digest": request_digest(request), "step": step.id, "outcome": outcome}
+    left = run.changed(state={**run.state, step.id: state}, last=last, children=[], question=None)
+    detail = {"from": step.id, "to": target, **detail}
+    if target is None:
+        ended = left.changed(status="done", step=None, turn=run.turn + 1)
+        return Move(ended, "finished", detail)
+    return _enter(workflow, left.changed(turn=run.turn + 1), target, "moved", detail)
+
+
+def _enter(workflow: Workflow, run: Run, step_id: str, kind: str, detail: dict[str, Any]) -> Move:
+    step = workflow.step(step_id)
+    visits = {**run.visits, step_id: run.visits.get(step_id, 0) + 1}
+    entered = run.changed(step=step_id, visits=visits, status="open")
+    if isinstance(step.handler, Person):
+        asked = step.handler
+        question = {"text": asked.question, "choices": list(asked.choices), "at_terminal": asked.at_terminal}
+        return Move(entered.changed(status="waiting", question=question), kind, detail)
+    if isinstance(step.handler, Dispatch):
+        try:
+            create = children.specs(entered, step)
+        except ValueError as error:
+            raise _Refused("bad-targets", f"{error}.") from None
+        return Move(entered, kind, detail, tuple(create))
+    return Move(entered, kind, detail)
+
+
+def _ask_about_gate(run: Run, gate: Gate, request: Request, detail: dict[str, Any]) -> Move:
+    review = run.reviews[gate.checkpoint]
+    open_items = quality.blocking(review["items"], review["iteration"])
+    findings = "; ".join(f"{item['id']} ({item['severity']}): {item['finding']}" for item in open_items)
+    text = f"{gate.checkpoint} was reviewed {review['iteration']} times and these findings are open: {findings}"
+    question = {"text": text, "choices": ["accept", "revise"], "at_terminal": True, "gate": gate.checkpoint}
+    last = {"turn": run.turn, "digest": request_digest(request), "step": run.step, "outcome": detail["outcome"]}
+    asked = run.changed(status="waiting", question=question, turn=run.turn + 1, last=last)
+    return Move(asked, "asked", {"from": run.step, "to": run.step, **detail})
+
+
+def _answer(workflow: Workflow, run: Run, step: StepDef, request: Request, actor: str) -> Decision:
+    question = run.question or {}
+    choices = tuple(question.get("choices", ()))
+    answer = request.answer
+    if question.get("at_terminal") and actor != "person":
+        why = "A person answers this at a terminal; an answer that is passed on for them does not count."
+        raise _Refused("person-needed", why, choices)
+    if answer is None:
+        raise _Refused("unanswered", f"The run waits for a person: {question.get('text', '')}", choices)
+    if not answer.strip() or values.is_placeholder(answer, "answer"):
+        raise _Refused("unfilled", "--answer holds no answer yet.", choices)
+    if choices and answer not in choices:
+        raise _Refused("bad-value", f"{answer!r:.80} is not one of the answers.", choices)
+    state = {**run.state.get(step.id, {}), "answer": answer, "answered_by": actor}
+    if request.reason:
+        state["reason"] = request.reason
+    detail = {"answer": answer, "by": "person" if actor == "person" else "reported", "reason": request.reason or ""}
+    if "gate" in question:
+        return _settle_gate(workflow, run, step, request, state, detail)
+    handler = step.handler
+    outcome = handler.choices.get(answer, Outcome.OK) if isinstance(handler, Person) else Outcome.OK
+    return _go(workflow, run, step, request, outcome, state, {"outcome": outcome, **detail})
+
+
+def _settle_gate(
+    workflow: Workflow, run: Run, step: StepDef, request: Request, state: dict[str, Any], detail: dict[str, Any]
+) -> Decision:
+    """A person accepts what is open, with a reason that is kept, or sends the work back once more."""
+    if request.answer == "accept" and not (request.reason or "").strip():
+        raise _Refused("no-reason", "Accepting open findings takes a reason: --reason.", ("accept", "revise"))
+    checkpoint = (run.question or {})["gate"]
+    outcome = Outcome.OK if request.answer == "accept" else Outcome.FAIL
+    review = {**run.reviews[checkpoint], "decision": detail}
+    settled = run.changed(reviews={**run.reviews, checkpoint: review})
+    if outcome is Outcome.FAIL:
+        settled = _sent_back(settled, checkpoint, step)
+    return _go(workflow, settled, step, request, outcome, state, {"outcome": outcome, **detail})
+
+
+def _account(run: Run, request: Request, proof: Proof) -> Decision:
+    """Give up on a child (lost), or start another in its place."""
+    child_id = request.lost or request.replace or ""
+    brood = {child.id: child for child in proof.children()}
+    child = brood.get(child_id)
+    if child is None:
+        raise _Refused("unknown-child", f"{child_id!r:.80} is not a sub-agent of the present step.", tuple(brood))
+    verb = "lost" if request.lost else "replaced"
+    if child.status == verb:
+        return Repeat()
+    if child.ended:
+        raise _Refused(
+            "child-ended", f"{child_id} is {child.status} already.", tuple(c.id for c in brood.values() if not c.ended)
+        )
+    reason = (request.reason or "").strip()
+    if request.lost and (not reason or values.is_placeholder(reason, "reason")):
+        raise _Refused("no-reason", f"Say why {child_id} is given up: --reason.")
+    create = () if request.lost else (child.spec,)
+    return Move(run, f"child-{verb}", {"child": child_id, "reason": reason}, create, ((child_id, verb),))

@@ -1,0 +1,173 @@
+"""Quality review: items, the one severity schedule, and the construct that builds a whole review loop.
+
+Three pillars hold a loop: a banner that says which checkpoint and which iteration, a stop condition that reads the
+verdict from the ledger and never from the caller, and a re-verify mode that leads back to the work with a counter.
+Verification apart from the work, item by item and blind to earlier verdicts, follows Chain-of-Verification
+(Dhuliawala et al., 2023).
+"""
+
+from __future__ import annotations
+
+from skills.lib.workflow.core import StepDef
+from skills.lib.workflow.types import (
+    AgentRole,
+    Dispatch,
+    Gate,
+    ItemStatus,
+    Outcome,
+    QRState,
+    QRStatus,
+    Severity,
+    is_word,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+ITEM_SHAPE = (
+    '{"id": …, "scope": …, "check": …, "severity": "MUST|SHOULD|COULD", "status": "PASS|FAIL|TODO", "finding": …}'
+)
+# Completed reviews after which a person decides (requirement W-10).
+BOUND = 5
+_ALL = frozenset(Severity)
+
+
+def blocking_severities(iteration: int) -> frozenset[Severity]:
+    """The severities that block at that iteration: all to the third, MUST and SHOULD in the fourth, then MUST."""
+    if iteration <= 3:
+        return _ALL
+    if iteration == 4:
+        return frozenset((Severity.MUST, Severity.SHOULD))
+    return frozenset((Severity.MUST,))
+
+
+def blocking(items: Sequence[Mapping[str, str]], iteration: int) -> list[Mapping[str, str]]:
+    """The items that keep the gate shut: not passed (a TODO counts as failed), and severe enough by now."""
+    severities = blocking_severities(iteration)
+    return [item for item in items if item["status"] != ItemStatus.PASS and item["severity"] in severities]
+
+
+def verdict(items: Sequence[Mapping[str, str]], iteration: int) -> QRStatus:
+    """Pass when something was reviewed and nothing blocks; a review without items is no review."""
+    return QRStatus.PASS if items and not blocking(items, iteration) else QRStatus.FAIL
+
+
+def read_items(value: Any) -> list[dict[str, str]]:
+    """Check and normalise reported review items; ValueError says which item is wrong and how."""
+    if not isinstance(value, list) or not value:
+        raise ValueError(f"give a JSON array of at least one item, each {ITEM_SHAPE}")
+    items: dict[str, dict[str, str]] = {}
+    for at, entry in enumerate(value, 1):
+        item = _read_item(entry, f"item {at}")
+        if item["id"] in items:
+            raise ValueError(f"item {at}: the id {item['id']} is given twice")
+        items[item["id"]] = item
+    return list(items.values())
+
+
+def _read_item(entry: Any, where: str) -> dict[str, str]:
+    if not isinstance(entry, dict):
+        raise ValueError(f"{where}: {entry!r:.60} is not an object like {ITEM_SHAPE}")
+    unknown = set(entry) - {"id", "scope", "check", "severity", "status", "finding"}
+    if unknown:
+        raise ValueError(f"{where}: {', '.join(sorted(map(str, unknown)))} is not part of an item: {ITEM_SHAPE}")
+    item = {}
+    for name in ("id", "scope", "check", "severity", "status", "finding"):
+        text = entry.get(name, "")
+        if not isinstance(text, str):
+            raise ValueError(f"{where}: {name} is not a text")
+        item[name] = text.strip()
+    plain = item["id"].replace("-", "").replace("_", "").replace(".", "").replace(":", "")
+    if not (plain.isascii() and plain.isalnum() and len(item["id"]) <= 64):
+        raise ValueError(f"{where}: the id {item['id']!r:.60} is not one (letters, digits, - _ . : and at most 64)")
+    if not is_word(Severity, item["severity"]):
+        raise ValueError(f"{where}: severity {item['severity']!r:.40} is not one of MUST, SHOULD, COULD")
+    if not is_word(ItemStatus, item["status"]):
+        raise ValueError(f"{where}: status {item['status']!r:.40} is not one of PASS, FAIL, TODO")
+    if not item["check"]:
+        raise ValueError(f"{where}: check is empty; say what was checked")
+    if item["status"] != ItemStatus.PASS and not item["finding"]:
+        raise ValueError(f"{where}: finding is empty; say what is wrong, or what is still to do")
+    return item
+
+
+def check_same(reported: Sequence[Mapping[str, str]], known: Sequence[Mapping[str, str]]) -> None:
+    """Hold a re-verification to the items split off in the first review; ValueError names what differs."""
+    has, wants = {item["id"] for item in reported}, {item["id"] for item in known}
+    if has != wants:
+        parts = []
+        if wants - has:
+            parts.append("missing: " + ", ".join(sorted(wants - has)))
+        if has - wants:
+            parts.append("unknown: " + ", ".join(sorted(has - wants)))
+        raise ValueError("the items of this checkpoint were split off in its first review; " + "; ".join(parts))
+    severity = {item["id"]: item["severity"] for item in known}
+    for item in reported:
+        if item["severity"] != severity[item["id"]]:
+            raise ValueError(
+                f"item {item['id']}: severity is {severity[item['id']]} since the first review, not {item['severity']}"
+            )
+
+
+def state(review: Mapping[str, Any] | None) -> QRState:
+    """The QRState that a checkpoint's record bears out."""
+    if not review or not review.get("iteration"):
+        return QRState()
+    done = int(review["iteration"])
+    status = QRStatus(review["status"])
+    return QRState(iteration=done + 1, failed=status is QRStatus.FAIL, status=status)
+
+
+def banner(checkpoint: str, review: Mapping[str, Any] | None, bound: int, judged: bool) -> str:
+    """The first pillar in words: checkpoint, iteration k of n, and which kind of review, or its verdict once judged."""
+    qr = state(review)
+    if judged and review:
+        iteration, mode = qr.iteration - 1, f"reviewed, verdict {qr.status}"
+    else:
+        iteration, mode = qr.iteration, "re-verification, with fresh eyes" if qr.iteration > 1 else "first review"
+    return f"Review of {checkpoint}: iteration {iteration} of {max(bound, iteration)}, {mode}."
+
+
+def review_loop(
+    checkpoint: str,
+    *,
+    work: str,
+    passed: str | None,
+    reviewer: Dispatch | None = None,
+    title: str = "",
+    actions: Sequence[str] = (),
+    needs: Sequence[str] = (),
+    bound: int = BOUND,
+) -> tuple[StepDef, StepDef]:
+    """Build the review step and the gate of a checkpoint: fail leads back to ``work``, pass on to ``passed``.
+
+    ``reviewer`` says how the review is done (default: one free-form quality reviewer); its checkpoint is set here.
+    """
+    base = reviewer or Dispatch(
+        AgentRole.QUALITY_REVIEWER, task=f"Review {checkpoint} against the checks of this step, item by item."
+    )
+    fields = {**base.fields(), "checkpoint": checkpoint}
+    agent = fields.pop("agent")
+    label = title or checkpoint.replace("-", " ").capitalize()
+    review = StepDef(
+        f"{checkpoint}-review",
+        f"Review: {label}",
+        list(actions) or [f"Have {label.lower()} reviewed by the sub-agents below. Do not review it yourself."],
+        {Outcome.OK: f"{checkpoint}-gate"},
+        Dispatch(agent, **fields),  # type: ignore[arg-type]
+        needs=needs,
+    )
+    gate = StepDef(
+        f"{checkpoint}-gate",
+        f"Gate: {label}",
+        ["Run the command below. The verdict is read from what the reviewers recorded; there is nothing to report."],
+        {Outcome.OK: passed, Outcome.FAIL: work},
+        Gate(checkpoint, bound),
+        when={
+            Outcome.OK: "when no finding that blocks at this iteration is open",
+            Outcome.FAIL: "when a blocking finding is open: it goes back to be fixed and is reviewed again",
+        },
+    )
+    return review, gate

@@ -1,0 +1,171 @@
+"""Where a run stands, and what is asked of it: the two values that the engine works on."""
+
+from __future__ import annotations
+
+from skills.lib.workflow.types import Value
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+# open: somebody is to act; waiting: a person is to answer; pending: a child that has not begun.
+# The other four are ends: nothing moves a run out of them.
+STATUSES = ("open", "waiting", "pending", "done", "abandoned", "lost", "replaced")
+ENDED = frozenset(("done", "abandoned", "lost", "replaced"))
+
+
+class Run:
+    """One walk of one workflow: the projection that the ledger keeps, as plain JSON values.
+
+    ``visits`` counts the entries of each step; ``state`` holds what each step recorded; ``children`` the ids of the
+    present step's children in order, ``born`` how many the run ever had; ``reviews`` each checkpoint's items and
+    completed reviews; ``question`` what a person is asked; ``spec`` what the parent gave a child; ``last`` the turn and
+    digest of the request that led here.
+    """
+
+    __slots__ = (
+        "id",
+        "workflow",
+        "fingerprint",
+        "script",
+        "project",
+        "parent",
+        "spec",
+        "status",
+        "step",
+        "turn",
+        "params",
+        "state",
+        "visits",
+        "children",
+        "born",
+        "reviews",
+        "question",
+        "last",
+        "version",
+    )
+    id: str
+    workflow: str
+    fingerprint: str
+    script: str
+    project: str
+    parent: str | None
+    spec: dict[str, Any]
+    status: str
+    step: str | None
+    turn: int
+    params: dict[str, Any]
+    state: dict[str, dict[str, Any]]
+    visits: dict[str, int]
+    children: list[str]
+    born: int
+    reviews: dict[str, dict[str, Any]]
+    question: dict[str, Any] | None
+    last: dict[str, Any]
+    version: int
+
+    def __init__(self, **fields: Any) -> None:
+        for name in self.__slots__:
+            setattr(self, name, fields.get(name, _EMPTY[name]() if name in _EMPTY else None))
+
+    def to_data(self) -> dict[str, Any]:
+        """Every field by name; ``Run(**data)`` is its inverse."""
+        return {name: getattr(self, name) for name in self.__slots__}
+
+    def changed(self, **fields: Any) -> Run:
+        """A copy with these fields replaced; the values of the others are shared and never altered in place."""
+        return Run(**{**self.to_data(), **fields})
+
+    @property
+    def ended(self) -> bool:
+        """Whether nothing moves this run any more."""
+        return self.status in ENDED
+
+    @property
+    def iteration(self) -> int:
+        """How often the present step has been entered."""
+        return self.visits.get(self.step or "", 1)
+
+    @property
+    def recorded(self) -> dict[str, Any]:
+        """What every step recorded, by ``step.field``."""
+        return {f"{step}.{name}": value for step, state in self.state.items() for name, value in state.items()}
+
+
+_EMPTY: dict[str, Any] = {
+    "id": str,
+    "workflow": str,
+    "fingerprint": str,
+    "script": str,
+    "project": str,
+    "spec": dict,
+    "status": lambda: "open",
+    "turn": lambda: 1,
+    "params": dict,
+    "state": dict,
+    "visits": dict,
+    "children": list,
+    "born": int,
+    "reviews": dict,
+    "last": dict,
+    "version": int,
+}
+
+
+class Request(Value):
+    """What one call of a step script asks: the step, the run and turn it believes in, and what it reports.
+
+    ``params`` and ``records`` hold values as given (text from the command line, JSON from a record file).
+    """
+
+    __slots__ = (
+        "step",
+        "run",
+        "turn",
+        "project",
+        "params",
+        "records",
+        "outcome",
+        "answer",
+        "lost",
+        "replace",
+        "reason",
+        "qr_status",
+        "qr_iteration",
+        "qr_fail",
+        "total_steps",
+        "stateless",
+        "new",
+    )
+    step: str
+    run: str | None
+    turn: int | None
+    project: str | None
+    params: Mapping[str, Any]
+    records: Mapping[str, Any]
+    outcome: str | None
+    answer: str | None
+    lost: str | None
+    replace: str | None
+    reason: str | None
+    qr_status: str | None
+    qr_iteration: int | None
+    qr_fail: bool | None
+    total_steps: int | None
+    stateless: bool
+    new: bool
+
+    def __init__(self, step: str = "next", **fields: Any) -> None:
+        unknown = set(fields) - set(self.__slots__)
+        if unknown:
+            raise TypeError(f"Request has no {', '.join(sorted(unknown))}")
+        values = {name: fields.get(name) for name in self.__slots__}
+        values.update(
+            step=step,
+            params=fields.get("params") or {},
+            records=fields.get("records") or {},
+            stateless=bool(fields.get("stateless")),
+            new=bool(fields.get("new")),
+        )
+        self._set(**values)

@@ -1,0 +1,400 @@
+"""The words and values of a workflow: outcomes, roles, routing, dispatch.
+
+Enum costs 3 ms at start-up and a dataclass 9 (lessons measured in docs/architecture.md), on a step
+that has about 8 to spend; so the two small bases below do what this package needs of them.
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from enum import StrEnum as Vocabulary
+    from typing import Any
+else:
+
+    class _Words(type):
+        """Makes each NAME = "value" of a class body the one instance of that word."""
+
+        def __new__(mcs, name, bases, body):
+            words = {key: body[key] for key in body if key.isupper()}
+            for key in words:
+                del body[key]
+            cls = super().__new__(mcs, name, bases, body)
+            cls._words = {}
+            for key, value in words.items():
+                word = str.__new__(cls, value)
+                word.name, word.value = key, value
+                type.__setattr__(cls, key, word)
+                cls._words[value] = word
+            return cls
+
+        def __call__(cls, value):
+            word = cls._words.get(value)
+            if word is None and isinstance(value, str):
+                word = cls._words.get(value.lower()) or cls._words.get(value.upper())
+            if word is None:
+                raise ValueError(f"{value!r} is not a {cls.__name__}: use one of {', '.join(cls._words)}")
+            return word
+
+        def __iter__(cls):
+            return iter(cls._words.values())
+
+        def __len__(cls):
+            return len(cls._words)
+
+        def __contains__(cls, value):
+            return value in cls._words
+
+        def __setattr__(cls, key, value):
+            if key != "_words":
+                raise AttributeError(f"{cls.__name__} is a closed vocabulary")
+            super().__setattr__(key, value)
+
+    class Vocabulary(str, metaclass=_Words):
+        """A closed set of words: each is a string, compared and stored as one."""
+
+        def __repr__(self):
+            return f"{type(self).__name__}.{self.name}"
+
+        def __reduce__(self):
+            return type(self), (self.value,)
+
+
+class Value:
+    """A frozen record: slots, equality by value, a readable repr."""
+
+    __slots__ = ()
+
+    def _set(self, **fields: object) -> None:
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen: {name} cannot be set")
+
+    def __delattr__(self, name: str) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen: {name} cannot be deleted")
+
+    def fields(self) -> dict[str, object]:
+        """Every field by name, in the order of declaration."""
+        slots: tuple[str, ...] = self.__slots__
+        return {name: getattr(self, name) for name in slots}
+
+    def __eq__(self, other: object) -> bool:
+        return type(other) is type(self) and self.fields() == other.fields()
+
+    def __hash__(self) -> int:
+        return hash(repr(self))
+
+    def __repr__(self) -> str:
+        body = ", ".join(f"{name}={value!r}" for name, value in self.fields().items())
+        return f"{type(self).__name__}({body})"
+
+    def __reduce__(self) -> tuple[object, ...]:
+        return _revive, (type(self), self.fields())
+
+
+def _revive(cls: type[Value], fields: dict[str, object]) -> Value:
+    value = object.__new__(cls)
+    value._set(**fields)
+    return value
+
+
+class Block(str):
+    """A rendered XML fragment that stands as it is; a plain string beside it is escaped.
+
+    An f-string around a block yields a plain string, which is escaped: the safe default.
+    """
+
+    __slots__ = ()
+
+
+class Element(Value):
+    """A piece of a document before rendering: a tag, attributes, and text, blocks or elements inside.
+
+    ``prose`` sets the content on lines of its own; otherwise the text stands exactly as it is.
+    """
+
+    __slots__ = ("tag", "attributes", "children", "prose")
+    tag: str
+    attributes: Mapping[str, object]
+    children: tuple[Element | str, ...]
+    prose: bool
+
+    def __init__(
+        self,
+        tag: str,
+        attributes: Mapping[str, object] | None = None,
+        *children: Element | str,
+        prose: bool = False,
+    ) -> None:
+        self._set(tag=tag, attributes=dict(attributes or {}), children=children, prose=prose)
+
+
+class Outcome(Vocabulary):
+    """Why a step ended; DEFAULT is the route of declared outcomes that have no route of their own."""
+
+    OK = "ok"
+    FAIL = "fail"
+    SKIP = "skip"
+    ITERATE = "iterate"
+    DEFAULT = "default"
+
+
+class AgentRole(Vocabulary):
+    """The sub-agents that a step may dispatch."""
+
+    QUALITY_REVIEWER = "quality-reviewer"
+    DEVELOPER = "developer"
+    TECHNICAL_WRITER = "technical-writer"
+    EXPLORE = "explore"
+    GENERAL_PURPOSE = "general-purpose"
+    ARCHITECT = "architect"
+    DEBUGGER = "debugger"
+
+
+class Confidence(Vocabulary):
+    """How sure an agent is of a finding, in rising order."""
+
+    EXPLORING = "exploring"
+    LOW = "low"
+    MEDIUM = "medium"
+    HIGH = "high"
+    CERTAIN = "certain"
+
+
+class QRStatus(Vocabulary):
+    """The verdict of a quality review."""
+
+    PASS = "pass"
+    FAIL = "fail"
+
+
+class ItemStatus(Vocabulary):
+    """The state of one review item; a TODO blocks like a FAIL."""
+
+    TODO = "TODO"
+    PASS = "PASS"
+    FAIL = "FAIL"
+
+
+class Severity(Vocabulary):
+    """How recoverable a defect is: MUST cannot be undone later, SHOULD costs, COULD is taste."""
+
+    MUST = "MUST"
+    SHOULD = "SHOULD"
+    COULD = "COULD"
+
+
+def coerce(kind: type[Any], value: object, what: str) -> Any:
+    """Return ``value`` as a word of ``kind``; raise ValueError that names ``what`` and the valid words."""
+    try:
+        return kind(value)
+    except ValueError as error:
+        raise ValueError(f"{what}: {error}") from None
+
+
+class QRState(Value):
+    """Where a review loop stands: its iteration, whether its work step was entered to fix, the last verdict."""
+
+    __slots__ = ("iteration", "failed", "status")
+    iteration: int
+    failed: bool
+    status: QRStatus | None
+
+    def __init__(self, iteration: int = 1, failed: bool = False, status: QRStatus | str | None = None) -> None:
+        if isinstance(iteration, bool) or not isinstance(iteration, int) or iteration < 1:
+            raise ValueError(f"QRState iteration: {iteration!r} is not a whole number of 1 or more")
+        self._set(
+            iteration=iteration,
+            failed=bool(failed),
+            status=None if status is None else coerce(QRStatus, status, "QRState status"),
+        )
+
+    @property
+    def passed(self) -> bool:
+        """Whether the last verdict was a pass."""
+        return self.status is QRStatus.PASS
+
+
+class GateConfig(Value):
+    """How a bare gate routes: the work step on fail, the next step on pass (None ends), who fixes."""
+
+    __slots__ = ("qr_name", "work_step", "pass_step", "pass_message", "self_fix", "fix_target")
+    qr_name: str
+    work_step: int | str
+    pass_step: int | str | None
+    pass_message: str
+    self_fix: bool
+    fix_target: AgentRole | None
+
+    def __init__(
+        self,
+        qr_name: str,
+        work_step: int | str,
+        pass_step: int | str | None,
+        pass_message: str,
+        self_fix: bool = False,
+        fix_target: AgentRole | str | None = None,
+    ) -> None:
+        role = None if fix_target is None else coerce(AgentRole, fix_target, "GateConfig fix_target")
+        self._set(
+            qr_name=qr_name,
+            work_step=work_step,
+            pass_step=pass_step,
+            pass_message=pass_message,
+            self_fix=bool(self_fix),
+            fix_target=role,
+        )
+
+
+class LinearRouting(Value):
+    """The next step is the one that follows."""
+
+    __slots__ = ()
+
+
+class BranchRouting(Value):
+    """The next step depends on a verdict."""
+
+    __slots__ = ("if_pass", "if_fail")
+    if_pass: int | str
+    if_fail: int | str
+
+    def __init__(self, if_pass: int | str, if_fail: int | str) -> None:
+        self._set(if_pass=if_pass, if_fail=if_fail)
+
+
+class TerminalRouting(Value):
+    """There is no next step."""
+
+    __slots__ = ()
+
+
+Routing = LinearRouting | BranchRouting | TerminalRouting
+
+
+class Dispatch(Value):
+    """Sub-agents to start on entering a step: one, a template over targets, or distinct tasks.
+
+    ``script`` (relative to the skill's scripts folder) puts the sub-agents in script mode: each walks that script's
+    workflow as a child run. Without it they are free-form: each gets ``task`` and reports a result.
+    ``context`` is said to all of them; it may name what was recorded as ``{step.field}``.
+    ``targets`` makes one child per target (strings, or the name ``step.field`` of a recorded list); ``tasks`` one per
+    distinct task. ``params`` are run parameters for script mode, where ``{target}`` stands for the child's target.
+    ``checkpoint`` makes the children reviewers of that checkpoint. ``cap`` bounds the number of children.
+    """
+
+    __slots__ = ("agent", "script", "task", "targets", "tasks", "context", "params", "model", "checkpoint", "cap")
+    agent: AgentRole
+    script: str | None
+    task: str
+    targets: tuple[str, ...] | str
+    tasks: tuple[str, ...]
+    context: str
+    params: Mapping[str, str]
+    model: str | None
+    checkpoint: str | None
+    cap: int
+
+    def __init__(
+        self,
+        agent: AgentRole | str,
+        script: str | None = None,
+        task: str = "",
+        *,
+        targets: Sequence[str] | str = (),
+        tasks: Sequence[str] = (),
+        context: str = "",
+        params: Mapping[str, str] | None = None,
+        model: str | None = None,
+        checkpoint: str | None = None,
+        cap: int = 16,
+    ) -> None:
+        if script is None and not task and not tasks:
+            task = "Do what this step asks and report the result."
+        if targets and tasks:
+            raise ValueError("Dispatch: give targets (one template, many targets) or tasks (distinct), not both")
+        self._set(
+            agent=coerce(AgentRole, agent, "Dispatch agent"),
+            script=script,
+            task=task,
+            targets=targets if isinstance(targets, str) else tuple(targets),
+            tasks=tuple(tasks),
+            context=context,
+            params=dict(params or {}),
+            model=model,
+            checkpoint=checkpoint,
+            cap=cap,
+        )
+
+
+class Person(Value):
+    """A question that a person answers; each choice leads to an outcome.
+
+    With ``at_terminal`` an answer relayed by the agent is refused: it takes ``lockstep answer``.
+    """
+
+    __slots__ = ("question", "choices", "at_terminal")
+    question: str
+    choices: Mapping[str, Outcome]
+    at_terminal: bool
+
+    def __init__(self, question: str, choices: Mapping[str, Outcome | str], at_terminal: bool = False) -> None:
+        coerced = {name: coerce(Outcome, outcome, f"Person choice {name}") for name, outcome in choices.items()}
+        self._set(question=question, choices=coerced, at_terminal=bool(at_terminal))
+
+
+def person(
+    question: str, choices: Sequence[str] | Mapping[str, Outcome | str] = (), *, at_terminal: bool = False
+) -> Person:
+    """Put a question to a person; a list of choices leads to OK whichever is taken, none admits any text."""
+    if not hasattr(choices, "items"):
+        choices = dict.fromkeys(choices, Outcome.OK)
+    return Person(question, choices, at_terminal)  # type: ignore[arg-type]
+
+
+class Gate(Value):
+    """The stop condition of a review loop: reads the verdict of ``checkpoint`` from the ledger.
+
+    ``bound`` is the number of completed reviews after which a person decides (requirement W-10; five by default).
+    """
+
+    __slots__ = ("checkpoint", "bound")
+    checkpoint: str
+    bound: int
+
+    def __init__(self, checkpoint: str, bound: int = 5) -> None:
+        if isinstance(bound, bool) or not isinstance(bound, int) or bound < 1:
+            raise ValueError(f"Gate bound: {bound!r} is not a whole number of 1 or more")
+        self._set(checkpoint=checkpoint, bound=bound)
+
+
+class Step(Value):
+    """A step of an author's own script, printed by a bare formatter: no run, no turn, no ledger."""
+
+    __slots__ = ("title", "actions", "routing", "dispatch")
+    title: str
+    actions: tuple[str, ...]
+    routing: Routing
+    dispatch: Dispatch | None
+
+    def __init__(
+        self,
+        title: str,
+        actions: Sequence[str] = (),
+        routing: Routing | None = None,
+        dispatch: Dispatch | None = None,
+    ) -> None:
+        self._set(
+            title=title,
+            actions=(actions,) if isinstance(actions, str) else tuple(actions),
+            routing=LinearRouting() if routing is None else routing,
+            dispatch=dispatch,
+        )
+
+
+def is_word(kind: type[Any], value: object) -> bool:
+    """Whether ``value`` is exactly a word of the vocabulary ``kind``."""
+    return any(value == word for word in kind)

@@ -1,0 +1,173 @@
+"""Reads one reported value as its Arg or Field declares it."""
+
+from __future__ import annotations
+
+from skills.lib import compact_json
+from skills.lib.workflow import quality
+from skills.lib.workflow.requirements import VALUE_LIMIT
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+    from skills.lib.workflow.requirements import Arg, Field
+
+# A field of such a name is used for the one transition and never kept.
+SECRET_NAMES = ("password", "passwd", "secret", "token", "api_key", "apikey", "credential", "private_key")
+NOT_KEPT = "(not kept: named like a secret)"
+
+
+def read(spec: Arg | Field, raw: Any) -> Any:
+    """The value of ``raw`` (text from a command line, or JSON from a record file); ValueError says what is valid."""
+    if isinstance(raw, str):
+        if is_placeholder(raw, spec.name):
+            raise ValueError(f"{spec.name} still stands as {raw.strip()[:80]}; put in {expectation(spec)}")
+        if len(raw) > VALUE_LIMIT:
+            raise ValueError(
+                f"{spec.name} has {len(raw):,} characters, at most {VALUE_LIMIT:,} are kept; "
+                "write it to a file in the project and record the file's path"
+            )
+    value = _READERS[spec.type](spec, raw)
+    _check(spec, value)
+    return value
+
+
+def is_placeholder(raw: str, name: str) -> bool:
+    """Whether ``raw`` is, or still holds, the placeholder that the printed command had for ``name``."""
+    text = raw.strip()
+    return f"FILL_{name}" in text or (text.startswith("FILL_") and text[5:].replace("_", "a").isalnum())
+
+
+def is_secret(name: str) -> bool:
+    """Whether a field of that name holds what must not be kept."""
+    low = name.lower()
+    return any(word in low for word in SECRET_NAMES)
+
+
+def keepable(values: dict[str, Any]) -> dict[str, Any]:
+    """``values`` with those of secret names replaced by a note."""
+    return {name: NOT_KEPT if is_secret(name) else value for name, value in values.items()}
+
+
+def expectation(spec: Arg | Field) -> str:
+    """What a value of ``spec`` must be, in words."""
+    if spec.choices:
+        return "one of " + ", ".join(spec.choices)
+    if spec.type == "list":
+        return "a JSON array of texts" + _bounds(spec, " with ", " entries")
+    if spec.type == "text":
+        return "a text" + _bounds(spec, " of ", " characters")
+    return _NAMES[spec.type] + _bounds(spec, " from ", "")
+
+
+def _bounds(spec: Arg | Field, lead: str, unit: str) -> str:
+    low, high = spec.minimum, spec.maximum
+    if low is not None and high is not None:
+        return f"{lead}{low:g} to {high:g}{unit}"
+    if low is not None:
+        return f"{lead}{low:g} or more{unit}"
+    return f"{lead}at most {high:g}{unit}" if high is not None else ""
+
+
+_NAMES = {
+    "int": "a whole number",
+    "float": "a number",
+    "bool": "true or false",
+    "json": "a JSON value",
+    "items": f"a JSON array of review items, each {quality.ITEM_SHAPE}",
+}
+
+
+def _text(spec: Arg | Field, raw: Any) -> str:
+    if not isinstance(raw, str):
+        raise ValueError(f"{spec.name}: {_short(raw)} is not {expectation(spec)}")
+    if not raw.strip():
+        raise ValueError(f"{spec.name} is empty; put in {expectation(spec)}")
+    return raw
+
+
+def _int(spec: Arg | Field, raw: Any) -> int:
+    try:
+        if isinstance(raw, (bool, float)) or (isinstance(raw, str) and len(raw) > 30):
+            raise ValueError
+        return int(raw)
+    except (ValueError, TypeError):
+        raise ValueError(f"{spec.name}: {_short(raw)} is not {expectation(spec)}") from None
+
+
+def _float(spec: Arg | Field, raw: Any) -> float:
+    try:
+        value = float(raw)
+        if isinstance(raw, bool) or value != value or value in (float("inf"), float("-inf")):
+            raise ValueError
+        return value
+    except (ValueError, TypeError, OverflowError):
+        raise ValueError(f"{spec.name}: {_short(raw)} is not {expectation(spec)}") from None
+
+
+def _bool(spec: Arg | Field, raw: Any) -> bool:
+    if isinstance(raw, bool):
+        return raw
+    if isinstance(raw, str) and raw.lower() in ("true", "false"):
+        return raw.lower() == "true"
+    raise ValueError(f"{spec.name}: {_short(raw)} is not true or false")
+
+
+def _list(spec: Arg | Field, raw: Any) -> list[Any]:
+    value = raw
+    if isinstance(raw, str):
+        value = _json(spec, raw) if raw.lstrip().startswith("[") else [raw]
+    if not isinstance(value, list):
+        raise ValueError(f"{spec.name}: {_short(raw)} is not {expectation(spec)}")
+    for entry in value:
+        if not isinstance(entry, str) or not entry.strip():
+            raise ValueError(f"{spec.name}: the entry {_short(entry)} is not a text")
+        if is_placeholder(entry, spec.name):
+            raise ValueError(f"{spec.name} still stands as {entry.strip()[:80]}; put in {expectation(spec)}")
+    return value
+
+
+def _json(spec: Arg | Field, raw: Any) -> Any:
+    if not isinstance(raw, str):
+        return raw
+    try:
+        return compact_json.loads(raw)
+    except ValueError as error:
+        raise ValueError(f"{spec.name} is not JSON: {error}") from None
+
+
+def _items(spec: Arg | Field, raw: Any) -> list[dict[str, str]]:
+    try:
+        return quality.read_items(_json(spec, raw))
+    except ValueError as error:
+        raise ValueError(f"{spec.name}: {error}") from None
+
+
+_READERS: dict[str, Callable[[Any, Any], Any]] = {
+    "text": _text,
+    "int": _int,
+    "float": _float,
+    "bool": _bool,
+    "list": _list,
+    "json": _json,
+    "items": _items,
+}
+
+
+def _check(spec: Arg | Field, value: Any) -> None:
+    if spec.choices:
+        for one in value if isinstance(value, list) else [value]:
+            if str(one) not in spec.choices:
+                raise ValueError(f"{spec.name}: {_short(one)} is not {expectation(spec)}")
+    size = len(value) if isinstance(value, (str, list)) else value
+    if isinstance(size, (int, float)) and not isinstance(size, bool):
+        low, high = spec.minimum, spec.maximum
+        if (low is not None and size < low) or (high is not None and size > high):
+            shown = f"{size:g}" + (" characters" if isinstance(value, str) else " entries" if value is not size else "")
+            raise ValueError(f"{spec.name}: {shown} is out of range; put in {expectation(spec)}")
+
+
+def _short(value: Any) -> str:
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
