@@ -1,0 +1,37 @@
+"""What tests of skills and of Lockstep stand on: printed documents read, walks planned, an agent to take them."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from skills.lib.testing.agent import Agent
+    from skills.lib.testing.blocks import Block
+    from skills.lib.testing.calls import InProcess, Shell
+    from skills.lib.testing.documents import parse
+    from skills.lib.testing.plugin import Session
+    from skills.lib.testing.samples import any_of
+    from skills.lib.testing.transitions import every_transition
+    from skills.lib.testing.walks import every_walk
+
+__all__ = ["Agent", "Block", "InProcess", "Session", "Shell", "any_of", "every_transition", "every_walk", "parse"]
+
+_ROOMS = {
+    "Agent": "agent",
+    "Block": "blocks",
+    "InProcess": "calls",
+    "Session": "plugin",
+    "Shell": "calls",
+    "any_of": "samples",
+    "every_transition": "transitions",
+    "every_walk": "walks",
+    "parse": "documents",
+}
+
+
+def __getattr__(name: str) -> object:
+    # pytest loads the plugin in every session of its environment; lxml and the engine wait until they are wanted.
+    if name in _ROOMS:
+        return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
