@@ -1,7 +1,7 @@
 """Seals: the proof that a graph was validated, so that a step never imports networkx (91 ms).
 
 A seal is good for one fingerprint of a graph and one set of rules. It is looked for beside the workflow's file
-(shipped skills and exports carry it), then in the user's cache.
+(shipped skills and exports carry it), in the user's cache, and in the project's .lockstep folder.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from skills.lib.workflow.core import Workflow
 
 # Digest of the graph rules' sources; tests/workflow/test_seal.py says what to write here when a rule changes.
-RULES = "0"
+RULES = "ce6152acc91a255b"
+# False while an invalid graph is to be looked at (drawn, or all of its findings shown): it then registers unchecked.
+demanded = True
 
 
 def text(workflow: Workflow) -> str:
@@ -34,6 +36,11 @@ def cached(workflow: Workflow) -> str:
     return os.path.join(paths.cache(), "seals", f"{workflow.fingerprint}-{RULES}")
 
 
+def in_project(workflow: Workflow) -> str:
+    """The seal's path in the ledger's folder of the present project, for a user without a cache that can be written."""
+    return os.path.join(paths.home(paths.project_root()), "seals", f"{workflow.fingerprint}-{RULES}")
+
+
 def is_sealed(workflow: Workflow, file: str) -> bool:
     """Whether a good seal is found."""
     try:
@@ -42,7 +49,10 @@ def is_sealed(workflow: Workflow, file: str) -> bool:
                 return True
     except (OSError, ValueError):
         pass
-    return os.path.exists(cached(workflow))
+    try:
+        return os.path.exists(cached(workflow)) or os.path.exists(in_project(workflow))
+    except OSError:  # the working directory is gone
+        return False
 
 
 def require(workflow: Workflow, file: str) -> None:
@@ -50,27 +60,48 @@ def require(workflow: Workflow, file: str) -> None:
 
     Raises InvalidWorkflow with every finding; UnsealedWorkflow where networkx is not installed.
     """
-    if is_sealed(workflow, file):
+    if not demanded or is_sealed(workflow, file):
         return
     try:
         from skills.lib.workflow import validation
 
         validation.require_valid(workflow, file)
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("networkx", "lxml"):
+        if (error.name or "").partition(".")[0] != "networkx":
             raise
         raise UnsealedWorkflow(
             f"the graph of {workflow.name} has no seal and cannot be validated: {error.name} is not installed",
             remedy="pip install lockstep-skills, or run `lockstep validate --seal` where it is installed",
         ) from error
-    write(cached(workflow), "")
+    if not write(cached(workflow), text(workflow)):
+        _keep_in_project(workflow)
 
 
-def write(path: str, content: str) -> None:
-    """Leave a seal; a folder that cannot be written costs a validation next time, nothing else."""
+def _keep_in_project(workflow: Workflow) -> None:
+    """Leave the seal with the project's runs, where it has any."""
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with open(path, "w", encoding="ascii") as seal:
+        path = in_project(workflow)
+    except OSError:  # the working directory is gone
+        return
+    if os.path.isdir(os.path.dirname(os.path.dirname(path))):
+        write(path, text(workflow))
+
+
+def write(path: str, content: str) -> bool:
+    """Leave a seal whole or not at all, and say whether it is there.
+
+    A folder that cannot be written costs a validation next time, nothing else.
+    """
+    part = f"{path}.{os.getpid()}.part"
+    try:
+        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+        with open(part, "w", encoding="ascii") as seal:
             seal.write(content)
+        os.replace(part, path)
     except OSError:
-        pass
+        try:  # noqa: SIM105  contextlib costs a millisecond on the step path
+            os.unlink(part)
+        except OSError:
+            pass
+        return False
+    return True

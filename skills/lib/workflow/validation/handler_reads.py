@@ -1,0 +1,46 @@
+"""The readings that handlers make, in the form of those that steps declare."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from skills.lib.workflow.validation.state_flow import Read
+
+if TYPE_CHECKING:
+    from skills.lib.workflow.validation.graph import GraphView
+    from skills.lib.workflow.validation.handlers import Access
+
+
+def strict_reads(graph: GraphView) -> list[Read]:
+    """What handlers read by subscript: a missing value raises KeyError there."""
+    return [
+        _read(graph, at, access, source.file)
+        for at, source in graph.handlers.by_step.items()
+        for access in source.accesses
+        if not access.tolerant
+    ]
+
+
+def keys_read(graph: GraphView) -> set[str] | None:
+    """Every ``step.name`` that anything reads; None where some handler reads what cannot be told."""
+    keys = set(_declared(graph))
+    for at, source in graph.handlers.by_step.items():
+        if not source.complete:
+            return None
+        keys.update(_read(graph, at, access, source.file).key for access in source.accesses)
+    return keys
+
+
+def _declared(graph: GraphView) -> Iterator[str]:
+    for read in graph.flow.reads:
+        yield read.key if "." in read.key else f"{graph.steps[read.step].id}.{read.key}"
+
+
+def _read(graph: GraphView, at: int, access: Access, file: str) -> Read:
+    if access.area == "workflow_params":
+        source = f'ctx.workflow_params["{access.name}"]'
+        return Read(at, access.name, source, "leaving", True, file, access.line)
+    step = access.step if access.step is not None else graph.steps[at].id
+    prefix = "ctx.step_state" if access.step is None else f'ctx.run_state["{step}"]'
+    return Read(at, f"{step}.{access.name}", f'{prefix}["{access.name}"]', "leaving", False, file, access.line)

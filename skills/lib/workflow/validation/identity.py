@@ -1,0 +1,26 @@
+"""The identity of the graph rules: a seal is good for one set of them."""
+
+from __future__ import annotations
+
+import os
+
+from skills.lib.workflow.core import digest
+from skills.lib.workflow.validation import rules
+
+# What graph rules are built on; a change in how findings are printed leaves seals good.
+FOUNDATION = ("dominance", "finding", "graph", "nearest", "outcomes", "review", "run", "state_flow", "walks")
+
+
+def rules_digest() -> str:
+    """16 hex digits over the sources of the graph rules and of what they are built on, and the names of all rules."""
+    here = os.path.dirname(__file__)
+    files = [os.path.join(here, f"{name}.py") for name in FOUNDATION]
+    files += [str(rule.__file__) for rule in rules.GRAPH_RULES]
+    sources = {os.path.basename(file): _source(file) for file in files}
+    return digest([sources, [rule.RULE for rule in rules.GRAPH_RULES], sorted(rules.NAMES)])[:16]
+
+
+def _source(file: str) -> str:
+    """The text with plain line ends, however it was checked out."""
+    with open(file, encoding="utf-8") as source:
+        return source.read()

@@ -1,0 +1,87 @@
+"""The routes out of a loop are never taken.
+
+## What it does
+Reports a loop whose only routes out belong to outcomes that the steps never give: on paper it can be left, in truth
+it cannot.
+
+## Why it is bad
+A run that comes there goes round for ever, although a diagram shows a way out.
+
+## Example
+```python
+WORKFLOW = Workflow(
+    "tea",
+    StepDef("boil", "Boil water", next={Outcome.OK: "taste"}),
+    StepDef(
+        "taste",
+        "Taste it",
+        next={Outcome.OK: "boil", Outcome.SKIP: None},
+        handler=Person("It is not good yet. Go on?", {"yes": Outcome.OK}),
+    ),
+)
+```
+
+## Use instead
+```python
+WORKFLOW = Workflow(
+    "tea",
+    StepDef("boil", "Boil water", next={Outcome.OK: "taste"}),
+    StepDef(
+        "taste",
+        "Taste it",
+        next={Outcome.OK: None, Outcome.FAIL: "boil"},
+        handler=Person("Is it good?", {"yes": Outcome.OK, "no": Outcome.FAIL}),
+    ),
+)
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import networkx as nx
+
+from skills.lib.workflow.validation import walks
+from skills.lib.workflow.validation.finding import Finding, Severity
+from skills.lib.workflow.validation.graph import GraphView
+
+RULE = "loop-without-exit"
+SEVERITY: Severity = "error"
+
+
+def check(graph: GraphView) -> Iterator[Finding]:
+    """Yield one finding per loop that only routes which are never taken would leave."""
+    dead = graph.never_taken
+    if not dead:
+        return
+    for members in graph.open_loops:
+        if not any((node, outcome) in dead for node, outcome, _ in graph.hops(members)):
+            continue
+        for closed in _closed(graph, members):
+            exits = [hop for hop in graph.hops(closed) if hop[2] not in closed]
+            shown = "; ".join(f"{walks.printed(graph, [hop])} is never taken: {dead[hop[:2]]}" for hop in exits)
+            yield graph.finding(
+                RULE,
+                SEVERITY,
+                f"the loop {walks.printed(graph, walks.cycle(graph, closed, skip=dead))} is never left. {shown}",
+                why="a run that comes here goes round for ever",
+                do="route an outcome that a step of the loop does give out of it",
+                step=min(closed),
+            )
+
+
+def _closed(graph: GraphView, members: set[int]) -> Iterator[set[int]]:
+    """The loops among ``members`` that nothing leaves once the routes that are never taken are gone."""
+    dead = graph.never_taken
+    live: dict[int, set[int]] = {node: set() for node in members}
+    for node, outcome, target in graph.hops(members):
+        if (node, outcome) not in dead:
+            live[node].add(target)
+    inner: nx.DiGraph[int] = nx.DiGraph(
+        (node, target) for node, targets in live.items() for target in targets if target in members
+    )
+    for found in sorted(nx.strongly_connected_components(inner), key=min):
+        looping = len(found) > 1 or inner.has_edge(*(next(iter(found)),) * 2)
+        if looping and all(target in found for node in found for target in live[node]):
+            yield found

@@ -1,0 +1,52 @@
+"""A step reads what no path has written.
+
+## What it does
+Reports an entry of `needs`, a `{placeholder}` of an Artifact, Command or Dispatch, and a list of dispatch targets
+that no step writes, or that only steps write which no path passes before.
+
+## Why it is bad
+The step is printed without the value, its command runs with a hole in it, or its dispatch is refused.
+
+## Example
+```python
+WORKFLOW = Workflow(
+    "inquiry",
+    StepDef("ask", "Ask", next={Outcome.OK: "report"}, requires=[Field("question")]),
+    StepDef("report", "Report", next={Outcome.OK: None}, needs=["ask.answer"]),
+)
+```
+
+## Use instead
+```python
+WORKFLOW = Workflow(
+    "inquiry",
+    StepDef("ask", "Ask", next={Outcome.OK: "report"}, requires=[Field("question")]),
+    StepDef("report", "Report", next={Outcome.OK: None}, needs=["ask.question"]),
+)
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from skills.lib.workflow.validation.finding import Finding, Severity
+from skills.lib.workflow.validation.graph import GraphView
+from skills.lib.workflow.validation.nearest import did_you_mean
+
+RULE = "read-before-write"
+SEVERITY: Severity = "error"
+
+
+def check(graph: GraphView) -> Iterator[Finding]:
+    """Yield one finding per read of what cannot be there."""
+    for found in graph.flow.unwritten(graph.flow.reads):
+        read = found.read
+        yield graph.finding(
+            RULE,
+            SEVERITY,
+            f"{graph.name(read.step)} reads {read.key} ({read.source}): {found.why}{did_you_mean(found.near)}",
+            why="the value is missing when the step is printed or left",
+            do=f"read {found.near}" if found.near else "record the value in an earlier step, or do not read it",
+            step=read.step,
+        )

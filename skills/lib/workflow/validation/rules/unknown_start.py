@@ -1,0 +1,55 @@
+"""A workflow starts at a step that it does not have.
+
+## What it does
+Reports a `start` that names no step, or nothing.
+
+## Why it is bad
+No run can be opened.
+
+## Example
+```python
+WORKFLOW = Workflow(
+    "tea",
+    StepDef("boil", "Boil water", next={Outcome.OK: "steep"}),
+    StepDef("steep", "Let it steep", next={Outcome.OK: None}),
+    start="boill",
+)
+```
+
+## Use instead
+```python
+WORKFLOW = Workflow(
+    "tea",
+    StepDef("boil", "Boil water", next={Outcome.OK: "steep"}),
+    StepDef("steep", "Let it steep", next={Outcome.OK: None}),
+    start="boil",
+)
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from skills.lib.workflow.validation.finding import Finding, Severity
+from skills.lib.workflow.validation.graph import GraphView
+from skills.lib.workflow.validation.nearest import did_you_mean
+
+RULE = "unknown-start"
+SEVERITY: Severity = "error"
+
+
+def check(graph: GraphView) -> Iterator[Finding]:
+    """Yield one finding where the start is no step."""
+    start = graph.workflow.start
+    if not graph.steps or start in graph.index:
+        return
+    near = graph.nearest.to(str(start)) if start else None
+    what = f"the start is {start!r}, and there is no such step" if start else "the workflow names no start"
+    yield graph.finding(
+        RULE,
+        SEVERITY,
+        what + did_you_mean(near),
+        why="no run can be opened",
+        do=f"set start to {near or 'the id of a step'}, or leave it out to begin with {graph.steps[0].id}",
+    )

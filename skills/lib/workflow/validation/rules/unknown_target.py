@@ -1,0 +1,56 @@
+"""A route leads to a step that does not exist.
+
+## What it does
+Reports every route whose target is no step of the workflow, and names the step that was probably meant.
+
+## Why it is bad
+A run that ends the step with that outcome has nowhere to go.
+
+## Example
+```python
+WORKFLOW = Workflow(
+    "tea",
+    StepDef("boil", "Boil water", next={Outcome.OK: "step"}),
+    StepDef("steep", "Let it steep", next={Outcome.OK: None}),
+)
+```
+
+## Use instead
+```python
+WORKFLOW = Workflow(
+    "tea",
+    StepDef("boil", "Boil water", next={Outcome.OK: "steep"}),
+    StepDef("steep", "Let it steep", next={Outcome.OK: None}),
+)
+```
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from skills.lib.workflow.validation.finding import Finding, Severity
+from skills.lib.workflow.validation.graph import GraphView
+from skills.lib.workflow.validation.nearest import did_you_mean
+
+RULE = "unknown-target"
+SEVERITY: Severity = "error"
+
+
+def check(graph: GraphView) -> Iterator[Finding]:
+    """Yield one finding per route to no step."""
+    index = graph.index
+    for at, step in enumerate(graph.steps):
+        for outcome, target in step.next.items():
+            if target is None or target in index:
+                continue
+            near = graph.nearest.to(str(target))
+            yield graph.finding(
+                RULE,
+                SEVERITY,
+                f"{step.id} -{outcome.value}-> {target}: there is no step {target!r}{did_you_mean(near)}",
+                why=f"a run that ends {step.id} with {outcome.value} has nowhere to go",
+                do=f"lead it to {near or 'a step of this workflow'}, or to None for the end",
+                step=at,
+                outcome=outcome,
+            )

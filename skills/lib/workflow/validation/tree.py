@@ -1,0 +1,66 @@
+"""A folder of skills as the tree rules see it: their SKILL.md files, and the workflows that their scripts register."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from skills.lib.skillfile import SkillFolder, discover
+from skills.lib.workflow.types import Dispatch
+from skills.lib.workflow.validation.lines import Lines
+
+if TYPE_CHECKING:
+    from skills.lib.workflow.core import Registered, StepDef
+
+SUFFIX = "_workflow.py"
+
+
+class TreeView:
+    """The skills under ``root`` and the registered workflows; what a script runs is told from its head."""
+
+    def __init__(self, root: str, registered: Iterable[Registered]) -> None:
+        self.root = root
+        self.registered = sorted(registered, key=lambda entry: (entry.file, entry.workflow.name))
+
+    @cached_property
+    def skills(self) -> list[SkillFolder]:
+        """Every skill folder, by path."""
+        return discover(self.root)
+
+    @cached_property
+    def _by_file(self) -> dict[str, list[Registered]]:
+        found: dict[str, list[Registered]] = {}
+        for entry in self.registered:
+            found.setdefault(os.path.realpath(entry.file), []).append(entry)
+        return found
+
+    def run_by(self, script: str) -> list[Registered]:
+        """The workflows that a script runs: those of the module named in its call of main, or of x_workflow.py."""
+        folder = os.path.dirname(script)
+        named = _module(script)
+        files = [os.path.join(folder, named + ".py")] if named else []
+        files += [script.removesuffix(".py") + SUFFIX, script]
+        for file in files:
+            if os.path.realpath(file) in self._by_file:
+                return self._by_file[os.path.realpath(file)]
+        return []
+
+
+def script_of(entry: Registered, step: StepDef) -> str | None:
+    """The path of the script that the step's sub-agents walk."""
+    if not isinstance(step.handler, Dispatch) or not step.handler.script:
+        return None
+    return os.path.normpath(os.path.join(os.path.dirname(entry.file), step.handler.script))
+
+
+def _module(script: str) -> str | None:
+    """The module that ``main(__file__, "module")`` names."""
+    for node in ast.walk(Lines(script).tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "main":
+            named = node.args[1] if len(node.args) > 1 else None
+            if isinstance(named, ast.Constant) and isinstance(named.value, str):
+                return named.value
+    return None

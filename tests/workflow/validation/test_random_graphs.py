@@ -1,0 +1,116 @@
+"""On random graphs the findings are those of a closure worked out here by Warshall's method, with no graph library."""
+
+from __future__ import annotations
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from skills.lib.workflow.core import StepDef, Workflow
+from skills.lib.workflow.requirements import Field
+from skills.lib.workflow.types import Outcome
+from skills.lib.workflow.validation import validate
+
+Routes = list[dict[Outcome, int | None]]
+OUTCOMES = [Outcome.OK, Outcome.FAIL, Outcome.SKIP, Outcome.ITERATE]
+
+
+@st.composite
+def graphs(draw: st.DrawFn, most: int = 9) -> Routes:
+    count = draw(st.integers(1, most))
+    target = st.one_of(st.none(), st.integers(0, count - 1), st.integers(0, count - 1), st.integers(0, count - 1))
+    return [draw(st.dictionaries(st.sampled_from(OUTCOMES), target, max_size=3)) for _ in range(count)]
+
+
+def closure(routes: Routes, without: int | None = None) -> list[list[bool]]:
+    """Whether one hop or more leads from each step to each other, with the routes of one step left out."""
+    size = len(routes)
+    reach = [[at != without and to in routes[at].values() for to in range(size)] for at in range(size)]
+    for middle in range(size):
+        for at in range(size):
+            for to in range(size):
+                reach[at][to] = reach[at][to] or (reach[at][middle] and reach[middle][to])
+    return reach
+
+
+def workflow(routes: Routes, **extra: dict[int, object]) -> Workflow:
+    return Workflow(
+        "w",
+        *(
+            StepDef(
+                f"s{at}",
+                f"Step {at}",
+                next={outcome: None if to is None else f"s{to}" for outcome, to in ways.items()},
+                **{name: values[at] for name, values in extra.items() if at in values},  # type: ignore[arg-type]
+            )
+            for at, ways in enumerate(routes)
+        ),
+    )
+
+
+def found(graph: Workflow, rule: str) -> set[str]:
+    return {finding.where for finding in validate(graph) if finding.rule == rule}
+
+
+@pytest.mark.req("W-02")
+@settings(max_examples=400, deadline=None)
+@given(graphs())
+def test_search_rules_equal_the_closure(routes: Routes) -> None:
+    reach = closure(routes)
+    size = range(len(routes))
+    reachable = {at for at in size if at == 0 or reach[0][at]}
+    ends = any(None in ways.values() for ways in routes)
+    graph = workflow(routes)
+
+    assert found(graph, "unreachable-step") == {f"w:s{at}" for at in size if at not in reachable}
+    assert found(graph, "dead-end") == {f"w:s{at}" for at in size if not routes[at]}
+    assert found(graph, "no-end") == (set() if ends else {"w"})
+
+    loops = {frozenset(to for to in size if reach[at][to] and reach[to][at]) for at in size if reach[at][at]}
+    traps = {loop for loop in loops if all(to in loop for at in loop for to in routes[at].values())}
+    assert found(graph, "trap") == ({f"w:s{min(loop)}" for loop in traps} if ends else set())
+    free = {loop for loop in loops - traps if min(loop) in reachable}
+    assert found(graph, "loop-without-bound") == {f"w:s{min(loop)}" for loop in free}
+
+
+@settings(max_examples=300, deadline=None)
+@given(graphs())
+def test_a_step_that_cannot_end_leads_to_a_dead_end_or_is_named_with_a_trap(routes: Routes) -> None:
+    reach = closure(routes)
+    size = range(len(routes))
+    if not any(None in ways.values() for ways in routes):
+        return
+    ending = [None in ways.values() for ways in routes]
+    doomed = {at for at in size if not ending[at] and not any(reach[at][to] and ending[to] for to in size)}
+    dead = {at for at in size if not routes[at]}
+    named = {
+        int(word.strip(",;:")[1:])
+        for finding in validate(workflow(routes))
+        if finding.rule == "trap"
+        for word in finding.what.split()
+        if word[0] == "s" and word.strip(",;:")[1:].isdigit()
+    }
+    leading_to_dead = {at for at in doomed if at in dead or any(reach[at][to] for to in dead)}
+    assert named <= doomed
+    assert doomed == named | leading_to_dead
+
+
+@settings(max_examples=400, deadline=None)
+@given(graphs(), st.data())
+def test_reads_equal_the_closure(routes: Routes, data: st.DataObject) -> None:
+    writer = data.draw(st.integers(0, len(routes) - 1))
+    reader = data.draw(st.integers(0, len(routes) - 1))
+    graph = workflow(routes, requires={writer: [Field("value")]}, needs={reader: [f"s{writer}.value"]})
+    reach = closure(routes)
+
+    def reached_without(step: int, left_out: int) -> bool:
+        return step == 0 or (left_out != 0 and closure(routes, left_out)[0][step])
+
+    readable = reader == 0 or reach[0][reader]
+    written = (writer == 0 or reach[0][writer]) and reach[writer][reader]
+    always = writer != reader and not reached_without(reader, writer)
+    carried = writer == reader or not reached_without(writer, reader)
+    where = {f"w:s{reader}"}
+    assert found(graph, "read-before-write") == (where if readable and not written else set())
+    missed = readable and written and not always and not carried
+    assert found(graph, "read-on-some-paths") == (where if missed else set())

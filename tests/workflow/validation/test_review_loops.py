@@ -1,0 +1,92 @@
+"""No pillar of a review loop can be left out: each loop is built whole, and then one part of it is taken away."""
+
+from __future__ import annotations
+
+import pytest
+
+from skills.lib.workflow.core import StepDef, Workflow
+from skills.lib.workflow.quality import review_loop
+from skills.lib.workflow.types import AgentRole, Dispatch, Gate, Outcome
+from skills.lib.workflow.validation import validate
+
+OK, FAIL = Outcome.OK, Outcome.FAIL
+REVIEWER = Dispatch(AgentRole.QUALITY_REVIEWER, task="Review it.", checkpoint="plan")
+
+
+def _found(*steps: StepDef) -> list[tuple[str, str]]:
+    return [(finding.rule, finding.where) for finding in validate(Workflow("w", *steps))]
+
+
+def _work(to: str) -> StepDef:
+    return StepDef("work", "Work", next={OK: to})
+
+
+def _review(to: str | None) -> StepDef:
+    return StepDef("review", "Review", next={OK: to}, handler=REVIEWER)
+
+
+def _gate(**fields: str | None) -> StepDef:
+    routes = {Outcome(name): target for name, target in fields.items()}
+    return StepDef("gate", "Gate", next=routes, handler=Gate("plan"))
+
+
+@pytest.mark.req("W-10")
+def test_the_construct_builds_a_loop_without_findings() -> None:
+    assert _found(_work("plan-review"), *review_loop("plan", work="work", passed=None)) == []
+
+
+@pytest.mark.req("W-10")
+def test_a_loop_built_by_hand_has_no_findings() -> None:
+    assert _found(_work("review"), _review("gate"), _gate(ok=None, fail="work")) == []
+
+
+@pytest.mark.req("W-10")
+@pytest.mark.parametrize(
+    "steps,expected",
+    [
+        ((_work("review"), _review(None)), [("review-without-gate", "w:review")]),
+        ((_work("gate"), _gate(ok=None, fail="work")), [("gate-without-review", "w:gate")]),
+        ((_work("review"), _review("gate"), _gate(ok=None)), [("fail-without-return", "w:gate:fail")]),
+        ((_work("review"), _review("gate"), _gate(ok=None, fail=None)), [("fail-without-return", "w:gate:fail")]),
+        ((_work("review"), _review("gate"), _gate(ok=None, fail="review")), [("fail-without-return", "w:gate:fail")]),
+        ((_work("review"), _review("gate"), _gate(ok=None, fail="gate")), [("fail-without-return", "w:gate:fail")]),
+        ((_work("review"), _review("gate"), _gate(fail="work", skip=None)), [
+            ("route-never-given", "w:gate:skip"),
+            ("unrouted-outcome", "w:gate:ok"),
+        ]),
+    ],
+    ids=["no gate", "no review", "no fail", "fail ends", "fail to review", "fail to gate", "no way on"],
+)  # fmt: skip
+def test_a_loop_that_lacks_a_part_is_refused(steps: tuple[StepDef, ...], expected: list[tuple[str, str]]) -> None:
+    assert [found for found in _found(*steps) if found[0] != "loop-without-exit"] == expected
+
+
+@pytest.mark.req("W-10")
+def test_a_review_that_is_its_own_gate_must_lead_back_to_itself_past_some_work() -> None:
+    reviewer = Dispatch(AgentRole.QUALITY_REVIEWER, task="Review it.")
+    whole = StepDef("review", "Review", next={OK: None, FAIL: "work"}, handler=reviewer)
+    assert _found(_work("review"), whole) == []
+    alone = StepDef("review", "Review", next={OK: None, FAIL: "review"}, handler=reviewer)
+    assert _found(_work("review"), alone) == [("fail-without-return", "w:review:fail")]
+
+
+def test_a_checkpoint_may_have_several_reviewers_one_on_each_path() -> None:
+    fork = StepDef("fork", "Fork", next={OK: "first", Outcome.SKIP: "second"})
+    first = StepDef("first", "First review", next={OK: "gate"}, handler=REVIEWER)
+    second = StepDef("second", "Second review", next={OK: "gate"}, handler=REVIEWER)
+    assert _found(fork, first, second, _gate(ok=None, fail="fork")) == []
+
+
+def test_a_misspelt_checkpoint_is_told_with_the_one_that_is_meant() -> None:
+    review = StepDef("review", "Review", next={OK: "gate"}, handler=REVIEWER)
+    gate = StepDef("gate", "Gate", next={OK: None, FAIL: "work"}, handler=Gate("plann"))
+    messages = [finding.what for finding in validate(Workflow("w", _work("review"), review, gate))]
+    assert messages == [
+        "the review of plan at review is followed by no Gate: review -ok-> gate -ok-> end",
+        "gate is the Gate of plann, which no step reviews; did you mean plan?",
+    ]
+
+
+def test_another_agent_may_be_dispatched_without_a_gate() -> None:
+    explore = StepDef("explore", "Explore", next={OK: None}, handler=Dispatch(AgentRole.EXPLORE, task="Look."))
+    assert _found(explore) == []

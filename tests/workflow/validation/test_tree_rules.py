@@ -1,0 +1,151 @@
+"""Rules over a folder of skills."""
+
+from __future__ import annotations
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from skills.lib.workflow.core import Registered
+from skills.lib.workflow.validation import output, reference, rules, validate_tree
+from tests.workflow.validation.conftest import Load
+
+EXAMPLES = {rule.name: rule for rule in reference.describe(rules.TREE_RULES)}
+TEA = """
+WORKFLOW = Workflow(
+    "tea",
+    StepDef("boil", "Boil water", next={Outcome.OK: None}),
+    params=[Arg("leaves", choices=("green", "black"), default="green"), Arg("cups", "int", required=False)],
+)
+"""
+FRONT = "---\nname: tea-time\ndescription: Makes tea. Use when somebody is thirsty.\n---\n"
+
+
+@pytest.fixture
+def tea(load: Load, skill: Path) -> Registered:
+    workflow, file = load(TEA)
+    (skill / "scripts" / "tea.py").write_text('from skills._bootstrap import main\n\nmain(__file__, "tea_workflow")\n')
+    return Registered(workflow, file)
+
+
+def _commands(skill: Path, *commands: str) -> None:
+    (skill / "SKILL.md").write_text(FRONT + "```bash\n" + "\n".join(commands) + "\n```\n")
+
+
+@pytest.mark.req("W-21")
+@pytest.mark.parametrize("name", ["skill-specification", "skill-command"])
+def test_a_tree_rule_finds_its_bad_example_and_not_its_good_one(
+    name: str, tea: Registered, skill: Path, snapshot: SnapshotAssertion
+) -> None:
+    (skill / "SKILL.md").write_text(EXAMPLES[name].instead)
+    assert validate_tree(str(skill.parent), [tea]) == []
+    (skill / "SKILL.md").write_text(EXAMPLES[name].example)
+    found = validate_tree(str(skill.parent), [tea])
+    assert {finding.rule for finding in found} == {name}
+    assert "\n".join(output.lines(found, str(skill.parent))) == snapshot
+
+
+def test_dispatch_from_a_sub_agent_is_found(load: Load, skill: Path, snapshot: SnapshotAssertion) -> None:
+    rule = EXAMPLES["dispatch-from-sub-agent"]
+    (skill / "SKILL.md").write_text(FRONT)
+
+    def registered(text: str) -> list[Registered]:
+        parts = re.split(r"^# (\w+)\.py$", text, flags=re.MULTILINE)[1:]
+        return [Registered(*load(code, name)) for name, code in zip(parts[::2], parts[1::2], strict=True)]
+
+    assert validate_tree(str(skill.parent), registered(rule.instead)) == []
+    found = validate_tree(str(skill.parent), registered(rule.example))
+    assert [finding.where for finding in found] == ["explore:search"]
+    assert "\n".join(output.lines(found, str(skill.parent))) == snapshot
+
+
+def test_dispatch_from_a_sub_agent_is_found_by_the_module_its_script_names(load: Load, skill: Path) -> None:
+    (skill / "SKILL.md").write_text(FRONT)
+    (skill / "scripts" / "explore.py").write_text('main(__file__, "other_graph")\n')
+    head = Registered(
+        *load(
+            """
+WORKFLOW = Workflow(
+    "head",
+    StepDef("go", "Go", next={Outcome.OK: None}, handler=Dispatch(AgentRole.EXPLORE, script="explore.py")),
+)
+""",
+            "head_workflow",
+        )
+    )
+    allowed = 'allow={"dispatch-from-sub-agent": "the host bounds it"}'
+    code = """
+WORKFLOW = Workflow(
+    "other",
+    StepDef("dig", "Dig", next={{Outcome.OK: None}}, handler=Dispatch(AgentRole.EXPLORE, task="Dig."), {}),
+)
+"""
+    other = Registered(*load(code.format(""), "other_graph"))
+    assert [finding.where for finding in validate_tree(str(skill), [head, other])] == ["other:dig"]
+    other = Registered(*load(code.format(allowed), "other_graph"))
+    assert validate_tree(str(skill), [head, other]) == []
+
+
+BROKEN = {
+    "python scripts/te.py --step 1": "there is no scripts/te.py",
+    "python scripts/tea.py": "--step is missing",
+    "python scripts/tea.py --step 4": "tea has no step '4'",
+    "python scripts/tea.py --step 1 --flavour mint": "--flavour is not a flag of this script",
+    "python scripts/tea.py --step 1 --leaves red": "leaves: 'red' is not one of",
+    "python scripts/tea.py --step 1 --total-steps 9": "--total-steps 9 is wrong for tea",
+    'python scripts/tea.py --step 1 --leaves "green': "it is not a command line",
+}
+
+
+@pytest.mark.parametrize("command", BROKEN)
+def test_a_command_that_does_not_run_is_found(command: str, tea: Registered, skill: Path) -> None:
+    _commands(skill, "python scripts/tea.py --step 1", command)
+    (finding,) = validate_tree(str(skill.parent), [tea])
+    assert (finding.rule, finding.line) == ("skill-command", 7)
+    assert BROKEN[command].split("'")[0] in finding.what
+
+
+def test_commands_that_run_are_not_found(tea: Registered, skill: Path) -> None:
+    _commands(
+        skill,
+        "python scripts/tea.py --step 1",
+        "python3 /some/where/tea-time/scripts/tea.py --step boil --leaves black --cups 3",
+        'python scripts/tea.py --step 1 --leaves "<which>" --cups …',
+        "python scripts/tea.py --help",
+        "python scripts/tea.py --step next --run ID --turn 2 | less",
+        "cat /etc/hosts",
+    )
+    assert validate_tree(str(skill.parent), [tea]) == []
+
+
+def test_a_parameter_that_opening_a_run_takes_must_be_there(load: Load, skill: Path) -> None:
+    code = """
+WORKFLOW = Workflow("tea", StepDef("boil", "Boil", next={Outcome.OK: None}), params=[Arg("leaves")])
+"""
+    entry = Registered(*load(code))
+    (skill / "scripts" / "tea.py").write_text("")
+    _commands(skill, "python scripts/tea.py --step 1", "python scripts/tea.py --step 1 --leaves '<the leaves>'")
+    (finding,) = validate_tree(str(skill.parent), [entry])
+    assert finding.what == "`python scripts/tea.py --step 1` does not run: --leaves is missing"
+
+
+def test_a_skill_file_that_cannot_be_read_is_found(tea: Registered, skill: Path) -> None:
+    (skill / "SKILL.md").write_text("---\nname: [tea\n---\n")
+    (finding,) = validate_tree(str(skill.parent), [tea])
+    assert (finding.rule, finding.where, finding.severity) == ("skill-specification", "tea-time", "error")
+    assert finding.file.endswith("SKILL.md")
+    assert finding.line >= 1
+
+
+def test_a_skill_file_of_another_case_is_found(tea: Registered, skill: Path) -> None:
+    (skill / "skill.md").write_text(FRONT)
+    (finding,) = validate_tree(str(skill.parent), [tea])
+    assert "must be called SKILL.md" in finding.what
+
+
+def test_an_empty_tree_is_valid(tmp_path: Path, skill: Path) -> None:
+    shutil.rmtree(skill)
+    assert validate_tree(str(tmp_path)) == []
