@@ -1,0 +1,124 @@
+"""Find the skills of a tree, wherever they live: skills/, .claude/skills/, .agents/skills/ or elsewhere."""
+
+from __future__ import annotations
+
+import os
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from skills.lib.errors import UsageError
+from skills.lib.skillfile.document import SkillFile, leads_into, load_skill
+from skills.lib.skillfile.errors import SkillFileError
+from skills.lib.skillfile.source import FILE_NAME, read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+SKIPPED = frozenset({".git", ".lockstep", ".nox", ".tox", ".venv", "__pycache__", "node_modules"})
+SCRIPT_LIMIT = 1_000_000
+
+_BOOTSTRAP = re.compile(r"^\s*from skills\._bootstrap import main\b", re.MULTILINE)
+_CALL = re.compile(r"^\s*main\(\s*__file__\s*,", re.MULTILINE)
+
+
+@dataclass(frozen=True, slots=True)
+class SkillFolder:
+    """A folder with a SKILL.md; ``error`` says why the file, or a folder below, cannot be read.
+
+    ``scripts`` are the entry scripts, which call the bootstrap's main, and ``workflows`` the ``*_workflow.py``
+    modules, both sorted.
+    """
+
+    path: Path
+    loaded: SkillFile | None
+    error: SkillFileError | None
+    scripts: tuple[Path, ...]
+    workflows: tuple[Path, ...]
+
+    @property
+    def name(self) -> str:
+        """The folder's name, which is the skill's."""
+        return self.path.name
+
+    @property
+    def skill(self) -> SkillFile:
+        """What the SKILL.md says; raises the SkillFileError of a broken one."""
+        if self.loaded is None:
+            assert self.error is not None
+            raise self.error
+        return self.loaded
+
+
+def discover(root: str | os.PathLike[str]) -> list[SkillFolder]:
+    """Every skill under ``root``, sorted by path; a broken one is in the list, with its error.
+
+    Links to folders are not followed (what they lead to inside the root is found where it stands). A folder that
+    cannot be listed is reported like a broken skill. Raises UsageError where ``root`` is no folder.
+    """
+    root = Path(root)
+    if not root.is_dir():
+        raise UsageError(f"{root} is not a folder", valid="a folder that holds skills", remedy="check the path")
+    found = []
+    for folder, files, failure in _walk(root):
+        names = [name for name in files if name.lower() == FILE_NAME.lower()]
+        if failure:
+            error = SkillFileError(folder, f"cannot be listed: {failure}", remedy="make it readable, or move it away")
+            found.append(SkillFolder(folder, None, error, (), ()))
+        elif FILE_NAME in names:
+            found.append(_inspect(folder, root))
+        elif names and _reads_as_skill(folder / names[0]):
+            error = SkillFileError(folder / names[0], f"must be called {FILE_NAME}", remedy=f"rename it to {FILE_NAME}")
+            found.append(SkillFolder(folder, None, error, (), ()))
+    return sorted(found, key=lambda skill: skill.path)
+
+
+def _inspect(folder: Path, root: Path) -> SkillFolder:
+    loaded, error = None, None
+    try:
+        loaded = load_skill(folder)
+    except SkillFileError as problem:
+        error = problem
+    sources = [
+        Path(path, name)
+        for path, files, _ in _walk(folder / "scripts")
+        for name in files
+        if name.endswith(".py") and leads_into(root, Path(path, name))
+    ]
+    scripts = tuple(sorted(source for source in sources if is_entry_script(source)))
+    workflows = tuple(sorted(source for source in sources if source.name.endswith("_workflow.py")))
+    return SkillFolder(folder, loaded, error, scripts, workflows)
+
+
+def is_entry_script(path: Path) -> bool:
+    """Whether a script hands itself to the bootstrap's main; broken syntax does not hide it."""
+    try:
+        text = read_bytes(path, SCRIPT_LIMIT).decode("utf-8", "replace")
+    except SkillFileError:
+        return False
+    return bool(_BOOTSTRAP.search(text) and _CALL.search(text))
+
+
+def _reads_as_skill(file: Path) -> bool:
+    """Whether a file of another name is a skill all the same, and not, say, a page about skills."""
+    try:
+        load_skill(file)
+    except SkillFileError:
+        return False
+    return True
+
+
+def _walk(root: Path) -> Iterator[tuple[Path, list[str], str]]:
+    """Each folder with its files, or with the reason why it cannot be listed."""
+    failures: list[OSError] = []
+    for path, folders, files in os.walk(root, onerror=failures.append):
+        folders[:] = sorted(name for name in folders if name not in SKIPPED and not _is_venv(path, name))
+        yield Path(path), sorted(files), ""
+    for failure in failures:
+        if not isinstance(failure, FileNotFoundError):
+            yield Path(failure.filename), [], failure.strerror or "unknown reason"
+
+
+def _is_venv(folder: str, name: str) -> bool:
+    return os.path.exists(os.path.join(folder, name, "pyvenv.cfg"))

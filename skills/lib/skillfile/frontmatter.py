@@ -1,0 +1,124 @@
+"""Strict YAML: text, lists and mappings, and nothing that can explode, change type, or say a thing twice.
+
+PyYAML's pure-Python parser gives events; values are built from these, so that no resolver, constructor or merge key
+ever runs. The C parser is left alone: 30,000 brackets crash the process inside it.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol, TypeAlias
+
+import yaml
+
+from skills.lib.skillfile.errors import SkillFileError
+from skills.lib.skillfile.source import is_control
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+DEPTH_LIMIT = 8
+
+Node: TypeAlias = "str | list[Node] | dict[str, Node]"
+
+_PLAIN = "write plain keys, text, lists and mappings"
+
+
+def parse_frontmatter(text: str, path: Path, first_line: int = 2) -> tuple[dict[str, Node], dict[str, int]]:
+    """The fields of a frontmatter and the line of each; every scalar is text (``no`` stays ``"no"``).
+
+    ``first_line`` is the number of the text's first line in its file. Raises SkillFileError, and nothing else, for
+    whatever is not a mapping of at most 8 levels free of anchors, aliases, tags, merge keys and duplicate keys.
+    """
+    builder = _Builder(path, first_line)
+    try:
+        return builder.document(yaml.parse(text, Loader=yaml.SafeLoader))
+    except SkillFileError:
+        raise
+    except yaml.MarkedYAMLError as error:
+        mark = error.problem_mark or error.context_mark
+        raise builder.error(error.problem or error.context or "is not YAML", mark) from error
+    except Exception as error:  # PyYAML leaks RecursionError, ValueError, OverflowError and more for odd input
+        raise builder.error(f"is not YAML ({type(error).__name__})", None) from error
+
+
+class _Mark(Protocol):
+    """A place in the text, counted from 0."""
+
+    @property
+    def line(self) -> int: ...
+    @property
+    def column(self) -> int: ...
+
+
+class _Builder:
+    """Builds values from parser events, refusing on the way what strict YAML does not have."""
+
+    def __init__(self, path: Path, first_line: int) -> None:
+        self.path = path
+        self.first_line = first_line
+        self.lines: dict[str, int] = {}
+
+    def error(self, cause: str, mark: _Mark | None, remedy: str = _PLAIN) -> SkillFileError:
+        line = self.first_line + mark.line if mark else self.first_line
+        column = mark.column + 1 if mark else 0
+        return SkillFileError(self.path, f"the frontmatter {cause}", line=line, column=column, remedy=remedy)
+
+    def document(self, events: Iterator[yaml.Event]) -> tuple[dict[str, Node], dict[str, int]]:
+        next(events)  # the start of the stream
+        opening = next(events)
+        if isinstance(opening, yaml.StreamEndEvent):
+            raise self.error("is empty", None, "write name: and description:")
+        first = next(events)
+        if not isinstance(first, yaml.MappingStartEvent):
+            raise self.error("is not a mapping of fields", first.start_mark, "write one `field: text` per line")
+        fields = self.node(first, events, 1)
+        next(events)  # the end of the document
+        after = next(events)
+        if not isinstance(after, yaml.StreamEndEvent):
+            raise self.error("holds a second document", after.start_mark, "keep one mapping between the --- lines")
+        return fields, self.lines  # type: ignore[return-value]  # the root is a mapping, checked above
+
+    def node(self, event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Node:
+        self.refuse_magic(event)
+        if isinstance(event, yaml.ScalarEvent):
+            return self.text(event)
+        if depth > DEPTH_LIMIT:
+            raise self.error(f"is nested deeper than {DEPTH_LIMIT} levels", event.start_mark)
+        if isinstance(event, yaml.SequenceStartEvent):
+            items: list[Node] = []
+            while not isinstance(event := next(events), yaml.SequenceEndEvent):
+                items.append(self.node(event, events, depth + 1))
+            return items
+        return self.mapping(events, depth)
+
+    def mapping(self, events: Iterator[yaml.Event], depth: int) -> dict[str, Node]:
+        fields: dict[str, Node] = {}
+        while not isinstance(event := next(events), yaml.MappingEndEvent):
+            self.refuse_magic(event)
+            if not isinstance(event, yaml.ScalarEvent):
+                raise self.error("has a key that is not text", event.start_mark)
+            key = self.text(event)
+            if key == "<<":
+                raise self.error("has a merge key (<<)", event.start_mark, "write the fields out")
+            if key in fields:
+                raise self.error(f"has the key {key[:80]!r} twice", event.start_mark, "keep one of them")
+            if depth == 1 and event.start_mark:
+                self.lines[key] = self.first_line + event.start_mark.line
+            fields[key] = self.node(next(events), events, depth + 1)
+        return fields
+
+    def refuse_magic(self, event: yaml.Event) -> None:
+        if isinstance(event, yaml.AliasEvent):
+            raise self.error("has an alias (*)", event.start_mark, "write the value out")
+        if getattr(event, "anchor", None) is not None:
+            raise self.error("has an anchor (&)", event.start_mark, "write the value out")
+        if getattr(event, "tag", None) is not None:
+            raise self.error("has a tag (!)", event.start_mark, "leave it out: all values are text")
+
+    def text(self, event: yaml.ScalarEvent) -> str:
+        value: str = event.value
+        bad = next((character for character in value if is_control(character)), None)
+        if bad is not None:
+            raise self.error(f"holds the control character U+{ord(bad):04X}", event.start_mark, "leave it out")
+        return value
