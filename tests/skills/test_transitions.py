@@ -1,0 +1,122 @@
+"""Every transition of every skill, taken by the printed commands; and hostile text in every report."""
+
+from __future__ import annotations
+
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from skills.lib.runtime import loading
+from skills.lib.testing import every_transition
+from skills.lib.testing.agent import Agent
+from skills.lib.testing.strategies import hostile_texts
+from skills.lib.testing.transitions import check_walk, entry_scripts
+from skills.lib.testing.walks import Walk, every_walk
+from skills.lib.workflow.document import present
+from tests.skills.follower import SKILLS
+
+if TYPE_CHECKING:
+    from skills.lib.testing.blocks import Block
+
+SECTIONS = ("Answer", "Structure", "Patterns", "Flows", "Decisions", "Context", "Open")
+VALUES: dict[str, Any] = {
+    "purpose.keep": [],
+    "deepen.findings": ["data.txt:1 | it is so | it matters", "data.txt:3-3 | and so is this | it matters too"],
+}
+FILES = {
+    "data.txt": "one\ntwo\nthree\n",
+    "report": "".join(f"## {name}\n\nSee `data.txt:1`, `data.txt:2` and `data.txt:3`.\n\n" for name in SECTIONS),
+}
+SCRIPTS = [script for skill in sorted(SKILLS.glob("*/scripts")) for script in entry_scripts(skill.parent)]
+
+test_transitions = pytest.mark.req("W-03", "W-18")(every_transition(SKILLS, values=VALUES, files=FILES))
+
+
+@pytest.fixture(autouse=True)
+def ledger_in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LOCKSTEP_HOME", raising=False)
+
+
+@pytest.mark.req("W-03")
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+def test_the_walks_take_each_route_of_the_graph(script: Path, tmp_path: Path) -> None:
+    workflow = loading.workflow_of_script(str(script))
+    taken = set()
+    for at, walk in enumerate(every_walk(workflow)):
+        project = tmp_path / str(at)
+        project.mkdir()
+        agent = check_walk(script, walk, project, values=VALUES, files=FILES)
+        taken |= {(one.step, one.target) for one in agent.taken(agent.blocks[0].run)}
+    assert taken == {(step.id, target) for step in workflow.steps for target in step.next.values()}
+
+
+@pytest.mark.req("W-18")
+def test_loops_are_walked_to_their_bound() -> None:
+    workflow = loading.workflow_of_script(str(SKILLS / "problem-analysis/scripts/problem_analysis.py"))
+    planned = {str(leg) for walk in every_walk(workflow) for leg in walk.legs}
+    assert planned == {
+        "gate -ok-> hypothesize",
+        "gate -iterate-> gate",
+        "gate -fail (limit)-> done",
+        "hypothesize -ok-> investigate",
+        "investigate -iterate-> investigate",
+        "investigate -ok-> formulate",
+        "investigate -ok (limit)-> formulate",
+        "formulate -ok-> report",
+        "report -ok-> done",
+    }
+
+
+def longest(script: Path) -> Walk:
+    """The walk that shows the most blocks."""
+    return max(every_walk(loading.workflow_of_script(str(script))), key=lambda walk: len(walk.legs))
+
+
+@pytest.mark.req("W-06", "W-18")
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+@settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(text=hostile_texts(200, 260), data=st.data())
+def test_hostile_text_comes_back_as_it_was(script: Path, tmp_path: Path, text: str, data: st.DataObject) -> None:
+    project = tmp_path / "project"
+    shutil.rmtree(project, ignore_errors=True)
+    project.mkdir()
+    # An entry of its own for each field, so that a value that lands in another's place is noticed.
+    agent = check_walk(
+        script, longest(script), project, values=VALUES, files=FILES, text=lambda name: f"{len(name)}{text}"
+    )
+    assert_texts_come_back(agent)
+
+
+def assert_texts_come_back(agent: Agent) -> None:
+    """Each value that a block shows is what the ledger holds, and what the ledger holds was reported."""
+    seen = 0
+    for block in agent.blocks:
+        for name, shown in block.context.items():
+            wanted = recorded_before(agent, block).get(name)
+            if wanted is not None and "read the file for all of it" not in shown:
+                assert shown == present(wanted)
+                seen += 1
+    assert seen
+
+
+def recorded_before(agent: Agent, block: Block) -> dict[str, Any]:
+    """Parameters and records of a run as they stood when the block was printed."""
+    state: dict[str, Any] = {}
+    for event in agent.events(block.run):
+        if event.kind in ("opened", "moved") and event.turn <= block.turn:
+            state.update(event.change.get("params", {}))
+            for step, values in event.change["state"].items():
+                state.update({f"{step}.{name}": value for name, value in values.items()})
+    return state
+
+
+def test_the_walks_keep_to_the_size_of_a_block(tmp_path: Path) -> None:
+    for at, script in enumerate(SCRIPTS):
+        project = tmp_path / str(at)
+        project.mkdir()
+        agent = check_walk(script, longest(script), project, values=VALUES, files=FILES)
+        assert max(len(block.text) for block in agent.blocks if block.kind == "step") <= 10_000
