@@ -1,0 +1,47 @@
+# One list of tasks. Each sets up .venv first where that is needed (.ci/setup).
+
+PYTHON := .venv/bin/python
+JOBS ?= 2
+
+.PHONY: help setup demo test lint types format bench docs docs-check validate coverage clean
+
+help: ## print this list
+	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
+
+setup: ## make .venv and install into it
+	@.ci/setup
+
+demo: setup ## walk problem-analysis on a real question, by the printed commands alone
+	$(PYTHON) demo/run.py
+
+test: setup ## run all tests
+	$(PYTHON) -m pytest -n $(JOBS)
+
+lint: setup ## check style and format
+	$(PYTHON) -m ruff check
+	$(PYTHON) -m ruff format --check
+
+types: setup ## check types
+	$(PYTHON) -m mypy
+
+format: setup ## mend style and format
+	$(PYTHON) -m ruff check --fix
+	$(PYTHON) -m ruff format
+
+bench: setup ## measure what README quotes
+	$(PYTHON) -m benchmarks
+
+docs: setup ## write the generated pages of docs/
+	$(PYTHON) docs/generate.py
+
+docs-check: setup ## check that the generated pages are up to date
+	$(PYTHON) docs/generate.py --check
+
+validate: setup ## validate every skill of this tree
+	.venv/bin/lockstep validate .
+
+coverage: setup ## run all tests and show what they leave out
+	$(PYTHON) -m pytest -n $(JOBS) --cov --cov-report=term
+
+clean: ## remove .venv and what tools left behind
+	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build htmlcov .coverage .coverage.*

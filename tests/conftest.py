@@ -1,0 +1,60 @@
+"""Every test runs away from the real home, and the session ends with the requirements and their tests."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import tempfile
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.requirements_report import RequirementsReport
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+# Set before anything is collected: importing a test module may already register a workflow, which leaves a seal.
+ISOLATED = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
+UNSET = ("LOCKSTEP_HOME", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "PYTHONPATH")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    home = tempfile.mkdtemp(prefix="lockstep-home-")
+    saved = {name: os.environ.get(name) for name in (*ISOLATED, *UNSET)}
+
+    def restore() -> None:
+        for name, value in saved.items():
+            os.environ.pop(name, None)
+            if value is not None:
+                os.environ[name] = value
+        shutil.rmtree(home, ignore_errors=True)
+
+    for name in ISOLATED:
+        os.environ[name] = os.path.join(home, name.lower())
+        os.mkdir(os.environ[name])
+    for name in UNSET:
+        os.environ.pop(name, None)
+    config.add_cleanup(restore)
+    config.pluginmanager.register(RequirementsReport(config), "lockstep-requirements")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def forbidden_home() -> Iterator[str]:
+    """The home that tests have: a folder of this session, where nothing of the user's can be read or harmed."""
+    home = os.path.expanduser("~")
+    assert os.path.basename(os.path.dirname(home)).startswith("lockstep-home-"), home
+    yield home
+    assert os.path.expanduser("~") == home, "a test changed HOME and did not put it back"
+
+
+@pytest.fixture(autouse=True)
+def own_ledger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The ledger's folder of this test (LOCKSTEP_HOME), so that no test sees another's runs or writes in the tree.
+
+    A test about the ledger's place in the project deletes the variable.
+    """
+    folder = tmp_path_factory.getbasetemp() / "ledgers" / os.urandom(6).hex()
+    monkeypatch.setenv("LOCKSTEP_HOME", str(folder))
+    return folder

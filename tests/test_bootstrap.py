@@ -1,0 +1,128 @@
+"""Entry scripts on every Python of this machine: too old ones are told so, the others print the first step."""
+
+from __future__ import annotations
+
+import ast
+import os
+import pwd
+import re
+import subprocess
+import sys
+from functools import cache
+from pathlib import Path
+
+import pytest
+
+from skills import _bootstrap
+
+ROOT = Path(__file__).resolve().parent.parent
+SCRIPTS = sorted(
+    path
+    for path in ROOT.glob("skills/*/scripts/**/*.py")
+    if re.search(r"^main\(__file__, ", path.read_text(encoding="utf-8"), re.MULTILINE)
+)
+NAMES = ["python2.7", *(f"python3.{minor}" for minor in range(6, 15))]
+
+FIRST_STEP_PARAMETERS = {
+    "decision-critic": ["--decision", "Keep the ledger in SQLite"],
+}
+
+
+@cache
+def interpreters() -> dict[tuple[int, int], str]:
+    """The real interpreters by version, from PATH and from pyenv in the user's home, not the test's."""
+    home = os.environ.get("PYENV_ROOT") or os.path.join(pwd.getpwuid(os.getuid()).pw_dir, ".pyenv")
+    candidates = [*NAMES, *(str(path) for path in sorted(Path(home, "versions").glob("*/bin/python")))]
+    found = {}
+    code = "import sys; print('%d %d %s' % (sys.version_info[0], sys.version_info[1], sys.executable))"
+    for candidate in candidates:
+        try:
+            printed = subprocess.run([candidate, "-c", code], capture_output=True, text=True, timeout=20, check=True)
+        except (OSError, subprocess.SubprocessError):
+            continue
+        major, minor, executable = printed.stdout.strip().split(" ", 2)
+        found[int(major), int(minor)] = executable
+    return found
+
+
+def old() -> list[str]:
+    return [path for version, path in sorted(interpreters().items()) if version < (3, 11)]
+
+
+def new() -> list[str]:
+    return [path for version, path in sorted(interpreters().items()) if version >= (3, 11)]
+
+
+def run(command: list[str], folder: Path) -> subprocess.CompletedProcess[str]:
+    environment = {**os.environ, "PYTHONDONTWRITEBYTECODE": "1"}
+    return subprocess.run(command, cwd=folder, env=environment, capture_output=True, text=True, timeout=60)
+
+
+def head(script: Path) -> str:
+    """The lines after the docstring, with N and the workflow's module left open."""
+    source = script.read_text(encoding="utf-8")
+    docstring = ast.parse(source).body[0]
+    assert isinstance(docstring, ast.Expr), f"{script} has no docstring"
+    lines = "\n".join(source.splitlines()[docstring.end_lineno :]).strip()
+    lines = re.sub(r"range\(\d+\)", "range(N)", lines)
+    return re.sub(r'main\(__file__, "\w+"\)', 'main(__file__, "MODULE")', lines)
+
+
+def test_there_are_entry_scripts() -> None:
+    assert len(SCRIPTS) >= 4
+
+
+@pytest.mark.req("W-13")
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_every_entry_script_has_the_documented_head(script: Path) -> None:
+    documented = re.search(r"\n    import os\n(?:    .*\n|\n)+", _bootstrap.__doc__ or "")
+    assert documented is not None
+    lines = "\n".join(line[4:] for line in documented[0].splitlines()).strip()
+    lines = lines.replace("range(4)", "range(N)").replace('"x_workflow"', '"MODULE"')
+    assert head(script) == lines
+
+
+@pytest.mark.req("W-13")
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_n_leads_to_the_root_and_the_module_stands_beside(script: Path) -> None:
+    source = script.read_text(encoding="utf-8")
+    [number] = re.findall(r"range\((\d+)\)", source)
+    [module] = re.findall(r'main\(__file__, "(\w+)"\)', source)
+    assert script.parents[int(number) - 1] == ROOT
+    assert script.with_name(module + ".py").is_file()
+
+
+@pytest.mark.skipif(not old(), reason="no Python before 3.11 on this machine")
+@pytest.mark.parametrize("python", old())
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_an_old_python_is_told_what_is_needed(script: Path, python: str, tmp_path: Path) -> None:
+    done = run([python, str(script), "--step", "1"], tmp_path)
+    assert "needs Python 3.11 or later" in done.stderr
+    assert python in done.stderr
+    assert "SyntaxError" not in done.stderr
+    assert "Traceback" not in done.stderr
+    assert (done.returncode, done.stdout) == (4, "")
+
+
+@pytest.mark.req("W-13")
+@pytest.mark.parametrize("python", new())
+@pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.stem)
+def test_a_newer_python_prints_the_first_step_from_any_folder(script: Path, python: str, tmp_path: Path) -> None:
+    skill = script.parent.parent.name
+    arguments = [str(script), "--step", "1", *FIRST_STEP_PARAMETERS.get(skill, [])]
+    # The test's own Python has networkx and leaves the seal that a bare one needs.
+    for interpreter in (sys.executable, python):
+        done = run([interpreter, *arguments], tmp_path)
+        assert (done.returncode, done.stderr) == (0, "")
+        assert done.stdout.startswith("<step ")
+        assert f' skill="{skill}" ' in done.stdout
+
+
+@pytest.mark.req("W-13")
+def test_a_linked_script_finds_its_root(tmp_path: Path) -> None:
+    [script] = [path for path in SCRIPTS if path.stem == "problem_analysis"]
+    link = tmp_path / "link.py"
+    link.symlink_to(script)
+    done = run([sys.executable, str(link), "--step", "1"], tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert ' skill="problem-analysis" ' in done.stdout

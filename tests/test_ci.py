@@ -1,0 +1,140 @@
+"""The task list, the CI run and the workflow file agree with each other."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parent.parent
+TARGETS = ("demo", "test", "lint", "types", "bench", "docs", "docs-check", "validate")
+
+
+def dry(*targets: str) -> str:
+    done = subprocess.run(["make", "-n", *targets], cwd=ROOT, capture_output=True, text=True, check=True)
+    return done.stdout
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_every_task_sets_up_first(target: str) -> None:
+    first, second, *_ = dry(target).splitlines()
+    assert first == ".ci/setup"
+    assert second.startswith(".venv/bin/")
+
+
+@pytest.mark.parametrize("target", TARGETS)
+def test_what_a_task_runs_is_there(target: str) -> None:
+    for path in re.findall(r"^\.venv/bin/python ([\w/]+\.py)", dry(target), re.MULTILINE):
+        assert (ROOT / path).is_file(), path
+    for module in re.findall(r"^\.venv/bin/python -m (benchmarks)", dry(target), re.MULTILINE):
+        assert (ROOT / module / "__main__.py").is_file(), module
+
+
+def test_the_ci_run_is_all_the_checks_and_ends_with_the_tests() -> None:
+    run = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    assert re.findall(r"^make --no-print-directory (.*)$", run, re.MULTILINE) == [
+        "setup",
+        "lint",
+        "types",
+        "docs-check",
+        "validate",
+        "test",
+    ]
+    assert "set -euo pipefail\n" in run
+
+
+def test_the_workflow_does_what_the_ci_run_does_on_every_python() -> None:
+    text = (ROOT / ".github" / "workflows" / "ci.yml").read_text(encoding="utf-8")
+    job = yaml.safe_load(text)["jobs"]["run"]
+    assert job["strategy"]["matrix"]["python"] == ["3.11", "3.12", "3.13", "3.14"]
+    assert job["steps"][-1]["run"] == ".ci/run"
+
+
+@pytest.mark.parametrize("script", [".ci/run", ".ci/setup"])
+def test_the_scripts_are_executable_and_parse(script: str) -> None:
+    assert os.access(ROOT / script, os.X_OK)
+    subprocess.run(["bash", "-n", str(ROOT / script)], check=True)
+
+
+@pytest.fixture
+def checkout(tmp_path: Path) -> Path:
+    (tmp_path / ".ci").mkdir()
+    shutil.copy(ROOT / ".ci" / "setup", tmp_path / ".ci" / "setup")
+    (tmp_path / "pyproject.toml").write_text("# a project\n")
+    (tmp_path / "bin").mkdir()
+    return tmp_path
+
+
+def stand_in(folder: Path, name: str, version: str) -> None:
+    """A Python of that version: it notes its calls, and makes a .venv with a copy of itself."""
+    script = folder / "bin" / name
+    script.write_text(
+        "#!/bin/sh\n"
+        'echo "$(basename "$0") $*" >> calls\n'
+        'case "$*" in\n'
+        f'    *version_info*) [ "{version}" -ge 311 ] ;;\n'
+        '    "-m venv"*) mkdir -p .venv/bin; cp "$0" .venv/bin/python ;;\n'
+        "esac\n"
+    )
+    script.chmod(0o755)
+
+
+def setup(folder: Path) -> subprocess.CompletedProcess[str]:
+    path = f"{folder / 'bin'}:/usr/bin:/bin"
+    (folder / "calls").write_text("")
+    for name in ("python3.14", "python3.13", "python3.12", "python3.11", "python3", "python"):
+        if not (folder / "bin" / name).exists():
+            stand_in(folder, name, "0")
+    return subprocess.run([".ci/setup"], cwd=folder, env={"PATH": path}, capture_output=True, text=True, check=False)
+
+
+def installs(folder: Path) -> list[str]:
+    calls = (folder / "calls").read_text().splitlines()
+    return [call for call in calls if "version_info" not in call and "--version" not in call]
+
+
+def test_set_up_takes_the_newest_python_and_installs_once(checkout: Path) -> None:
+    stand_in(checkout, "python3.13", "313")
+    stand_in(checkout, "python3.12", "312")
+    assert setup(checkout).returncode == 0
+    assert installs(checkout) == [
+        "python3.13 -m venv --clear .venv",
+        "python -m pip install --quiet --disable-pip-version-check --editable .[test,dev]",
+    ]
+    assert setup(checkout).stdout == ""
+    assert installs(checkout) == []
+
+
+def test_set_up_installs_again_when_the_project_file_changed(checkout: Path) -> None:
+    stand_in(checkout, "python3", "311")
+    assert setup(checkout).returncode == 0
+    (checkout / "pyproject.toml").touch()
+    assert setup(checkout).returncode == 0
+    assert installs(checkout) == []
+    (checkout / "pyproject.toml").write_text("# another\n")
+    assert setup(checkout).returncode == 0
+    assert [call.split()[:4] for call in installs(checkout)] == [["python", "-m", "pip", "install"]]
+
+
+def test_set_up_says_what_is_missing(checkout: Path) -> None:
+    stand_in(checkout, "python3", "310")
+    done = setup(checkout)
+    assert done.returncode == 1
+    assert done.stderr.startswith("lockstep: needs Python 3.11 or later with the venv module, and found none on PATH\n")
+    assert not (checkout / ".venv").exists()
+
+
+def test_a_failed_install_is_tried_again(checkout: Path) -> None:
+    stand_in(checkout, "python3.12", "312")
+    script = checkout / "bin" / "python3.12"
+    whole = script.read_text()
+    script.write_text(whole.replace("esac", '    "-m pip"*) exit 1 ;;\nesac'))
+    assert setup(checkout).returncode == 1
+    (checkout / ".venv" / "bin" / "python").write_text(whole)
+    assert setup(checkout).returncode == 0
+    assert [call.split()[2] for call in installs(checkout)] == ["pip"]
