@@ -33,6 +33,9 @@ def main(script, module):  # type: ignore[no-untyped-def]  # annotations of a re
         base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
         sys.pycache_prefix = os.path.join(base, "lockstep", "bytecode")
         sys.dont_write_bytecode = False
-    from skills.lib.runtime import entry
+    try:
+        from skills.lib.runtime import entry
 
-    entry.run(os.path.realpath(script), module)
+        entry.run(os.path.realpath(script), module)
+    except KeyboardInterrupt:
+        os._exit(130)

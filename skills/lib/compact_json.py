@@ -34,6 +34,7 @@ try:
 
     _encode = make_encoder(None, _unserialisable, encode_basestring_ascii, None, ":", ",", True, False, False)
     _encode_readable = make_encoder(None, _unserialisable, encode_basestring, None, ": ", ", ", False, False, False)
+    _encode_ordered = make_encoder(None, _unserialisable, encode_basestring_ascii, None, ":", ",", False, False, False)
     _scan = make_scanner(_Reader)  # type: ignore[arg-type]
     _encode({"a": [1, None]}, 0)
     _scan('{"a":[1,null]}', 0)
@@ -51,6 +52,15 @@ def dumps(value: Any) -> str:
     import json
 
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_unserialisable)
+
+
+def ordered(value: Any) -> str:
+    """Render ``value`` as compact JSON with its keys in their own order, so that reading it gives back the same."""
+    if _scan is not None:
+        return "".join(_encode_ordered(value, 0))
+    import json
+
+    return json.dumps(value, separators=(",", ":"), allow_nan=False, default=_unserialisable)
 
 
 def readable(value: Any) -> str:

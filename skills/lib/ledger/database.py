@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from skills.lib.errors import LedgerError
 
@@ -127,8 +128,26 @@ class Database:
             raise self._explain(error) from error
 
     def _check(self, marked: bool) -> None:
+        if self._identity() != (APPLICATION_ID, VERSION):
+            # Another process may be making the ledger at this moment: look again with nobody else writing.
+            self.execute("BEGIN IMMEDIATE")
+            try:
+                self._create_or_refuse(marked)
+                self.execute("COMMIT")
+            except BaseException:
+                self.rollback()
+                raise
+        if not marked:
+            self._use_write_ahead_log()
+            self._mark()
+
+    def _identity(self) -> tuple[int, int]:
         ((application,),), ((version,),) = self.rows("PRAGMA application_id"), self.rows("PRAGMA user_version")
-        if application == 0 and version == 0 and not self.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
+        return application, version
+
+    def _create_or_refuse(self, marked: bool) -> None:
+        application, version = self._identity()
+        if (application, version) == (0, 0) and not self.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
             if marked:
                 raise self.broken("is empty, and it held runs before", "restore it from a copy")
             self._create()
@@ -141,19 +160,25 @@ class Database:
             )
         elif version < VERSION:
             raise self.broken(f"has format {version}, which no version of Lockstep writes")
-        if not marked:
-            self._mark()
 
     def _create(self) -> None:
-        self.execute("PRAGMA journal_mode=WAL")
-        self.execute("BEGIN IMMEDIATE")
-        if not self.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
-            for statement in SCHEMA.split(";\n"):
-                if statement.strip():
-                    self.execute(statement)
-            self.execute(f"PRAGMA application_id={APPLICATION_ID}")
-            self.execute(f"PRAGMA user_version={VERSION}")
-        self.execute("COMMIT")
+        for statement in SCHEMA.split(";\n"):
+            if statement.strip():
+                self.execute(statement)
+        self.execute(f"PRAGMA application_id={APPLICATION_ID}")
+        self.execute(f"PRAGMA user_version={VERSION}")
+
+    def _use_write_ahead_log(self) -> None:
+        """Switch the journal, where the filesystem allows it; SQLite does not wait for a lock here, so this does."""
+        patience = time.monotonic() + LOCK_TIMEOUT
+        while True:
+            try:
+                self.execute("PRAGMA journal_mode=WAL")
+                break
+            except LedgerError:
+                if time.monotonic() > patience:
+                    raise
+                time.sleep(0.005)
         self.execute("PRAGMA wal_checkpoint(PASSIVE)")
 
     def _mark(self) -> None:

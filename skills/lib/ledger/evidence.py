@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 ARTIFACT_LIMIT = 10_000_000
 # How much of a command's output is kept with the run: its last part, where the cause usually stands.
 TAIL = 1_500
+# How much of one argument is shown: a recorded value is kept whole with the run, and need not be told again.
+SHOWN = 80
 
 
 def check(
@@ -76,7 +78,7 @@ def _command(command: Command, fields: Mapping[str, Any], project: str, scripts:
     import tempfile
 
     argv = [fill(part, fields) for part in command.argv]
-    shown = " ".join(argv)
+    shown = " ".join(part if len(part) <= SHOWN else part[: SHOWN - 1] + "…" for part in argv)
     if command.argv[0].endswith(".py") and os.path.basename(command.argv[0]) == command.argv[0]:
         argv = [sys.executable, os.path.join(scripts, argv[0]), *argv[1:]]
     result: dict[str, Any] = {"kind": "command", "what": shown, "ok": False, "exit": None, "output": ""}

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 _RUNS = "SELECT id, workflow, parent, status, version, data, sum FROM runs"
+_OPEN = "workflow=? AND parent IS NULL AND status IN ('open','waiting')"
+_OPEN_IDS = "SELECT id FROM runs WHERE workflow=? AND parent IS NULL AND status IN ('open','waiting')"
 _EVENTS = "SELECT seq, run, turn, kind, actor, at, detail, change, sum FROM events"
 
 
@@ -92,7 +94,7 @@ class Ledger:
 
     def open_runs(self, workflow: str) -> list[Run]:
         """The runs of that workflow that nothing has ended and no parent started."""
-        return self.every_run("workflow=? AND parent IS NULL AND status IN ('open','waiting')", (workflow,))
+        return self.every_run(_OPEN, (workflow,))
 
     def definition(self, fingerprint: str) -> dict[str, Any]:
         """The data of the workflow of that fingerprint, as it was when a run of it opened."""
@@ -102,10 +104,18 @@ class Ledger:
         data: dict[str, Any] = compact_json.loads(rows[0][0])
         return data
 
-    def commit(self, before: Run | None, move: Move, actor: str, definition: dict[str, Any] | None = None) -> Run:
+    def commit(
+        self,
+        before: Run | None,
+        move: Move,
+        actor: str,
+        definition: dict[str, Any] | None = None,
+        beside: Sequence[Run] | None = None,
+    ) -> Run:
         """Record a move in one transaction and return the run as it stands; Stale if the run moved meanwhile.
 
-        ``before`` is None for a run that is not in the ledger yet.
+        ``before`` is None for a run that is not in the ledger yet; ``beside`` then holds the open runs of its workflow
+        that the decision to open it was made on, and another one that appeared since makes it Stale.
         """
         run = move.run
         made = [self._child(run, run.born + at, spec) for at, spec in enumerate(move.create, 1)]
@@ -113,6 +123,8 @@ class Ledger:
         after = run.changed(children=children, born=run.born + len(made), version=run.version + 1)
         self.database.execute("BEGIN IMMEDIATE")
         try:
+            if beside is not None and self._open_ids(run.workflow) != {other.id for other in beside}:
+                raise Stale
             if definition is not None:
                 self._keep_definition(after.fingerprint, definition)
             self._write(before, after)
@@ -196,6 +208,9 @@ class Ledger:
         """Close the ledger."""
         self.database.close()
 
+    def _open_ids(self, workflow: str) -> set[str]:
+        return {row[0] for row in self.database.rows(_OPEN_IDS, (workflow,))}
+
     def _run(self, row: Any) -> Run:
         *fields, total = row
         try:
@@ -208,7 +223,8 @@ class Ledger:
         raise self.database.broken(f"is damaged: run {fields[0]!r:.40} has a wrong checksum")
 
     def _write(self, before: Run | None, after: Run) -> None:
-        data = compact_json.dumps(after.to_data())
+        # In its own order: the block that a repeat prints from here is the one that was printed at first.
+        data = compact_json.ordered(after.to_data())
         fields = [after.id, after.workflow, after.parent, after.status, after.version, data]
         total = digest(fields)
         if before is None:
@@ -226,7 +242,7 @@ class Ledger:
     ) -> None:
         rows = self.database.rows("SELECT sum FROM events WHERE run=? ORDER BY seq DESC LIMIT 1", (run_id,))
         tip = rows[0][0] if rows else ""
-        fields = [run_id, turn, kind, actor, time.time(), compact_json.dumps(detail), compact_json.dumps(change)]
+        fields = [run_id, turn, kind, actor, time.time(), compact_json.ordered(detail), compact_json.ordered(change)]
         self.database.execute(
             "INSERT INTO events(run, turn, kind, actor, at, detail, change, sum) VALUES(?,?,?,?,?,?,?,?)",
             (*fields, digest([tip, *fields])),

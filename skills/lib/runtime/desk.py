@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from skills.lib import paths
-from skills.lib.errors import PRINTED, REFUSED, LockstepError
-from skills.lib.ledger import Ledger, Stale, new_id
+from skills.lib.errors import PRINTED, REFUSED, LockstepError, RefusedError, UsageError
+from skills.lib.ledger import Ledger, Stale, database, new_id
 from skills.lib.runtime import loading
 from skills.lib.workflow import cli, document, engine
 from skills.lib.workflow.engine import Move, Refusal, Repeat
@@ -15,7 +15,7 @@ from skills.lib.workflow.types import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from skills.lib.workflow.caller import Caller
@@ -24,15 +24,22 @@ if TYPE_CHECKING:
     from skills.lib.workflow.types import Element
 
 
-class Reply(Value):
-    """What a call gives back: the document, its exit code, and the run and workflow that it is about."""
+# How many other open runs a block names with their commands; one more line counts the rest.
+SHOWN = 3
 
-    __slots__ = ("element", "exit_code", "run", "workflow", "spilled")
+
+class Reply(Value):
+    """What a call gives back: the document, its exit code, and the run and workflow that it is about.
+
+    ``rebuild`` makes the document anew with the context values of the given names standing in files.
+    """
+
+    __slots__ = ("element", "exit_code", "run", "workflow", "rebuild")
     element: Element
     exit_code: int
     run: Run | None
     workflow: Workflow | None
-    spilled: Mapping[str, str]
+    rebuild: Callable[[dict[str, str]], Element] | None
 
     def __init__(
         self,
@@ -40,9 +47,9 @@ class Reply(Value):
         exit_code: int = PRINTED,
         run: Run | None = None,
         workflow: Workflow | None = None,
-        spilled: Mapping[str, str] | None = None,
+        rebuild: Callable[[dict[str, str]], Element] | None = None,
     ) -> None:
-        self._set(element=element, exit_code=exit_code, run=run, workflow=workflow, spilled=spilled or {})
+        self._set(element=element, exit_code=exit_code, run=run, workflow=workflow, rebuild=rebuild)
 
 
 class Desk:
@@ -55,10 +62,8 @@ class Desk:
 
     @property
     def ledger(self) -> Ledger:
-        """The project's ledger, opened on first use."""
-        if self._ledger is None:
-            self._ledger = Ledger(paths.home(self.caller.project))
-        return self._ledger
+        """The project's ledger, opened on first use; LedgerError where there is none: only opening a run makes one."""
+        return self._use_ledger(create=False)
 
     def start(self, workflow: Workflow, parameters: Mapping[str, Any], new: bool = False) -> Reply:
         """Open a run. The same opening again prints the same block while the run is still on its first step.
@@ -70,14 +75,22 @@ class Desk:
         move = engine.open_run(workflow, run, parameters)
         if isinstance(move, Refusal):
             return self._refuse(workflow, None, move, "--step 1", self._start_line(workflow))
-        others = self.ledger.open_runs(workflow.name)
+        while True:
+            try:
+                return self._open(workflow, move, new)
+            except Stale:
+                continue
+
+    def _open(self, workflow: Workflow, move: Move, new: bool) -> Reply:
+        beside = self._use_ledger(create=True).open_runs(workflow.name)
+        others = [other for other in beside if other.project == self.caller.project]
         twins = [] if new else [other for other in others if self._is_twin(other, move.run)]
         for twin in twins:
-            if twin.turn == 1 and not twin.born:
+            if twin.turn == 1:
                 return self._show(workflow, twin, self._others(twin, others))
         if twins:
             return self._refuse_twin(workflow, twins[0])
-        opened = self.ledger.commit(None, move, self.actor, workflow.to_data())
+        opened = self.ledger.commit(None, move, self.actor, workflow.to_data(), beside)
         return self._show(workflow, opened, self._others(opened, others))
 
     def advance(self, workflow: Workflow, run_id: str, request: Request) -> Reply:
@@ -95,14 +108,52 @@ class Desk:
         """The present block of a run; nothing changes."""
         return self.advance(workflow, run_id, Request("current", run=run_id))
 
+    def _use_ledger(self, create: bool) -> Ledger:
+        if self._ledger is None:
+            self._ledger = Ledger(paths.home(self.caller.project), create)
+        return self._ledger
+
+    def abandon(self, run_id: str, reason: str) -> list[Run]:
+        """End a run and its sub-agents' unfinished runs, and record why; return those that were ended.
+
+        Raises RefusedError for a run that has ended, and for a sub-agent's: its parent gives it up as lost.
+        """
+        while True:
+            run = self.ledger.run(run_id)
+            if run is None:
+                raise UsageError(f"the ledger {self.ledger.path} has no run {run_id!r:.80}", remedy="lockstep runs --all")
+            if run.ended:
+                raise RefusedError(f"run {run.id} is {run.status}: nothing moves it any more")
+            parent = self.ledger.run(run.parent) if run.parent else None
+            if parent is not None and not parent.ended:
+                lost = self.caller.step("current", parent, "--lost", run.id, "--reason", reason)
+                raise RefusedError(f"run {run.id} is a sub-agent's of {parent.id}, which waits for it", remedy=lost)
+            below = self._unfinished(run)
+            ended = run.changed(status="abandoned", turn=run.turn + 1, last={**run.last, "reason": reason}, question=None)
+            end = tuple((child.id, "abandoned") for child in below)
+            try:
+                detail = {"from": run.step, "reason": reason, "children": [child.id for child in below]}
+                return [self.ledger.commit(run, Move(ended, "abandoned", detail, (), end), self.actor), *below]
+            except Stale:
+                continue
+
+    def _unfinished(self, run: Run) -> list[Run]:
+        found: list[Run] = []
+        for child in self.ledger.runs(run.children):
+            if not child.ended:
+                found += [child, *self._unfinished(child)]
+        return found
+
     def close(self) -> None:
         """Let go of the ledger."""
         if self._ledger is not None:
             self._ledger.leave()
 
     def _advance(self, workflow: Workflow, run: Run, request: Request) -> Reply:
-        notices: list[str] = []
+        notices: list[Element] = []
         asked = document.asked_for(request)
+        if run.project != self.caller.project and paths.home(run.project) == paths.home(self.caller.project):
+            return self._other_project(workflow, run, asked)
         if run.parent and not run.spec.get("script"):
             from skills.lib.workflow import children
 
@@ -122,9 +173,8 @@ class Desk:
             if changed:
                 return self._refuse_changed(workflow, run, changed, asked)
             run = self._adopt(workflow, run)
-            notices = [
-                "The workflow's definition changed since this run opened; this step and the gates ahead did not."
-            ]
+            words = "The workflow's definition changed since this run opened; this step and the gates ahead did not."
+            notices = [document.notice(words)]
         if _only_looks(request, run):
             return self._show(workflow, run, notices)
         decision = engine.decide(workflow, run, request, _Proof(self.ledger, run, self.caller.project), self.actor)
@@ -137,7 +187,7 @@ class Desk:
     def _begin_child(self, workflow: Workflow, run: Run, request: Request, asked: str) -> Reply:
         if run.spec.get("script") and run.script != self.caller.script:
             return self._other_workflow(workflow, run, request)
-        if request.step not in (workflow.start, "current"):
+        if request.step not in (workflow.start, workflow.steps[0].id, "current"):
             why = "This sub-agent's run has not begun: its first step comes first."
             return self._refuse(workflow, run, Refusal("skipped-step", why, (workflow.start,)), asked)
         move = engine.open_run(workflow, run.changed(turn=1), run.spec.get("params", {}))
@@ -157,14 +207,17 @@ class Desk:
         refusal = Refusal("definition-changed", why)
         return self._refuse(workflow, run, refusal, asked, self._start_line(workflow, new=True))
 
-    def _show(self, workflow: Workflow, run: Run, notices: Sequence[str] = ()) -> Reply:
+    def _show(self, workflow: Workflow, run: Run, notices: Sequence[Element] = ()) -> Reply:
         if run.ended:
             return self._show_end(workflow, run, notices)
         brood = self.ledger.runs(run.children) if run.children else []
-        element = document.step_document(workflow, run, self.caller, brood, notices)
-        return Reply(element, PRINTED, run, workflow)
 
-    def _show_end(self, workflow: Workflow, run: Run, notices: Sequence[str]) -> Reply:
+        def build(spill: dict[str, str]) -> Element:
+            return document.step_document(workflow, run, self.caller, brood, notices, spill)
+
+        return Reply(build({}), PRINTED, run, workflow, build)
+
+    def _show_end(self, workflow: Workflow, run: Run, notices: Sequence[Element]) -> Reply:
         parent = self.ledger.run(run.parent) if run.parent else None
         if parent is None:
             return Reply(document.done_document(workflow, run, self.caller, notices=notices), PRINTED, run, workflow)
@@ -206,15 +259,21 @@ class Desk:
         return Reply(element, code, run, workflow)
 
     def _is_twin(self, other: Run, run: Run) -> bool:
-        return other.params == run.params and other.project == run.project and other.script == run.script
+        return other.params == run.params and other.script == run.script
 
-    def _others(self, run: Run, others: Sequence[Run]) -> list[str]:
-        return [
-            f"Another run of this skill is open: {other.id}, at {other.step}, turn {other.turn}. "
-            f"To go on with it instead: {self.caller.step('current', other, turn=False)}"
+    def _others(self, run: Run, others: Sequence[Run]) -> list[Element]:
+        notices = [
+            document.notice(
+                f"Another run of this skill is open: {other.id}, at {other.step}, turn {other.turn}. To go on with it:",
+                self.caller.step("current", other, turn=False),
+            )
             for other in others
             if other.id != run.id
         ]
+        if len(notices) > SHOWN:
+            words = f"{len(notices) - SHOWN} more runs of this skill are open. To list them:"
+            notices[SHOWN:] = [document.notice(words, self.caller.person("runs"))]
+        return notices
 
     def _refuse_twin(self, workflow: Workflow, twin: Run) -> Reply:
         why = (
@@ -234,6 +293,8 @@ class Desk:
     def no_run(self, workflow: Workflow, request: Request) -> Reply:
         """Refuse a step that names no run, and list the runs that it may have meant."""
         why = f"--step {request.step} needs --run: only --step 1 begins without one."
+        if request.step == workflow.start:
+            why = "What this reports belongs to a run, and it names none: --step 1 begins one, with parameters alone."
         return self._refuse_lost(workflow, Refusal("no-run", why), request)
 
     def _unknown_run(self, workflow: Workflow, request: Request) -> Reply:
@@ -241,14 +302,22 @@ class Desk:
         return self._refuse_lost(workflow, Refusal("unknown-run", why), request)
 
     def _refuse_lost(self, workflow: Workflow, refusal: Refusal, request: Request) -> Reply:
-        others = self.ledger.open_runs(workflow.name)
+        others = self._known_runs(workflow)
         commands = [self.caller.step("current", other, turn=False) for other in others]
-        known = tuple(
-            f"{other.id}, at {other.step}: {command}" for other, command in zip(others, commands, strict=True)
-        )
-        refusal = Refusal(refusal.code, refusal.why + (" These are open:" if known else ""), known)
+        why = refusal.why + (" The runs of this skill that are open are shown by:" if commands else "")
+        refusal = Refusal(refusal.code, why, tuple(commands))
         next_line = commands[0] if len(commands) == 1 else self._start_line(workflow)
         return self._refuse(workflow, None, refusal, document.asked_for(request), next_line)
+
+    def _known_runs(self, workflow: Workflow) -> list[Run]:
+        there = os.path.exists(os.path.join(paths.home(self.caller.project), database.FILE))
+        return self.ledger.open_runs(workflow.name) if there else []
+
+    def _other_project(self, workflow: Workflow, run: Run, asked: str) -> Reply:
+        # One ledger may serve many projects; where each has its own, another path means that the project was moved.
+        why = f"Run {run.id} belongs to the project {run.project}, not to {self.caller.project}."
+        own = type(self.caller)(**{**self.caller.fields(), "project": run.project})  # type: ignore[arg-type]
+        return self._refuse(workflow, None, Refusal("other-project", why), asked, own.step("current", run, turn=False))
 
     def _other_workflow(self, workflow: Workflow, run: Run, request: Request) -> Reply:
         why = f"Run {run.id} is of {run.workflow}, and this script walks {workflow.name}."
@@ -274,4 +343,6 @@ class _Proof:
 def _only_looks(request: Request, run: Run) -> bool:
     """Whether the request only prints the present block: ``current``, or the present step without a turn."""
     reports = request.params or request.records or request.outcome or request.answer or request.lost or request.replace
-    return not reports and (request.step == "current" or (request.turn is None and request.step == run.step))
+    if reports or (request.qr_status, request.qr_iteration, request.qr_fail) != (None, None, None):
+        return False
+    return request.step == "current" or (request.turn is None and request.step == run.step)

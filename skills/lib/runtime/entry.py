@@ -27,7 +27,7 @@ def leave(code: int) -> None:
     try:
         sys.stdout.flush()
         sys.stderr.flush()
-    except (OSError, ValueError):
+    except (OSError, ValueError, AttributeError):
         pass
     if sys.gettrace() is not None or "coverage" in sys.modules:
         sys.exit(code)

@@ -6,7 +6,7 @@ import os
 import sys
 
 from skills.lib import paths
-from skills.lib.errors import BUG, INTERRUPTED, PRINTED, LockstepError, UsageError
+from skills.lib.errors import BUG, INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, UsageError
 from skills.lib.workflow import cli, document
 from skills.lib.workflow.caller import Caller
 from skills.lib.workflow.formatters import xml
@@ -34,9 +34,9 @@ def main(workflow: Workflow, argv: Sequence[str] | None = None, script: str | No
     except KeyboardInterrupt:
         return INTERRUPTED
     except BrokenPipeError:
-        return _silence()
+        return silence_output()
     except Exception:
-        return _bug()
+        return report_bug()
 
 
 def _serve(workflow: Workflow, argv: Sequence[str], script: str) -> int:
@@ -60,8 +60,9 @@ def _serve(workflow: Workflow, argv: Sequence[str], script: str) -> int:
 
 def _reply(desk: Desk, workflow: Workflow, request: Request) -> Reply:
     if request.run is None:
+        first = request.step == "1"  # it begins a run, also where the start is another step than the first
         request = cli.resolve(workflow, request)
-        if request.step == workflow.start and request.turn is None:
+        if (first or request.step == workflow.start) and not _reports(request):
             return desk.start(workflow, request.params, request.new)
         return desk.no_run(workflow, request)
     if request.new:
@@ -69,22 +70,31 @@ def _reply(desk: Desk, workflow: Workflow, request: Request) -> Reply:
     return desk.advance(workflow, request.run, request)
 
 
+def _reports(request: Request) -> bool:
+    """Whether the request says what only a run that is under way can have."""
+    reported = (request.turn, request.outcome, request.answer, request.lost, request.replace, request.qr_status)
+    behind = request.qr_fail or request.qr_iteration not in (None, 1)
+    return bool(request.records or behind) or any(value is not None for value in reported)
+
+
 def render_reply(reply: Reply, desk: Desk) -> str:
     """The text of a reply; context that would make the block too long stands whole in files that the block names."""
     workflow, run = reply.workflow, reply.run
     assert workflow is not None
     text = render(workflow, reply.element)
-    if len(text) <= document.BLOCK_LIMIT or run is None or run.ended or reply.exit_code != PRINTED:
+    if len(text) <= document.BLOCK_LIMIT or run is None or reply.rebuild is None:
         return text
     step = workflow.step(run.step or "")
-    folder = os.path.join(paths.home(run.project), "context", run.id)
-    spill = {}
-    for source, name, value in document.context_values(workflow, run, step):
-        if len(value) > document.EXCERPT + 200:
-            spill[f"{source}.{name}"] = os.path.join(folder, f"{run.turn}-{source}.{name}.txt")
-            _write(spill[f"{source}.{name}"], value)
-    brood = desk.ledger.runs(run.children)
-    return render(workflow, document.step_document(workflow, run, desk.caller, brood, (), spill))
+    folder = os.path.join(paths.home(desk.caller.project), "context", run.id)
+    spill: dict[str, str] = {}
+    # The longest first, and no more than it takes: each file is one more that the agent must open.
+    for source, name, value in sorted(document.context_values(workflow, run, step), key=lambda found: -len(found[2])):
+        if len(text) <= document.BLOCK_LIMIT or len(value) <= document.EXCERPT + 200:
+            break
+        spill[f"{source}.{name}"] = os.path.join(folder, f"{run.turn}-{source}.{name}.txt")
+        _write(spill[f"{source}.{name}"], value)
+        text = render(workflow, reply.rebuild(spill))
+    return text
 
 
 def render(workflow: Workflow, element: Element) -> str:
@@ -97,10 +107,18 @@ def render(workflow: Workflow, element: Element) -> str:
 
 
 def emit(text: str, code: int) -> int:
-    """Write UTF-8 whatever the locale says."""
-    sys.stdout.flush()
-    sys.stdout.buffer.write(text.encode("utf-8", "replace"))
-    sys.stdout.buffer.flush()
+    """Write UTF-8 whatever the locale says; EnvironmentProblem where the output is closed or its disk full."""
+    try:
+        sys.stdout.flush()
+        sys.stdout.buffer.write(text.encode("utf-8", "replace"))
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except (OSError, AttributeError) as error:  # a closed output is None
+        raise EnvironmentProblem(
+            f"standard output cannot be written: {getattr(error, 'strerror', None) or 'it is closed'}",
+            remedy="run the same command again: it prints the same block",
+        ) from error
     return code
 
 
@@ -128,16 +146,19 @@ def _write(path: str, text: str) -> None:
             file.write(text)
         os.replace(path + ".part", path)
     except OSError as error:
-        raise UsageError(f"{path} cannot be written: {error.strerror}", remedy="set LOCKSTEP_HOME") from error
+        raise EnvironmentProblem(
+            f"{path} cannot be written: {error.strerror}", remedy="set LOCKSTEP_HOME to a folder that can be written"
+        ) from error
 
 
-def _silence() -> int:
+def silence_output() -> int:
     """The reader went away: say nothing more, and keep the interpreter from complaining at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return PRINTED
 
 
-def _bug() -> int:
+def report_bug() -> int:
+    """Keep the traceback in a log, say in one line where it is, and return the exit code."""
     import tempfile
     import traceback
 

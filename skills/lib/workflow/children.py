@@ -22,18 +22,20 @@ def specs(run: Run, step: StepDef) -> list[dict[str, Any]]:
     assert isinstance(dispatch, Dispatch)
     checkpoint = step.checkpoint
     known = (run.reviews.get(checkpoint or "") or {}).get("items", [])
+    given = {**run.params, **run.recorded}
     made = []
     for at, (target, task) in enumerate(_assignments(run, step, dispatch), 1):
+        fields = {**given, "target": target}
         spec: dict[str, Any] = {
             "agent": dispatch.agent.value,
             "number": at,
             "step": step.id,
             "title": step.title,
             "script": dispatch.script,
-            "task": task.replace("{target}", target),
+            "task": fill(task, fields),
             "target": target,
-            "context": fill(dispatch.context, {**run.recorded, "target": target}),
-            "params": {name: value.replace("{target}", target) for name, value in dispatch.params.items()},
+            "context": fill(dispatch.context, fields),
+            "params": {name: fill(value, fields) for name, value in dispatch.params.items()},
             "model": dispatch.model,
         }
         if checkpoint:

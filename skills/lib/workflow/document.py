@@ -32,12 +32,12 @@ def step_document(
     run: Run,
     caller: Caller,
     brood: Sequence[Run] = (),
-    notices: Sequence[str] = (),
+    notices: Sequence[Element] = (),
     spill: dict[str, str] | None = None,
 ) -> Element:
     """The block of the run's present step; ``spill`` maps a context value's name to the file that holds it whole."""
     step = workflow.step(run.step or "")
-    parts = [Element("STATE", {}, _state(workflow, run, step)), *_notices(notices)]
+    parts = [Element("STATE", {}, _state(workflow, run, step)), *notices]
     context = _context(workflow, run, step, spill or {})
     if context:
         parts.append(Element("CONTEXT", {}, *context))
@@ -64,16 +64,17 @@ def done_document(
     parent: Run | None = None,
     parent_command: str = "",
     siblings: Sequence[Run] = (),
-    notices: Sequence[str] = (),
+    notices: Sequence[Element] = (),
 ) -> Element:
     """What is printed when nothing is left to do; a sub-agent's last words carry what its orchestrator does next."""
     attributes = {"protocol": "1", "skill": workflow.name, "run": run.id, "turn": run.turn, "status": run.status}
     last = run.last.get("step", "")
-    words = f"{workflow.title or workflow.name} is complete, after {run.turn - 1} transition{'s' * (run.turn != 2)}."
+    ending = f"ended at {last} with fail" if run.last.get("outcome") == Outcome.FAIL else "is complete"
+    words = f"{workflow.title or workflow.name} {ending}, after {run.turn - 1} transition{'s' * (run.turn != 2)}."
     if run.status != "done":
         words = f"This run is {run.status}" + (f": {run.last['reason']}" if run.last.get("reason") else "") + "."
-    parts = [Element("STATE", {}, words), *_notices(notices)]
-    result = [_value(last, name, value) for name, value in run.state.get(last, {}).items()]
+    parts = [Element("STATE", {}, words), *notices]
+    result = [_value(last, name, value) for name, value in _result(workflow, run, last)]
     if result:
         parts.append(Element("RESULT", {}, *result))
     if parent is None:
@@ -88,6 +89,15 @@ def done_document(
     parts.append(Element("ORCHESTRATOR", {"left": 0, "of": count}, text))
     parts.append(Element("NEXT", {"required": "true"}, parent_command))
     return Element("done", attributes, *parts)
+
+
+def _result(workflow: Workflow, run: Run, last: str) -> list[tuple[str, Any]]:
+    """What the last step recorded, in the order of its fields: the ledger keeps none, and a repeat prints the same."""
+    state = run.state.get(last, {})
+    requires = workflow.step(last).requires if workflow.has(last) else ()
+    fields = [spec.name for spec in requires if isinstance(spec, Field)]
+    names = [name for name in fields if name in state]
+    return [(name, state[name]) for name in [*names, *sorted(set(state) - set(names))]]
 
 
 def refused_document(
@@ -183,7 +193,8 @@ def _under(sign: str, value: Any) -> str:
 
 def _placeholder(spec: Arg | Field) -> str:
     text = f"FILL_{spec.name}"
-    return text if spec.choices or spec.type in ("int", "float", "bool") else f"'{text}'"
+    bare = spec.type in ("int", "float", "bool") or (spec.choices and spec.type == "text")
+    return text if bare else f"'{text}'"
 
 
 def _attributes(workflow: Workflow, run: Run, step: StepDef) -> dict[str, object]:
@@ -217,10 +228,6 @@ def _state(workflow: Workflow, run: Run, step: StepDef) -> str:
         judged = isinstance(step.handler, Gate) or run.status == "waiting"
         words += " " + quality.banner(checkpoint, run.reviews.get(checkpoint), bound, judged)
     return words
-
-
-def _notices(notices: Sequence[str]) -> list[Element]:
-    return [Element("NOTICE", {}, notice) for notice in notices]
 
 
 def _context(workflow: Workflow, run: Run, step: StepDef, spill: dict[str, str]) -> list[Element]:
@@ -298,7 +305,7 @@ def child_command(child: Run, caller: Caller) -> str:
 def _waiting(workflow: Workflow, run: Run, caller: Caller) -> list[Element]:
     question = run.question or {}
     at_terminal = bool(question.get("at_terminal"))
-    attributes: dict[str, object] = {"by": "person" if at_terminal else "agent"}
+    attributes: dict[str, object] = {"by": "terminal" if at_terminal else "agent"}
     if question.get("choices"):
         attributes["choices"] = "|".join(question["choices"])
     parts = [Element("QUESTION", attributes, question.get("text", ""))]
@@ -310,16 +317,15 @@ def _waiting(workflow: Workflow, run: Run, caller: Caller) -> list[Element]:
 
 
 def _record(workflow: Workflow, step: StepDef) -> list[Element]:
-    parts = [Element("param", {"flag": arg.flag, **_spec(arg)}, arg.help) for arg in workflow.step_params(step.id)]
     fields = [spec for spec in step.requires if isinstance(spec, Field)]
-    parts += [Element("field", _spec(field), field.help) for field in fields]
-    for spec in step.requires:
-        if isinstance(spec, Artifact):
-            about = {"path": spec.path, "schema": "true"} if spec.schema else {"path": spec.path}
-            parts.append(Element("artifact", about, spec.help))
-        elif isinstance(spec, Command):
-            about = {"command": " ".join(spec.argv), "timeout": f"{spec.timeout:g}"}
-            parts.append(Element("check", about, spec.help))
+    parts = [Element("field", _spec(field), field.help) for field in fields]
+    parts += [Element("param", {"flag": arg.flag, **_spec(arg)}, arg.help) for arg in workflow.step_params(step.id)]
+    for artifact in [spec for spec in step.requires if isinstance(spec, Artifact)]:
+        about = {"path": artifact.path, "schema": "true"} if artifact.schema else {"path": artifact.path}
+        parts.append(Element("artifact", about, artifact.help))
+    for command in [spec for spec in step.requires if isinstance(spec, Command)]:
+        about = {"command": " ".join(command.argv), "timeout": f"{command.timeout:g}"}
+        parts.append(Element("check", about, command.help))
     if fields:
         text = (
             "Values with quotes or several lines: write them as one JSON object to a file, and give "
@@ -359,6 +365,13 @@ def _ways(step: StepDef) -> list[Element]:
     return ways
 
 
+def notice(words: str, command: str = "") -> Element:
+    """A remark above what is to be done, with the command it speaks of."""
+    if not command:
+        return Element("NOTICE", {}, words)
+    return Element("NOTICE", {}, f"{words} ", Element("command", {}, command))
+
+
 def asked_for(request: Request) -> str:
     """The request in words, for a refusal."""
     words = f"--step {request.step}"
@@ -381,8 +394,8 @@ def look_document(workflow: Workflow, step: StepDef, caller: Caller) -> Element:
     attributes = {
         name: value for name, value in _attributes(workflow, run, step).items() if name not in ("run", "turn")
     }
-    notice = "Printed without a ledger, to look at: nothing is recorded and no gate closes. --step 1 opens a run."
-    parts = [Element("STATE", {}, _state(workflow, run, step)), Element("NOTICE", {}, notice)]
+    words = "Printed without a ledger, to look at: nothing is recorded and no gate closes. --step 1 opens a run."
+    parts = [Element("STATE", {}, _state(workflow, run, step)), notice(words)]
     parts.append(Element("DO", {}, *_actions(run, step), prose=True))
     record = _record(workflow, step)
     if record:

@@ -9,7 +9,7 @@ from skills.lib import compact_json
 from skills.lib.errors import HandlerError
 from skills.lib.workflow import children, quality, values
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, digest
-from skills.lib.workflow.requirements import Field
+from skills.lib.workflow.requirements import Field, fill
 from skills.lib.workflow.state import Request, Run
 from skills.lib.workflow.types import Dispatch, Gate, Outcome, Person, QRStatus, Value, is_word
 
@@ -222,12 +222,17 @@ def _sent_back(run: Run, checkpoint: str, step: StepDef) -> Run:
 
 
 def _step_params(workflow: Workflow, run: Run, step: StepDef, request: Request) -> dict[str, Any]:
+    return _read(workflow.step_params(step.id), _beyond_run(workflow, run, request), workflow)
+
+
+def _beyond_run(workflow: Workflow, run: Run, request: Request) -> dict[str, Any]:
+    """The parameters given that are not the run's; those of the run may be said again, but not otherwise."""
     given = dict(request.params)
     for spec in workflow.run_params():
         if spec.name in given and _value(spec, given.pop(spec.name)) != run.params.get(spec.name):
             kept = run.params.get(spec.name)
             raise _Refused("fixed-parameter", f"{spec.flag} was fixed when the run opened, as {kept!r:.200}.")
-    return _read(workflow.step_params(step.id), given, workflow)
+    return given
 
 
 def _records(run: Run, step: StepDef, request: Request) -> dict[str, Any]:
@@ -302,7 +307,9 @@ def _outcome(
     handler = step.handler
     extra: dict[str, Any] = {}
     gate = step.gate
-    if gate:
+    if handler is None and not gate:
+        outcome = _reported(step, request)
+    elif gate:
         review = run.reviews.get(gate.checkpoint)
         if not review:
             raise _Refused("not-reviewed", f"Nobody has reviewed {gate.checkpoint} in this run.")
@@ -313,14 +320,17 @@ def _outcome(
     elif callable(handler):
         outcome, extra = _call(workflow, run, step, state, params)
     else:
-        return _reported(step, request), extra
-    if request.outcome is not None and request.outcome != outcome:
-        raise _Refused(
-            "wrong-outcome", f"The outcome of {step.id} is {outcome}, not {request.outcome!r:.60}.", (outcome,)
-        )
+        outcome = Outcome.OK
+    _check_outcome(step, request, outcome)
     if outcome is Outcome.ITERATE and step.max_iterations and run.iteration >= step.max_iterations:
         outcome = step.at_limit
     return outcome, extra
+
+
+def _check_outcome(step: StepDef, request: Request, outcome: Outcome) -> None:
+    if request.outcome is not None and request.outcome != outcome:
+        why = f"The outcome of {step.id} is {outcome}, not {request.outcome!r:.60}."
+        raise _Refused("wrong-outcome", why, (outcome,))
 
 
 def _call(
@@ -398,7 +408,8 @@ def _enter(workflow: Workflow, run: Run, step_id: str, kind: str, detail: dict[s
     entered = run.changed(step=step_id, visits=visits, status="open")
     if isinstance(step.handler, Person):
         asked = step.handler
-        question = {"text": asked.question, "choices": list(asked.choices), "at_terminal": asked.at_terminal}
+        text = fill(asked.question, {**run.params, **run.recorded})
+        question = {"text": text, "choices": list(asked.choices), "at_terminal": asked.at_terminal}
         return Move(entered.changed(status="waiting", question=question), kind, detail)
     if isinstance(step.handler, Dispatch):
         try:
@@ -433,6 +444,9 @@ def _answer(workflow: Workflow, run: Run, step: StepDef, request: Request, actor
         raise _Refused("unfilled", "--answer holds no answer yet.", choices)
     if choices and answer not in choices:
         raise _Refused("bad-value", f"{answer!r:.80} is not one of the answers.", choices)
+    for name in (*request.records, *_beyond_run(workflow, run, request)):
+        raise _Refused("unknown-field", f"{step.id} waits for an answer; nothing is recorded with it: {name!r:.80}.")
+    _check_echo(run, step, request)
     state = {**run.state.get(step.id, {}), "answer": answer, "answered_by": actor}
     if request.reason:
         state["reason"] = request.reason
@@ -441,6 +455,7 @@ def _answer(workflow: Workflow, run: Run, step: StepDef, request: Request, actor
         return _settle_gate(workflow, run, step, request, state, detail)
     handler = step.handler
     outcome = handler.choices.get(answer, Outcome.OK) if isinstance(handler, Person) else Outcome.OK
+    _check_outcome(step, request, outcome)
     return _go(workflow, run, step, request, outcome, state, {"outcome": outcome, **detail})
 
 
@@ -452,6 +467,7 @@ def _settle_gate(
         raise _Refused("no-reason", "Accepting open findings takes a reason: --reason.", ("accept", "revise"))
     checkpoint = (run.question or {})["gate"]
     outcome = Outcome.OK if request.answer == "accept" else Outcome.FAIL
+    _check_outcome(step, request, outcome)
     review = {**run.reviews[checkpoint], "decision": detail}
     settled = run.changed(reviews={**run.reviews, checkpoint: review})
     if outcome is Outcome.FAIL:

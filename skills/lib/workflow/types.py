@@ -280,9 +280,9 @@ class Dispatch(Value):
 
     ``script`` (relative to the skill's scripts folder) puts the sub-agents in script mode: each walks that script's
     workflow as a child run. Without it they are free-form: each gets ``task`` and reports a result.
-    ``context`` is said to all of them; it may name what was recorded as ``{step.field}``.
-    ``targets`` makes one child per target (strings, or the name ``step.field`` of a recorded list); ``tasks`` one per
-    distinct task. ``params`` are run parameters for script mode, where ``{target}`` stands for the child's target.
+    ``context`` is said to all of them. ``targets`` makes one child per target (strings, or the name ``step.field`` of a
+    recorded list); ``tasks`` one per distinct task. ``params`` are run parameters for script mode. Task, context and
+    params may name the child's ``{target}``, a run parameter ``{name}`` and a recorded value ``{step.field}``.
     ``checkpoint`` makes the children reviewers of that checkpoint. ``cap`` bounds the number of children.
     """
 
@@ -333,7 +333,8 @@ class Dispatch(Value):
 class Person(Value):
     """A question that a person answers; each choice leads to an outcome.
 
-    With ``at_terminal`` an answer relayed by the agent is refused: it takes ``lockstep answer``.
+    The question may name a run parameter as ``{name}`` and a recorded value as ``{step.field}``. With ``at_terminal``
+    an answer relayed by the agent is refused: it takes ``lockstep answer``.
     """
 
     __slots__ = ("question", "choices", "at_terminal")

@@ -34,9 +34,9 @@ def read(spec: Arg | Field, raw: Any) -> Any:
 
 
 def is_placeholder(raw: str, name: str) -> bool:
-    """Whether ``raw`` is, or still holds, the placeholder that the printed command had for ``name``."""
-    text = raw.strip()
-    return f"FILL_{name}" in text or (text.startswith("FILL_") and text[5:].replace("_", "a").isalnum())
+    """Whether ``raw`` is still the placeholder that the printed command had; a text that only mentions one is not."""
+    text = raw.strip().strip("'\"")
+    return text.startswith(f"FILL_{name}") or (text.startswith("FILL_") and text[5:].replace("_", "a").isalnum())
 
 
 def is_secret(name: str) -> bool:
