@@ -1,0 +1,18 @@
+"""The ``lockstep`` command: one subcommand is one module here, with one function of the same name."""
+
+from __future__ import annotations
+
+import sys
+
+
+def main() -> None:
+    """Serve one call of ``lockstep`` and exit the process with its code."""
+    try:
+        from skills.lib.commands.console.app import lockstep
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] not in ("click", "rich"):
+            raise
+        print(f"lockstep: {error.name} is not installed for {sys.executable}", file=sys.stderr)
+        print("  try:   pip install lockstep-skills", file=sys.stderr)
+        sys.exit(4)
+    lockstep.main(prog_name="lockstep")

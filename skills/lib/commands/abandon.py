@@ -1,0 +1,41 @@
+"""``lockstep abandon``."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from skills.lib.commands.console.options import checked_text, examples, project_option, run_argument
+from skills.lib.commands.console.screen import Screen
+from skills.lib.commands.lookup import runs
+
+
+@click.command(
+    epilog=examples('lockstep abandon k3f9q2mx --reason "the ticket was closed"  # ends it and its sub-agents\' runs')
+)
+@run_argument()
+@click.option(
+    "--reason",
+    required=True,
+    callback=checked_text,
+    metavar="TEXT",
+    help="Why nobody will finish it; kept with the run.",
+)
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation at a terminal.")
+@project_option
+@click.pass_obj
+def abandon(screen: Screen, run_id: str, reason: str, yes: bool, project: str) -> None:
+    """End RUN and the unfinished runs of its sub-agents, and record why. An ended run is never opened again."""
+    run = runs.require_records(project).run(run_id)
+    at_terminal = sys.stdin.isatty()
+    if at_terminal and not yes and not run.ended:
+        click.confirm(f"End run {run.id} of {run.workflow}, at {run.step}?", abort=True, err=True)
+    desk = runs.plain_desk(run, project, "person" if at_terminal else "agent")
+    try:
+        ended = desk.abandon(run.id, reason)
+    finally:
+        desk.close()
+    screen.print(f"Run {run.id} is abandoned at {run.step or 'its end'}.")
+    if len(ended) > 1:
+        screen.print(f"So are the runs of its sub-agents: {', '.join(one.id for one in ended[1:])}.")

@@ -1,0 +1,64 @@
+"""``lockstep answer``."""
+
+from __future__ import annotations
+
+import sys
+
+import click
+
+from skills.lib.commands.console.options import checked_text, examples, project_option, run_argument
+from skills.lib.commands.console.screen import Screen
+from skills.lib.commands.lookup import runs
+from skills.lib.errors import RefusedError
+from skills.lib.runtime import Reply
+from skills.lib.workflow.state import Request, Run
+
+
+@click.command(
+    epilog=examples(
+        "lockstep answer k3f9q2mx approve  # one of the choices that the block names",
+        'lockstep answer k3f9q2mx accept --reason "known, and tracked"  # accepting open findings takes a reason',
+    )
+)
+@run_argument()
+@click.argument("answer", metavar="ANSWER", callback=checked_text)
+@click.option("--reason", callback=checked_text, metavar="TEXT", help="Why; kept with the answer.")
+@project_option
+@click.pass_obj
+def answer(screen: Screen, run_id: str, answer: str, reason: str | None, project: str) -> None:
+    """Answer what RUN asks a person. It is recorded as a person's answer, so it takes a person at a terminal."""
+    run = runs.require_records(project).run(run_id)
+    if not sys.stdin.isatty():
+        raise RefusedError(
+            "an answer is a person's: standard input is not a terminal",
+            valid="a person who types this command at a terminal",
+            remedy="ask the user to run it; an answer that the block lets you pass on goes with --answer",
+        )
+    if run.status != "waiting":
+        raise RefusedError(f"run {run.id} asks nobody anything: it is {run.status}", remedy=f"lockstep trace {run.id}")
+    desk, workflow = runs.desk_for(run, project, "person")
+    try:
+        request = Request("next", run=run.id, turn=run.turn, project=project, answer=answer, reason=reason)
+        _tell(screen, run, desk.advance(workflow, run.id, request), answer)
+    finally:
+        desk.close()
+
+
+def _tell(screen: Screen, before: Run, reply: Reply, answer: str) -> None:
+    if reply.element.tag == "refused":
+        why = [
+            str(child.children[0])
+            for child in reply.element.children
+            if not isinstance(child, str) and child.tag == "WHY"
+        ]
+        choices = ", ".join((before.question or {}).get("choices", ()))
+        raise RefusedError(" ".join(why), valid=choices)
+    after = reply.run
+    assert after is not None
+    screen.print(f"Recorded as a person's answer of run {before.id} at {before.step}: {answer}.")
+    if after.ended:
+        screen.print(f"The run is {after.status}.")
+    else:
+        screen.print(
+            f"The run goes on at {after.step}: the agent's next command shows it, or lockstep resume {after.id}."
+        )

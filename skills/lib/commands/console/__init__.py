@@ -1,0 +1,1 @@
+"""What every subcommand shares: the group, its options, the screen, and the exit codes."""

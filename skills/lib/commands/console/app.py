@@ -1,0 +1,91 @@
+"""The ``lockstep`` group: its subcommands, loaded when one is called, and the options of all."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Sequence
+from difflib import get_close_matches
+from importlib import import_module
+from typing import Any
+
+import click
+
+from skills import __version__
+from skills.lib.commands.console import exits
+from skills.lib.commands.console.screen import open_screen
+from skills.lib.errors import UsageError
+
+# In the order of help: finding and checking skills, making one, runs, the shell.
+SUBCOMMANDS = {
+    "list": "List the skills of a tree: workflows, steps, gates, open runs.",
+    "show": "Show one skill: its workflows, steps, routes, parameters, requirements.",
+    "validate": "Check skills: graphs, handlers, prompts, SKILL.md.",
+    "graph": "Draw a workflow: every edge, every outcome, the edges that a run took.",
+    "new": "Make a new skill: running, valid and tested.",
+    "walk": "Play the agent: walk a skill block by block.",
+    "runs": "List the runs of a project.",
+    "trace": "Show the record of a run.",
+    "resume": "Print the block with which a run goes on.",
+    "abandon": "End a run that nobody will finish, and record why.",
+    "answer": "Answer what a run asks a person.",
+    "prune": "Remove the records of runs that ended long ago.",
+    "stats": "Show where agents stumble: refusals and iterations by step.",
+    "completion": "Print the completion script of a shell.",
+}
+
+
+class _Lockstep(click.Group):
+    """Imports a subcommand's module when it is called, and maps every error to its exit code."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        return list(SUBCOMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in SUBCOMMANDS:
+            return None
+        module = import_module(f"skills.lib.commands.{cmd_name}")
+        command: click.Command = getattr(module, cmd_name)
+        return command
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        name = args[0]
+        if name not in SUBCOMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
+            close = get_close_matches(name, SUBCOMMANDS, 1, 0.5)
+            raise UsageError(
+                f"lockstep has no subcommand {name!r:.80}",
+                valid=", ".join(SUBCOMMANDS),
+                remedy=f"lockstep {close[0]}" if close else "lockstep --help",
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        with formatter.section("Subcommands"):
+            formatter.write_dl(list(SUBCOMMANDS.items()))
+
+    def main(self, args: Sequence[str] | None = None, prog_name: str | None = None, *_: Any, **extra: Any) -> Any:
+        extra["standalone_mode"] = False
+        call = super().main
+        sys.exit(exits.serve(lambda: call(args, prog_name or "lockstep", **extra)))
+
+
+@click.group(
+    cls=_Lockstep,
+    context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
+    invoke_without_command=True,
+    epilog="Exit codes: 0 done, 2 usage, 3 refused, 4 environment, 5 a skill is broken, 70 a bug of Lockstep, "
+    "130 interrupted. NO_COLOR and FORCE_COLOR are respected.",
+)
+@click.option("--no-color", is_flag=True, help="Print without colour.")
+@click.version_option(__version__, "--version", message="lockstep %(version)s, protocol 1")
+@click.pass_context
+def lockstep(ctx: click.Context, no_color: bool) -> None:
+    """Make agents follow skills: look at skills and check them, follow runs and step in where a person is needed."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure = getattr(stream, "reconfigure", None)
+        if reconfigure is not None:
+            reconfigure(errors="backslashreplace")
+    ctx.obj = open_screen(no_color)
+    if ctx.invoked_subcommand is None:
+        click.echo(ctx.get_help())

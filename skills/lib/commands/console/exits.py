@@ -1,0 +1,50 @@
+"""The one place that turns an error into a message and an exit code."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable
+
+import click
+
+from skills.lib.commands.console.screen import clean
+from skills.lib.errors import INTERRUPTED, PRINTED, LockstepError, UsageError
+from skills.lib.runtime import script
+
+
+def serve(call: Callable[[], object]) -> int:
+    """Call, and return the exit code: what the call returns, or that of the error that it raises.
+
+    A message goes to standard error: what was wrong, what is valid, what to try. A reader that went away is no error.
+    """
+    try:
+        code = call()
+        sys.stdout.flush()
+        return code if isinstance(code, int) else PRINTED
+    except LockstepError as error:
+        return report(error)
+    except click.ClickException as error:
+        return report(_as_usage(error))
+    except (click.Abort, KeyboardInterrupt, EOFError):
+        print("lockstep: interrupted", file=sys.stderr)
+        return INTERRUPTED
+    except BrokenPipeError:
+        return script.silence_output()
+    except Exception:
+        return script.report_bug()
+
+
+def report(error: LockstepError) -> int:
+    """Say on standard error what was wrong, what is valid and what to try; return the exit code."""
+    print("lockstep: " + "\n".join(clean(line) for line in error.lines()), file=sys.stderr)
+    return error.exit_code
+
+
+def _as_usage(error: click.ClickException) -> UsageError:
+    context = getattr(error, "ctx", None)
+    path = context.command_path if context is not None else "lockstep"
+    valid = ""
+    if isinstance(error, click.NoSuchOption) and error.possibilities:
+        valid = ", ".join(sorted(error.possibilities))
+    what = error.format_message().rstrip(".")
+    return UsageError(f"{path}: {what[:1].lower()}{what[1:]}", valid=valid, remedy=f"{path} --help")

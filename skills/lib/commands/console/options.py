@@ -1,0 +1,112 @@
+"""Options and arguments that several subcommands take, with what a shell completes for each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from skills.lib import paths
+from skills.lib.errors import LockstepError, UsageError
+from skills.lib.workflow import values
+from skills.lib.workflow.formatters.xml import check_characters
+from skills.lib.workflow.requirements import VALUE_LIMIT
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+
+
+def project_option(command: _Command) -> _Command:
+    """``--project DIR``, given to the command as the resolved path of the project's root."""
+    return click.option(
+        "--project",
+        metavar="DIR",
+        callback=lambda ctx, param, value: resolve_project(value),
+        type=click.Path(),
+        help="The project's root (default: the nearest folder up with .lockstep or .git).",
+    )(command)
+
+
+def json_option(command: _Command) -> _Command:
+    """``--json``, given to the command as ``as_json``."""
+    return click.option("--json", "as_json", is_flag=True, help="Print JSON for a program.")(command)
+
+
+def run_argument(required: bool = True) -> Callable[[_Command], _Command]:
+    """The argument RUN, completed from the project's ledger."""
+    return click.argument("run_id", metavar="RUN", required=required, shell_complete=complete_run)
+
+
+def skill_argument(command: _Command) -> _Command:
+    """The argument SKILL: a skill's name, a workflow's, or a path; completed from the skills that are found."""
+    return click.argument("skill", metavar="SKILL", shell_complete=complete_skill)(command)
+
+
+def skill_option(command: _Command) -> _Command:
+    """``--skill NAME``: only runs of that skill or workflow."""
+    return click.option(
+        "--skill", metavar="NAME", shell_complete=complete_skill, help="Only runs of this skill or workflow."
+    )(command)
+
+
+def checked_text(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
+    """A text to be kept: not blank, no placeholder left, no character that a document cannot hold, not endless."""
+    if given is None:
+        return None
+    what = param.opts[0] if param.opts[0].startswith("-") else str(param.metavar)
+    if not given.strip() or values.is_placeholder(given, str(param.name)):
+        raise UsageError(f"{what} holds nothing yet: {given!r:.80}", remedy="write the text in its place")
+    if len(given) > VALUE_LIMIT:
+        raise UsageError(f"{what} has {len(given):,} characters, at most {VALUE_LIMIT:,} are kept")
+    check_characters(given, what)
+    return given.strip()
+
+
+def examples(*lines: str) -> str:
+    """The end of a subcommand's help: commands to copy, with what each is for."""
+    width = max(len(line.partition("  # ")[0]) for line in lines)
+    shown = []
+    for line in lines:
+        command, _, purpose = line.partition("  # ")
+        shown.append(f"  {command:{width}}   {purpose}".rstrip())
+    return "\b\nExamples:\n" + "\n".join(shown)
+
+
+def resolve_project(given: str | None) -> str:
+    """The resolved root of the project; UsageError where the folder is none."""
+    if given is None:
+        return paths.project_root()
+    if not os.path.isdir(given):
+        raise UsageError(f"--project {given!r:.200} is not a folder", remedy="give the project's root folder")
+    return os.path.realpath(given)
+
+
+def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Ids of the runs that have not ended, with what each stands at."""
+    from skills.lib.commands.lookup import runs
+
+    try:
+        records = runs.open_records(resolve_project(ctx.params.get("project")))
+        found = records.runs() if records else []
+    except LockstepError:
+        return []
+    found.sort(key=lambda run: (run.ended, run.id))
+    return [
+        CompletionItem(run.id, help=f"{run.workflow}, {run.status}{f' at {run.step}' if run.step else ''}")
+        for run in found
+        if run.id.startswith(incomplete)
+    ]
+
+
+def complete_skill(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Names of the skills that the project and Lockstep have; paths are left to the shell."""
+    from skills.lib.commands.lookup import skills
+
+    try:
+        found = skills.find(resolve_project(ctx.params.get("project")))
+    except LockstepError:
+        return []
+    names = [CompletionItem(skill.name) for skill in found if skill.name.startswith(incomplete)]
+    return names or [CompletionItem(incomplete, type="file")]

@@ -1,0 +1,159 @@
+"""What is shown: clean text only, colour where it is wanted, no markup and no cutting of what is piped on."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from rich.cells import cell_len
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+Cell = str | Text
+
+# Characters that a terminal obeys, and those that turn the direction of what follows them.
+_OBEYED = [*range(0x20), *range(0x7F, 0xA0), *range(0x202A, 0x202F), *range(0x2066, 0x206A), *range(0xD800, 0xE000)]
+_CLEAN = {code: "?" for code in _OBEYED if chr(code) not in "\n\t"} | {0x2028: "\n", 0x2029: "\n"}
+# A column of names no longer than this, in characters, is not folded on a narrow terminal; the others give way.
+_UNFOLDED = 24
+TIMES = "\N{MULTIPLICATION SIGN}"
+_ASCII = {"…": "...", "→": "->", TIMES: "x", "✓": "ok", "✗": "failed"}
+
+
+def clean(text: object) -> str:
+    """The text with every character that a terminal would obey shown as ``?``; line ends and tabs stay."""
+    return str(text).translate(_CLEAN)
+
+
+def one_line(text: object) -> str:
+    """The clean text on one line."""
+    return " ".join(clean(text).split())
+
+
+@dataclass(frozen=True)
+class Screen:
+    """Where a subcommand prints: ``out`` for what was asked, ``err`` for what is said about it.
+
+    ``terminal`` says whether a person reads ``out``; ``unicode`` whether box characters can be drawn.
+    """
+
+    out: Console
+    err: Console
+    terminal: bool
+    unicode: bool
+
+    def print(self, *parts: Cell) -> None:
+        """Print one line; a string part is cleaned, a Text is taken as made by ``styled``."""
+        self.out.print(self._joined(parts), soft_wrap=True)
+
+    def say(self, *parts: Cell) -> None:
+        """Print one line beside the output: a notice, a progress, a question's preface."""
+        self.err.print(self._joined(parts), soft_wrap=True)
+
+    def styled(self, text: object, style: str) -> Text:
+        """The clean text in a style of rich."""
+        return Text(self.drawable(clean(text)), style)
+
+    def drawable(self, text: str) -> str:
+        """The text with our own typography spelt in ASCII where the locale has no more."""
+        if self.unicode:
+            return text
+        for character, plain in _ASCII.items():
+            text = text.replace(character, plain)
+        return text
+
+    def in_ascii(self, line: Text) -> Text:
+        """The line with our own typography spelt in ASCII; for a line of one style, or of none but ASCII."""
+        return line if line.plain.isascii() else Text(self.drawable(line.plain), line.style)
+
+    def table(self, headings: Sequence[str], rows: Sequence[Sequence[Cell]], style: str = "bold") -> None:
+        """Print rows in columns: folded to the width of a terminal; piped, aligned and never cut."""
+        cells = [[self._cell(cell) for cell in row] for row in rows]
+        if self.terminal:
+            table = Table(box=None, header_style=style, pad_edge=False, padding=(0, 2, 0, 0))
+            for at, heading in enumerate(headings):
+                widest = max((row[at].cell_len for row in cells), default=0)
+                table.add_column(heading, overflow="fold", no_wrap=widest <= _UNFOLDED)
+            for row in cells:
+                table.add_row(*row)
+            self.out.print(table)
+            return
+        head = [Text(heading, style) for heading in headings]
+        widths = [max(cell_len(row[at].plain) for row in [head, *cells]) for at in range(len(headings))]
+        for row in [head, *cells]:
+            line = Text()
+            for cell, width in zip(row, widths, strict=True):
+                line.append_text(cell).append(" " * (width - cell_len(cell.plain) + 2))
+            line.rstrip()
+            self.out.print(line, soft_wrap=True)
+
+    def json(self, value: Any) -> None:
+        """Print a value for a program: ASCII only, so that no terminal and no locale can misread it."""
+        self.out.print(Text(json.dumps(value, indent=2)), soft_wrap=True)
+
+    def _cell(self, cell: Cell) -> Text:
+        return cell if isinstance(cell, Text) else Text(self.drawable(one_line(cell)))
+
+    def _joined(self, parts: Sequence[Cell]) -> Text:
+        line = Text()
+        for part in parts:
+            line.append_text(part if isinstance(part, Text) else Text(self.drawable(clean(part))))
+        return line
+
+
+def open_screen(no_color: bool = False, environment: Mapping[str, str] = os.environ) -> Screen:
+    """The screen of this process, by its streams, ``--no-color``, NO_COLOR, FORCE_COLOR, TERM and the locale."""
+    terminal = _is_terminal(sys.stdout)
+    out = _console(sys.stdout, _colours(sys.stdout, no_color, environment))
+    err = _console(sys.stderr, _colours(sys.stderr, no_color, environment))
+    return Screen(out, err, terminal, _draws_boxes(sys.stdout, environment))
+
+
+class _Console(Console):
+    """Leaves a reader that went away to the one place that knows exit codes."""
+
+    def on_broken_pipe(self) -> None:
+        raise BrokenPipeError
+
+
+def _console(stream: Any, colours: bool) -> Console:
+    terminal = _is_terminal(stream)
+    return _Console(
+        file=stream,
+        force_terminal=terminal,
+        color_system="standard" if colours else None,
+        no_color=not colours,
+        width=None if terminal else 100,
+        markup=False,
+        emoji=False,
+        highlight=False,
+        legacy_windows=False,
+    )
+
+
+def _colours(stream: Any, no_color: bool, environment: Mapping[str, str]) -> bool:
+    if no_color or environment.get("NO_COLOR"):
+        return False
+    forced = environment.get("FORCE_COLOR")
+    if forced:
+        return forced != "0"
+    return _is_terminal(stream) and environment.get("TERM") != "dumb"
+
+
+def _is_terminal(stream: Any) -> bool:
+    try:
+        return bool(stream.isatty())
+    except (AttributeError, ValueError):
+        return False
+
+
+def _draws_boxes(stream: Any, environment: Mapping[str, str]) -> bool:
+    """Whether box characters will be seen: the locale was not set to C, and the stream's encoding has them."""
+    locale = environment.get("LC_ALL") or environment.get("LC_CTYPE") or environment.get("LANG") or ""
+    encoding = str(getattr(stream, "encoding", "") or "").lower().replace("-", "")
+    return locale not in ("C", "POSIX") and encoding.startswith("utf")

@@ -1,0 +1,1 @@
+"""Graphs of workflows as Mermaid, DOT, SVG, and lines in a terminal."""

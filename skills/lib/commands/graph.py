@@ -1,0 +1,101 @@
+"""``lockstep graph``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+
+import click
+
+from skills.lib.commands.console.options import complete_run, examples, project_option, skill_argument
+from skills.lib.commands.console.screen import Screen
+from skills.lib.commands.drawing import dot, edges, mermaid, terminal
+from skills.lib.commands.lookup import runs, skills
+from skills.lib.errors import PRINTED, EnvironmentProblem, RefusedError
+from skills.lib.ledger import Event
+from skills.lib.runtime import script
+from skills.lib.workflow.core import Workflow
+
+# What a drawing may take where no terminal says how wide it is.
+_PIPED_WIDTH = 120
+_WRITERS = {"mermaid": mermaid.mermaid, "dot": dot.dot, "svg": dot.svg}
+
+
+@click.command(
+    epilog=examples(
+        "lockstep graph problem-analysis  # in the terminal",
+        "lockstep graph problem-analysis --run k3f9q2mx  # with the edges that a run took",
+        "lockstep graph planner --format mermaid  # for a Markdown page",
+        "lockstep graph planner --format svg -o planner.svg  # by Graphviz",
+    )
+)
+@skill_argument
+@click.option(
+    "--format",
+    "form",
+    type=click.Choice(["terminal", "mermaid", "dot", "svg"]),
+    default="terminal",
+    show_default=True,
+    help="What to draw with.",
+)
+@click.option(
+    "--run", "run_id", metavar="ID", shell_complete=complete_run, help="Set off the edges that this run took."
+)
+@click.option("-o", "--output", metavar="FILE", type=click.Path(dir_okay=False), help="Write to FILE.")
+@click.option("--force", is_flag=True, help="Overwrite FILE.")
+@project_option
+@click.pass_obj
+def graph(
+    screen: Screen, skill: str, form: str, run_id: str | None, output: str | None, force: bool, project: str
+) -> None:
+    """Draw the workflow of SKILL (a skill, a workflow, or a path), every edge with its outcome.
+
+    A graph with errors is drawn too. The edges that a run took carry how often it took them.
+    """
+    if output is not None and os.path.exists(output) and not force:
+        raise RefusedError(f"{output} exists, and is not overwritten", remedy="--force, or another name")
+    workflow = skills.one(project, skill, validated=False).require()
+    drawn = edges.of_workflow(workflow, _events(screen, project, workflow, run_id))
+    if drawn.gone:
+        screen.say(f"{drawn.gone} of the routes that run {run_id} took are not in the graph any more.")
+    if form == "terminal":
+        _print_drawing(screen, drawn, output)
+        return
+    text = _WRITERS[form](drawn)
+    if output is None:
+        script.emit(text, PRINTED)
+    else:
+        _write(screen, output, text)
+
+
+def _events(screen: Screen, project: str, workflow: Workflow, run_id: str | None) -> list[Event]:
+    if run_id is None:
+        return []
+    records = runs.require_records(project)
+    run = records.run(run_id)
+    if run.workflow != workflow.name:
+        raise RefusedError(
+            f"run {run.id} is of {run.workflow}, not of {workflow.name}", remedy=f"lockstep graph {run.workflow}"
+        )
+    return records.events(run.id)
+
+
+def _print_drawing(screen: Screen, drawn: edges.Graph, output: str | None) -> None:
+    columns = shutil.get_terminal_size((_PIPED_WIDTH, 24)).columns if output is None else _PIPED_WIDTH
+    if output is not None:
+        lines = terminal.draw(drawn, columns, unicode=True)
+        _write(screen, output, "".join(f"{line.plain}\n" for line in lines))
+        return
+    title = f"{drawn.name}: {drawn.title}" if drawn.title else drawn.name
+    screen.print(screen.styled(title, "bold"))
+    for line in terminal.draw(drawn, columns, screen.unicode):
+        screen.print(line if screen.unicode else screen.in_ascii(line))
+
+
+def _write(screen: Screen, output: str, text: str) -> None:
+    try:
+        with open(output, "w", encoding="utf-8") as file:
+            file.write(text)
+    except OSError as error:
+        raise EnvironmentProblem(f"{output} cannot be written: {error.strerror}") from error
+    screen.say(f"wrote {output}")

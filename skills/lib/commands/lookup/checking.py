@@ -1,0 +1,129 @@
+"""Every rule over every skill of some paths."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+from skills.lib.commands.lookup import skills
+from skills.lib.errors import EnvironmentProblem
+from skills.lib.skillfile import discover
+from skills.lib.workflow import seal, validation
+from skills.lib.workflow.core import Registered
+from skills.lib.workflow.validation.finding import Finding
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from skills.lib.commands.console.screen import Screen
+
+# Fewer modules than this are checked before a bar could be read.
+BAR_FROM = 8
+
+
+@dataclass
+class Checked:
+    """What was looked at, and what was found; ``sealable`` are the workflows whose graph has no error."""
+
+    skills: int = 0
+    modules: int = 0
+    findings: list[Finding] = field(default_factory=list)
+    sealable: list[Registered] = field(default_factory=list)
+
+
+def check(screen: Screen, paths: Sequence[str]) -> Checked:
+    """Check the skills and modules that the paths lead to, each module once; findings by file and line."""
+    checked = Checked()
+    entries: dict[str, skills.Loaded] = {}
+    trees: list[tuple[str, list[str]]] = []
+    seen: set[str] = set()
+    for path in (_folder(path) for path in paths):
+        loaders = _loaders(path, checked, seen)
+        files = [file for file, _ in loaders]
+        with _bar(screen, len(loaders)) as advance:
+            for file, load in loaders:
+                if file not in entries:
+                    entries[file] = load()
+                    _check_module(checked, entries[file])
+                advance()
+        if os.path.isdir(path):
+            trees.append((path, files))
+    for path, files in trees:
+        registered = [Registered(entry.workflow, entry.file) for file in files if (entry := entries[file]).workflow]
+        checked.findings += [
+            found for found in validation.validate_tree(path, registered) if found not in checked.findings
+        ]
+    checked.modules = len(entries)
+    checked.findings.sort(key=lambda found: (found.file, found.line))
+    return checked
+
+
+def seal_valid(checked: Checked) -> Iterator[str]:
+    """Write the seal of every workflow whose graph has no error; EnvironmentProblem where a folder is read-only."""
+    for entry in checked.sealable:
+        path = seal.beside(entry.workflow, entry.file)
+        if not seal.write(path, seal.text(entry.workflow)):
+            raise EnvironmentProblem(f"{path} cannot be written", remedy="make its folder writable")
+        yield path
+
+
+def _folder(path: str) -> str:
+    """The path, or for a SKILL.md the folder of its skill."""
+    return os.path.dirname(os.path.abspath(path)) if os.path.basename(path) == "SKILL.md" else path
+
+
+def _loaders(path: str, checked: Checked, seen: set[str]) -> list[tuple[str, Callable[[], skills.Loaded]]]:
+    """The workflow modules under a path by their real files, each with the function that loads it."""
+    if not os.path.isdir(path):
+        module = skills.module_of(path)
+        return [(os.path.realpath(module), lambda: skills.load_file(os.path.abspath(module), None, validated=False))]
+    found: list[tuple[str, Callable[[], skills.Loaded]]] = []
+    for skill in discover(os.path.abspath(path)):
+        if os.path.realpath(skill.path) not in seen:
+            seen.add(os.path.realpath(skill.path))
+            checked.skills += 1
+        for file in skill.workflows:
+            name = str(file)
+            found.append((os.path.realpath(name), lambda name=name: skills.load_file(name, None, validated=False)))  # type: ignore[misc]
+    return found
+
+
+def _check_module(checked: Checked, entry: skills.Loaded) -> None:
+    if entry.workflow is None:
+        checked.findings.append(_broken(entry))
+        return
+    found = validation.validate(entry.workflow, entry.file)
+    if not any(finding.severity == "error" for finding in found):
+        checked.sealable.append(Registered(entry.workflow, entry.file))
+    checked.findings += [*found, *validation.validate_source(entry.workflow, entry.file)]
+
+
+def _broken(entry: skills.Loaded) -> Finding:
+    """A module that does not register a workflow, as a finding; its error may name the line."""
+    assert entry.error is not None
+    what, line = entry.error.what.removeprefix(entry.file), 0
+    number, _, rest = what.removeprefix(":").partition(":")
+    if number.isdigit():
+        what, line = rest, int(number)
+    name = os.path.basename(entry.file).removesuffix(skills.SUFFIX).replace("_", "-")
+    why = "no step of it can be printed"
+    return Finding(
+        "broken-module", "error", name, entry.file, line, what.strip(": "), why, entry.error.remedy or "mend it"
+    )
+
+
+@contextmanager
+def _bar(screen: Screen, total: int) -> Iterator[Callable[[], None]]:
+    """A progress bar on standard error where a person looks at it and it takes long enough to be read."""
+    if not screen.err.is_terminal or total < BAR_FROM:
+        yield lambda: None
+        return
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
+
+    columns = (TextColumn("validating"), BarColumn(), MofNCompleteColumn())
+    with Progress(*columns, console=screen.err, transient=True) as progress:
+        task = progress.add_task("validating", total=total)
+        yield lambda: progress.advance(task)

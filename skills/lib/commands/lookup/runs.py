@@ -1,0 +1,190 @@
+"""A project's runs: by id, as trees of runs and their sub-agents' runs, with when they moved."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator, Sequence
+from difflib import get_close_matches
+
+from skills.lib import paths
+from skills.lib.commands.console.screen import Cell, Screen
+from skills.lib.errors import UsageError
+from skills.lib.ledger import Event, Ledger
+from skills.lib.ledger.database import FILE, MARKER
+from skills.lib.runtime import Desk, loading
+from skills.lib.runtime.script import lockstep_command
+from skills.lib.workflow.caller import Caller
+from skills.lib.workflow.core import Workflow
+from skills.lib.workflow.state import Run
+
+COLOURS = {"open": "green", "waiting": "yellow", "pending": "cyan", "done": "dim", "abandoned": "red", "lost": "red"}
+
+
+class Records:
+    """The ledger of a project, read: every run and every event with their checksums checked."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.ledger = ledger
+        self._runs: list[Run] | None = None
+        self._children: dict[str | None, list[Run]] | None = None
+        self._events: dict[str, list[Event]] | None = None
+
+    def runs(self) -> list[Run]:
+        """Every run of the ledger."""
+        if self._runs is None:
+            self._runs = self.ledger.every_run()
+        return self._runs
+
+    def events(self, run_id: str) -> list[Event]:
+        """The events of a run, in sequence."""
+        if self._events is None:
+            self._events = {}
+            for event in self.ledger.events():
+                self._events.setdefault(event.run, []).append(event)
+        return self._events.get(run_id, [])
+
+    def run(self, run_id: str) -> Run:
+        """The run of that id; UsageError offers the nearest."""
+        for run in self.runs():
+            if run.id == run_id:
+                return run
+        ids = [run.id for run in self.runs()]
+        close = get_close_matches(run_id, ids, 1, 0.5)
+        remedy = f"{close[0]} (the nearest id)" if close else "lockstep runs --all"
+        raise UsageError(f"the ledger {self.ledger.path} has no run {run_id!r:.80}", remedy=remedy)
+
+    def children(self, run_id: str) -> list[Run]:
+        """The runs of the sub-agents of a run, replaced and ended ones included, in the order of their numbers."""
+        return sorted(self._started_by(run_id), key=lambda run: int(run.id.rpartition(".")[2]))
+
+    def tree(self, run: Run, depth: int = 0) -> Iterator[tuple[int, Run]]:
+        """A run and all below it, each with its depth."""
+        yield depth, run
+        for child in self.children(run.id):
+            yield from self.tree(child, depth + 1)
+
+    def roots(self) -> list[Run]:
+        """The runs that no other run started, the last opened first."""
+        return sorted(self._started_by(None), key=lambda run: self.sequence(run.id), reverse=True)
+
+    def sequence(self, run_id: str) -> int:
+        """The number of the run's first event: later runs have higher ones."""
+        return next((event.seq for event in self.events(run_id)), 0)
+
+    def _started_by(self, parent: str | None) -> list[Run]:
+        if self._children is None:
+            self._children = {}
+            for run in self.runs():
+                self._children.setdefault(run.parent, []).append(run)
+        return self._children.get(parent, [])
+
+    def moved_at(self, run: Run) -> float:
+        """When the run, or one below it, last moved; seconds since the epoch, refusals not counted."""
+        times = [event.at for _, one in self.tree(run) for event in self.events(one.id) if event.kind != "refused"]
+        return max(times, default=0.0)
+
+
+def ledger_path(project: str) -> str:
+    """The file of the project's ledger, there or not."""
+    return os.path.join(paths.home(project), FILE)
+
+
+def open_records(project: str) -> Records | None:
+    """The project's records; None where it never had a ledger. Raises LedgerError where it had one that is gone."""
+    home = paths.home(project)
+    if not os.path.exists(os.path.join(home, FILE)) and not os.path.exists(os.path.join(home, MARKER)):
+        return None
+    return Records(Ledger(home, create=False))
+
+
+def require_records(project: str) -> Records:
+    """The project's records; raises LedgerError where it has none."""
+    return open_records(project) or Records(Ledger(paths.home(project), create=False))
+
+
+def desk_for(run: Run, project: str, actor: str = "agent") -> tuple[Desk, Workflow]:
+    """The desk that serves a run, and its workflow; the error of a broken skill is raised."""
+    workflow = loading.workflow_of_script(run.script)
+    return plain_desk(run, project, actor), workflow
+
+
+def plain_desk(run: Run, project: str, actor: str) -> Desk:
+    """The desk that serves a run, whether or not its skill can be loaded.
+
+    Commands carry the project that the run was opened for; a moved project has its ledger with it, so that one is kept.
+    """
+    return Desk(Caller(sys.executable, run.script, project, lockstep_command()), actor)
+
+
+def skill_of(run: Run) -> str:
+    """The name of the run's skill: the folder that holds its ``scripts``; else the workflow's name."""
+    parts = run.script.split(os.sep)
+    at = next((at for at in range(len(parts) - 1, 0, -1) if parts[at] == "scripts"), 0)
+    return parts[at - 1] if at else run.workflow
+
+
+def is_of(run: Run, name: str | None) -> bool:
+    """Whether a run belongs to that skill or workflow; every run does without a name."""
+    return name is None or name in (skill_of(run), run.workflow)
+
+
+def check_skill(records: Records, name: str | None) -> None:
+    """UsageError for a skill of which the ledger has no run, with the nearest one that it has."""
+    if name is None or any(is_of(run, name) for run in records.runs()):
+        return
+    known = sorted({skill_of(run) for run in records.runs()})
+    close = get_close_matches(name, known, 1, 0.5)
+    remedy = f"--skill {close[0]}" if close else ""
+    raise UsageError(f"no run is of {name!r:.80}", valid=", ".join(known) or "none: there are no runs", remedy=remedy)
+
+
+def ago(at: float, now: float | None = None) -> str:
+    """How long ago a moment was, in one unit."""
+    seconds = max(0.0, (time.time() if now is None else now) - at)
+    for size, unit in ((86400.0, "d"), (3600.0, "h"), (60.0, "min")):
+        if seconds >= size:
+            return f"{int(seconds // size)} {unit} ago"
+    return f"{int(seconds)} s ago"
+
+
+def moment(at: float) -> str:
+    """A moment in the local time of the reader."""
+    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+
+
+def described(run: Run, records: Records) -> dict[str, object]:
+    """A run as plain data for a program."""
+    return {
+        "run": run.id,
+        "skill": skill_of(run),
+        "workflow": run.workflow,
+        "status": run.status,
+        "step": run.step,
+        "turn": run.turn,
+        "iteration": run.iteration if run.step else None,
+        "parent": run.parent,
+        "opened": _iso(records.events(run.id)[0].at if records.events(run.id) else 0.0),
+        "moved": _iso(records.moved_at(run)),
+        "params": run.params,
+    }
+
+
+def _iso(at: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+
+
+def only_open(roots: Sequence[Run]) -> list[Run]:
+    """The runs that go on."""
+    return [run for run in roots if not run.ended]
+
+
+def row(screen: Screen, records: Records, depth: int, run: Run) -> list[Cell]:
+    """A run as a line of a table: id, skill, status, step, turn, when it opened and last moved."""
+    events = records.events(run.id)
+    status = screen.styled(run.status, COLOURS.get(run.status, ""))
+    opened = ago(events[0].at) if events else ""
+    name = screen.styled("  " * depth + run.id, "bold")
+    skill = run.workflow if run.workflow.startswith(skill_of(run)) else f"{skill_of(run)}/{run.workflow}"
+    return [name, skill, status, run.step or "", str(run.turn), opened, ago(records.moved_at(run))]

@@ -1,0 +1,196 @@
+"""Skills by name or path, and the workflows that their modules register."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import sys
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from difflib import get_close_matches
+from pathlib import Path
+
+import skills
+from skills.lib.errors import LockstepError, SkillError, UsageError
+from skills.lib.runtime import loading
+from skills.lib.skillfile import SkillFolder, discover
+from skills.lib.workflow import seal
+from skills.lib.workflow.core import Workflow
+from skills.lib.workflow.types import Dispatch, Gate, Person
+
+SUFFIX = loading.SUFFIX
+# Where hosts look for the skills of a folder.
+FOLDERS = ("skills", ".claude/skills", ".agents/skills")
+
+
+@dataclass(frozen=True)
+class Loaded:
+    """A workflow module of a skill: its workflow, or the error that it raised; its entry script, if it has one."""
+
+    file: str
+    script: str | None
+    workflow: Workflow | None
+    error: LockstepError | None
+
+    def require(self) -> Workflow:
+        """The workflow; raises the error of a broken module."""
+        if self.workflow is None:
+            assert self.error is not None
+            raise self.error
+        return self.workflow
+
+
+def shipped() -> str:
+    """The folder of the skills that come with Lockstep."""
+    return os.path.dirname(os.path.abspath(skills.__file__))
+
+
+def find(project: str, path: str | None = None) -> list[SkillFolder]:
+    """The skills under ``path``; without one those of the project and the shipped ones, each once.
+
+    A folder that is no project (a home, a root) is not searched through: only its folders of skills are.
+    """
+    if path is not None:
+        return discover(path)
+    roots = [project]
+    if not any(os.path.exists(os.path.join(project, mark)) for mark in (".lockstep", ".git")):
+        roots = [folder for name in FOLDERS if os.path.isdir(folder := os.path.join(project, name))]
+    found: dict[str, SkillFolder] = {}
+    for root in (*roots, shipped()):
+        for skill in discover(root):
+            found.setdefault(os.path.realpath(skill.path), skill)
+    return list(found.values())
+
+
+def load(skill: SkillFolder, validated: bool = True) -> list[Loaded]:
+    """Every workflow of a skill, the one named like the skill first; ``validated=False`` admits invalid graphs."""
+    scripts = {str(script): str(script) for script in skill.scripts}
+    found = []
+    for module in skill.workflows:
+        script = str(module)[: -len(SUFFIX)] + ".py"
+        found.append(load_file(str(module), scripts.get(script), validated))
+    return sorted(found, key=lambda one: one.workflow is None or one.workflow.name != skill.name)
+
+
+def load_file(file: str, script: str | None, validated: bool = True) -> Loaded:
+    """The workflow of one module; what the module prints while it is loaded goes to standard error."""
+    try:
+        with contextlib.redirect_stdout(sys.stderr), _registration(validated):
+            return Loaded(file, script, loading.load_workflow(file), None)
+    except LockstepError as error:
+        return Loaded(file, script, None, error)
+    except SystemExit as left:
+        what = f"{file} exits while it is imported ({left.code})"
+        return Loaded(file, script, None, SkillError(what, remedy="let it only register its workflow"))
+
+
+def one(project: str, name: str, validated: bool = True) -> Loaded:
+    """The one workflow that a skill's name, a workflow's name or a path means.
+
+    Raises UsageError with the nearest name for an unknown one, and the error of a module that does not load.
+    """
+    if os.path.exists(name) and (os.sep in name or name.endswith(".py") or name in (".", "..")):
+        return _at_path(name, validated)
+    folder = folder_of(project, name, missing_ok=True)
+    if folder is None:
+        return _by_workflow(project, name, validated)
+    found = load(folder, validated)
+    if not found:
+        raise UsageError(f"the skill {name} has no workflow: {folder.path} holds no {SUFFIX} module")
+    if len(found) > 1 and not (found[0].workflow and found[0].workflow.name == name):
+        names = [entry.workflow.name for entry in found if entry.workflow]
+        raise UsageError(
+            f"the skill {name} has {len(found)} workflows", valid=", ".join(names), remedy="name one of them"
+        )
+    return found[0]
+
+
+def folder_of(project: str, name: str, missing_ok: bool = False) -> SkillFolder | None:
+    """The folder of the skill of that name, or at that path; UsageError names the nearest where there is none.
+
+    With ``missing_ok`` a file, or a name that no skill has, is None: it may be a workflow's.
+    """
+    if missing_ok and os.path.isfile(name):
+        return None
+    if os.sep in name or name in (".", ".."):
+        found = [skill for skill in discover(name) if skill.path == Path(name)]
+        if found:
+            return found[0]
+        raise UsageError(f"{name} is not a skill: it has no SKILL.md", remedy="lockstep list")
+    every = find(project)
+    for skill in every:
+        if skill.name == name:
+            return skill
+    if missing_ok:
+        return None
+    raise unknown(name, [skill.name for skill in every])
+
+
+def unknown(name: str, names: Sequence[str]) -> UsageError:
+    """The error for a name that no skill has; the nearest one is offered."""
+    close = get_close_matches(name, names, 1, 0.5)
+    remedy = f"{close[0]} (the nearest name)" if close else "lockstep list"
+    return UsageError(
+        f"there is no skill {name!r:.80}", valid=", ".join(sorted(set(names))) or "none found", remedy=remedy
+    )
+
+
+def module_of(path: str) -> str:
+    """The workflow module that a path means: itself, or the one beside an entry script; UsageError for another file."""
+    if path.endswith(SUFFIX):
+        return path
+    module = path.removesuffix(".py") + SUFFIX
+    if path.endswith(".py") and os.path.isfile(module):
+        return module
+    raise UsageError(f"{path} is neither a skill, an entry script nor a {SUFFIX} module", remedy="lockstep list")
+
+
+def gates(workflow: Workflow) -> int:
+    """How many steps a verdict or a person decides."""
+    return sum(step.gate is not None or isinstance(step.handler, Person) for step in workflow.steps)
+
+
+def kind(handler: object) -> str:
+    """What a step's handler makes of it: gate, person, dispatch, or step."""
+    if isinstance(handler, Gate):
+        return "gate"
+    if isinstance(handler, Person):
+        return "person"
+    return "dispatch" if isinstance(handler, Dispatch) else "step"
+
+
+def _at_path(path: str, validated: bool) -> Loaded:
+    if os.path.isdir(path):
+        folder = folder_of("", os.path.join(path, "").rstrip(os.sep) or os.sep)
+        assert folder is not None
+        found = load(folder, validated)
+        if len(found) != 1 and not (found and found[0].workflow and found[0].workflow.name == folder.name):
+            modules = ", ".join(entry.file for entry in found) or "none"
+            raise UsageError(f"{path} has {len(found)} workflows", valid=modules, remedy="give the path of one module")
+        return found[0]
+    module = module_of(path)
+    script = module[: -len(SUFFIX)] + ".py"
+    return load_file(module, script if os.path.isfile(script) else None, validated)
+
+
+def _by_workflow(project: str, name: str, validated: bool) -> Loaded:
+    every = find(project)
+    names = [skill.name for skill in every]
+    for skill in every:
+        for entry in load(skill, validated):
+            if entry.workflow is not None:
+                if entry.workflow.name == name:
+                    return entry
+                names.append(entry.workflow.name)
+    raise unknown(name, names)
+
+
+@contextlib.contextmanager
+def _registration(validated: bool) -> Iterator[None]:
+    """Let an invalid graph register, so that it can be drawn, or all of its findings shown."""
+    before = seal.demanded
+    seal.demanded = validated
+    try:
+        yield
+    finally:
+        seal.demanded = before

@@ -1,0 +1,116 @@
+"""The record of a run as a timeline."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skills.lib import compact_json
+from skills.lib.commands.console.screen import Cell, Screen, one_line
+from skills.lib.commands.lookup.runs import COLOURS, Records, described, moment, skill_of
+from skills.lib.ledger import Event
+from skills.lib.workflow.state import Run
+
+# How much of a value a line of the timeline shows; --values shows all of it.
+SHOWN = 60
+_HEADINGS = ("SEQ", "TURN", "WHEN", "STEP", "WHAT", "BY", "DETAIL")
+_WHO = {"agent": "agent", "script": "script", "person": "person"}
+
+
+def as_data(records: Records, run: Run) -> dict[str, Any]:
+    """A run and its events for a program."""
+    events = [
+        {name: value for name, value in event.fields().items() if name != "run"} for event in records.events(run.id)
+    ]
+    return {**described(run, records), "reviews": run.reviews, "state": run.state, "events": events}
+
+
+def print_run(screen: Screen, records: Records, run: Run, whole: bool) -> None:
+    """A run for a person: a headline, its events in order, its reviews, and on request every recorded value."""
+    place = f" at {run.step}" if run.step else ""
+    why = f": {run.last['reason']}" if run.ended and run.last.get("reason") else ""
+    status = screen.styled(f"{run.status}{place}{why}", COLOURS.get(run.status, ""))
+    screen.print(
+        screen.styled(f"Run {run.id}", "bold"), f"  {skill_of(run)}, {run.workflow}, turn {run.turn}, ", status
+    )
+    if run.spec:
+        about = [
+            str(run.spec.get("agent", "")),
+            str(run.spec.get("target", "")),
+            one_line(run.spec.get("task", ""))[:SHOWN],
+        ]
+        screen.print(f"  sub-agent of {run.parent}: ", ", ".join(part for part in about if part))
+    for name, value in run.params.items():
+        screen.print(f"  --{name.replace('_', '-')} ", _short(value))
+    screen.table(_HEADINGS, [_row(screen, event) for event in records.events(run.id)])
+    for checkpoint, review in run.reviews.items():
+        _print_review(screen, checkpoint, review)
+    if whole:
+        for step, state in run.state.items():
+            for name, value in state.items():
+                screen.print(
+                    screen.styled(f"{step}.{name}: ", "bold"), value if isinstance(value, str) else _json(value)
+                )
+
+
+def _row(screen: Screen, event: Event) -> list[Cell]:
+    detail = event.detail
+    step = str(detail.get("from") or detail.get("step") or event.change.get("step") or "")
+    what = screen.styled(_what(event), "red" if event.kind == "refused" else "yellow" if event.kind == "asked" else "")
+    by = "agent (for a person)" if detail.get("by") == "reported" else _WHO.get(event.actor, event.actor)
+    return [str(event.seq), str(event.turn), moment(event.at), step, what, by, _detail(event)]
+
+
+def _what(event: Event) -> str:
+    detail = event.detail
+    if event.kind in ("moved", "finished"):
+        return f"{detail.get('outcome')} → {detail.get('to') or 'done'}"
+    if event.kind == "asked":
+        return f"{detail.get('outcome')}, a person is asked"
+    return f"refused: {detail.get('code')}" if event.kind == "refused" else event.kind.replace("-", " ")
+
+
+def _detail(event: Event) -> str:
+    detail = event.detail
+    parts = []
+    if detail.get("answer") is not None:
+        parts.append(f"answer {_short(detail['answer'])}")
+    if event.kind == "refused":
+        parts.append(f"{one_line(detail.get('asked', ''))}: {one_line(detail.get('why', '')).rstrip('.')}")
+    if detail.get("child"):
+        parts.append(str(detail["child"]))
+    if detail.get("reason"):
+        parts.append(f"because {_short(detail['reason'])}")
+    parts += [
+        f"{name}={_short(value)}" for name, value in {**detail.get("params", {}), **detail.get("recorded", {})}.items()
+    ]
+    parts += [_evidence(evidence) for evidence in detail.get("evidence", ())]
+    if event.change.get("children"):
+        parts.append("sub-agents " + " ".join(event.change["children"]))
+    return "; ".join(parts)
+
+
+def _evidence(evidence: dict[str, Any]) -> str:
+    verdict = "✓" if evidence.get("ok") else "✗"
+    code = f" (exit {evidence['exit']})" if evidence.get("exit") is not None else ""
+    return f"{verdict} {evidence.get('kind')} {one_line(evidence.get('what', ''))}{code}"
+
+
+def _print_review(screen: Screen, checkpoint: str, review: dict[str, Any]) -> None:
+    status = review.get("status", "?")
+    head = f"Review of {checkpoint}: {review.get('iteration')} completed, verdict {status}"
+    decision = review.get("decision")
+    if decision:
+        head += f"; {decision.get('by')} said {decision.get('answer')}: {decision.get('reason')}"
+    screen.print(screen.styled(head, "green" if status == "pass" else "red"))
+    items = review.get("items", ())
+    columns = ("id", "severity", "status", "scope", "check", "finding")
+    screen.table([name.upper() for name in columns], [[str(item.get(name, "")) for name in columns] for item in items])
+
+
+def _short(value: Any) -> str:
+    text = one_line(value if isinstance(value, str) else _json(value))
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+def _json(value: Any) -> str:
+    return compact_json.readable(value)

@@ -1,0 +1,59 @@
+"""``lockstep prune``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import time
+
+import click
+
+from skills.lib import paths
+from skills.lib.commands.console.options import examples, project_option
+from skills.lib.commands.console.screen import Screen
+from skills.lib.commands.lookup import runs
+
+_HEADINGS = ("RUN", "SKILL", "STATUS", "ENDED", "SUB-AGENTS")
+
+
+@click.command(
+    epilog=examples(
+        "lockstep prune --dry-run  # what would be removed",
+        "lockstep prune --older 7  # runs that ended more than a week ago",
+    )
+)
+@click.option(
+    "--older", type=click.FloatRange(min=0), default=30, show_default=True, metavar="DAYS", help="Keep younger ones."
+)
+@click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
+@click.option("--yes", is_flag=True, help="Do not ask for confirmation at a terminal.")
+@project_option
+@click.pass_obj
+def prune(screen: Screen, older: float, dry_run: bool, yes: bool, project: str) -> None:
+    """Remove the records of runs that ended long ago, with those of their sub-agents. Open runs always stay."""
+    records = runs.open_records(project)
+    roots = [run for run in records.roots() if run.ended] if records else []
+    before = time.time() - older * 86_400
+    gone = [run for run in roots if records is not None and records.moved_at(run) <= before]
+    if records is None or not gone:
+        screen.say(f"Nothing to remove: no run of {project} ended more than {older:g} days ago.")
+        return
+    trees = {run.id: [one.id for _, one in records.tree(run)] for run in gone}
+    rows = [
+        [run.id, runs.skill_of(run), run.status, runs.moment(records.moved_at(run)), str(len(trees[run.id]) - 1)]
+        for run in gone
+    ]
+    screen.table(_HEADINGS, rows)
+    count = sum(len(ids) for ids in trees.values())
+    what = "1 record" if count == 1 else f"{count} records"
+    if dry_run:
+        screen.say(f"{what} would be removed.")
+        return
+    if sys.stdin.isatty() and not yes:
+        click.confirm(f"Remove {what} for good?", abort=True, err=True)
+    ids = [run_id for tree in trees.values() for run_id in tree]
+    records.ledger.delete(ids)
+    for run_id in ids:
+        shutil.rmtree(os.path.join(paths.home(project), "context", run_id), ignore_errors=True)
+    screen.say(f"{what} removed.")

@@ -1,0 +1,112 @@
+"""``lockstep walk``."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+import tempfile
+
+import click
+
+from skills.lib.commands.console.options import complete_run, examples, project_option, skill_argument
+from skills.lib.commands.console.screen import Screen
+from skills.lib.commands.lookup import runs, skills
+from skills.lib.commands.walking.asking import Left
+from skills.lib.commands.walking.block import print_block
+from skills.lib.commands.walking.journey import Journey
+from skills.lib.errors import PRINTED, RefusedError, UsageError
+from skills.lib.runtime.script import lockstep_command
+from skills.lib.workflow import cli, document
+from skills.lib.workflow.caller import Caller, join
+from skills.lib.workflow.core import Workflow
+
+
+@click.command(
+    epilog=examples(
+        "lockstep walk problem-analysis  # play the agent; nothing is kept",
+        "lockstep walk my-skill --step review  # only look at one block",
+        "lockstep walk my-skill --record  # keep the run in the project's ledger",
+    )
+)
+@skill_argument
+@click.option("--step", metavar="STEP", help="Only show the block of this step (an id or a position).")
+@click.option("--run", "run_id", metavar="ID", shell_complete=complete_run, help="Go on with this run of the ledger.")
+@click.option("--record", is_flag=True, help="Keep the run in the project's ledger; it takes a terminal.")
+@project_option
+@click.pass_obj
+def walk(screen: Screen, skill: str, step: str | None, run_id: str | None, record: bool, project: str) -> int:
+    """Play the agent of SKILL: see each block, report what it asks for, answer for people and sub-agents.
+
+    The run is kept apart from the project's unless --record says otherwise. At every prompt b or quit leaves; the
+    command that goes on is printed then. What a step checks by itself (files, commands) is checked in the project.
+    """
+    loaded = skills.one(project, skill)
+    workflow = loaded.require()
+    if loaded.script is None:
+        raise UsageError(f"{workflow.name} has no entry script beside {loaded.file}", remedy="lockstep validate")
+    script = os.path.abspath(loaded.script)
+    if step is not None:
+        _look(screen, workflow, script, project, step)
+        return PRINTED
+    if (record or run_id) and not sys.stdin.isatty():
+        raise RefusedError(
+            "a walk that is kept says what a person did, and standard input is not a terminal",
+            remedy="leave out --record",
+        )
+    if record or run_id:
+        return _walk(screen, Journey(screen, project, script, workflow), run_id, project, skill, "")
+    return _walk_apart(screen, Journey(screen, project, script, workflow), project, skill)
+
+
+def _look(screen: Screen, workflow: Workflow, script: str, project: str, step: str) -> None:
+    step_id = cli.step_id(workflow, step)
+    if not workflow.has(step_id):
+        raise UsageError(f"--step {step} depends on a run", valid=", ".join(each.id for each in workflow.steps))
+    caller = Caller(sys.executable, script, project, lockstep_command())
+    print_block(screen, document.look_document(workflow, workflow.step(step_id), caller))
+
+
+def _walk_apart(screen: Screen, journey: Journey, project: str, skill: str) -> int:
+    """Walk on a ledger of its own, which stays only for a run that can be gone on with."""
+    home, before = tempfile.mkdtemp(prefix="lockstep-walk-"), os.environ.get("LOCKSTEP_HOME")
+    os.environ["LOCKSTEP_HOME"] = home
+    try:
+        return _walk(screen, journey, None, project, skill, f"LOCKSTEP_HOME={home} ")
+    finally:
+        os.environ.pop("LOCKSTEP_HOME")
+        if before is not None:
+            os.environ["LOCKSTEP_HOME"] = before
+        if journey.run is None or journey.run.ended:
+            shutil.rmtree(home, ignore_errors=True)
+
+
+def _walk(screen: Screen, journey: Journey, run_id: str | None, project: str, skill: str, prefix: str) -> int:
+    try:
+        if run_id is None:
+            journey.begin()
+        else:
+            run = runs.require_records(project).run(run_id)
+            if run.workflow != journey.workflow.name:
+                raise RefusedError(
+                    f"run {run_id} is of {run.workflow}, not of {skill}", remedy=f"lockstep walk {run.workflow}"
+                )
+            journey.go_on(run)
+    except Left:
+        _say_how_to_go_on(screen, journey, project, skill, prefix)
+    except (click.Abort, KeyboardInterrupt):
+        screen.print("")
+        _say_how_to_go_on(screen, journey, project, skill, prefix)
+        raise
+    finally:
+        journey.close()
+    return PRINTED
+
+
+def _say_how_to_go_on(screen: Screen, journey: Journey, project: str, skill: str, prefix: str) -> None:
+    if journey.run is None:
+        screen.print("Left before a run was opened.")
+        return
+    command = join(["lockstep", "walk", skill, "--run", journey.run.id, "--project", project])
+    screen.print(f"Left at {journey.run.step}, turn {journey.run.turn}. To go on:")
+    screen.print(f"{prefix}{command}")

@@ -1,0 +1,1 @@
+"""A person plays the agent: blocks drawn for reading, values asked for one by one."""

@@ -1,0 +1,141 @@
+"""A walk from the first block to the last, with the runs of sub-agents on the way."""
+
+from __future__ import annotations
+
+import sys
+from typing import Any
+
+from skills.lib.commands.console.screen import Screen
+from skills.lib.commands.walking import asking, block
+from skills.lib.errors import PRINTED
+from skills.lib.runtime import Desk, Reply, loading
+from skills.lib.runtime.script import lockstep_command
+from skills.lib.workflow import document
+from skills.lib.workflow.caller import Caller
+from skills.lib.workflow.core import StepDef, Workflow
+from skills.lib.workflow.requirements import Field
+from skills.lib.workflow.state import Request, Run
+
+
+class Journey:
+    """One walk: ``run`` is where the outermost run stands, for the command that goes on with it."""
+
+    def __init__(self, screen: Screen, project: str, script: str, workflow: Workflow) -> None:
+        self.screen = screen
+        self.project = project
+        self.workflow = workflow
+        self.desk = self._desk(script)
+        self.run: Run | None = None
+
+    def begin(self) -> None:
+        """Open a run, asking for its parameters, and walk it to its end."""
+        while True:
+            given = {arg.name: asking.value(self.screen, arg) for arg in self.workflow.run_params()}
+            reply = self.desk.start(
+                self.workflow, {name: raw for name, raw in given.items() if raw is not None}, new=True
+            )
+            if reply.exit_code == PRINTED:
+                break
+            block.print_block(self.screen, reply.element)
+            if not given:
+                return
+        self.run = reply.run
+        self.follow(self.desk, self.workflow, reply)
+
+    def go_on(self, run: Run) -> None:
+        """Walk a run from where it stands."""
+        self.run = run
+        self.follow(self.desk, self.workflow, self.desk.state(self.workflow, run.id))
+
+    def close(self) -> None:
+        """Let go of the ledger."""
+        self.desk.close()
+
+    def follow(self, desk: Desk, workflow: Workflow, reply: Reply) -> None:
+        """Show each block and do what the person says, until the run is at its end."""
+        while True:
+            block.print_block(self.screen, reply.element)
+            run = reply.run
+            if run is not None and (self.run is None or self.run.id == run.id):
+                self.run = run
+            if run is None or run.ended:
+                return
+            reply = self._next(desk, workflow, reply, run)
+
+    def _next(self, desk: Desk, workflow: Workflow, reply: Reply, run: Run) -> Reply:
+        """The block after this one; a refusal is shown, and the person asked again."""
+        assert reply.workflow is not None
+        while True:
+            request = self._asked(desk, reply.workflow, run)
+            after = desk.advance(workflow, run.id, request)
+            if after.exit_code == PRINTED:
+                return after
+            block.print_block(self.screen, after.element)
+
+    def _asked(self, desk: Desk, workflow: Workflow, run: Run) -> Request:
+        step = workflow.step(run.step or "")
+        common: dict[str, Any] = {"run": run.id, "turn": run.turn, "project": self.project}
+        if run.status == "waiting":
+            return Request("next", **common, **self._answer(run))
+        if run.children:
+            self._account(desk, run)
+        params, records = self._reports(workflow, step)
+        outcome = None
+        if document.reports_outcome(step):
+            outcome = asking.text(self.screen, "How did the step end?", [way.value for way in step.next])
+        elif not params and not records:
+            asking.pause(self.screen, "Enter when it is done (b leaves)")
+        return Request("next", **common, params=params, records=records, outcome=outcome)
+
+    def _answer(self, run: Run) -> dict[str, str | None]:
+        question = run.question or {}
+        answer = asking.text(self.screen, "Your answer", question.get("choices", ()))
+        reason = asking.text(self.screen, "Why (may be left empty)")
+        return {"answer": answer, "reason": reason or None}
+
+    def _reports(self, workflow: Workflow, step: StepDef) -> tuple[dict[str, Any], dict[str, Any]]:
+        params = {arg.name: asking.value(self.screen, arg) for arg in workflow.step_params(step.id)}
+        fields = [spec for spec in step.requires if isinstance(spec, Field)]
+        records = {spec.name: asking.value(self.screen, spec) for spec in fields}
+        return (
+            {name: raw for name, raw in params.items() if raw is not None},
+            {name: raw for name, raw in records.items() if raw is not None},
+        )
+
+    def _account(self, desk: Desk, run: Run) -> None:
+        """See to it that every sub-agent's run is played, given up or replaced."""
+        while True:
+            parent = desk.ledger.run(run.id)
+            left = [child for child in desk.ledger.runs(parent.children if parent else []) if not child.ended]
+            if not left:
+                return
+            child = left[0]
+            about = ", ".join(str(child.spec[key]) for key in ("agent", "target") if child.spec.get(key))
+            self.screen.print(screen_line(len(left), child.id, about))
+            choice = asking.text(self.screen, "Play it, or give it up?", ["play", "lost", "replace"])
+            if choice == "play":
+                self._play(child)
+            else:
+                reason = asking.text(self.screen, "Why") if choice == "lost" else None
+                request = Request("current", run=run.id, turn=run.turn, **{choice: child.id}, reason=reason)
+                reply = desk.advance(self._workflow_of(run), run.id, request)
+                if reply.exit_code != PRINTED:
+                    block.print_block(self.screen, reply.element)
+
+    def _play(self, child: Run) -> None:
+        desk, workflow = self._desk(child.script), self._workflow_of(child)
+        try:
+            self.follow(desk, workflow, desk.state(workflow, child.id))
+        finally:
+            desk.close()
+
+    def _workflow_of(self, run: Run) -> Workflow:
+        return loading.workflow_of_script(run.script)
+
+    def _desk(self, script: str) -> Desk:
+        return Desk(Caller(sys.executable, script, self.project, lockstep_command()), "person")
+
+
+def screen_line(left: int, child_id: str, about: str) -> str:
+    """How many sub-agents are left, and which is next."""
+    return f"{left} sub-agent{'' if left == 1 else 's'} to account for; next is {child_id} ({about})."

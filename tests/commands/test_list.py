@@ -1,0 +1,133 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from tests.commands.conftest import Command, Walker
+from tests.fixtures import skill
+
+Install = Callable[..., Path]
+BAD = "StepDef('one', 'One', 'Do.', {'ok': 'tow'}), StepDef('two', 'Two', 'Do.', {'ok': None})"
+
+
+@pytest.mark.req("W-17")
+def test_a_tree_is_listed_with_its_open_runs_and_its_broken_skills(
+    cli: Command, installed: Install, walker: Callable[[Path], Walker], snapshot: SnapshotAssertion
+) -> None:
+    for name in ("gated", "brood"):
+        installed(name)
+    walk = walker(installed("plain"))
+    walk.start()
+    walk.start()
+    installed("bad", skill.source_of("bad", BAD))
+    installed("noisy", "print('loading')\nraise RuntimeError('not today')\n")
+    (installed("tour").parents[1] / "SKILL.md").write_text("no frontmatter\n", encoding="utf-8")
+    shown = cli("list", "skills")
+    assert shown.code == 0
+    assert shown.out == snapshot
+
+
+def test_the_shipped_skills_are_listed_without_a_path(cli: Command) -> None:
+    assert "problem-analysis" in cli("list").out
+
+
+def test_a_folder_that_is_no_project_is_not_searched_through(cli: Command, installed: Install, project: Path) -> None:
+    for name in ("plain", "part"):
+        installed(name)
+    (project / ".git").rmdir()
+    (project / "skills" / "part").rename(project / "part")
+    names = [skill["name"] for skill in json.loads(cli("list", "--json").out)]
+    assert "plain" in names
+    assert "part" not in names
+
+
+def test_json_stays_json_while_modules_print(cli: Command, installed: Install) -> None:
+    installed("noisy", skill.source_of("noisy", "StepDef('one', 'One', 'Do.', {'ok': None})") + "print('loading')\n")
+    shown = cli("list", "skills", "--json")
+    (found,) = json.loads(shown.out)
+    assert "loading" in shown.err
+    assert found["name"] == "noisy"
+    assert found["workflows"][0]["steps"] == 1
+    assert found["workflows"][0]["open_runs"] == 0
+
+
+def test_a_module_that_exits_is_a_broken_skill(cli: Command, installed: Install) -> None:
+    installed("quits", "raise SystemExit(0)\n")
+    shown = cli("list", "skills")
+    assert shown.code == 0
+    assert "exits while it is imported" in shown.out
+
+
+def test_a_tree_without_skills_says_so(cli: Command, project: Path) -> None:
+    shown = cli("list", ".")
+    assert (shown.code, shown.out) == (0, "")
+    assert "No skill is found under ." in shown.err
+
+
+def test_a_path_that_does_not_exist_is_a_usage_error(cli: Command) -> None:
+    shown = cli("list", "nowhere")
+    assert shown.code == 2
+    assert "nowhere is not a folder" in shown.err
+
+
+@pytest.mark.req("W-17")
+@pytest.mark.parametrize("name", ["tour", "brood"])
+def test_show_tells_all_there_is_to_say(
+    name: str, cli: Command, installed: Install, stable: Callable[[str], str], snapshot: SnapshotAssertion
+) -> None:
+    installed(name)
+    shown = cli("show", name)
+    assert (shown.code, shown.err) == (0, "")
+    assert stable(shown.out) == snapshot
+
+
+@pytest.mark.req("W-17")
+def test_show_as_json_is_what_from_data_reads(cli: Command, installed: Install) -> None:
+    from skills.lib.workflow.core import Workflow
+
+    installed("gated")
+    (found,) = json.loads(cli("show", "gated", "--json", "--paths").out)["workflows"]
+    again = Workflow.from_data(found["workflow"])
+    assert again.fingerprint == found["fingerprint"]
+    assert [step.id for step in again.steps] == ["write", "design-review", "design-gate", "close"]
+    assert ["-ok-> design-review", "-ok-> design-gate", "-fail-> write"] in [path[:3] for path in found["paths"]]
+
+
+@pytest.mark.req("W-17")
+def test_paths_take_every_transition(cli: Command, installed: Install, snapshot: SnapshotAssertion) -> None:
+    installed("tour")
+    shown = cli("show", "tour", "--paths").out.partition("\n\n")[2]
+    assert "-skip-> choose" in shown
+    assert shown[shown.index("walks take") - 3 :] == snapshot
+
+
+def test_an_unknown_skill_offers_the_nearest(cli: Command, installed: Install) -> None:
+    installed("gated")
+    shown = cli("show", "gatd")
+    assert shown.code == 2
+    assert "try:   gated (the nearest name)" in shown.err
+
+
+def test_a_skill_is_found_by_path_and_a_workflow_by_its_name(cli: Command, installed: Install) -> None:
+    installed("brood")
+    assert "Workflow brood" in cli("show", "./skills/brood").out
+    assert "Workflow part" in cli("show", "part").out
+    assert "Workflow part" in cli("show", "skills/brood/scripts/part.py").out
+
+
+def test_a_folder_that_is_no_skill_is_named(cli: Command, project: Path) -> None:
+    (project / "empty").mkdir()
+    shown = cli("show", "./empty")
+    assert shown.code == 2
+    assert "./empty is not a skill" in shown.err
+
+
+def test_showing_a_broken_skill_is_5_and_says_what_is_wrong(cli: Command, installed: Install) -> None:
+    installed("bad", skill.source_of("bad", BAD))
+    shown = cli("show", "bad")
+    assert shown.code == 5
+    assert "there is no step 'tow'" in shown.err

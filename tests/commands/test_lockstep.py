@@ -1,0 +1,235 @@
+"""The command as a whole: help, version, typos, exit codes, colour, pipes, locales."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from skills.lib.commands.console.app import SUBCOMMANDS
+from tests.commands.conftest import Command, Walker
+from tests.fixtures import skill
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def call(*words: str, env: dict[str, str] | None = None, cwd: Path | None = None) -> subprocess.CompletedProcess[bytes]:
+    return subprocess.run(
+        [sys.executable, str(ROOT / "skills" / "__main__.py"), *words],
+        capture_output=True,
+        env={**os.environ, **(env or {})},
+        cwd=cwd,
+        stdin=subprocess.DEVNULL,
+        timeout=60,
+        check=False,
+    )
+
+
+def at_terminal(*words: str, env: dict[str, str] | None = None, keys: bytes = b"") -> tuple[int, str]:
+    """Call the command with a terminal as its standard input, output and error."""
+    main, other = pty.openpty()
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "skills" / "__main__.py"), *words],
+        stdin=other,
+        stdout=other,
+        stderr=other,
+        env={**os.environ, "TERM": "xterm", "COLUMNS": "90", "LC_ALL": "C.UTF-8", **(env or {})},
+        start_new_session=True,
+    )
+    os.close(other)
+    os.write(main, keys)
+    shown = b""
+    try:
+        while chunk := os.read(main, 65_536):
+            shown += chunk
+    except OSError:  # Linux says so when the other end is closed
+        pass
+    os.close(main)
+    return process.wait(60), shown.decode().replace("\r\n", "\n")
+
+
+def test_help_names_every_subcommand(cli: Command, snapshot: SnapshotAssertion) -> None:
+    shown = cli("--help")
+    assert shown.code == 0
+    assert all(f"  {name} " in shown.out for name in SUBCOMMANDS)
+    assert shown.out == snapshot
+
+
+@pytest.mark.parametrize("name", SUBCOMMANDS)
+def test_every_subcommand_has_help_with_examples(name: str, cli: Command) -> None:
+    shown = cli(name, "--help")
+    assert shown.code == 0
+    assert "Examples:" in shown.out
+    assert f"lockstep {name}" in shown.out.partition("Examples:")[2]
+
+
+def test_version_is_the_packages(cli: Command) -> None:
+    from skills import __version__
+
+    assert cli("--version").out == f"lockstep {__version__}, protocol 1\n"
+
+
+def test_both_ways_in_are_the_same_command() -> None:
+    by_path = call("--version")
+    by_name = subprocess.run(
+        [sys.executable, "-m", "skills", "--version"], capture_output=True, cwd=ROOT, timeout=60, check=True
+    )
+    assert by_path.stdout == by_name.stdout
+    assert by_path.returncode == 0
+
+
+def test_an_interpreter_without_the_libraries_says_what_to_install() -> None:
+    done = subprocess.run(
+        [sys.executable, "-S", str(ROOT / "skills" / "__main__.py"), "list"],
+        capture_output=True,
+        timeout=60,
+        check=False,
+    )
+    assert done.returncode == 4
+    assert b"click is not installed" in done.stderr
+    assert b"try:   pip install lockstep-skills" in done.stderr
+
+
+def test_a_typo_offers_the_nearest_subcommand(cli: Command, snapshot: SnapshotAssertion) -> None:
+    shown = cli("validat")
+    assert shown.code == 2
+    assert "lockstep validate" in shown.err
+    assert (shown.out, shown.err) == snapshot
+
+
+@pytest.mark.parametrize(
+    "words, said",
+    [
+        (["runs", "--al"], "no such option"),
+        (["show"], "missing argument"),
+        (["graph", "x", "--format", "png"], "'png' is not one of"),
+        (["runs", "--project", "nowhere"], "is not a folder"),
+        (["prune", "--older", "-1"], "-1"),
+    ],
+)
+def test_what_cannot_be_understood_is_a_usage_error(words: list[str], said: str, cli: Command) -> None:
+    shown = cli(*words)
+    assert shown.code == 2
+    assert said in shown.err
+    assert "Traceback" not in shown.err
+    assert shown.out == ""
+
+
+def test_a_bug_is_one_line_and_a_log(cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from skills.lib.commands.lookup import runs
+
+    def fail(_: str) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(runs, "open_records", fail)
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    shown = cli("runs")
+    assert shown.code == 70
+    assert shown.err.count("\n") == 1
+    log = Path(shown.err.strip().rpartition(" ")[2])
+    assert "ZeroDivisionError" in log.read_text(encoding="utf-8")
+
+
+def test_an_interrupt_is_130(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+    from skills.lib.commands.lookup import runs
+
+    def interrupt(_: str) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(runs, "open_records", interrupt)
+    assert cli("runs").code == 130
+
+
+def test_piped_output_has_no_colour_and_cuts_nothing(cli: Command, installed: Callable[..., Path]) -> None:
+    long = "a-title-that-is-much-longer-than-any-terminal-is-wide-" * 4
+    source = skill.source_of("wide", f"StepDef('one', {long!r}, 'Do.', {{'ok': None}})")
+    installed("wide", source)
+    shown = cli("show", "wide")
+    assert "\x1b" not in shown.out
+    assert long in shown.out
+
+
+def test_force_color_colours_a_pipe_and_no_color_wins(cli: Command, installed: Callable[..., Path]) -> None:
+    installed("plain")
+    assert "\x1b[1m" in cli("show", "plain", env={"FORCE_COLOR": "1"}).out
+    assert "\x1b" not in cli("show", "plain", env={"FORCE_COLOR": "1", "NO_COLOR": "1"}).out
+    assert "\x1b" not in cli("--no-color", "show", "plain", env={"FORCE_COLOR": "1"}).out
+
+
+def test_a_terminal_gets_colour_and_no_color_takes_it(installed: Callable[..., Path]) -> None:
+    installed("plain")
+    assert "\x1b[1m" in at_terminal("list", "skills")[1]
+    assert "\x1b" not in at_terminal("list", "skills", env={"NO_COLOR": "1"})[1]
+    assert "\x1b" not in at_terminal("--no-color", "list", "skills")[1]
+
+
+def test_a_reader_that_goes_away_is_no_error(installed: Callable[..., Path]) -> None:
+    installed("plain")
+    process = subprocess.Popen(
+        [sys.executable, str(ROOT / "skills" / "__main__.py"), "show", "plain", "--json"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    )
+    assert process.stdout is not None
+    assert process.stderr is not None
+    process.stdout.close()
+    assert process.stderr.read() == b""
+    process.stderr.close()
+    assert process.wait(60) == 0
+
+
+@pytest.mark.parametrize("env", [{"LC_ALL": "C"}, {"LC_ALL": "C", "PYTHONIOENCODING": "ascii", "PYTHONUTF8": "0"}])
+def test_the_c_locale_prints(env: dict[str, str], installed: Callable[..., Path]) -> None:
+    installed("odd", skill.source_of("odd", "StepDef('one', 'Größe → 大', 'Do.', {'ok': None, 'fail': 'one'})"))
+    for words in (["show", "odd"], ["graph", "odd"], ["walk", "odd", "--step", "1"]):
+        done = call(*words, env=env)
+        assert done.returncode == 0, done.stderr
+        assert done.stderr == b""
+    assert not set("│╭▼".encode()) & set(call("graph", "odd", env={**env, "PYTHONIOENCODING": "ascii"}).stdout)
+
+
+def test_hostile_text_is_shown_and_not_obeyed(
+    cli: Command, installed: Callable[..., Path], walker: Callable[[Path], Walker]
+) -> None:
+    script = installed("part")
+    run = walker(script).start(what="[/] [red]x[/red] :smile: \u202eevil")
+    shown = cli("trace", run.id)
+    assert shown.code == 0
+    assert "[/] [red]x[/red] :smile: ?evil" in shown.out
+
+
+def test_a_step_title_cannot_move_the_cursor(cli: Command, installed: Callable[..., Path]) -> None:
+    installed("sly", skill.source_of("sly", "StepDef('one', 'up \\x1b[2A [/b]', 'Do.', {'ok': None})"))
+    shown = cli("show", "sly")
+    assert "up ?[2A [/b]" in shown.out
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+def test_completion_prints_a_script_that_names_the_command(shell: str, cli: Command) -> None:
+    shown = cli("completion", shell)
+    assert shown.code == 0
+    assert "_LOCKSTEP_COMPLETE" in shown.out
+
+
+def completed(words: str, at: int) -> list[str]:
+    env = {"_LOCKSTEP_COMPLETE": "bash_complete", "COMP_WORDS": words, "COMP_CWORD": str(at)}
+    return [line.partition(",")[2] for line in call(env=env).stdout.decode().split()]
+
+
+def test_completion_knows_subcommands_skills_and_runs(
+    installed: Callable[..., Path], walker: Callable[[Path], Walker]
+) -> None:
+    run = walker(installed("part")).start(what="x")
+    assert completed("lockstep st", 1) == ["stats"]
+    assert completed("lockstep show par", 2) == ["part"]
+    assert completed(f"lockstep trace {run.id[:3]}", 2) == [run.id]
+
+
+def test_completion_in_a_project_without_a_ledger_is_silent(project: Path) -> None:
+    assert completed("lockstep trace x", 2) == []

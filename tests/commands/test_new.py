@@ -1,0 +1,127 @@
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from tests.commands.conftest import Command
+from tests.fixtures.skill import ROOT
+
+FILES = [
+    "SKILL.md",
+    "scripts/my_skill.py",
+    "scripts/my_skill_prompts.md",
+    "scripts/my_skill_workflow.py",
+    "tests/test_my_skill.py",
+]
+
+
+def written(folder: Path) -> list[str]:
+    return sorted(
+        str(path.relative_to(folder)) for path in folder.rglob("*") if path.is_file() and path.suffix != ".pyc"
+    )
+
+
+@pytest.mark.req("W-20")
+def test_a_new_skill_says_what_it_is_and_what_comes_next(
+    cli: Command, project: Path, snapshot: SnapshotAssertion
+) -> None:
+    shown = cli("new", "my-skill")
+    assert (shown.code, shown.err) == (0, "")
+    assert written(project / "skills" / "my-skill") == FILES
+    assert shown.out == snapshot
+
+
+@pytest.mark.req("W-20")
+def test_a_new_skill_has_no_finding(cli: Command) -> None:
+    cli("new", "my-skill")
+    assert cli("validate", "--strict").err == "Nothing is wrong in 1 skill, 1 workflow.\n"
+
+
+@pytest.mark.req("W-20")
+def test_a_new_skill_passes_its_own_tests_and_runs(cli: Command, project: Path, tmp_path: Path) -> None:
+    """As in a user's own repository: Lockstep is installed elsewhere, the project has a skills folder of its own."""
+    cli("new", "my-skill")
+    env = {**os.environ, "PYTHONPATH": str(ROOT)}
+    command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "skills/my-skill"]
+    if "skills.lib.testing.plugin" not in installed_plugins():
+        command[3:3] = ["-p", "skills.lib.testing.plugin"]
+    tested = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert tested.returncode == 0, tested.stdout
+    assert "2 passed" in tested.stdout
+    script = project / "skills" / "my-skill" / "scripts" / "my_skill.py"
+    first = subprocess.run(
+        [sys.executable, str(script), "--step", "1"], cwd=tmp_path, env=env, capture_output=True, text=True, check=False
+    )
+    assert first.returncode == 0, first.stderr
+    assert '<step protocol="1" skill="my-skill" id="frame" number="1" of="4"' in first.stdout
+
+
+def installed_plugins() -> set[str]:
+    from importlib.metadata import entry_points
+
+    return {entry.value for entry in entry_points(group="pytest11")}
+
+
+@pytest.mark.req("W-13")
+def test_the_entry_is_the_one_that_every_script_has(cli: Command, project: Path) -> None:
+    cli("new", "my-skill", "--dir", ".claude/skills")
+    shipped = ROOT / "skills" / "problem-analysis" / "scripts" / "problem_analysis.py"
+    made = project / ".claude" / "skills" / "my-skill" / "scripts" / "my_skill.py"
+    expected = shipped.read_text(encoding="utf-8")
+    expected = expected.replace("problem_analysis", "my_skill").replace("problem-analysis", "my-skill")
+    assert made.read_text(encoding="utf-8") == expected
+
+
+def test_a_dry_run_writes_nothing(cli: Command, project: Path) -> None:
+    shown = cli("new", "my-skill", "--dry-run")
+    assert shown.code == 0
+    assert all(name in shown.out for name in FILES)
+    assert written(project) == []
+
+
+@pytest.mark.parametrize(
+    "name, offered",
+    [
+        ("My_Skill", "my-skill"),
+        ("../up", "up"),
+        ("a--b", "a-b"),
+        ("x" * 65, "x" * 64),
+        ("ok\n", "ok"),
+        ("", "code-review"),
+    ],
+)
+def test_a_bad_name_is_refused_and_a_good_one_offered(name: str, offered: str, cli: Command, project: Path) -> None:
+    shown = cli("new", name)
+    assert shown.code == 2
+    assert f"lockstep new {offered}\n" in shown.err
+    assert written(project) == []
+
+
+def test_nothing_is_overwritten(cli: Command, project: Path) -> None:
+    folder = project / "skills" / "my-skill"
+    folder.mkdir(parents=True)
+    (folder / "mine.txt").write_text("mine", encoding="utf-8")
+    shown = cli("new", "my-skill")
+    assert shown.code == 3
+    assert written(project) == ["skills/my-skill/mine.txt"]
+
+
+def test_a_folder_that_cannot_be_made_is_an_environment_error(cli: Command, project: Path) -> None:
+    (project / "file").write_text("x", encoding="utf-8")
+    shown = cli("new", "my-skill", "--dir", "file")
+    assert shown.code == 4
+    assert "cannot be written" in shown.err
+
+
+def test_a_skill_beside_the_shipped_ones_needs_no_package(cli: Command) -> None:
+    from skills.lib.commands import skeleton
+
+    beside = skeleton.files("my-skill", str(ROOT / "skills" / "my-skill"))["SKILL.md"][1]
+    elsewhere = skeleton.files("my-skill", "/tmp/skills/my-skill")["SKILL.md"][1]
+    assert "compatibility:" not in beside
+    assert "compatibility: Needs Python 3.11 or later with the package lockstep-skills.\n---\n" in elsewhere

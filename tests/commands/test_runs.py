@@ -1,0 +1,349 @@
+"""Runs and their records: runs, trace, resume, abandon, answer, prune, stats."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from skills.lib.ledger import Ledger
+from skills.lib.testing import parse
+from skills.lib.workflow.state import Run
+from tests.commands.conftest import Command, Walker
+from tests.commands.test_lockstep import at_terminal
+
+Install = Callable[..., Path]
+Walk = Callable[[Path], Walker]
+Stable = Callable[[str], str]
+
+ITEM = {"id": "D1", "scope": "whole", "check": "it has a form", "severity": "MUST", "status": "PASS", "finding": ""}
+
+
+def ledger() -> Ledger:
+    return Ledger(os.environ["LOCKSTEP_HOME"], create=False)
+
+
+def reviewed(walk: Walker, project: Path, status: str) -> Run:
+    """A run of gated after one review with that verdict."""
+    (project / "out.txt").write_text("x\n", encoding="utf-8")
+    run = walk.go(walk.start())
+    for child in walk.children(run):
+        finding = "" if status == "PASS" else "it has none"
+        walk.child(child, items=[{**ITEM, "id": f"D{child.spec['number']}", "status": status, "finding": finding}])
+    return walk.go(walk.go(run))
+
+
+def asked(walk: Walker) -> Run:
+    """A run of tour that waits for a person's answer."""
+    run = walk.go(walk.start(topic="xyz"), records={"summary": "seen"})
+    run = walk.go(run, params={"mode": "quick"})
+    return walk.go(run, outcome="skip")
+
+
+@pytest.fixture
+def at_gate(installed: Install, walker: Walk, project: Path) -> Run:
+    """A run of gated at its gate's question, after five reviews that failed."""
+    walk = walker(installed("gated"))
+    run = reviewed(walk, project, "FAIL")
+    while run.status != "waiting":
+        run = walk.go(run)
+        for child in walk.children(run):
+            item = {**ITEM, "id": f"D{child.spec['number']}", "status": "FAIL", "finding": "it has none"}
+            walk.child(child, items=[item])
+        run = walk.go(walk.go(run))
+    return run
+
+
+def test_open_runs_are_listed_with_their_sub_agents(
+    cli: Command, installed: Install, walker: Walk, stable: Stable, snapshot: SnapshotAssertion
+) -> None:
+    walker(installed("plain")).start()
+    walk = walker(installed("brood"))
+    run = walk.go(walk.start(), records={"targets": ["a", "b"]})
+    walk.child(walk.children(run)[0], result="seen")
+    shown = cli("runs")
+    assert (shown.code, shown.err) == (0, "")
+    assert stable(shown.out) == snapshot
+
+
+def test_all_and_skill_choose_what_is_listed(cli: Command, installed: Install, walker: Walk) -> None:
+    walk = walker(installed("plain"))
+    first = walk.go(walk.go(walk.start(), records={"thing": "x"}), outcome="ok")
+    other = walker(installed("part")).start(what="x")
+    ids = [run["run"] for run in json.loads(cli("runs", "--all", "--json").out)]
+    assert ids == [other.id, first.id]
+    assert [run["run"] for run in json.loads(cli("runs", "--json").out)] == [other.id]
+    (plain,) = json.loads(cli("runs", "--all", "--skill", "plain", "--json").out)
+    assert (plain["status"], plain["skill"], plain["turn"]) == ("done", "plain", 3)
+    assert "No run is open" in cli("runs", "--skill", "plain").err
+
+
+def test_a_skill_without_runs_offers_the_nearest(cli: Command, installed: Install, walker: Walk) -> None:
+    walker(installed("plain")).start()
+    for command in ("runs", "stats"):
+        shown = cli(command, "--skill", "plane")
+        assert shown.code == 2
+        assert "try:   --skill plain" in shown.err
+
+
+@pytest.mark.parametrize("command", ["runs", "stats", "prune", "resume"])
+def test_a_project_without_a_ledger_is_no_error_and_gets_none(command: str, cli: Command, project: Path) -> None:
+    shown = cli(command)
+    assert (shown.code, shown.out) == (0, "")
+    assert shown.err.startswith("No")
+    assert not os.path.exists(os.environ["LOCKSTEP_HOME"])
+
+
+@pytest.mark.parametrize(
+    "words", [["trace", "x"], ["resume", "x"], ["answer", "x", "yes"], ["abandon", "x", "--reason", "y"]]
+)
+def test_a_run_of_a_project_without_a_ledger_is_an_environment_error(words: list[str], cli: Command) -> None:
+    shown = cli(*words)
+    assert shown.code == 4
+    assert "there is no ledger at" in shown.err
+
+
+@pytest.mark.parametrize("command", ["runs", "stats", "prune", "resume"])
+def test_a_damaged_ledger_is_4_and_named(command: str, cli: Command, installed: Install, walker: Walk) -> None:
+    walk = walker(installed("plain"))
+    walk.start()
+    walk.desk.ledger.close()
+    file = Path(os.environ["LOCKSTEP_HOME"]) / "runs.db"
+    file.write_bytes(file.read_bytes()[:5_000])
+    shown = cli(command)
+    assert shown.code == 4
+    assert str(file) in shown.err
+    assert shown.out == ""
+
+
+def test_a_ledger_that_is_gone_is_4(cli: Command, installed: Install, walker: Walk) -> None:
+    walk = walker(installed("plain"))
+    walk.start()
+    walk.desk.ledger.close()
+    (Path(os.environ["LOCKSTEP_HOME"]) / "runs.db").unlink()
+    shown = cli("runs")
+    assert shown.code == 4
+    assert "is missing, and it was there before" in shown.err
+
+
+def test_a_trace_tells_steps_outcomes_evidence_and_refusals(
+    cli: Command, installed: Install, walker: Walk, project: Path, stable: Stable, snapshot: SnapshotAssertion
+) -> None:
+    walk = walker(installed("tour"))
+    run = walk.start(topic="the [/] topic")
+    walk.go(run, "close")
+    run = walk.go(run, records={"summary": "what was seen"})
+    run = walk.go(walk.go(run, params={"mode": "quick"}), outcome="ok")
+    walk.go(run, records={"file": "proof.txt"})
+    (project / "proof.txt").write_text("x\n", encoding="utf-8")
+    run = walk.go(run, records={"file": "proof.txt"})
+    walk.go(run, answer="yes")
+    shown = cli("trace", run.id)
+    assert (shown.code, shown.err) == (0, "")
+    assert stable(shown.out) == snapshot
+
+
+def test_a_trace_tells_reviews_and_sub_agents(
+    cli: Command, installed: Install, walker: Walk, project: Path, stable: Stable, snapshot: SnapshotAssertion
+) -> None:
+    run = reviewed(walker(installed("gated")), project, "FAIL")
+    assert stable(cli("trace", run.id).out) == snapshot
+
+
+def test_a_trace_as_json_has_every_event(cli: Command, installed: Install, walker: Walk) -> None:
+    walk = walker(installed("part"))
+    run = walk.go(walk.start(what="x"), records={"seen": "y"})
+    (found,) = json.loads(cli("trace", run.id, "--json").out)
+    assert [(event["kind"], event["turn"], event["actor"]) for event in found["events"]] == [
+        ("opened", 1, "agent"),
+        ("moved", 2, "agent"),
+    ]
+    assert found["state"] == {"look": {"seen": "y"}}
+
+
+def test_a_trace_shows_whole_values_on_request(cli: Command, installed: Install, walker: Walk) -> None:
+    walk = walker(installed("part"))
+    run = walk.go(walk.start(what="x"), records={"seen": "y" * 300})
+    assert "y" * 300 not in cli("trace", run.id).out
+    assert f"look.seen: {'y' * 300}" in cli("trace", run.id, "--values").out
+
+
+def test_an_unknown_run_offers_the_nearest(cli: Command, installed: Install, walker: Walk) -> None:
+    run = walker(installed("plain")).start()
+    shown = cli("trace", run.id[:-1])
+    assert shown.code == 2
+    assert f"{run.id} (the nearest id)" in shown.err
+
+
+def test_resume_prints_the_block_of_the_only_open_run(cli: Command, installed: Install, walker: Walk) -> None:
+    walk = walker(installed("part"))
+    run = walk.go(walk.start(what="x"), records={"seen": "y"})
+    shown = cli("resume")
+    assert (shown.code, shown.err) == (0, "")
+    root = parse(shown.out)
+    assert (root.tag, root.get("id"), root.get("run"), root.get("turn")) == ("step", "judge", run.id, "2")
+    assert cli("resume", run.id).out == shown.out
+    assert len(ledger().events(run.id)) == 2
+
+
+def test_resume_lists_several_open_runs(
+    cli: Command, installed: Install, walker: Walk, stable: Stable, snapshot: SnapshotAssertion
+) -> None:
+    walker(installed("plain")).start()
+    walker(installed("part")).start(what="x")
+    shown = cli("resume")
+    assert (shown.code, shown.err) == (0, "2 runs are open. Name the one to go on with:\n")
+    assert stable(shown.out) == snapshot
+
+
+def test_resume_of_a_run_whose_skill_is_gone_is_5(cli: Command, installed: Install, walker: Walk) -> None:
+    script = installed("plain")
+    run = walker(script).start()
+    script.with_name("plain_workflow.py").unlink()
+    sys.modules.pop("lockstep_skill.plain.scripts.plain_workflow")
+    shown = cli("resume", run.id)
+    assert shown.code == 5
+    assert "plain_workflow.py is missing" in shown.err
+
+
+def test_abandoning_ends_a_run_and_its_sub_agents(cli: Command, installed: Install, walker: Walk) -> None:
+    walk = walker(installed("brood"))
+    run = walk.go(walk.start(), records={"targets": ["a", "b"]})
+    walk.child(walk.children(run)[0], result="seen")
+    shown = cli("abandon", run.id, "--reason", "the ticket was closed")
+    assert shown.code == 0
+    assert shown.out == f"Run {run.id} is abandoned at explore.\nSo are the runs of its sub-agents: {run.id}.2.\n"
+    found = {each.id: each for each in ledger().every_run()}
+    assert [found[key].status for key in (run.id, f"{run.id}.1", f"{run.id}.2")] == ["abandoned", "done", "abandoned"]
+    last = ledger().events(run.id)[-1]
+    assert (last.kind, last.actor, last.detail["reason"]) == ("abandoned", "agent", "the ticket was closed")
+    ledger().verify()
+    assert cli("resume").err.startswith("No run is open")
+    assert "is abandoned" in cli("resume", run.id).out
+
+
+def test_an_abandoned_run_moves_no_more(cli: Command, installed: Install, walker: Walk) -> None:
+    walk = walker(installed("part"))
+    run = walk.start(what="x")
+    cli("abandon", run.id, "--reason", "why not")
+    assert walk.go(run, records={"seen": "y"}).status == "abandoned"
+    again = cli("abandon", run.id, "--reason", "twice")
+    assert again.code == 3
+    assert "is abandoned: nothing moves it any more" in again.err
+
+
+def test_a_sub_agents_run_is_given_up_by_its_parent_and_not_abandoned(
+    cli: Command, installed: Install, walker: Walk
+) -> None:
+    walk = walker(installed("brood"))
+    run = walk.go(walk.start(), records={"targets": ["a"]})
+    shown = cli("abandon", f"{run.id}.1", "--reason", "never came back")
+    assert shown.code == 3
+    assert f"--lost {run.id}.1 --reason 'never came back'" in shown.err
+    assert ledger().every_run("id=?", (f"{run.id}.1",))[0].status == "pending"
+
+
+@pytest.mark.parametrize("reason", ["", "  ", "FILL_reason", "a\x07b"])
+def test_abandoning_takes_a_reason_in_words(reason: str, cli: Command, installed: Install, walker: Walk) -> None:
+    run = walker(installed("plain")).start()
+    assert cli("abandon", run.id, "--reason", reason).code == 2
+    assert ledger().every_run()[0].status == "open"
+
+
+def test_abandoning_asks_at_a_terminal(installed: Install, walker: Walk) -> None:
+    run = walker(installed("plain")).start()
+    code, shown = at_terminal("abandon", run.id, "--reason", "enough", keys=b"n\n")
+    assert code == 130
+    assert f"End run {run.id} of plain, at note?" in shown
+    assert ledger().every_run()[0].status == "open"
+    assert at_terminal("abandon", run.id, "--reason", "enough", keys=b"y\n")[0] == 0
+    assert ledger().events(run.id)[-1].actor == "person"
+
+
+@pytest.mark.req("W-24")
+def test_an_answer_takes_a_terminal(cli: Command, at_gate: Run) -> None:
+    shown = cli("answer", at_gate.id, "accept", "--reason", "known")
+    assert shown.code == 3
+    assert "standard input is not a terminal" in shown.err
+    assert ledger().every_run("id=?", (at_gate.id,))[0].status == "waiting"
+
+
+@pytest.mark.req("W-24")
+def test_a_person_accepts_open_findings_with_a_reason(at_gate: Run) -> None:
+    code, shown = at_terminal("answer", at_gate.id, "accept")
+    assert code == 3
+    assert "takes a reason" in shown
+    code, shown = at_terminal("answer", at_gate.id, "accept", "--reason", "known, and tracked")
+    assert code == 0
+    assert "goes on at close" in shown
+    last = ledger().events(at_gate.id)[-1]
+    assert (last.actor, last.detail["answer"], last.detail["by"]) == ("person", "accept", "person")
+    assert last.detail["reason"] == "known, and tracked"
+
+
+@pytest.mark.req("W-24")
+def test_an_answer_that_is_no_choice_is_refused_with_the_choices(installed: Install, walker: Walk) -> None:
+    run = asked(walker(installed("tour")))
+    code, shown = at_terminal("answer", run.id, "perhaps")
+    assert code == 3
+    assert "valid: yes, no" in shown
+    assert at_terminal("answer", run.id, "yes")[0] == 0
+    code, shown = at_terminal("answer", run.id, "yes")
+    assert code == 3
+    assert "asks nobody anything: it is open" in shown
+
+
+def ended(walk: Walker) -> Run:
+    return walk.go(walk.go(walk.start(), records={"thing": "x"}), outcome="ok")
+
+
+def test_pruning_removes_ended_runs_only(cli: Command, installed: Install, walker: Walk) -> None:
+    walk = walker(installed("plain"))
+    gone, kept = ended(walk), walk.start()
+    context = Path(os.environ["LOCKSTEP_HOME"]) / "context" / gone.id
+    context.mkdir(parents=True)
+    assert "no run of" in cli("prune").err
+    dry = cli("prune", "--older", "0", "--dry-run")
+    assert gone.id in dry.out
+    assert "1 record would be removed." in dry.err
+    assert len(ledger().every_run()) == 2
+    assert cli("prune", "--older", "0").err == "1 record removed.\n"
+    assert [run.id for run in ledger().every_run()] == [kept.id]
+    assert not context.exists()
+    ledger().verify()
+
+
+def test_pruning_takes_sub_agents_along(
+    cli: Command, installed: Install, walker: Walk, stable: Stable, snapshot: SnapshotAssertion
+) -> None:
+    walk = walker(installed("brood"))
+    run = walk.go(walk.start(), records={"targets": ["a", "b"]})
+    cli("abandon", run.id, "--reason", "enough")
+    shown = cli("prune", "--older", "0")
+    assert shown.err == "3 records removed.\n"
+    assert stable(shown.out) == snapshot
+    assert ledger().every_run() == []
+
+
+def test_stats_show_where_agents_stumble(
+    cli: Command, installed: Install, walker: Walk, snapshot: SnapshotAssertion
+) -> None:
+    walk = walker(installed("tour"))
+    for _ in range(2):
+        run = walk.start(topic="xyz")
+        walk.go(run, "close")
+        walk.go(run)
+        run = walk.go(run, records={"summary": "seen"})
+        walk.go(run, params={"mode": "perhaps"})
+        walk.go(walk.go(run, params={"mode": "full"}), records={"confidence": "low"})
+    shown = cli("stats")
+    assert "Agents stumble most at begin: 2.0 refusals an entry." in shown.out
+    assert shown.out == snapshot
+    (found,) = json.loads(cli("stats", "--skill", "tour", "--json").out)
+    assert found["steps"]["begin"]["refused"] == {"skipped-step": 2, "missing-evidence": 2}
+    assert (found["runs"], found["transitions"], found["steps"]["dig"]["repeated"]) == (2, 6, 2)
