@@ -1,0 +1,129 @@
+"""Goes through the record of a project's runs and says where a run passed a step without what the step demands.
+
+The rules are written down here once more, apart from the engine, and read from the events alone.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from skills.lib.ledger import Ledger
+from skills.lib.runtime import loading
+from skills.lib.workflow.requirements import Field
+from skills.lib.workflow.types import Dispatch, Gate, Person
+
+if TYPE_CHECKING:
+    from skills.lib.ledger.ledger import Event
+    from skills.lib.workflow.core import StepDef, Workflow
+    from skills.lib.workflow.state import Run
+
+ACCEPTED = "accept"
+
+
+def gaps(home: str) -> list[str]:
+    """Every gap in the runs of the ledger in that folder, as a sentence; none is what is hoped for."""
+    ledger = Ledger(home, create=False)
+    try:
+        ledger.verify()
+        runs = {run.id: run for run in ledger.every_run()}
+        events = ledger.events()
+    finally:
+        ledger.close()
+    found = []
+    for run in runs.values():
+        own = [event for event in events if event.run == run.id]
+        if run.parent and not run.spec.get("script"):
+            found += _free_form_gaps(run, own)
+        elif run.status not in ("pending", "lost", "replaced"):
+            brood = [child for child in runs.values() if child.parent == run.id]
+            found += _gaps(run, loading.workflow_of_script(run.script), own, brood, events)
+    return found
+
+
+def _free_form_gaps(run: Run, events: list[Event]) -> list[str]:
+    wanted = "items" if "checkpoint" in run.spec else "result"
+    ends = [event for event in events if event.kind == "finished"]
+    return [f"{run.id} ended without {wanted}" for event in ends if not event.detail["recorded"].get(wanted)]
+
+
+def _gaps(run: Run, workflow: Workflow, own: list[Event], brood: list[Run], events: list[Event]) -> list[str]:
+    found, at, since = [], workflow.start, 0
+    reviews: dict[str, Any] = {}
+    for event in own:
+        reviews = event.change.get("reviews", reviews)
+        if event.kind not in ("moved", "finished"):
+            continue
+        step, detail = workflow.step(at), event.detail
+        where = f"{run.id} left {at} at turn {event.turn - 1}"
+        if detail["from"] != at:
+            found.append(f"{where}: recorded as {detail['from']}")
+        if detail["to"] not in [target for outcome, target in step.next.items() if outcome == detail["outcome"]]:
+            found.append(f"{where}: by {detail['outcome']} to {detail['to']}, which the graph does not have")
+        found += [f"{where}: {gap}" for gap in _step_gaps(step, event, reviews)]
+        if isinstance(step.handler, Dispatch):
+            made = [child for child in brood if since < _created(child, events) < event.seq]
+            found += [f"{where}: {gap}" for gap in _brood_gaps(step, made, reviews)]
+        at, since = detail["to"], event.seq - 1
+    if run.status == "done" and at is not None:
+        found.append(f"{run.id} is done and stands at {at}")
+    return found
+
+
+def _step_gaps(step: StepDef, event: Event, reviews: dict[str, Any]) -> list[str]:
+    detail = event.detail
+    if isinstance(step.handler, Person):
+        return _answer_gaps(step.handler, event)
+    if isinstance(step.handler, Gate):
+        return _gate_gaps(step.handler, event, reviews)
+    fields = [spec.name for spec in step.requires if isinstance(spec, Field) and spec.required]
+    looked_at = len([spec for spec in step.requires if not isinstance(spec, Field)])
+    found = [f"{name} was not recorded" for name in fields if detail["recorded"].get(name) in (None, "")]
+    if [proof["ok"] for proof in detail["evidence"]] != [True] * looked_at:
+        found.append(f"{looked_at} proofs were due, and there are {detail['evidence']}")
+    return found
+
+
+def _answer_gaps(asked: Person, event: Event) -> list[str]:
+    found = []
+    if asked.choices.get(event.detail["answer"]) != event.detail["outcome"]:
+        found.append(f"the answer {event.detail['answer']} does not lead to {event.detail['outcome']}")
+    if asked.at_terminal and event.actor != "person":
+        found.append(f"{event.actor} answered for the person")
+    return found
+
+
+def _gate_gaps(gate: Gate, event: Event, reviews: dict[str, Any]) -> list[str]:
+    review = reviews.get(gate.checkpoint)
+    if not review:
+        return ["nobody had reviewed it"]
+    severities = {1: "MUST SHOULD COULD", 2: "MUST SHOULD COULD", 3: "MUST SHOULD COULD", 4: "MUST SHOULD"}
+    blocks = severities.get(review["iteration"], "MUST").split()
+    still = [item["id"] for item in review["items"] if item["status"] != "PASS" and item["severity"] in blocks]
+    passed = event.detail["outcome"] == "ok"
+    decided = event.detail.get("answer") == ACCEPTED and event.actor == "person" and bool(event.detail.get("reason"))
+    if passed and still and not decided:
+        return [f"it passed with {', '.join(still)} open"]
+    if passed and not review["items"]:
+        return ["it passed without a single item"]
+    return [] if passed or still else ["it did not pass, and nothing was open"]
+
+
+def _brood_gaps(step: StepDef, brood: list[Run], reviews: dict[str, Any]) -> list[str]:
+    found = [f"sub-agent {child.id} was {child.status}" for child in brood if not child.ended]
+    if not brood:
+        found.append("no sub-agent was started")
+    if step.checkpoint:
+        kept = {(item["id"], item["status"]) for item in reviews[step.checkpoint]["items"]}
+        told = {
+            (item["id"], item["status"])
+            for child in brood
+            if child.status == "done"
+            for item in child.state["task"]["items"]
+        }
+        if not told <= kept:
+            found.append(f"the record lacks what reviewers reported: {sorted(told - kept)}")
+    return found
+
+
+def _created(child: Run, events: list[Event]) -> int:
+    return next(event.seq for event in events if event.run == child.id and event.kind == "created")

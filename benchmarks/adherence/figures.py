@@ -1,0 +1,98 @@
+"""The figures of the adherence benchmark: Lockstep beside the plain printer, kind by kind."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from benchmarks.adherence import simulation
+from benchmarks.adherence.deviations import NAMES
+from benchmarks.report import Cell, Figures
+
+if TYPE_CHECKING:
+    from benchmarks.adherence.tally import Tally
+    from benchmarks.options import Options
+
+# Of the runs with deviations: as many honest ones, and so many walked twice, once by real processes.
+HONEST_SHARE, PROCESS_SHARE = 0.5, 0.01
+
+
+def figures(options: Options) -> list[Figures]:
+    """Walk all runs and give the tables."""
+    runs, seed, p = options.runs, options.seed, options.p
+    honest_runs, process_runs = max(8, int(runs * HONEST_SHARE)), max(8, int(runs * PROCESS_SHARE))
+    tallies, honest = {}, {}
+    with options.progress("adherence", 2 * (runs + honest_runs) + process_runs) as tick:
+        for kind in (simulation.LEDGER, simulation.BASELINE):
+            tallies[kind] = simulation.simulate(kind, runs, seed, p, tick)
+            honest[kind] = simulation.simulate(kind, honest_runs, seed, 0, tick)
+        same = simulation.same_as_process(process_runs, seed, p, tick)
+    return [
+        _by_kind(tallies, seed, p),
+        _whole_runs(
+            tallies, honest, [f"{same} of {process_runs} runs print the same by real processes, to the letter."]
+        ),
+        *_faults([*tallies.values(), *honest.values()]),
+    ]
+
+
+def _by_kind(tallies: dict[str, Tally], seed: int, p: float) -> Figures:
+    ours, plain = tallies[simulation.LEDGER], tallies[simulation.BASELINE]
+    rows: list[list[Cell]] = [
+        [
+            kind,
+            ours.made[kind],
+            _percent(ours.share(kind)),
+            ours.mean_recovery(kind),
+            plain.made[kind],
+            _percent(plain.share(kind)),
+        ]
+        for kind in NAMES
+    ]
+    total: list[Cell] = [sum(ours.made.values()), _percent(ours.share()), ours.mean_recovery()]
+    rows.append(["all", *total, sum(plain.made.values()), _percent(plain.share())])
+    columns = ["deviation", "made", "refused", "commands to recover", "made, plain printer", "refused, plain printer"]
+    notes = [
+        f"{ours.runs:,} runs, seed {seed}; at each block an agent deviates with probability {p:g}, perhaps repeatedly.",
+        "Refused: exit 2 or 3, and every run in the ledger as before. A retry: one effect and the same block. Stopping",
+        "early: another agent is led to the same block. Recovery ends with the next accepted transition.",
+    ]
+    return Figures("Deviations refused", columns, rows, notes)
+
+
+def _whole_runs(tallies: dict[str, Tally], honest: dict[str, Tally], notes: list[str]) -> Figures:
+    rows: list[list[Cell]] = [
+        [
+            kind,
+            tallies[kind].runs,
+            _percent(tallies[kind].holes / tallies[kind].runs),
+            honest[kind].runs,
+            honest[kind].commands,
+            honest[kind].disturbed_runs + tallies[kind].disturbed_runs,
+        ]
+        for kind in tallies
+    ]
+    columns = [
+        "host",
+        "runs with deviations",
+        "of these, runs that ended with something undone",
+        "honest runs",
+        "honest commands",
+        "runs with an honest command refused",
+    ]
+    return Figures("Whole runs", columns, rows, notes)
+
+
+def _faults(tallies: list[Tally]) -> list[Figures]:
+    rows: list[list[Cell]] = [
+        [fault.what, fault.skill, fault.step, fault.command, fault.printed[:300]]
+        for tally in tallies
+        for fault in tally.faults
+    ]
+    return [Figures("What went wrong", ["what", "skill", "step", "command", "printed"], rows)] if rows else []
+
+
+def _percent(share: float | None) -> str:
+    """A share in percent, never rounded up to 100."""
+    if share is None:
+        return "-"
+    return "100 %" if share == 1 else f"{min(share * 100, 99.9):.1f} %"

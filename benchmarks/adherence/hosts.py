@@ -1,0 +1,152 @@
+"""Where an agent's commands are run: Lockstep in this process, Lockstep as a real process, and the plain printer."""
+
+from __future__ import annotations
+
+import contextlib
+import io
+import os
+import sqlite3
+import subprocess
+import sys
+from typing import TYPE_CHECKING, Protocol
+
+from benchmarks.adherence import baseline
+from benchmarks.adherence.block import Block, Printed, flag_value
+from skills.lib import paths
+from skills.lib.runtime import Desk, loading, script
+from skills.lib.workflow.caller import Caller
+from skills.lib.workflow.state import Request
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from benchmarks.adherence.skills import Skill
+
+
+class Host(Protocol):
+    """Runs the commands of one run's agents, in one project."""
+
+    project: str
+    remembers: bool
+
+    def begin(self, skill: Skill, params: Mapping[str, str]) -> list[str]:
+        """The command that opens a run."""
+
+    def call(self, argv: list[str]) -> Block:
+        """Run a command and read what it prints."""
+
+    def standing(self) -> dict[str, str]:
+        """Every run as it stands, by id: equal before and after where a command changed nothing."""
+
+    def answer(self, block: Block, answer: str, reason: str) -> Block:
+        """Have a person answer the question of a waiting block at a terminal; the block after it."""
+
+
+class Lockstep:
+    """Lockstep on a ledger of its own; ``as_process`` starts a process for each command, as an agent's shell does."""
+
+    remembers = True
+
+    def __init__(self, project: str, as_process: bool = False) -> None:
+        self.project = project
+        self.as_process = as_process
+        os.makedirs(os.path.join(project, ".lockstep"), exist_ok=True)
+        self.environment = {
+            name: value
+            for name, value in os.environ.items()
+            if name not in ("LOCKSTEP_HOME", "PYTHONDONTWRITEBYTECODE")
+        }
+
+    def begin(self, skill: Skill, params: Mapping[str, str]) -> list[str]:
+        """The command that SKILL.md gives, with the run's parameters."""
+        words = [word for name, value in params.items() for word in (f"--{name}", value)]
+        return [sys.executable, skill.script, "--step", "1", "--project", self.project, *words]
+
+    def call(self, argv: list[str]) -> Block:
+        """Run the command; in this process it is the same entry, without the start of an interpreter."""
+        return Block(self._process(argv) if self.as_process else self._here(argv))
+
+    def standing(self) -> dict[str, str]:
+        """The rows of all runs."""
+        if not os.path.exists(self._database):
+            return {}
+        with sqlite3.connect(self._database) as connection:
+            rows = dict(connection.execute("SELECT id, data FROM runs").fetchall())
+        connection.close()
+        return rows
+
+    def answer(self, block: Block, answer: str, reason: str) -> Block:
+        """What ``lockstep answer`` does, as a person."""
+        script_path = block.next[1]
+        desk = Desk(Caller(sys.executable, script_path, self.project), actor="person")
+        workflow = loading.workflow_of_script(script_path)
+        request = Request("next", run=block.run, turn=int(str(block.root.get("turn"))), answer=answer, reason=reason)
+        try:
+            reply = desk.advance(workflow, block.run, request)
+            return Block(Printed(reply.exit_code, script.render_reply(reply, desk)))
+        finally:
+            desk.ledger.close()
+
+    @property
+    def _database(self) -> str:
+        return os.path.join(paths.home(self.project), "runs.db")
+
+    def _process(self, argv: list[str]) -> Printed:
+        done = subprocess.run(
+            argv, capture_output=True, text=True, cwd=self.project, env=self.environment, check=False, timeout=120
+        )
+        return Printed(done.returncode, done.stdout, done.stderr)
+
+    def _here(self, argv: list[str]) -> Printed:
+        out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
+        before = sys.stdout, sys.stderr
+        sys.stdout, sys.stderr = out, err
+        try:
+            code = script.main(loading.workflow_of_script(argv[1]), argv[2:], argv[1])
+        finally:
+            sys.stdout, sys.stderr = before
+        out.flush()
+        return Printed(code, out.buffer.getvalue().decode(), err.getvalue())
+
+
+class Stateless:
+    """The plain step printer: a step number in, a text out, nothing remembered."""
+
+    remembers = False
+
+    def __init__(self, skill: Skill, project: str) -> None:
+        self.skill, self.project = skill, project
+        self._answered = ""
+
+    def begin(self, skill: Skill, params: Mapping[str, str]) -> list[str]:
+        """The command that prints the first step."""
+        del params
+        return [sys.executable, skill.script, "--step", "1", "--total-steps", str(len(skill.workflow.steps))]
+
+    def call(self, argv: list[str]) -> Block:
+        """Print the step that the command names."""
+        code, text, errors = baseline.main(self.skill.workflow, argv[:2], argv[2:])
+        return Block(Printed(code, text, errors))
+
+    def standing(self) -> dict[str, str]:
+        """Nothing stands anywhere."""
+        return {}
+
+    def answer(self, block: Block, answer: str, reason: str) -> Block:
+        """The person speaks, and the agent goes on as it understood."""
+        del reason
+        step = self.skill.workflow.step(block.id)
+        target = baseline.target_of_answer(step, answer)
+        number = str(self.skill.workflow.number(target)) if target else flag_value(block.next, "--total-steps")
+        return self.call([*block.next[:2], "--step", str(number), *block.next[4:]])
+
+
+@contextlib.contextmanager
+def own_ledgers() -> Iterator[None]:
+    """Each project keeps its own ledger while the body runs, whatever the surroundings say."""
+    kept = os.environ.pop("LOCKSTEP_HOME", None)
+    try:
+        yield
+    finally:
+        if kept is not None:
+            os.environ["LOCKSTEP_HOME"] = kept

@@ -1,0 +1,59 @@
+"""The skills that the agents walk: those of the tree, and the small ones of this benchmark, written to a folder."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING, NamedTuple
+
+from benchmarks.adherence.workflows import WORKFLOWS
+from skills.lib.runtime import loading
+
+if TYPE_CHECKING:
+    from skills.lib.workflow.core import Workflow
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SHIPPED = ("problem-analysis", "decision-critic", "codebase-analysis", "leon-writing-style")
+
+ENTRY = """import sys
+
+sys.path.insert(0, {root!r})
+
+from skills._bootstrap import main
+
+main(__file__, "{name}_workflow")
+"""
+GRAPH = """from benchmarks.adherence import workflows
+from skills.lib.workflow.core import register_workflow
+
+register_workflow(workflows.WORKFLOWS[{skill!r}, {name!r}])
+"""
+
+
+class Skill(NamedTuple):
+    """A skill to walk: its name, its entry script, its graph."""
+
+    name: str
+    script: str
+    workflow: Workflow
+
+
+def shipped() -> list[Skill]:
+    """The skills of the tree."""
+    folder = os.path.join(ROOT, "skills")
+    return [_skill(name, os.path.join(folder, name, "scripts", name.replace("-", "_") + ".py")) for name in SHIPPED]
+
+
+def small(folder: str) -> list[Skill]:
+    """The skills of this benchmark, written into that folder."""
+    for skill, name in WORKFLOWS:
+        scripts = os.path.join(folder, skill, "scripts")
+        os.makedirs(scripts, exist_ok=True)
+        for file, text in ((f"{name}.py", ENTRY), (f"{name}_workflow.py", GRAPH)):
+            with open(os.path.join(scripts, file), "w", encoding="utf-8") as opened:
+                opened.write(text.format(root=ROOT, skill=skill, name=name))
+    names = dict.fromkeys(skill for skill, _ in WORKFLOWS)
+    return [_skill(name, os.path.join(folder, name, "scripts", f"{name}.py")) for name in names]
+
+
+def _skill(name: str, script: str) -> Skill:
+    return Skill(name, script, loading.workflow_of_script(script))

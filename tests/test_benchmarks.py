@@ -1,0 +1,164 @@
+"""The benchmarks: what the adherence benchmark finds, that it would find a fault, and that every one of them runs."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.__main__ import main
+from benchmarks.adherence import audit, simulation, skills
+from benchmarks.adherence.deviations import NAMES
+from benchmarks.adherence.tally import Tally
+from benchmarks.graphs import edges, large_workflow, workflow_of_edges
+from benchmarks.report import Figures
+from skills.lib.ledger import Ledger
+from skills.lib.workflow import engine
+from skills.lib.workflow.decision import Move
+from skills.lib.workflow.state import Request
+from skills.lib.workflow.validation import validate
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SEED = 7
+
+
+@pytest.fixture(scope="module")
+def deviating() -> Tally:
+    return simulation.simulate(simulation.LEDGER, 160, SEED, 0.25)
+
+
+def test_every_deviation_is_refused_and_the_way_back_is_given(deviating: Tally) -> None:
+    assert deviating.faults == []
+    assert {kind: deviating.share(kind) for kind in NAMES} == dict.fromkeys(NAMES, 1.0)
+    assert (deviating.ended, deviating.disturbed_runs) == (160, 0)
+
+
+def test_no_run_reaches_its_end_without_the_evidence_of_every_step(deviating: Tally) -> None:
+    assert deviating.holes == 0
+
+
+def test_a_refused_agent_is_back_on_its_way_within_four_commands(deviating: Tally) -> None:
+    assert {commands for many in deviating.recoveries.values() for commands in many} <= {1, 2, 3, 4}
+
+
+def test_honest_runs_are_not_disturbed() -> None:
+    tally = simulation.simulate(simulation.LEDGER, 80, SEED, 0)
+    assert tally.faults == []
+    assert (tally.ended, tally.disturbed_runs, tally.holes, sum(tally.made.values())) == (80, 0, 0, 0)
+    assert len({step.partition(":")[0] for step in tally.steps}) == 8
+
+
+def test_the_plain_printer_refuses_nothing() -> None:
+    tally = simulation.simulate(simulation.BASELINE, 160, SEED, 0.25)
+    assert tally.share("skip a step") == 0
+    assert tally.share("report without evidence") == 0
+    assert tally.share("lose the output, retry") == 1
+    assert tally.holes > 0
+
+
+def test_a_run_prints_the_same_in_this_process_and_by_real_ones() -> None:
+    assert simulation.same_as_process(8, SEED, 0.2) == 8
+
+
+def test_an_engine_that_routes_anywhere_is_found_out(monkeypatch: pytest.MonkeyPatch) -> None:
+    decide = engine.decide
+
+    def careless(workflow, run, request, proof, actor="agent"):  # type: ignore[no-untyped-def]
+        forgiven = Request(**{**request.fields(), "step": "next"})
+        return decide(workflow, run, forgiven, proof, actor)
+
+    monkeypatch.setattr(engine, "decide", careless)
+    tally = simulation.simulate(simulation.LEDGER, 40, SEED, 0.3)
+    share = tally.share("skip a step")
+    assert share is not None
+    assert share < 1
+    assert "skip a step" in {fault.what for fault in tally.faults}
+
+
+def _walked(folder: Path, name: str) -> tuple[str, str]:
+    """Walk one run of a small skill; the folder of its ledger, and the run's id."""
+    skill = next(skill for skill in skills.small(str(folder / "skills")) if skill.name == name)
+    project = folder / "project"
+    project.mkdir()
+    simulation.run(simulation.LEDGER, skill, str(project), "1", 0, Tally())
+    home = str(project / ".lockstep")
+    ledger = Ledger(home)
+    run = ledger.every_run("parent IS NULL")[0]
+    ledger.close()
+    return home, run.id
+
+
+@pytest.fixture
+def commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., list[str]]:
+    monkeypatch.delenv("LOCKSTEP_HOME")
+    home, _ = _walked(tmp_path, "reviewed")
+
+    def commit(start: dict[str, object], detail: dict[str, object]) -> list[str]:
+        ledger = Ledger(home)
+        before = ledger.every_run("parent IS NULL")[0]
+        run = before.changed(id="forged22", version=0, turn=1, **start)
+        opened = ledger.commit(None, Move(run, "opened", {}), "agent")
+        ended = opened.changed(status="done", step=None, turn=2)
+        ledger.commit(opened, Move(ended, "finished", {"recorded": {}, "evidence": [], **detail}), "agent")
+        ledger.close()
+        return [gap.replace("forged22", "RUN") for gap in audit.gaps(home)]
+
+    return commit
+
+
+def test_the_audit_is_content_with_an_honest_record(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("LOCKSTEP_HOME")
+    home, _ = _walked(tmp_path, "reviewed")
+    assert audit.gaps(home) == []
+
+
+def test_the_audit_names_a_way_that_the_graph_does_not_have(commit: Callable[..., list[str]]) -> None:
+    assert commit({"status": "open", "step": "write"}, {"from": "write", "to": None, "outcome": "ok"}) == [
+        "RUN left write at turn 1: by ok to None, which the graph does not have",
+        "RUN left write at turn 1: summary was not recorded",
+        "RUN left write at turn 1: 1 proofs were due, and there are []",
+    ]
+
+
+def test_the_large_workflows_are_valid_and_as_large_as_asked_for() -> None:
+    assert [len(large_workflow(steps).steps) for steps in (1, 40, 1000)] == [1, 40, 1000]
+    assert validate(large_workflow(200)) == []
+    assert 1000 <= len(edges(workflow_of_edges(1000))) < 1010
+
+
+def test_a_table_shows_numbers_with_fitting_digits() -> None:
+    table = Figures("Title", ["what", "count", "share"], [["a", 12_345, 0.12345], ["b", None, 1234.5]], ["A note."])
+    cells = [list(column.cells) for column in table.to_table().columns]
+    assert cells == [["a", "b"], ["12,345", "-"], ["0.123", "1,234"]]
+    assert table.to_data() == {
+        "title": "Title",
+        "rows": [{"what": "a", "count": 12_345, "share": 0.12345}, {"what": "b", "count": None, "share": 1234.5}],
+        "notes": ["A note."],
+    }
+
+
+def test_every_benchmark_runs(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["--quick", "--json", "--runs", "8"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert list(found["benchmarks"]) == ["steps", "validation", "drawing", "formatters", "adherence"]
+    assert [row["call"] for row in found["benchmarks"]["steps"][0]["rows"]] == [
+        "python -c pass",
+        "a step, with ledger commit",
+        "a step, stateless",
+        "refused step",
+        "an opening",
+        "a repeat of the last command",
+    ]
+    assert {row["share drawn"] for row in found["benchmarks"]["drawing"][0]["rows"]} == {"100 %"}
+    assert found["quick"] is True
+
+
+def test_a_name_that_is_no_benchmark_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as left:
+        main(["step"])
+    assert left.value.code == 2
+    assert "step is no benchmark: steps, validation, drawing, formatters, adherence" in capsys.readouterr().err

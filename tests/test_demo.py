@@ -1,0 +1,52 @@
+"""The demo: a real question, walked by the printed commands to its end."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from skills.lib.ledger import Ledger
+
+DEMO = Path(__file__).resolve().parents[1] / "demo" / "run.py"
+
+
+def run_demo(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
+    """Run the demo from a folder that is not the tree's."""
+    return subprocess.run(
+        [sys.executable, str(DEMO), *arguments],
+        cwd=cwd,
+        env={**os.environ, "COLUMNS": "100"},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
+@pytest.mark.req("W-18")
+def test_the_demo_walks_to_the_end_and_shows_the_record(tmp_path: Path) -> None:
+    done = run_demo("--project", str(tmp_path), cwd=tmp_path)
+    assert (done.returncode, done.stderr) == (0, "")
+    for title in ("step 1 of 5", "step 2 of 5", "step 3 of 5", "step 4 of 5", "step 5 of 5", "done (exit 0)"):
+        assert title in done.stdout
+    assert "From hypothesize the graph has no way to step report." in done.stdout
+    assert "The same block, to the letter." in done.stdout
+    assert done.stdout.count("$ lockstep trace ") == 1
+
+    ledger = Ledger(str(tmp_path / ".lockstep"), create=False)
+    (run,) = ledger.every_run()
+    kinds = [event.kind for event in ledger.events(run.id)]
+    assert (run.status, run.visits["gate"], run.visits["investigate"] >= 2) == ("done", 1, True)
+    assert kinds.count("refused") == 1
+    assert run.state["report"]["answer"] in " ".join(run.state["report"]["report"].splitlines())
+    ledger.close()
+
+
+def test_what_is_no_module_is_refused(tmp_path: Path) -> None:
+    done = run_demo("--module", "os; print(1)", cwd=tmp_path)
+    assert done.returncode == 2
+    assert "--module 'os; print(1)' is not a module's name" in done.stderr
