@@ -17,11 +17,13 @@ differs: 4 for ``skills/<skill>/scripts/x.py``, 5 one folder deeper.
     main(__file__, "x_workflow")
 """
 
+import gc
 import os
 import sys
 
 
-def main(script, module):  # type: ignore[no-untyped-def]  # annotations of a return would be fine, but not on Python 2
+def main(script, module):
+    # type: (str, str) -> None
     """Run the script whose graph is in ``module`` beside it, and exit with its code."""
     if sys.version_info < (3, 11):
         found = ".".join([str(part) for part in sys.version_info[:3]])
@@ -33,6 +35,8 @@ def main(script, module):  # type: ignore[no-untyped-def]  # annotations of a re
         base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
         sys.pycache_prefix = os.path.join(base, "lockstep", "bytecode")
         sys.dont_write_bytecode = False
+    # A call lives for milliseconds and keeps little: collecting garbage would cost more than it frees.
+    gc.disable()
     try:
         from skills.lib.runtime import entry
 

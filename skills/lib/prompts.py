@@ -37,18 +37,22 @@ def read_prompts(module_file: str) -> Prompts:
     stem = os.path.splitext(os.path.abspath(module_file))[0].removesuffix("_workflow")
     file = stem + "_prompts.md"
     prompts = Prompts(file)
+    text = _read(file)
+    if "```" not in text:
+        for section in ("\n" + text).split("\n## ")[1:]:
+            title, _, body = section.partition("\n")
+            _keep(prompts, title.strip(), body)
+        return prompts
     title, lines, fenced = "", list[str](), False
-    for line in _read(file).split("\n"):
+    for line in text.split("\n"):
         if line.startswith("## ") and not fenced:
-            _keep(prompts, title, lines)
+            _keep(prompts, title, "\n".join(lines))
             title, lines = line[3:].strip(), []
-            if title in prompts:
-                raise SkillError(f"{file} has the section {title!r} twice", remedy="rename one, or join the two")
         else:
             if line.lstrip().startswith("```"):
                 fenced = not fenced
             lines.append(line)
-    _keep(prompts, title, lines)
+    _keep(prompts, title, "\n".join(lines))
     return prompts
 
 
@@ -62,9 +66,11 @@ def read_resource(module_file: str, name: str) -> str:
     return _read(paths.within(os.path.join(_skill_folder(module_file), "resources"), name))
 
 
-def _keep(prompts: Prompts, title: str, lines: list[str]) -> None:
+def _keep(prompts: Prompts, title: str, body: str) -> None:
+    if title in prompts:
+        raise SkillError(f"{prompts.file} has the section {title!r} twice", remedy="rename one, or join the two")
     if title:
-        prompts[title] = "\n".join(lines).strip()
+        prompts[title] = body.strip()
 
 
 def _skill_folder(module_file: str) -> str:

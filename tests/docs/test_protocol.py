@@ -17,7 +17,7 @@ from skills.lib.workflow.values import SECRET_NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
-SOURCES = ("skills/lib/workflow/engine.py", "skills/lib/runtime/desk.py")
+SOURCES = ("skills/lib/workflow/engine.py", "skills/lib/workflow/reports.py", "skills/lib/runtime/desk.py")
 RNG = "{http://relaxng.org/ns/structure/1.0}"
 
 
@@ -37,7 +37,7 @@ def refusals() -> set[str]:
     found = set()
     for source in SOURCES:
         for node in ast.walk(ast.parse((ROOT / source).read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("_Refused", "Refusal") and node.args:
+            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("Refused", "Refusal") and node.args:
                 found |= words(node.args[0])
     return found
 

@@ -19,8 +19,8 @@ else:
     import _frozen_importlib_external as external
 
 SUFFIX = "_workflow.py"
-# By file: two copies of a skill may be loaded in one process, and the registry keeps one workflow of a name.
-_LOADED: dict[str, Workflow] = {}
+# By module: two copies of a skill may be loaded in one process, and the registry keeps one workflow of a name.
+_LOADED: dict[ModuleType, Workflow] = {}
 
 
 def module_name(path: str) -> str:
@@ -64,15 +64,15 @@ def load_module(path: str) -> ModuleType:
 def load_workflow(path: str) -> Workflow:
     """The workflow that the module file registers; SkillError where it registers none, or several."""
     path = os.path.abspath(path)
-    if path in _LOADED and os.path.isfile(path):
-        return _LOADED[path]
-    load_module(path)
+    module = load_module(path)
+    if module in _LOADED:
+        return _LOADED[module]
     found = [entry.workflow for entry in REGISTRY.values() if os.path.abspath(entry.file) == path]
     if len(found) != 1:
         raise SkillError(
             f"{path} registers {len(found)} workflows", valid="one", remedy="end it with register_workflow(WORKFLOW)"
         )
-    _LOADED[path] = found[0]
+    _LOADED[module] = found[0]
     return found[0]
 
 

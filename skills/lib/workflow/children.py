@@ -87,13 +87,9 @@ def task_workflow(name: str, spec: Mapping[str, Any]) -> Workflow:
     if spec.get("items"):
         actions += [
             "",
-            "Verify each of these items afresh. What the earlier review found is left out on purpose:",
-            "look, then judge.",
+            "Verify each of these items afresh: they stand under items, in CONTEXT.",
+            "What the earlier review found is left out on purpose: look, then judge.",
         ]
-        actions.extend(
-            f"- {item['id']} ({item['severity']}, {item['scope'] or 'whole'}): {item['check']}"
-            for item in spec["items"]
-        )
     elif "checkpoint" in spec:
         actions += [
             "",
@@ -111,6 +107,14 @@ def task_workflow(name: str, spec: Mapping[str, Any]) -> Workflow:
             forbidden=("Start no sub-agents.", "Ask the user nothing: a question is part of your result."),
         ),
     )
+
+
+def to_verify(spec: Mapping[str, Any]) -> list[str]:
+    """The items that a reviewer verifies again, a line each, without what the earlier review made of them."""
+    return [
+        f"{item['id']} ({item['severity']}, {item['scope'] or 'whole'}): {item['check']}"
+        for item in spec.get("items") or ()
+    ]
 
 
 def missing(children: Sequence[Run]) -> list[Run]:

@@ -7,7 +7,8 @@ import sys
 from skills.lib import compact_json
 from skills.lib.errors import SkillError, UsageError
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
-from skills.lib.workflow.types import AgentRole, Block, Dispatch, Gate, Outcome, Person, Value, coerce
+from skills.lib.workflow.types import AgentRole, Block, Dispatch, Gate, Person, Value, coerce
+from skills.lib.workflow.types import Outcome as Outcome  # a name of this module too (requirement W-01)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

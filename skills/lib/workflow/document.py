@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skills.lib.workflow.caller import Caller
-    from skills.lib.workflow.engine import Refusal
+    from skills.lib.workflow.decision import Refusal
     from skills.lib.workflow.requirements import Arg
     from skills.lib.workflow.state import Request
 
@@ -65,6 +65,7 @@ def done_document(
     parent_command: str = "",
     siblings: Sequence[Run] = (),
     notices: Sequence[Element] = (),
+    spill: dict[str, str] | None = None,
 ) -> Element:
     """What is printed when nothing is left to do; a sub-agent's last words carry what its orchestrator does next."""
     attributes = {"protocol": "1", "skill": workflow.name, "run": run.id, "turn": run.turn, "status": run.status}
@@ -74,7 +75,8 @@ def done_document(
     if run.status != "done":
         words = f"This run is {run.status}" + (f": {run.last['reason']}" if run.last.get("reason") else "") + "."
     parts = [Element("STATE", {}, words), *notices]
-    result = [_value(last, name, value) for name, value in _result(workflow, run, last)]
+    files = spill or {}
+    result = [_value(last, name, value, files.get(f"{last}.{name}")) for name, value in _result(workflow, run, last)]
     if result:
         parts.append(Element("RESULT", {}, *result))
     if parent is None:
@@ -164,10 +166,22 @@ def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[st
         state = run.state.get(source, {}) if source else run.params
         if state.get(name) is not None:
             found.append((source, name, present(state[name])))
+    if run.spec.get("items"):
+        from skills.lib.workflow import children
+
+        found.append(("", "items", present(children.to_verify(run.spec))))
     review = _review_to_fix(run, step) if run.reviews else None
     if review:
         found.append((review[0], "findings", present(review[1])))
     return found
+
+
+def shown_values(workflow: Workflow, run: Run) -> list[tuple[str, str, str]]:
+    """The values that the run's present block shows, its end too: what may stand in files where the block is long."""
+    if run.ended:
+        last = run.last.get("step", "")
+        return [(last, name, present(value)) for name, value in _result(workflow, run, last)]
+    return context_values(workflow, run, workflow.step(run.step or ""))
 
 
 def present(value: Any) -> str:

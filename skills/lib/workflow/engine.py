@@ -7,18 +7,19 @@ from __future__ import annotations
 
 from skills.lib import compact_json
 from skills.lib.errors import HandlerError
-from skills.lib.workflow import children, quality, values
+from skills.lib.workflow import children, quality, reports, values
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, digest
+from skills.lib.workflow.decision import Decision, Move, Refusal, Refused, Repeat
 from skills.lib.workflow.requirements import Field, fill
 from skills.lib.workflow.state import Request, Run
-from skills.lib.workflow.types import Dispatch, Gate, Outcome, Person, QRStatus, Value, is_word
+from skills.lib.workflow.types import Dispatch, Gate, Outcome, Person, QRStatus, is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, Protocol
 
-    from skills.lib.workflow.requirements import Arg, Artifact, Command
+    from skills.lib.workflow.requirements import Artifact, Command
 
     class Proof(Protocol):
         """What the engine asks of the world; each answer is evidence."""
@@ -30,64 +31,14 @@ if TYPE_CHECKING:
             """Look at a file or run a command: ``{"ok": …, "what": …, "why": …}``."""
 
 
-class Refusal(Value):
-    """Not allowed from where the run stands: a code for programs, the reason in words, what would be valid."""
-
-    __slots__ = ("code", "why", "valid", "evidence")
-    code: str
-    why: str
-    valid: tuple[str, ...]
-    evidence: tuple[dict[str, Any], ...]
-
-    def __init__(
-        self, code: str, why: str, valid: tuple[str, ...] = (), evidence: tuple[dict[str, Any], ...] = ()
-    ) -> None:
-        self._set(code=code, why=why, valid=valid, evidence=evidence)
-
-
-class Repeat(Value):
-    """The very request that led to where the run stands: nothing to do but to print the block again."""
-
-    __slots__ = ()
-
-
-class Move(Value):
-    """The run as it stands after the request, the event to record, and the children to create or end."""
-
-    __slots__ = ("run", "kind", "detail", "create", "end")
-    run: Run
-    kind: str
-    detail: dict[str, Any]
-    create: tuple[dict[str, Any], ...]
-    end: tuple[tuple[str, str], ...]
-
-    def __init__(
-        self,
-        run: Run,
-        kind: str,
-        detail: dict[str, Any],
-        create: tuple[dict[str, Any], ...] = (),
-        end: tuple[tuple[str, str], ...] = (),
-    ) -> None:
-        self._set(run=run, kind=kind, detail=detail, create=create, end=end)
-
-
-Decision = Refusal | Repeat | Move
-
-
-class _Refused(Exception):
-    def __init__(self, code: str, why: str, valid: tuple[str, ...] = (), evidence: tuple[dict[str, Any], ...] = ()):
-        self.refusal = Refusal(code, why, valid, evidence)
-
-
 def open_run(workflow: Workflow, run: Run, given: Mapping[str, Any]) -> Refusal | Move:
     """Put a new (or pending child) run on the first step with its parameters, or refuse and say what is missing."""
     try:
-        params = _read(workflow.run_params(), given, workflow)
+        params = reports.parameters(workflow.run_params(), given)
         kept = values.keepable(params)
         fresh = run.changed(workflow=workflow.name, fingerprint=workflow.fingerprint, params=kept, status="open")
         return _enter(workflow, fresh, workflow.start, "opened", {"params": kept})
-    except _Refused as refused:
+    except Refused as refused:
         return refused.refusal
 
 
@@ -103,7 +54,7 @@ def decide(workflow: Workflow, run: Run, request: Request, proof: Proof, actor: 
         if run.status == "waiting":
             return _answer(workflow, run, step, request, actor)
         return _leave(workflow, run, step, request, proof)
-    except _Refused as refused:
+    except Refused as refused:
         return refused.refusal
 
 
@@ -133,12 +84,12 @@ def _is_due(run: Run, request: Request) -> bool:
     if request.turn is not None and request.turn == last.get("turn") and request_digest(request) == last.get("digest"):
         return False
     if run.ended:
-        raise _Refused("run-ended", f"This run is {run.status}: nothing moves it any more.")
+        raise Refused("run-ended", f"This run is {run.status}: nothing moves it any more.")
     if request.turn is None:
-        raise _Refused("no-turn", "Without --turn a command can only show the present step, and it asked for another.")
+        raise Refused("no-turn", "Without --turn a command can only show the present step, and it asked for another.")
     if request.turn != run.turn:
         kind = "already been taken" if request.turn < run.turn else "not come yet"
-        raise _Refused("wrong-turn", f"Turn {request.turn} has {kind}: the run is at turn {run.turn}.")
+        raise Refused("wrong-turn", f"Turn {request.turn} has {kind}: the run is at turn {run.turn}.")
     return True
 
 
@@ -160,42 +111,15 @@ def _check_target_possible(workflow: Workflow, step: StepDef, request: Request) 
     ways = tuple(target or "done" for target in targets(step))
     known = target is None or workflow.has(target)
     lead = f"step {wanted}" if known and target else ("the end" if known else f"{wanted}, which is no step of it,")
-    raise _Refused("skipped-step", f"From {step.id} the graph has no way to {lead}.", ways)
-
-
-def _read(specs: tuple[Arg, ...], given: Mapping[str, Any], workflow: Workflow) -> dict[str, Any]:
-    """Values of these parameters, defaults filled in; refused where one is missing, unknown or out of range."""
-    known = {spec.name: spec for spec in specs}
-    for name in given:
-        if name not in known:
-            valid = tuple(spec.flag for spec in specs)
-            raise _Refused("unknown-parameter", f"--{name.replace('_', '-')} is not asked for here.", valid)
-    found = {}
-    for spec in specs:
-        if spec.name in given:
-            found[spec.name] = _value(spec, given[spec.name])
-        elif spec.required:
-            what = f"{spec.flag} is missing: {values.expectation(spec)}"
-            raise _Refused("missing-parameter", f"{what} ({spec.help})." if spec.help else f"{what}.", spec.choices)
-        else:
-            found[spec.name] = spec.default
-    return found
-
-
-def _value(spec: Arg | Field, raw: Any) -> Any:
-    try:
-        return values.read(spec, raw)
-    except ValueError as error:
-        unfilled = isinstance(raw, str) and values.is_placeholder(raw, spec.name)
-        raise _Refused("unfilled" if unfilled else "bad-value", f"{error}.", spec.choices) from None
+    raise Refused("skipped-step", f"From {step.id} the graph has no way to {lead}.", ways)
 
 
 def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof: Proof) -> Decision:
     if request.answer is not None:
-        raise _Refused("no-question", f"Step {step.id} asks nobody anything, so there is nothing to answer.")
-    params = _step_params(workflow, run, step, request)
-    recorded = _records(run, step, request)
-    _check_echo(run, step, request)
+        raise Refused("no-question", f"Step {step.id} asks nobody anything, so there is nothing to answer.")
+    params = reports.step_params(workflow, run, step, request)
+    recorded = reports.records(run, step, request)
+    reports.check_echo(run, step, request)
     found: dict[str, Any] = {}
     reviews = run.reviews
     if isinstance(step.handler, Dispatch):
@@ -221,56 +145,6 @@ def _sent_back(run: Run, checkpoint: str, step: StepDef) -> Run:
     return run.changed(reviews={**run.reviews, checkpoint: {**run.reviews[checkpoint], "sent_back_to": work}})
 
 
-def _step_params(workflow: Workflow, run: Run, step: StepDef, request: Request) -> dict[str, Any]:
-    return _read(workflow.step_params(step.id), _beyond_run(workflow, run, request), workflow)
-
-
-def _beyond_run(workflow: Workflow, run: Run, request: Request) -> dict[str, Any]:
-    """The parameters given that are not the run's; those of the run may be said again, but not otherwise."""
-    given = dict(request.params)
-    for spec in workflow.run_params():
-        if spec.name in given and _value(spec, given.pop(spec.name)) != run.params.get(spec.name):
-            kept = run.params.get(spec.name)
-            raise _Refused("fixed-parameter", f"{spec.flag} was fixed when the run opened, as {kept!r:.200}.")
-    return given
-
-
-def _records(run: Run, step: StepDef, request: Request) -> dict[str, Any]:
-    fields = {spec.name: spec for spec in step.requires if isinstance(spec, Field)}
-    recorded = {}
-    for name in request.records:
-        if name not in fields:
-            raise _Refused("unknown-field", f"Step {step.id} records no {name!r:.80}.", tuple(fields))
-    for name, spec in fields.items():
-        if name in request.records:
-            recorded[name] = _value(spec, request.records[name])
-            if spec.type == "items" and run.spec.get("items"):
-                try:
-                    quality.check_same(recorded[name], run.spec["items"])
-                except ValueError as error:
-                    raise _Refused("other-items", f"{error}.") from None
-        elif spec.required:
-            what = f"{name} is not recorded: {values.expectation(spec)}"
-            raise _Refused("missing-evidence", f"{what} ({spec.help})." if spec.help else f"{what}.", spec.choices)
-    return recorded
-
-
-def _check_echo(run: Run, step: StepDef, request: Request) -> None:
-    """Refuse a --qr flag that the ledger does not bear out."""
-    if request.qr_status is None and request.qr_iteration is None and request.qr_fail is None:
-        return
-    checkpoint = step.gate.checkpoint if step.gate else step.checkpoint
-    state = quality.state(run.reviews.get(checkpoint or ""))
-    status = state.status.value if state.status else "not reviewed"
-    if request.qr_status is not None and request.qr_status != status:
-        why = f"--qr-status {request.qr_status} is not what the ledger has for {checkpoint or step.id}: {status}."
-        raise _Refused("forged-verdict", why)
-    if request.qr_iteration is not None and request.qr_iteration != state.iteration:
-        raise _Refused("forged-verdict", f"--qr-iteration {request.qr_iteration}: the ledger has {state.iteration}.")
-    if request.qr_fail is not None and request.qr_fail != state.failed:
-        raise _Refused("forged-verdict", f"--qr-fail {str(request.qr_fail).lower()} is not what the ledger has.")
-
-
 def _collect(run: Run, step: StepDef, proof: Proof) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the children brought, and the reviews with theirs counted; refused while one is unaccounted for."""
     brood = proof.children()
@@ -278,7 +152,7 @@ def _collect(run: Run, step: StepDef, proof: Proof) -> tuple[dict[str, Any], dic
     if out:
         names = ", ".join(child.id for child in out)
         why = f"{len(out)} of the sub-agents of {step.id} are not accounted for: {names}."
-        raise _Refused("unaccounted-child", why, tuple(child.id for child in out))
+        raise Refused("unaccounted-child", why, tuple(child.id for child in out))
     found = {"results": children.results(brood)}
     checkpoint = step.checkpoint
     if checkpoint is None:
@@ -297,7 +171,7 @@ def _prove(run: Run, step: StepDef, fields: Mapping[str, Any], proof: Proof) -> 
         result = proof.check(requirement, {**run.recorded, **fields})
         evidence += (result,)
         if not result["ok"]:
-            raise _Refused("missing-evidence", str(result["why"]), (), evidence)
+            raise Refused("missing-evidence", str(result["why"]), (), evidence)
     return evidence
 
 
@@ -312,7 +186,7 @@ def _outcome(
     elif gate:
         review = run.reviews.get(gate.checkpoint)
         if not review:
-            raise _Refused("not-reviewed", f"Nobody has reviewed {gate.checkpoint} in this run.")
+            raise Refused("not-reviewed", f"Nobody has reviewed {gate.checkpoint} in this run.")
         outcome = Outcome.OK if review["status"] == QRStatus.PASS else Outcome.FAIL
     elif isinstance(handler, Dispatch):
         failed = any(entry["status"] == "lost" or entry.get("verdict") == "fail" for entry in state["results"])
@@ -330,7 +204,7 @@ def _outcome(
 def _check_outcome(step: StepDef, request: Request, outcome: Outcome) -> None:
     if request.outcome is not None and request.outcome != outcome:
         why = f"The outcome of {step.id} is {outcome}, not {request.outcome!r:.60}."
-        raise _Refused("wrong-outcome", why, (outcome,))
+        raise Refused("wrong-outcome", why, (outcome,))
 
 
 def _call(
@@ -363,9 +237,9 @@ def _reported(step: StepDef, request: Request) -> Outcome:
     valid = tuple(outcome.value for outcome in step.next)
     if request.outcome is not None:
         if values.is_placeholder(request.outcome, "outcome"):
-            raise _Refused("unfilled", "--outcome still stands as a placeholder; say how the step ended.", valid)
+            raise Refused("unfilled", "--outcome still stands as a placeholder; say how the step ended.", valid)
         if not is_word(Outcome, request.outcome) or step.route(Outcome(request.outcome)) is None:
-            raise _Refused("wrong-outcome", f"Step {step.id} has no outcome {request.outcome!r:.60}.", valid)
+            raise Refused("wrong-outcome", f"Step {step.id} has no outcome {request.outcome!r:.60}.", valid)
         return Outcome(request.outcome)
     if len(step.next) == 1:
         return next(iter(step.next))
@@ -373,7 +247,7 @@ def _reported(step: StepDef, request: Request) -> Outcome:
         ways = targets(step)[None if request.step == "done" else request.step]
         if len(ways) == 1:
             return ways[0]
-    raise _Refused("missing-outcome", f"Step {step.id} can end in {len(valid)} ways: say which with --outcome.", valid)
+    raise Refused("missing-outcome", f"Step {step.id} can end in {len(valid)} ways: say which with --outcome.", valid)
 
 
 def _go(
@@ -392,7 +266,7 @@ def _go(
     wanted = None if request.step == "done" else request.step
     if wanted != "next" and wanted != target:
         why = f"{step.id} ended with {outcome}, which leads to {target or 'the end'}, not to {wanted or 'the end'}."
-        raise _Refused("wrong-outcome", why, (target or "done",))
+        raise Refused("wrong-outcome", why, (target or "done",))
     last = {"turn": run.turn, "digest": request_digest(request), "step": step.id, "outcome": outcome}
     left = run.changed(state={**run.state, step.id: state}, last=last, children=[], question=None)
     detail = {"from": step.id, "to": target, **detail}
@@ -415,7 +289,7 @@ def _enter(workflow: Workflow, run: Run, step_id: str, kind: str, detail: dict[s
         try:
             create = children.specs(entered, step)
         except ValueError as error:
-            raise _Refused("bad-targets", f"{error}.") from None
+            raise Refused("bad-targets", f"{error}.") from None
         return Move(entered, kind, detail, tuple(create))
     return Move(entered, kind, detail)
 
@@ -437,16 +311,16 @@ def _answer(workflow: Workflow, run: Run, step: StepDef, request: Request, actor
     answer = request.answer
     if question.get("at_terminal") and actor != "person":
         why = "A person answers this at a terminal; an answer that is passed on for them does not count."
-        raise _Refused("person-needed", why, choices)
+        raise Refused("person-needed", why, choices)
     if answer is None:
-        raise _Refused("unanswered", f"The run waits for a person: {question.get('text', '')}", choices)
+        raise Refused("unanswered", f"The run waits for a person: {question.get('text', '')}", choices)
     if not answer.strip() or values.is_placeholder(answer, "answer"):
-        raise _Refused("unfilled", "--answer holds no answer yet.", choices)
+        raise Refused("unfilled", "--answer holds no answer yet.", choices)
     if choices and answer not in choices:
-        raise _Refused("bad-value", f"{answer!r:.80} is not one of the answers.", choices)
-    for name in (*request.records, *_beyond_run(workflow, run, request)):
-        raise _Refused("unknown-field", f"{step.id} waits for an answer; nothing is recorded with it: {name!r:.80}.")
-    _check_echo(run, step, request)
+        raise Refused("bad-value", f"{answer!r:.80} is not one of the answers.", choices)
+    for name in (*request.records, *reports.beyond_run(workflow, run, request)):
+        raise Refused("unknown-field", f"{step.id} waits for an answer; nothing is recorded with it: {name!r:.80}.")
+    reports.check_echo(run, step, request)
     state = {**run.state.get(step.id, {}), "answer": answer, "answered_by": actor}
     if request.reason:
         state["reason"] = request.reason
@@ -464,7 +338,7 @@ def _settle_gate(
 ) -> Decision:
     """A person accepts what is open, with a reason that is kept, or sends the work back once more."""
     if request.answer == "accept" and not (request.reason or "").strip():
-        raise _Refused("no-reason", "Accepting open findings takes a reason: --reason.", ("accept", "revise"))
+        raise Refused("no-reason", "Accepting open findings takes a reason: --reason.", ("accept", "revise"))
     checkpoint = (run.question or {})["gate"]
     outcome = Outcome.OK if request.answer == "accept" else Outcome.FAIL
     _check_outcome(step, request, outcome)
@@ -481,16 +355,16 @@ def _account(run: Run, request: Request, proof: Proof) -> Decision:
     brood = {child.id: child for child in proof.children()}
     child = brood.get(child_id)
     if child is None:
-        raise _Refused("unknown-child", f"{child_id!r:.80} is not a sub-agent of the present step.", tuple(brood))
+        raise Refused("unknown-child", f"{child_id!r:.80} is not a sub-agent of the present step.", tuple(brood))
     verb = "lost" if request.lost else "replaced"
     if child.status == verb:
         return Repeat()
     if child.ended:
-        raise _Refused(
+        raise Refused(
             "child-ended", f"{child_id} is {child.status} already.", tuple(c.id for c in brood.values() if not c.ended)
         )
     reason = (request.reason or "").strip()
     if request.lost and (not reason or values.is_placeholder(reason, "reason")):
-        raise _Refused("no-reason", f"Say why {child_id} is given up: --reason.")
+        raise Refused("no-reason", f"Say why {child_id} is given up: --reason.")
     create = () if request.lost else (child.spec,)
     return Move(run, f"child-{verb}", {"child": child_id, "reason": reason}, create, ((child_id, verb),))

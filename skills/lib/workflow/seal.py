@@ -44,10 +44,10 @@ def in_project(workflow: Workflow) -> str:
 def is_sealed(workflow: Workflow, file: str) -> bool:
     """Whether a good seal is found."""
     try:
-        with open(beside(workflow, file), encoding="ascii") as seal:
-            if seal.read(200) == text(workflow):
+        with open(beside(workflow, file), "rb") as seal:
+            if seal.read(200) == text(workflow).encode():
                 return True
-    except (OSError, ValueError):
+    except OSError:
         pass
     try:
         return os.path.exists(cached(workflow)) or os.path.exists(in_project(workflow))

@@ -65,6 +65,7 @@ def _bounds(spec: Arg | Field, lead: str, unit: str) -> str:
     low, high = spec.minimum, spec.maximum
     if low is not None and high is not None:
         return f"{lead}{low:g} to {high:g}{unit}"
+    lead = lead if unit else " of "
     if low is not None:
         return f"{lead}{low:g} or more{unit}"
     return f"{lead}at most {high:g}{unit}" if high is not None else ""

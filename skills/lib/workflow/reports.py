@@ -1,0 +1,95 @@
+"""Reads what a request reports, as the step and the workflow declare it; what does not fit is refused."""
+
+from __future__ import annotations
+
+from skills.lib.workflow import quality, values
+from skills.lib.workflow.core import StepDef, Workflow
+from skills.lib.workflow.decision import Refused
+from skills.lib.workflow.requirements import Field
+from skills.lib.workflow.state import Request, Run
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from skills.lib.workflow.requirements import Arg
+
+
+def parameters(specs: tuple[Arg, ...], given: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of these parameters, defaults filled in; refused where one is missing, unknown or out of range."""
+    known = {spec.name: spec for spec in specs}
+    for name in given:
+        if name not in known:
+            valid = tuple(spec.flag for spec in specs)
+            raise Refused("unknown-parameter", f"--{name.replace('_', '-')} is not asked for here.", valid)
+    found = {}
+    for spec in specs:
+        if spec.name in given:
+            found[spec.name] = _value(spec, given[spec.name])
+        elif spec.required:
+            what = f"{spec.flag} is missing: {values.expectation(spec)}"
+            raise Refused("missing-parameter", f"{what} ({spec.help})." if spec.help else f"{what}.", spec.choices)
+        else:
+            found[spec.name] = spec.default
+    return found
+
+
+def _value(spec: Arg | Field, raw: Any) -> Any:
+    try:
+        return values.read(spec, raw)
+    except ValueError as error:
+        unfilled = isinstance(raw, str) and values.is_placeholder(raw, spec.name)
+        raise Refused("unfilled" if unfilled else "bad-value", f"{error}.", spec.choices) from None
+
+
+def step_params(workflow: Workflow, run: Run, step: StepDef, request: Request) -> dict[str, Any]:
+    """The parameters that leaving the step reports."""
+    return parameters(workflow.step_params(step.id), beyond_run(workflow, run, request))
+
+
+def beyond_run(workflow: Workflow, run: Run, request: Request) -> dict[str, Any]:
+    """The parameters given that are not the run's; those of the run may be said again, but not otherwise."""
+    given = dict(request.params)
+    for spec in workflow.run_params():
+        if spec.name in given and _value(spec, given.pop(spec.name)) != run.params.get(spec.name):
+            kept = run.params.get(spec.name)
+            raise Refused("fixed-parameter", f"{spec.flag} was fixed when the run opened, as {kept!r:.200}.")
+    return given
+
+
+def records(run: Run, step: StepDef, request: Request) -> dict[str, Any]:
+    """The fields that leaving the step records; items of a re-verification must be those of the first review."""
+    fields = {spec.name: spec for spec in step.requires if isinstance(spec, Field)}
+    recorded = {}
+    for name in request.records:
+        if name not in fields:
+            raise Refused("unknown-field", f"Step {step.id} records no {name!r:.80}.", tuple(fields))
+    for name, spec in fields.items():
+        if name in request.records:
+            recorded[name] = _value(spec, request.records[name])
+            if spec.type == "items" and run.spec.get("items"):
+                try:
+                    quality.check_same(recorded[name], run.spec["items"])
+                except ValueError as error:
+                    raise Refused("other-items", f"{error}.") from None
+        elif spec.required:
+            what = f"{name} is not recorded: {values.expectation(spec)}"
+            raise Refused("missing-evidence", f"{what} ({spec.help})." if spec.help else f"{what}.", spec.choices)
+    return recorded
+
+
+def check_echo(run: Run, step: StepDef, request: Request) -> None:
+    """Refuse a --qr flag that the ledger does not bear out."""
+    if request.qr_status is None and request.qr_iteration is None and request.qr_fail is None:
+        return
+    checkpoint = step.gate.checkpoint if step.gate else step.checkpoint
+    state = quality.state(run.reviews.get(checkpoint or ""))
+    status = state.status.value if state.status else "not reviewed"
+    if request.qr_status is not None and request.qr_status != status:
+        why = f"--qr-status {request.qr_status} is not what the ledger has for {checkpoint or step.id}: {status}."
+        raise Refused("forged-verdict", why)
+    if request.qr_iteration is not None and request.qr_iteration != state.iteration:
+        raise Refused("forged-verdict", f"--qr-iteration {request.qr_iteration}: the ledger has {state.iteration}.")
+    if request.qr_fail is not None and request.qr_fail != state.failed:
+        raise Refused("forged-verdict", f"--qr-fail {str(request.qr_fail).lower()} is not what the ledger has.")
