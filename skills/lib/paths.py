@@ -21,8 +21,8 @@ def project_root(start: str | None = None) -> str:
 
 
 def home(project: str) -> str:
-    """The folder of the ledger and its companions: LOCKSTEP_HOME, else .lockstep in the project."""
-    return os.environ.get("LOCKSTEP_HOME") or os.path.join(project, ".lockstep")
+    """The folder of the ledger and its companions: LOCKSTEP_HOME (a relative one in the project), else .lockstep."""
+    return os.path.join(project, os.environ.get("LOCKSTEP_HOME") or ".lockstep")
 
 
 def cache() -> str:

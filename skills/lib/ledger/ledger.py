@@ -16,12 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from skills.lib.workflow.engine import Move
+    from skills.lib.workflow.decision import Move
 
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 _RUNS = "SELECT id, workflow, parent, status, version, data, sum FROM runs"
 _OPEN = "workflow=? AND parent IS NULL AND status IN ('open','waiting')"
 _OPEN_IDS = "SELECT id FROM runs WHERE workflow=? AND parent IS NULL AND status IN ('open','waiting')"
+# A row whose listing does not agree with its content would be passed over by a condition on its columns.
+_ODD = """SELECT id FROM runs WHERE instr(data, '"status":"' || status || '"') = 0
+    OR (workflow NOT GLOB '*[^a-zA-Z0-9._-]*' AND instr(data, '"workflow":"' || workflow || '"') = 0)
+    OR (parent IS NULL) <> (instr(id, '.') = 0) LIMIT 1"""
 _EVENTS = "SELECT seq, run, turn, kind, actor, at, detail, change, sum FROM events"
 
 
@@ -94,6 +98,9 @@ class Ledger:
 
     def open_runs(self, workflow: str) -> list[Run]:
         """The runs of that workflow that nothing has ended and no parent started."""
+        odd = self.database.rows(_ODD)
+        if odd:
+            raise self.database.broken(f"is damaged: run {odd[0][0]!r:.40} is not listed as what it is")
         return self.every_run(_OPEN, (workflow,))
 
     def definition(self, fingerprint: str) -> dict[str, Any]:
@@ -174,6 +181,8 @@ class Ledger:
         found = self.database.rows("PRAGMA integrity_check(1)")
         if found != [("ok",)]:
             raise self.database.broken(f"is damaged: {found[0][0] if found else 'no answer'}")
+        for (fingerprint,) in self.database.rows("SELECT fingerprint FROM definitions"):
+            self.definition(fingerprint)
         replayed: dict[str, dict[str, Any]] = {}
         for event in self.events():
             if event.change:

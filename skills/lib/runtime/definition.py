@@ -38,7 +38,17 @@ def changes_that_matter(old: Mapping[str, Any], workflow: Workflow, run: Run) ->
 
 
 def _steps(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    return {step["id"]: {name: value for name, value in step.items() if name not in _WORDING} for step in data["steps"]}
+    return {
+        step["id"]: {name: _unworded(value) for name, value in step.items() if name not in _WORDING}
+        for step in data["steps"]
+    }
+
+
+def _unworded(value: Any) -> Any:
+    """A requirement without its help, which is wording too."""
+    if not isinstance(value, list):
+        return value
+    return [{**one, "help": ""} if isinstance(one, dict) else one for one in value]
 
 
 def _args(data: Mapping[str, Any], step: str) -> list[Any]:

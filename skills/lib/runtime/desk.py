@@ -9,7 +9,7 @@ from skills.lib.errors import PRINTED, REFUSED, LockstepError, RefusedError, Usa
 from skills.lib.ledger import Ledger, Stale, database, new_id
 from skills.lib.runtime import loading
 from skills.lib.workflow import cli, document, engine
-from skills.lib.workflow.engine import Move, Refusal, Repeat
+from skills.lib.workflow.decision import Move, Refusal, Repeat
 from skills.lib.workflow.state import Request, Run
 from skills.lib.workflow.types import Value
 
@@ -59,6 +59,7 @@ class Desk:
         self.caller = caller
         self.actor = actor
         self._ledger: Ledger | None = None
+        self._served: Workflow | None = None
 
     @property
     def ledger(self) -> Ledger:
@@ -95,6 +96,7 @@ class Desk:
 
     def advance(self, workflow: Workflow, run_id: str, request: Request) -> Reply:
         """Do what the request asks of the run, or refuse it; repeats print the same block and count once."""
+        self._served = workflow
         while True:
             run = self.ledger.run(run_id)
             if run is None:
@@ -160,6 +162,8 @@ class Desk:
             workflow = children.task_workflow(run.workflow, run.spec)
         elif run.status != "pending" and run.workflow != workflow.name:
             return self._other_workflow(workflow, run, request)
+        if run.script != self.caller.script and not run.spec.get("script") and not os.path.exists(run.script):
+            run = run.changed(script=self.caller.script)  # the skill was moved: what is printed now names its new place
         request = cli.resolve(workflow, request)
         if run.ended and run.status in ("lost", "replaced"):
             why = f"This sub-agent's run was given up ({run.status}): stop here, its result is not wanted any more."
@@ -190,7 +194,7 @@ class Desk:
         if request.step not in (workflow.start, workflow.steps[0].id, "current"):
             why = "This sub-agent's run has not begun: its first step comes first."
             return self._refuse(workflow, run, Refusal("skipped-step", why, (workflow.start,)), asked)
-        move = engine.open_run(workflow, run.changed(turn=1), run.spec.get("params", {}))
+        move = engine.open_run(workflow, run.changed(turn=1), run.spec["params"] if run.spec.get("script") else {})
         if isinstance(move, Refusal):
             why = f"The dispatching step gave this sub-agent parameters that do not fit: {move.why}"
             return self._refuse(workflow, run, Refusal(move.code, why, move.valid), asked)
@@ -219,18 +223,21 @@ class Desk:
 
     def _show_end(self, workflow: Workflow, run: Run, notices: Sequence[Element]) -> Reply:
         parent = self.ledger.run(run.parent) if run.parent else None
-        if parent is None:
-            return Reply(document.done_document(workflow, run, self.caller, notices=notices), PRINTED, run, workflow)
-        siblings = self.ledger.runs(parent.children)
-        command = self._command_of(parent)
-        element = document.done_document(workflow, run, self.caller, parent, command, siblings, notices)
-        return Reply(element, PRINTED, run, workflow)
+        siblings = self.ledger.runs(parent.children) if parent else []
+        command = self._command_of(parent) if parent else ""
+
+        def build(spill: dict[str, str]) -> Element:
+            return document.done_document(workflow, run, self.caller, parent, command, siblings, notices, spill)
+
+        return Reply(build({}), PRINTED, run, workflow, build)
 
     def _command_of(self, run: Run) -> str:
         """The command with which the agent of that run goes on; the one that shows its block if its skill is broken."""
         try:
             if not run.ended:
-                return document.next_command(loading.workflow_of_script(run.script), run, self.caller)
+                # The graph at hand may be in no file: one that was made at run time.
+                served = self._served if self._served and self._served.name == run.workflow else None
+                return document.next_command(served or loading.workflow_of_script(run.script), run, self.caller)
         except LockstepError:
             pass
         return self.caller.step("current", run, turn=False)

@@ -84,11 +84,10 @@ def render_reply(reply: Reply, desk: Desk) -> str:
     text = render(workflow, reply.element)
     if len(text) <= document.BLOCK_LIMIT or run is None or reply.rebuild is None:
         return text
-    step = workflow.step(run.step or "")
     folder = os.path.join(paths.home(desk.caller.project), "context", run.id)
     spill: dict[str, str] = {}
     # The longest first, and no more than it takes: each file is one more that the agent must open.
-    for source, name, value in sorted(document.context_values(workflow, run, step), key=lambda found: -len(found[2])):
+    for source, name, value in sorted(document.shown_values(workflow, run), key=lambda found: -len(found[2])):
         if len(text) <= document.BLOCK_LIMIT or len(value) <= document.EXCERPT + 200:
             break
         spill[f"{source}.{name}"] = os.path.join(folder, f"{run.turn}-{source}.{name}.txt")

@@ -29,9 +29,8 @@ def print_run(screen: Screen, records: Records, run: Run, whole: bool) -> None:
     place = f" at {run.step}" if run.step else ""
     why = f": {run.last['reason']}" if run.ended and run.last.get("reason") else ""
     status = screen.styled(f"{run.status}{place}{why}", COLOURS.get(run.status, ""))
-    screen.print(
-        screen.styled(f"Run {run.id}", "bold"), f"  {skill_of(run)}, {run.workflow}, turn {run.turn}, ", status
-    )
+    names = ", ".join(dict.fromkeys((skill_of(run), run.workflow)))
+    screen.print(screen.styled(f"Run {run.id}", "bold"), f"  {names}, turn {run.turn}, ", status)
     if run.spec:
         about = [
             str(run.spec.get("agent", "")),

@@ -1,0 +1,326 @@
+"""A scripted agent: knows the last printed block, reports made-up values, and runs the commands that it was given."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from skills.lib import paths
+from skills.lib.ledger import Ledger
+from skills.lib.testing import samples
+from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.calls import InProcess, Shell
+from skills.lib.testing.steering import CannotSteer, Steering
+from skills.lib.testing.walks import Walk, shortest_walk
+from skills.lib.workflow.children import task_workflow
+from skills.lib.workflow.types import Element, Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from skills.lib.ledger import Event
+    from skills.lib.testing.calls import Caller
+    from skills.lib.testing.walks import Leg
+    from skills.lib.workflow.core import Workflow
+    from skills.lib.workflow.state import Run
+
+LONGEST = 2_000  # blocks in one walk; more is a loop without an end
+
+
+@dataclass(frozen=True)
+class Taken:
+    """A transition as the ledger recorded it; the end is None."""
+
+    step: str
+    outcome: str
+    target: str | None
+
+
+class Agent:
+    """Walks a skill's script in a project, by the printed commands alone.
+
+    ``values`` are reports by ``step.field`` or field name (an ``any_of`` is tried in turn), ``files`` the contents of
+    files by path under the project or by the name of the field that holds the path, ``text`` makes the free texts.
+    What neither gives is made up from what the block asks for. Commands run in this process unless ``call`` is another
+    caller, such as ``Shell``.
+    """
+
+    def __init__(
+        self,
+        script: str | Path,
+        project: str | Path,
+        *,
+        values: Mapping[str, Any] | None = None,
+        files: Mapping[str, str] | None = None,
+        text: samples.Text = samples.plain,
+        call: Caller | None = None,
+    ) -> None:
+        self.script = str(Path(script).resolve())
+        self.project = Path(project).resolve()
+        self.given = dict(values or {})
+        self.files = dict(files or {})
+        self.text = text
+        self.call: Caller = call or InProcess()
+        self.blocks: list[Block] = []
+
+    @property
+    def workflow(self) -> Workflow:
+        """The graph that the script walks."""
+        return self._workflow_of(self.script)
+
+    def run_command(self, command: str) -> Block:
+        """Run one command and keep what it printed."""
+        block = self.call(command)
+        if block.exit_code == 0 and not block.text.startswith("<"):
+            block = self._read_text(command, block)
+        self.blocks.append(block)
+        return block
+
+    def open(self, *words: str, **parameters: Any) -> Block:
+        """Open a run with these parameters; those that it needs and are not given are made up."""
+        chosen = {**self._parameters(), **parameters}
+        arguments = [sys.executable, self.script, "--step", "1", "--project", str(self.project)]
+        for name, value in chosen.items():
+            arguments += ["--" + name.replace("_", "-"), value if isinstance(value, str) else str(value)]
+        return self.run_command(shlex.join([*arguments, *words]))
+
+    def follow(self, block: Block, **values: Any) -> Block:
+        """Fill these values into the block's NEXT command and run it."""
+        return self.run_command(filled(block.next, values))
+
+    def play(self, walk: Walk, **parameters: Any) -> list[Taken]:
+        """Open a run, take the legs of the walk one after another, and return the transitions as they were recorded.
+
+        Raises AssertionError where a command is refused, and CannotSteer where no report leads along the walk.
+        """
+        block = self.open(**parameters)
+        run = block.run
+        for at, leg in enumerate(walk.legs):
+            assert block.exit_code == 0, block.text + block.errors
+            assert block.step == leg.step, f"at {block.step or block.kind}, and {leg} is next"
+            block = self._take(block, leg, walk.legs[at + 1 :])
+        assert (block.exit_code, block.kind) == (0, "done"), block.text + block.errors
+        return self.taken(run)
+
+    def taken(self, run: str) -> list[Taken]:
+        """The transitions of a run, from the ledger."""
+        events = [event for event in self.events(run) if event.kind in ("moved", "finished")]
+        return [Taken(event.detail["from"], event.detail["outcome"], event.detail["to"]) for event in events]
+
+    def events(self, run: str | None = None) -> list[Event]:
+        """What the ledger recorded of a run, or of all."""
+        ledger = Ledger(paths.home(str(self.project)))
+        try:
+            return ledger.events(run)
+        finally:
+            ledger.close()
+
+    def state(self, run: str) -> Run:
+        """A run as the ledger has it."""
+        [found] = self._runs([run])
+        return found
+
+    def write(self, path: str, content: str) -> None:
+        """Write a file of the project."""
+        file = self.project / path
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(content, encoding="utf-8")
+
+    def answer(self, block: Block, answer: str, reason: str = "") -> Block:
+        """Answer as a person at a terminal, and run the command that shows where the run then stands."""
+        from skills.lib.runtime.desk import Desk
+        from skills.lib.workflow.caller import Caller
+        from skills.lib.workflow.state import Request
+
+        desk = Desk(Caller(sys.executable, self.script, str(self.project)), "person")
+        request = Request("next", run=block.run, turn=block.turn, answer=answer, reason=reason or None)
+        try:
+            reply = desk.advance(self.workflow, block.run, request)
+        finally:
+            desk.close()
+        refused = {part.tag: part.children[0] for part in reply.element.children if isinstance(part, Element)}
+        assert reply.exit_code == 0, refused.get("WHY", reply.element)
+        return self.run_command(block.next)
+
+    def finish(self, command: str, verdict: str = "pass") -> Block:
+        """Be a sub-agent: run its command and follow what it prints to its end, with that verdict if it can be had."""
+        block = self.run_command(command)
+        assert block.exit_code == 0, block.text + block.errors
+        workflow = self._workflow_of_run(block.run, command)
+        walk = shortest_walk(workflow, Outcome.FAIL if verdict == "fail" else None)
+        for leg in walk.legs:
+            block = self._report(block, leg, verdict, workflow)
+        assert block.kind == "done", block.text
+        return block
+
+    def lose(self, block: Block, child: str, reason: str = "it never came back") -> Block:
+        """Give up on a sub-agent by the command that the block prints for it."""
+        return self.run_command(filled(block.words("DISPATCH/lost"), {"child": child, "reason": reason}))
+
+    def _read_text(self, command: str, block: Block) -> Block:
+        """The block that a plain text stands for, once it is seen to be just that block's text."""
+        from skills.lib.runtime.desk import Desk
+        from skills.lib.workflow.caller import Caller
+        from skills.lib.workflow.formatters import text, xml
+
+        script = shlex.split(command)[1]
+        found = re.search(r"\brun (?P<run>[a-z0-9.]+)\b", block.text.partition("\n")[0])
+        assert found is not None, block.text
+        desk = Desk(Caller(sys.executable, script, str(self.project)))
+        try:
+            element = desk.state(self._workflow_of(script), found["run"]).element
+        finally:
+            desk.close()
+        assert block.text == text.render(element) + "\n"
+        return Block(block.exit_code, xml.render(element) + "\n", block.errors)
+
+    def _take(self, block: Block, leg: Leg, onward: Sequence[Leg]) -> Block:
+        if block.kind == "waiting":
+            return self._decide(block, leg)
+        if block.children:
+            block = self._dispatch(block, leg, onward)
+        after = self._report(block, leg, "pass", self.workflow)
+        if leg.how in ("accept", "revise"):
+            after = self.answer(after, leg.how, "looked at, and so decided")
+        return after
+
+    def _decide(self, block: Block, leg: Leg) -> Block:
+        question = block.root.find("QUESTION")
+        assert question is not None, block.text
+        if question.get("by") != "agent":
+            return self.answer(block, leg.how)
+        return self.follow(block, answer=leg.how)
+
+    def _dispatch(self, block: Block, leg: Leg, onward: Sequence[Leg]) -> Block:
+        """Play the sub-agents, and take the parent's command from what the last of them printed."""
+        verdict = _verdict(self.workflow, leg, onward)
+        last = block
+        for child in block.children:
+            last = self.finish(child.command, verdict)
+        again = self.run_command(block.show or show_again(block))
+        assert last.next == again.next, "the last sub-agent gives another command than the parent's block"
+        step = self.workflow.step(leg.step)
+        if verdict == "fail" and not step.checkpoint and not self._failed(block):
+            raise CannotSteer(f"no sub-agent of {leg.step} can fail")
+        return again
+
+    def _failed(self, block: Block) -> bool:
+        from skills.lib.workflow.children import verdict_of
+
+        return any(verdict_of(child) == "fail" for child in self._runs([child.id for child in block.children]))
+
+    def _report(self, block: Block, leg: Leg, verdict: str, workflow: Workflow) -> Block:
+        run = self.state(block.run)
+        brood = self._runs(run.children)
+        # At the bound, a fail first puts the question to a person.
+        wanted = None if leg.how in ("accept", "revise") else leg
+        if workflow.step(leg.step).gate and wanted is not None:
+            wanted = None
+        command = Steering(workflow, self.given, self.text).command(block, run, wanted, verdict, brood)
+        self._write_artifacts(block, command, workflow)
+        after = self.run_command(command)
+        assert after.exit_code == 0, f"{command}\n{after.text}{after.errors}"
+        return after
+
+    def _write_artifacts(self, block: Block, command: str, workflow: Workflow) -> None:
+        """Write the files that the block asks for, with the author's content where there is one."""
+        from skills.lib.workflow import cli
+        from skills.lib.workflow.requirements import Artifact, fill
+
+        request = cli.parse(workflow, shlex.split(command)[2:])
+        run = self.state(block.run)
+        known = {**run.recorded, **run.params, **request.params, **request.records}
+        for artifact in workflow.step(block.step).requires:
+            if isinstance(artifact, Artifact):
+                path = fill(artifact.path, known)
+                content = self.files.get(path, self.files.get(artifact.path.strip("{}")))
+                if content is None:
+                    content = _content(artifact, self.text)
+                self.write(path, content)
+
+    def _parameters(self) -> dict[str, Any]:
+        """The required parameters of a run, from the author or made up."""
+        from skills.lib.testing.blocks import Spec
+
+        chosen: dict[str, Any] = {}
+        for arg in self.workflow.run_params():
+            if arg.name in self.given:
+                chosen[arg.name] = self.given[arg.name]
+            elif arg.required:
+                spec = Spec(arg.name, arg.type, True, arg.choices, arg.minimum, arg.maximum, arg.flag)
+                chosen[arg.name] = spec.argument(samples.candidates(spec, self.text)[0])[1]
+        return chosen
+
+    def _runs(self, ids: Sequence[str]) -> list[Run]:
+        ledger = Ledger(paths.home(str(self.project)))
+        try:
+            return ledger.runs(ids)
+        finally:
+            ledger.close()
+
+    def _workflow_of(self, script: str) -> Workflow:
+        if isinstance(self.call, InProcess):
+            return self.call.workflow(script)
+        return InProcess().workflow(script)
+
+    def _workflow_of_run(self, run: str, command: str) -> Workflow:
+        found = self.state(run)
+        if found.parent and not found.spec.get("script"):
+            return task_workflow(found.workflow, found.spec)
+        return self._workflow_of(shlex.split(command)[1])
+
+
+def shell_agent(script: str | Path, project: str | Path, folder: str | Path, **options: Any) -> Agent:
+    """An agent whose commands run in a shell in ``folder``, one process each."""
+    return Agent(script, project, call=Shell(folder), **options)
+
+
+def _verdict(workflow: Workflow, leg: Leg, onward: Sequence[Leg]) -> str:
+    """What the sub-agents of a step are to find, so that the walk goes on as planned."""
+    step = workflow.step(leg.step)
+    if step.gate or not step.checkpoint:
+        return "fail" if leg.outcome is Outcome.FAIL or leg.how else "pass"
+    for later in onward:
+        gate = workflow.step(later.step).gate
+        if gate and gate.checkpoint == step.checkpoint:
+            return "fail" if later.outcome is Outcome.FAIL or later.how else "pass"
+    return "pass"
+
+
+def show_again(block: Block) -> str:
+    """The command that prints the block again: its own NEXT, asked for the present step and without a turn."""
+    words = shlex.split(block.next)
+    words[words.index("--step") + 1] = "current"
+    at = words.index("--turn")
+    project = words.index("--project")
+    return shlex.join([*words[:at], *words[project : project + 2]])
+
+
+def _content(artifact: Any, text: samples.Text) -> str:
+    from skills.lib import compact_json
+
+    if artifact.schema is None:
+        return text(artifact.path) + "\n"
+    return compact_json.readable(_instance(artifact.schema))
+
+
+def _instance(schema: Mapping[str, Any]) -> Any:
+    """The simplest value that a plain JSON Schema admits (const, enum, type, required, minimums)."""
+    if "const" in schema:
+        return schema["const"]
+    if "enum" in schema:
+        return schema["enum"][0]
+    kind = schema.get("type", "object")
+    kind = kind[0] if isinstance(kind, list) else kind
+    if kind == "object":
+        properties = schema.get("properties", {})
+        return {name: _instance(properties.get(name, {"type": "string"})) for name in schema.get("required", ())}
+    if kind == "array":
+        return [_instance(schema.get("items", {"type": "string"}))] * int(schema.get("minItems", 0))
+    if kind == "string":
+        return "x" * max(1, int(schema.get("minLength", 1)))
+    return {"integer": int(schema.get("minimum", 0)), "number": schema.get("minimum", 0), "boolean": True}.get(kind)

@@ -1,0 +1,197 @@
+"""What an agent takes from a printed document, and nothing else: the block of a run."""
+
+from __future__ import annotations
+
+import re
+import shlex
+from dataclasses import dataclass
+from functools import cached_property
+from typing import TYPE_CHECKING, Any
+
+from skills.lib.testing.documents import parse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from lxml import etree
+
+_PLACEHOLDER = re.compile(r"'?FILL_(?P<name>\w+)'?")
+
+
+@dataclass(frozen=True)
+class Spec:
+    """One value that a block asks for: a field to record, or a parameter with its own flag."""
+
+    name: str
+    type: str
+    required: bool
+    choices: tuple[str, ...]
+    minimum: float | None
+    maximum: float | None
+    flag: str
+
+    def argument(self, value: Any) -> list[str]:
+        """The words that report ``value`` on a command line."""
+        from skills.lib import compact_json
+
+        text = value if isinstance(value, str) else compact_json.readable(value)
+        return [self.flag, text] if self.flag else ["--record", f"{self.name}={text}"]
+
+
+@dataclass(frozen=True)
+class Child:
+    """A sub-agent as its parent's block shows it; ``command`` is empty where it has ended."""
+
+    id: str
+    status: str
+    target: str
+    command: str
+
+
+@dataclass(frozen=True)
+class Block:
+    """One printed document, checked against the grammar when it is first looked into.
+
+    ``text`` is all of standard output and ``errors`` all of standard error.
+    """
+
+    exit_code: int
+    text: str
+    errors: str = ""
+
+    @cached_property
+    def root(self) -> etree._Element:
+        """The document's root; AssertionError where nothing was printed, or what is not valid."""
+        assert self.text, f"exit code {self.exit_code}, and nothing was printed: {self.errors}"
+        return parse(self.text.removesuffix("\n"))
+
+    @property
+    def kind(self) -> str:
+        """``step``, ``waiting``, ``done`` or ``refused``."""
+        return str(self.root.tag)
+
+    @property
+    def step(self) -> str:
+        """The id of the step that the block prints; empty where it prints none."""
+        return self.root.get("id", "")
+
+    @property
+    def run(self) -> str:
+        """The run's id; empty where there is no run."""
+        return self.root.get("run", "")
+
+    @property
+    def turn(self) -> int:
+        """The run's turn; 0 where there is none."""
+        return int(self.root.get("turn", "0"))
+
+    @property
+    def code(self) -> str:
+        """Why the request was refused, in one word; empty where it was not."""
+        return self.root.get("code", "")
+
+    @property
+    def next(self) -> str:
+        """The command that goes on; empty where there is none."""
+        return self.words("NEXT")
+
+    @property
+    def show(self) -> str:
+        """The command that prints the present block again, where a refusal gives one."""
+        return self.words("SHOW")
+
+    @property
+    def why(self) -> str:
+        """The reason of a refusal, in words."""
+        return self.words("WHY")
+
+    @property
+    def valid(self) -> list[str]:
+        """What would have been valid instead."""
+        return [choice.text or "" for choice in self.root.iterfind("VALID/choice")]
+
+    @property
+    def notices(self) -> list[str]:
+        """What the block says beside the step: other runs, a definition that changed."""
+        return ["".join(str(text) for text in notice.itertext()) for notice in self.root.iterfind("NOTICE")]
+
+    @property
+    def context(self) -> dict[str, str]:
+        """The values that CONTEXT shows, by ``step.name``, or by name for a parameter of the run."""
+        return self._values("CONTEXT")
+
+    @property
+    def result(self) -> dict[str, str]:
+        """The values that the end of a run shows, by ``step.name``."""
+        return self._values("RESULT")
+
+    @property
+    def specs(self) -> list[Spec]:
+        """What the block asks to report."""
+        return [_spec(element) for element in self.root.iterfind("RECORD/*") if element.tag in ("field", "param")]
+
+    @property
+    def artifacts(self) -> list[str]:
+        """The files that must exist, as paths that may name a reported value in braces."""
+        return [element.get("path", "") for element in self.root.iterfind("RECORD/artifact")]
+
+    @property
+    def outcomes(self) -> dict[str, str]:
+        """Where each outcome leads; ``done`` is the end."""
+        return {way.get("name", ""): way.get("to", "") for way in self.root.iterfind("INVOKE_AFTER/outcome")}
+
+    @property
+    def children(self) -> list[Child]:
+        """The sub-agents that the block dispatches."""
+        return [
+            Child(
+                child.get("id", ""), child.get("status", ""), child.get("target", ""), child.findtext("command") or ""
+            )
+            for child in self.root.iterfind("DISPATCH/child")
+        ]
+
+    def words(self, path: str) -> str:
+        """The text of the element at that path; empty where there is none."""
+        element = self.root.find(path)
+        return "" if element is None else "".join(str(text) for text in element.itertext())
+
+    def _values(self, tag: str) -> dict[str, str]:
+        return {
+            ".".join(filter(None, (value.get("step"), value.get("name")))): value.text or ""
+            for value in self.root.iterfind(f"{tag}/value")
+        }
+
+
+def filled(command: str, values: Mapping[str, Any]) -> str:
+    """The printed command with these values, quoted for the shell, in place of its placeholders.
+
+    Text stands as it is and anything else as JSON; a placeholder without a value is left alone.
+    """
+    from skills.lib import compact_json
+
+    def fill(found: re.Match[str]) -> str:
+        value = values.get(found["name"])
+        if value is None:
+            return found[0]
+        return shlex.quote(value if isinstance(value, str) else compact_json.readable(value))
+
+    return _PLACEHOLDER.sub(fill, command)
+
+
+def placeholders(command: str) -> list[str]:
+    """The names of what stands to be filled in."""
+    return [found["name"] for found in _PLACEHOLDER.finditer(command)]
+
+
+def _spec(element: etree._Element) -> Spec:
+    choices = element.get("choices")
+    low, high = element.get("min"), element.get("max")
+    return Spec(
+        element.get("name", ""),
+        element.get("type", "text"),
+        element.get("required") == "true",
+        tuple(choices.split("|")) if choices else (),
+        float(low) if low else None,
+        float(high) if high else None,
+        element.get("flag", ""),
+    )

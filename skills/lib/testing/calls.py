@@ -1,0 +1,97 @@
+"""Runs printed commands: in a shell, as an agent's tool does, or in this process, a hundred times as fast."""
+
+from __future__ import annotations
+
+import io
+import os
+import shlex
+import subprocess
+import sys
+from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from typing import TYPE_CHECKING, Protocol
+
+from skills.lib.errors import LockstepError
+from skills.lib.ledger.database import Database
+from skills.lib.runtime import loading, main
+from skills.lib.testing.blocks import Block
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+    from pathlib import Path
+
+    from skills.lib.workflow.core import Workflow
+
+SECONDS = 120  # a command that has not answered by then hangs
+
+
+class Caller(Protocol):
+    """Runs one command line and gives back what it printed."""
+
+    def __call__(self, command: str) -> Block:
+        """Run ``command``, exactly as it was printed."""
+
+
+class Shell:
+    """Hands each command to ``bash -c`` in ``folder``, with ``environment`` on top of this process's own."""
+
+    def __init__(self, folder: str | Path, environment: Mapping[str, str] | None = None) -> None:
+        self.folder = folder
+        self.environment = dict(environment or {})
+
+    def __call__(self, command: str) -> Block:
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.folder,
+            env={**os.environ, **self.environment},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=SECONDS,
+        )
+        return Block(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+class InProcess:
+    """Splits each command as a shell would and serves it here; ``workflows`` maps a script's path to its graph.
+
+    A script that is not in the map is loaded from its file. Each call closes its ledger, for this process goes on where
+    a step's own would end; with ``leaves`` it is left as a step leaves it, for a process that then exits.
+    """
+
+    def __init__(self, workflows: Mapping[str, Workflow] | None = None, *, leaves: bool = False) -> None:
+        self.workflows = dict(workflows or {})
+        self.leaves = leaves
+
+    def __call__(self, command: str) -> Block:
+        _, script, *arguments = shlex.split(command)
+        return self.serve(script, arguments)
+
+    def serve(self, script: str, arguments: list[str]) -> Block:
+        """Run a step script with these arguments."""
+        output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+        errors = io.StringIO()
+        with redirect_stdout(output), redirect_stderr(errors), nullcontext() if self.leaves else _closing():
+            code = self._serve(os.path.realpath(script), arguments)
+        output.flush()
+        return Block(code, output.buffer.getvalue().decode(), errors.getvalue())
+
+    def workflow(self, script: str) -> Workflow:
+        """The graph of a script."""
+        known = self.workflows.get(script)
+        return known if known is not None else loading.workflow_of_script(script)
+
+    def _serve(self, script: str, arguments: list[str]) -> int:
+        try:
+            return main(self.workflow(script), arguments, script)
+        except LockstepError as error:
+            sys.stderr.write(error.message())
+            return error.exit_code
+
+
+@contextmanager
+def _closing() -> Iterator[None]:
+    leave = Database.leave
+    Database.leave = Database.close  # type: ignore[method-assign]
+    try:
+        yield
+    finally:
+        Database.leave = leave  # type: ignore[method-assign]

@@ -1,0 +1,125 @@
+"""The pytest plugin: a ``lockstep`` fixture that runs a skill in an empty project, through its printed commands."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+    from skills.lib.testing.agent import Taken
+    from skills.lib.testing.blocks import Block
+
+
+class Session:
+    """One walk of one skill: ``block`` is what was printed last."""
+
+    def __init__(self, script: str | Path, project: Path) -> None:
+        from skills.lib.testing.agent import Agent
+
+        (project / ".lockstep").mkdir(parents=True, exist_ok=True)
+        self.agent = Agent(script, project)
+        self.project = project
+        self.block: Block
+        self.run = ""
+
+    def start(self, *words: str, **parameters: Any) -> Block:
+        """Open a run with these parameters (those that are needed and not given are made up)."""
+        self.block = self.agent.open(*words, **parameters)
+        self.run = self.block.run
+        return self.block
+
+    def next(self, **values: Any) -> Block:
+        """Run the printed NEXT command with these values in its placeholders."""
+        return self.command(_with(self.block, values))
+
+    def command(self, command: str) -> Block:
+        """Run a command, printed or not."""
+        self.block = self.agent.run_command(command)
+        return self.block
+
+    def children(self, verdict: str = "pass") -> Block:
+        """Play every sub-agent of the present block, with that verdict, and show where the run then stands."""
+        from skills.lib.testing.agent import show_again
+
+        for child in self.block.children:
+            if child.command:
+                self.agent.finish(child.command, verdict)
+        return self.command(show_again(self.block))
+
+    def answer(self, answer: str, reason: str = "") -> Block:
+        """Answer the present question as a person at a terminal."""
+        self.block = self.agent.answer(self.block, answer, reason)
+        return self.block
+
+    def write(self, path: str, content: str = "written by a test\n") -> None:
+        """Write a file of the project, such as an artifact that a step asks for."""
+        self.agent.write(path, content)
+
+    @property
+    def step(self) -> str:
+        """The step that was printed last; empty where the run is done, or the last command was refused."""
+        return self.block.step
+
+    @property
+    def refused(self) -> str:
+        """Why the last command was refused, in one word; empty where it was not."""
+        return self.block.code
+
+    @property
+    def done(self) -> bool:
+        """Whether the run has come to its end."""
+        return self.block.kind == "done"
+
+    @property
+    def taken(self) -> list[Taken]:
+        """The transitions so far, as the ledger has them."""
+        return self.agent.taken(self.run)
+
+
+@pytest.fixture
+def lockstep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str | Path], Session]:
+    """Run a skill in an empty project of this test, through the commands that its steps print.
+
+    Called with the path of a skill's folder or entry script, it gives a session::
+
+        def test_a_vague_question_is_asked_back(lockstep):
+            run = lockstep("skills/problem-analysis")
+            run.start()
+            run.next(problem="it is slow", verdict="ask")
+            assert run.step == "gate"
+            run.command(run.block.next.replace("--step next", "--step report"))
+            assert run.refused == "skipped-step"
+
+    ``run.block`` is the printed document, ``run.project`` the folder, ``run.write`` puts a file there.
+    """
+    monkeypatch.delenv("LOCKSTEP_HOME", raising=False)
+
+    def begin(where: str | Path) -> Session:
+        from skills.lib.errors import UsageError
+        from skills.lib.testing.transitions import entry_scripts, find
+
+        scripts = entry_scripts(find(where))
+        if len(scripts) > 1:
+            raise UsageError(f"{where} has {len(scripts)} scripts", valid=", ".join(script.name for script in scripts))
+        return Session(scripts[0], tmp_path / "project")
+
+    return begin
+
+
+def _with(block: Block, values: dict[str, Any]) -> str:
+    """The NEXT command with the values filled in; those that it has no placeholder for are added as reports."""
+    import shlex
+
+    from skills.lib.testing.blocks import filled, placeholders
+
+    command = filled(block.next, values)
+    known = placeholders(block.next)
+    specs = {spec.name: spec for spec in block.specs}
+    for name, value in values.items():
+        if name in specs and name not in known:
+            command += " " + shlex.join(specs[name].argument(value))
+    return command

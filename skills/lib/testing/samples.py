@@ -1,0 +1,116 @@
+"""Makes up values for what a block asks to report, from nothing but what the block says of them."""
+
+from __future__ import annotations
+
+from itertools import combinations, product
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from skills.lib.testing.blocks import Spec
+
+    Text = Callable[[str], str]
+
+# So many combinations are looked at before a handler counts as one that cannot be steered.
+COMBINATIONS = 20_000
+
+
+class any_of(tuple[Any, ...]):
+    """Several values for one field, to be tried in turn until the handler gives the wanted outcome.
+
+    >>> any_of("draft", "final")
+    any_of('draft', 'final')
+    """
+
+    __slots__ = ()
+
+    def __new__(cls, *values: Any) -> any_of:
+        return super().__new__(cls, values)
+
+    def __repr__(self) -> str:
+        return f"any_of({', '.join(map(repr, self))})"
+
+
+def plain(name: str) -> str:
+    """A text for a field of that name."""
+    return f"What was found for {name.replace('_', ' ')}."
+
+
+def item(verdict: str) -> dict[str, str]:
+    """The one review item that the scripted reviewer splits off, passed or failed; it is the same in every review."""
+    finding = "" if verdict == "pass" else "not as it should be"
+    status = "PASS" if verdict == "pass" else "FAIL"
+    return {
+        "id": "check-1",
+        "scope": "all",
+        "check": "it is as asked",
+        "severity": "MUST",
+        "status": status,
+        "finding": finding,
+    }
+
+
+def candidates(spec: Spec, text: Text = plain, verdict: str = "pass", hints: Sequence[Any] = ()) -> list[Any]:
+    """Values that ``spec`` admits, the most ordinary first; ``hints`` are further ones to try where they fit."""
+    made = [value for value in _made(spec, text, verdict) if _fits(spec, value)]
+    return made + [hint for hint in hints if _suits(spec, hint) and hint not in made and _fits(spec, hint)]
+
+
+def combined(options: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    """Every combination of the options, those that differ from the ordinary values in few places first."""
+    ordinary = {name: values[0] for name, values in options.items()}
+    varied = [name for name, values in options.items() if len(values) > 1]
+    seen = 0
+    for count in range(len(varied) + 1):
+        for names in combinations(varied, count):
+            for values in product(*[options[name][1:] for name in names]):
+                yield {**ordinary, **dict(zip(names, values, strict=True))}
+                seen += 1
+                if seen == COMBINATIONS:
+                    return
+
+
+def _made(spec: Spec, text: Text, verdict: str) -> list[Any]:
+    low = max(int(spec.minimum or 0), 1)
+    if spec.type == "items":
+        return [[item(verdict)]]
+    if spec.choices and spec.type == "list":
+        return [list(spec.choices[:count]) for count in {low: 0, len(spec.choices): 0} if count] + [
+            [choice] for choice in spec.choices if low == 1
+        ]
+    if spec.choices:
+        return list(spec.choices)
+    if spec.type == "list":
+        entries = [text(f"{spec.name} {at}") for at in range(1, int(spec.maximum or low) + 1)]
+        return [entries[:low], *([[]] if not spec.minimum else []), entries]
+    if spec.type in ("int", "float"):
+        numbers = [spec.minimum, spec.maximum, 1, 0, 2, 10, 100]
+        return [int(number) if spec.type == "int" else number for number in numbers if number is not None]
+    if spec.type == "bool":
+        return [True, False]
+    if spec.type == "json":
+        return [{"sample": spec.name}, True, False, []]
+    return [_sized(text(spec.name), spec)]
+
+
+def _sized(text: str, spec: Spec) -> str:
+    low, high = int(spec.minimum or 0), int(spec.maximum or len(text) + (spec.minimum or 0))
+    return (text + " again" * (max(0, low - len(text)) // 6 + 1) if len(text) < low else text)[: max(high, 1)]
+
+
+def _suits(spec: Spec, value: Any) -> bool:
+    if spec.choices or spec.type in ("items", "list", "bool"):
+        return False
+    if isinstance(value, str):
+        return spec.type == "text"
+    return isinstance(value, (int, float)) and not isinstance(value, bool) and spec.type in ("int", "float")
+
+
+def _fits(spec: Spec, value: Any) -> bool:
+    size = len(value) if isinstance(value, (str, list)) else value
+    if isinstance(value, str) and not value.strip():
+        return False
+    if not isinstance(size, (int, float)) or isinstance(size, bool):
+        return True
+    return (spec.minimum is None or size >= spec.minimum) and (spec.maximum is None or size <= spec.maximum)

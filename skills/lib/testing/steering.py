@@ -1,0 +1,125 @@
+"""Finds what to report so that a step ends with the wanted outcome, by asking the engine beforehand."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any
+
+from skills.lib.errors import LockstepError
+from skills.lib.testing import samples
+from skills.lib.testing.blocks import filled
+from skills.lib.workflow import cli, engine
+from skills.lib.workflow.decision import Move
+from skills.lib.workflow.types import Outcome
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+
+    from skills.lib.testing.blocks import Block
+    from skills.lib.testing.walks import Leg
+    from skills.lib.workflow.core import StepDef, Workflow
+    from skills.lib.workflow.requirements import Artifact, Command
+    from skills.lib.workflow.state import Run
+
+
+class CannotSteer(AssertionError):
+    """Nothing that was tried leads to the wanted transition; the message says what to give."""
+
+
+class Steering:
+    """Chooses the values of one workflow's reports; ``given`` are the author's, by ``step.field`` or field."""
+
+    def __init__(self, workflow: Workflow, given: Mapping[str, Any], text: samples.Text = samples.plain) -> None:
+        self._workflow = workflow
+        self._given = given
+        self._text = text
+
+    def values(self, block: Block, verdict: str = "pass") -> dict[str, list[Any]]:
+        """What may be reported on leaving the block's step, by field, the most ordinary first."""
+        hints = _constants(self._workflow.step(block.step).handler) if self._workflow.has(block.step) else []
+        options = {}
+        for spec in block.specs:
+            chosen = self._given.get(f"{block.step}.{spec.name}", self._given.get(spec.name))
+            if isinstance(chosen, samples.any_of):
+                options[spec.name] = list(chosen)
+            elif chosen is not None:
+                options[spec.name] = [chosen]
+            elif any("{" + spec.name + "}" in path for path in block.artifacts):
+                options[spec.name] = [f"notes/{block.step}-{spec.name}.txt"]
+            else:
+                options[spec.name] = samples.candidates(spec, self._text, verdict, hints)
+            if not options[spec.name]:
+                raise CannotSteer(f"{block.step}.{spec.name}: no value comes to mind; give one in values")
+        return options
+
+    def command(self, block: Block, run: Run, leg: Leg | None, verdict: str, children: Sequence[Run]) -> str:
+        """The NEXT command of the block, filled in so that the run takes the leg (any way on, where there is none)."""
+        options = self.values(block, verdict)
+        optional = {spec.name: spec for spec in block.specs if not spec.required}
+        for name in optional:
+            options[name] = options[name] if self._is_given(block.step, name) else [None, *options[name]]
+        if leg is not None and "verdict" in options and not self._is_given(block.step, "verdict"):
+            options["verdict"].sort(key=lambda word: word != verdict)
+        options["outcome"] = [leg.outcome.value] if leg else list(block.outcomes)
+        tried: list[str] = []
+        for values in samples.combined(options):
+            more = [optional[name].argument(values[name]) for name in optional if values[name] is not None]
+            command = " ".join([filled(block.next, values), *[shlex.join(words) for words in more]])
+            came = self._comes_to(run, command, leg, children)
+            if came == "":
+                return command
+            if came not in tried:
+                tried.append(came)
+        wanted = f"to take {leg}" if leg else "to go on"
+        raise CannotSteer(
+            f"{self._workflow.name}: nothing that was tried makes step {block.step} {wanted}; it came to: "
+            f"{'; '.join(tried[:5])}. Give values={{'{block.step}.<field>': …}} that do"
+        )
+
+    def _is_given(self, step: str, name: str) -> bool:
+        return f"{step}.{name}" in self._given or name in self._given
+
+    def _comes_to(self, run: Run, command: str, leg: Leg | None, children: Sequence[Run]) -> str:
+        """What the command leads to; empty where that is the leg."""
+        arguments = shlex.split(command)[2:]
+        step = self._workflow.step(run.step or "")
+        if leg is not None and leg.how == "limit":
+            # Looked at as if the limit were far away, to see that it is the limit that ends the loop.
+            run = run.changed(visits={**run.visits, step.id: 1}) if (step.max_iterations or 0) > 1 else run
+        try:
+            request = cli.resolve(self._workflow, cli.parse(self._workflow, arguments))
+            decision = engine.decide(self._workflow, run, request, _Trusting(children))
+        except LockstepError as error:
+            return error.what
+        if not isinstance(decision, Move):
+            return str(getattr(decision, "why", "a repeat"))
+        outcome = decision.detail["outcome"]
+        return "" if leg is None or _is(step, leg, outcome) else f"outcome {outcome}"
+
+
+class _Trusting:
+    """Takes every file for written and every check for passed, for the question is only where the report leads."""
+
+    def __init__(self, brood: Sequence[Run]) -> None:
+        self._brood = list(brood)
+
+    def children(self) -> list[Run]:
+        return self._brood
+
+    def check(self, requirement: Artifact | Command, fields: Mapping[str, Any]) -> dict[str, Any]:
+        return {"ok": True}
+
+
+def _is(step: StepDef, leg: Leg, outcome: Outcome) -> bool:
+    if leg.how == "limit" and step.max_iterations == 1:
+        return outcome == step.at_limit
+    if leg.outcome is Outcome.DEFAULT:
+        return outcome not in step.next or outcome is Outcome.DEFAULT
+    return outcome == leg.outcome
+
+
+def _constants(handler: Callable[..., Any] | Any) -> list[Any]:
+    """The texts and numbers in a handler's code: what it compares a report with."""
+    code = getattr(handler, "__code__", None)
+    found = [] if code is None else [const for const in code.co_consts if isinstance(const, (str, int, float))]
+    return [const for const in found if not isinstance(const, bool) and const != getattr(handler, "__doc__", None)]

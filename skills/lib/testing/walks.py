@@ -1,0 +1,189 @@
+"""Plans walks that together take every transition of a workflow: loops to their bound, answers, verdicts."""
+
+from __future__ import annotations
+
+from collections import deque
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from skills.lib.workflow.types import Dispatch, Outcome, Person
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from skills.lib.workflow.core import StepDef, Workflow
+
+# A graph with more combinations of positions and loop counts than this is not planned.
+STATES = 200_000
+
+
+@dataclass(frozen=True)
+class Leg:
+    """One transition of a walk.
+
+    ``outcome`` is what the agent's report is to lead to (DEFAULT: any that has no route of its own); ``route`` the
+    entry of the step's ``next`` that is then taken, to ``target``. The two differ where an ITERATE meets its limit
+    (``how`` is ``limit``), where an outcome takes the way of DEFAULT, and where a person settles a review (``how`` is
+    ``accept`` or ``revise``). For a question, ``how`` is the answer.
+    """
+
+    step: str
+    outcome: Outcome
+    route: Outcome
+    target: str | None
+    how: str = ""
+
+    def __str__(self) -> str:
+        how = f" ({self.how})" if self.how else ""
+        return f"{self.step} -{self.route.value}{how}-> {self.target or 'done'}"
+
+
+@dataclass(frozen=True)
+class Walk:
+    """The legs from the start of a workflow to its end, planned for the sake of ``goal``."""
+
+    goal: Leg
+    legs: tuple[Leg, ...]
+
+    def __str__(self) -> str:
+        return str(self.goal)
+
+
+class Unplannable(ValueError):
+    """No walk from the start takes a transition, or the workflow is too tangled to be planned."""
+
+
+def every_walk(workflow: Workflow) -> list[Walk]:
+    """Walks to the end that together take every transition of the workflow in every way there is.
+
+    Raises Unplannable where a route of the graph is on no walk, or a walk does not come to the end.
+    """
+    explored = _Explored(workflow)
+    missing = [
+        f"{step.id} -{outcome.value}-> {target or 'done'}"
+        for step in workflow.steps
+        for outcome, target in step.next.items()
+        if not any((leg.step, leg.route) == (step.id, outcome) for leg in explored.first)
+    ]
+    if missing:
+        raise Unplannable(f"{workflow.name}: no walk from {workflow.start} takes {'; '.join(missing)}")
+    walks: list[Walk] = []
+    taken: set[Leg] = set()
+    # The deepest first: their walks pass through most of the others.
+    for goal in reversed(explored.first):
+        if goal not in taken:
+            legs = explored.walk(goal)
+            taken.update(legs)
+            walks.append(Walk(goal, legs))
+    return walks[::-1]
+
+
+def shortest_walk(workflow: Workflow, last: Outcome | None = None) -> Walk:
+    """The shortest walk to the end, by a transition with the route ``last`` where there is one."""
+    explored = _Explored(workflow)
+    ends = [leg for leg in explored.first if leg.target is None]
+    if not ends:
+        raise Unplannable(f"{workflow.name}: no walk from {workflow.start} comes to the end")
+    goal = next((leg for leg in ends if leg.route is last), ends[0])
+    return Walk(goal, explored.walk(goal))
+
+
+State = tuple[str, tuple[int, ...]]
+
+
+class _Explored:
+    """Every position with its loop counts that can be reached, and how it is first reached."""
+
+    def __init__(self, workflow: Workflow) -> None:
+        self._workflow = workflow
+        self._bounds = {step.id: bound for step in workflow.steps if (bound := _bound(step))}
+        self._origin = self._entered(workflow.start, tuple(0 for _ in self._bounds))
+        self._came: dict[State, tuple[State, Leg] | None] = {self._origin: None}
+        self.first: dict[Leg, State] = {}
+        queue = deque([self._origin])
+        while queue:
+            state = queue.popleft()
+            for leg, reached in self._onward(state):
+                self.first.setdefault(leg, state)
+                if reached is not None and reached not in self._came:
+                    self._came[reached] = (state, leg)
+                    queue.append(reached)
+            if len(self._came) > STATES:
+                raise Unplannable(f"{workflow.name}: more than {STATES:,} combinations of loop counts")
+
+    def walk(self, goal: Leg) -> tuple[Leg, ...]:
+        """The shortest way from the start through the goal, and on to the end."""
+        at = self.first[goal]
+        before: list[Leg] = []
+        state = at
+        while (step := self._came[state]) is not None:
+            state, leg = step
+            before.append(leg)
+        reached = next(after for leg, after in self._onward(at) if leg == goal)
+        return (*before[::-1], goal, *(self._to_end(reached) if reached else ()))
+
+    def _to_end(self, origin: State) -> tuple[Leg, ...]:
+        ways: dict[State, tuple[Leg, ...]] = {origin: ()}
+        queue = deque([origin])
+        while queue:
+            state = queue.popleft()
+            for leg, reached in self._onward(state):
+                if reached is None:
+                    return (*ways[state], leg)
+                if reached not in ways:
+                    ways[reached] = (*ways[state], leg)
+                    queue.append(reached)
+        raise Unplannable(f"{self._workflow.name}: no walk leads from {origin[0]} to the end")
+
+    def _onward(self, state: State) -> Iterator[tuple[Leg, State | None]]:
+        at, counts = state
+        step = self._workflow.step(at)
+        visit = dict(zip(self._bounds, counts, strict=True)).get(at, 0)
+        for leg in _legs(step, visit):
+            yield leg, None if leg.target is None else self._entered(leg.target, counts)
+
+    def _entered(self, step: str, counts: tuple[int, ...]) -> State:
+        raised = [
+            min(count + (name == step), bound)
+            for (name, bound), count in zip(self._bounds.items(), counts, strict=True)
+        ]
+        return step, tuple(raised)
+
+
+def _bound(step: StepDef) -> int:
+    """How many entries of the step behave differently; 0 where all are alike."""
+    if step.gate:
+        return step.gate.bound
+    return step.max_iterations or 0
+
+
+def _legs(step: StepDef, visit: int) -> Iterator[Leg]:
+    """The transitions that an agent can bring about at the given entry of a step."""
+    if isinstance(step.handler, Person):
+        for answer, outcome in (step.handler.choices or {"as you like": Outcome.OK}).items():
+            yield from _leg(step, outcome, answer)
+        return
+    for outcome in _possible(step):
+        if step.gate and outcome is Outcome.FAIL and visit >= step.gate.bound:
+            yield from _leg(step, Outcome.OK, "accept")
+            yield from _leg(step, Outcome.FAIL, "revise")
+        elif outcome is Outcome.ITERATE and step.max_iterations and visit >= step.max_iterations:
+            for leg in _leg(step, step.at_limit, "limit"):
+                yield Leg(leg.step, Outcome.ITERATE, leg.route, leg.target, leg.how)
+        else:
+            yield from _leg(step, outcome)
+
+
+def _leg(step: StepDef, outcome: Outcome, how: str = "") -> Iterator[Leg]:
+    route = step.route(outcome)
+    if route is not None:
+        yield Leg(step.id, outcome, outcome if outcome in step.next else Outcome.DEFAULT, route[0], how)
+
+
+def _possible(step: StepDef) -> list[Outcome]:
+    """The outcomes that the step can end with."""
+    if step.gate:
+        return [Outcome.OK, Outcome.FAIL]
+    if isinstance(step.handler, Dispatch):
+        return [outcome for outcome in (Outcome.OK, Outcome.FAIL) if outcome is Outcome.OK or outcome in step.next]
+    return list(step.outcomes if callable(step.handler) and step.outcomes else step.next)

@@ -1,0 +1,139 @@
+"""A skill author's own suite: three lines for every transition, and a fixture for what is particular."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from importlib.metadata import entry_points
+from pathlib import Path
+
+import pytest
+
+from tests.fixtures.skill import install, source_of
+
+pytest_plugins = ("pytester",)
+
+
+@pytest.fixture
+def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Callable[..., pytest.RunResult]:
+    """Runs a test file beside the fixture skills, in a process as an author would."""
+    install(pytester.path, "tour")
+    install(pytester.path, "gated")
+    monkeypatch.setenv("PYTHONPATH", str(Path(__file__).resolve().parents[2]))
+
+    def run(source: str, *arguments: str) -> pytest.RunResult:
+        pytester.makepyfile(source)
+        installed = any(entry.name == "lockstep" for entry in entry_points(group="pytest11"))
+        plugin = [] if installed else ["-p", "skills.lib.testing.plugin"]
+        return pytester.runpytest_subprocess(*plugin, "-p", "no:cacheprovider", *arguments)
+
+    return run
+
+
+@pytest.mark.req("W-20")
+def test_three_lines_cover_every_transition(suite: Callable[..., pytest.RunResult]) -> None:
+    result = suite(
+        """
+        from skills.lib.testing import every_transition
+
+        test_transitions = every_transition("skills")
+        """,
+        "-v",
+    )
+    result.assert_outcomes(passed=8)
+    result.stdout.fnmatch_lines_random(
+        [
+            "*tour: dig -ok (limit)-> choose*",
+            "*gated: design-gate -ok (accept)-> close*",
+            "*tour: ask -fail (no)-> plan*",
+        ]
+    )
+
+
+@pytest.mark.req("W-20")
+def test_an_author_learns_which_transition_a_skill_does_not_take(
+    suite: Callable[..., pytest.RunResult], pytester: pytest.Pytester
+) -> None:
+    steps = (
+        'StepDef("a", "A", "Do.", {Outcome.OK: None, Outcome.FAIL: None}, f, requires=[Field("word")],'
+        ' outcomes=["ok", "fail"])'
+    )
+    source = source_of("never", steps).replace("WORKFLOW", "def f(ctx): return Outcome.OK\n\nWORKFLOW", 1)
+    install(pytester.path, "never", source)
+    result = suite(
+        """
+        from skills.lib.testing import every_transition
+
+        test_transitions = every_transition("skills/never")
+        """
+    )
+    result.assert_outcomes(passed=1, failed=1)
+    result.stdout.fnmatch_lines(["*nothing that was tried makes step a to take a -fail-> done*"])
+
+
+@pytest.mark.req("W-20")
+def test_the_fixture_runs_a_skill_through_its_commands(suite: Callable[..., pytest.RunResult]) -> None:
+    result = suite(
+        """
+        def test_tour(lockstep):
+            run = lockstep("skills/tour")
+            run.start(topic="why it is slow")
+            assert (run.step, run.refused, run.done) == ("begin", "", False)
+            assert run.block.context == {"topic": "why it is slow"}
+            run.command(run.block.next.replace("--step plan", "--step close"))
+            assert run.refused == "skipped-step"
+            run.next(summary="it is")
+            assert run.refused == "skipped-step" or run.step == "plan"
+
+        def test_to_the_end(lockstep):
+            run = lockstep("skills/tour/scripts/tour.py")
+            run.start(topic="why")
+            run.next(summary="it is")
+            run.next(mode="quick")
+            run.next(outcome="ok")
+            run.next(file="proof.txt")
+            assert run.refused == "missing-evidence"
+            run.write("proof.txt")
+            run.next(file="proof.txt")
+            assert run.block.kind == "waiting"
+            run.next(answer="yes")
+            run.next(report="so", extra={"n": 1})
+            assert run.done
+            assert run.block.result == {"close.report": "so", "close.extra": '{"n": 1}'}
+            assert [one.step for one in run.taken] == ["begin", "plan", "choose", "prove", "ask", "close"]
+
+        def test_reviews(lockstep):
+            run = lockstep("skills/gated")
+            run.write("out.txt")
+            run.start()
+            run.next()
+            run.children("fail")
+            run.next()
+            run.next()
+            assert run.step == "write"
+            assert "not as it should be" in run.block.context["design.findings"]
+
+        def test_nothing_is_left_outside(lockstep, tmp_path):
+            lockstep("skills/gated").start()
+            assert (tmp_path / "project" / ".lockstep" / "runs.db").is_file()
+        """
+    )
+    result.assert_outcomes(passed=4)
+
+
+def test_a_place_without_a_skill_is_told(suite: Callable[..., pytest.RunResult]) -> None:
+    result = suite(
+        """
+        import pytest
+        from skills.lib.errors import UsageError
+        from skills.lib.testing import every_transition
+
+        def test_nowhere(lockstep, tmp_path):
+            with pytest.raises(UsageError, match="is found neither from"):
+                every_transition("skills/nothing")
+            with pytest.raises(UsageError, match="holds no skill"):
+                lockstep(tmp_path)
+            with pytest.raises(UsageError, match="has 2 scripts"):
+                lockstep("skills")
+        """
+    )
+    result.assert_outcomes(passed=1)

@@ -1,0 +1,103 @@
+"""The arguments of a step script become a request, whatever their order."""
+
+from __future__ import annotations
+
+from itertools import permutations
+from typing import Any
+
+import pytest
+
+from skills.lib.errors import UsageError
+from skills.lib.workflow import cli
+from skills.lib.workflow.core import StepDef, Workflow
+from skills.lib.workflow.requirements import Arg, Field
+from skills.lib.workflow.types import Outcome
+
+WORKFLOW = Workflow(
+    "w",
+    StepDef("one", "One", next={Outcome.OK: "two"}, requires=[Field("a"), Field("b", "list")]),
+    StepDef("two", "Two", next={Outcome.OK: None}),
+    params=[Arg("topic"), Arg("max_depth", "int", step="one")],
+)
+
+
+def parsed(*arguments: str) -> Any:
+    return cli.parse(WORKFLOW, arguments)
+
+
+@pytest.mark.req("W-09")
+def test_every_flag_has_its_place() -> None:
+    request = parsed(
+        *("--step", "two", "--run", "r", "--turn", "3", "--project", "/p", "--record", "a=x=y", "--record", "b=1"),
+        *("--record", "b=2", "--outcome", "ok", "--topic", "t", "--max-depth=4", "--qr-status", "pass"),
+        *("--qr-iteration", "2", "--qr-fail", "--total-steps", "2", "--reason", "because"),
+    )
+    assert (request.step, request.run, request.turn, request.project) == ("two", "r", 3, "/p")
+    assert request.records == {"a": "x=y", "b": ["1", "2"]}
+    assert request.params == {"topic": "t", "max_depth": "4"}
+    assert (request.outcome, request.reason) == ("ok", "because")
+    assert (request.qr_status, request.qr_iteration, request.qr_fail, request.total_steps) == ("pass", 2, True, 2)
+
+
+@pytest.mark.req("W-09")
+@pytest.mark.parametrize(
+    "words, value",
+    [
+        (["--qr-fail"], True),
+        (["--qr-fail=true"], True),
+        (["--qr-fail=false"], False),
+        (["--qr-fail", "false"], False),
+        (["--qr-fail", "true"], True),
+        ([], None),
+    ],
+)
+def test_the_fail_flag_is_bare_or_has_a_value(words: list[str], value: bool | None) -> None:
+    assert parsed("--step", "1", *words, "--turn", "1").qr_fail is value
+
+
+def test_the_order_of_flags_does_not_matter() -> None:
+    pairs = [["--step", "1"], ["--turn", "2"], ["--qr-fail"], ["--record", "a=1"]]
+    requests = [parsed(*[word for pair in order for word in pair]) for order in permutations(pairs)]
+    assert all(request == requests[0] for request in requests)
+
+
+def test_a_value_may_look_like_a_flag() -> None:
+    assert parsed("--step", "1", "--answer", "--yes").answer == "--yes"
+    assert parsed("--step", "1", "--topic=--new").params == {"topic": "--new"}
+    assert parsed("--step", "1", "--record", "a=").records == {"a": ""}
+
+
+def test_a_parameter_of_a_step_may_be_recorded() -> None:
+    assert parsed("--step", "2", "--record", "max_depth=3").params == {"max_depth": "3"}
+
+
+@pytest.mark.parametrize(
+    "given, step",
+    [
+        ("1", "one"),
+        ("2", "two"),
+        ("one", "one"),
+        ("next", "next"),
+        ("done", "done"),
+        ("current", "current"),
+        ("01", "one"),
+    ],
+)
+def test_a_step_is_an_id_a_position_or_a_word(given: str, step: str) -> None:
+    assert cli.step_id(WORKFLOW, given) == step
+
+
+@pytest.mark.parametrize("given", ["0", "3", "three", "One", "", " one", "one\n", "²", None])
+def test_an_unknown_step_names_the_valid_ones(given: str | None) -> None:
+    with pytest.raises(UsageError) as told:
+        cli.step_id(WORKFLOW, given)
+    assert told.value.valid == "1 one, 2 two, next, done, current"
+    assert told.value.exit_code == 2
+
+
+def test_help_and_version_are_asked_for() -> None:
+    for arguments in (["--help"], ["-h"], ["--step", "1", "--help"]):
+        with pytest.raises(cli.HelpRequested, match="prints one step of the workflow w"):
+            cli.parse(WORKFLOW, arguments)
+    with pytest.raises(cli.HelpRequested, match=r"lockstep \d+\.\d+\.\d+, protocol 1"):
+        cli.parse(WORKFLOW, ["--version"])
