@@ -3,7 +3,7 @@
 PYTHON := .venv/bin/python
 JOBS ?= 2
 
-.PHONY: help setup demo test lint types format bench docs docs-check validate coverage clean
+.PHONY: help setup demo test lint types format bench docs docs-check seals validate coverage clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -36,6 +36,9 @@ docs: setup ## write the generated pages of docs/
 
 docs-check: setup ## check that the generated pages are up to date
 	$(PYTHON) docs/generate.py --check
+
+seals: setup ## validate the skills and write the seals that they ship
+	.venv/bin/lockstep validate skills --seal
 
 validate: setup ## validate every skill of this tree
 	.venv/bin/lockstep validate .

@@ -15,6 +15,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import shutil
 import subprocess
 import sys
@@ -73,8 +74,8 @@ class Session:
 
     def command(self, text: str) -> list[str]:
         """Run one command line as it stands on the page; the lines it prints, told in fixed words."""
-        words = text.replace("<PYTHON>", sys.executable).replace("<PROJECT>", str(self.project))
-        words = words.replace("<LOCKSTEP>", str(ROOT))
+        words = text.replace("<PYTHON>", shlex.quote(sys.executable))
+        words = words.replace("<PROJECT>", shlex.quote(str(self.project))).replace("<LOCKSTEP>", shlex.quote(str(ROOT)))
         for actual, shown in self.ids.items():
             words = words.replace(shown, actual)
         done = self._run(
@@ -103,6 +104,10 @@ class Session:
         for actual, shown in self.ids.items():
             text = text.replace(actual, shown)
         beside = os.path.join(os.path.dirname(sys.executable), "lockstep")
+        for place in (sys.executable, beside, str(ROOT), str(self.folder)):
+            # A path that the shell needs quoted stands on the page as any other.
+            if shlex.quote(place) != place:
+                text = re.sub(f"'({re.escape(place)}[^'\n]*)'", r"\1", text)
         for actual, shown in (
             (f"{sys.executable} {ROOT}/skills/__main__.py", "lockstep"),
             (f"{beside} ", "lockstep "),

@@ -1,4 +1,4 @@
-"""Starts a step script: checks the Python, then hands over. Parses on any Python, so that it can say what it needs.
+r"""Starts a step script: checks the Python, then hands over. Parses on any Python, so that it can say what it needs.
 
 Every script under ``scripts/`` has the same head; only N, the number of folders up to the one that holds ``skills/``,
 differs: 4 for ``skills/<skill>/scripts/x.py``, 5 one folder deeper.
@@ -12,7 +12,12 @@ differs: 4 for ``skills/<skill>/scripts/x.py``, 5 one folder deeper.
     if root not in sys.path:
         sys.path.insert(0, root)
 
-    from skills._bootstrap import main
+    try:
+        from skills._bootstrap import main
+    except ImportError:
+        sys.stderr.write("lockstep: the package lockstep-skills is not installed for %s\n" % sys.executable)
+        sys.stderr.write("  try:   the Python that has it, such as .venv/bin/python; or pip install lockstep-skills\n")
+        sys.exit(4)
 
     main(__file__, "x_workflow")
 """

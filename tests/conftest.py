@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from skills.lib.ledger.database import Database
 from tests.requirements_report import RequirementsReport
 
 if TYPE_CHECKING:
@@ -58,3 +59,19 @@ def own_ledger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     folder = tmp_path_factory.getbasetemp() / "ledgers" / os.urandom(6).hex()
     monkeypatch.setenv("LOCKSTEP_HOME", str(folder))
     return folder
+
+
+@pytest.fixture(autouse=True)
+def closed_ledgers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """Close what a test leaves open, as the end of its process would: Python 3.13 warns of the rest."""
+    opened: list[Database] = []
+    connect = Database._connect
+
+    def remember(database: Database) -> None:
+        connect(database)
+        opened.append(database)
+
+    monkeypatch.setattr(Database, "_connect", remember)
+    yield
+    for database in opened:
+        database.close()

@@ -10,19 +10,39 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+def _finite(text: str) -> float:
+    value = float(text)
+    if value in (float("inf"), float("-inf")):
+        raise ValueError(f"{text[:40]} is too large a number")
+    return value
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) < len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the name {twice[:40]!r} stands twice in one object")
+    return found
+
+
 class _Reader:
     """The attributes that the C scanner reads from its context."""
 
     strict = True
     object_hook = None
-    object_pairs_hook = None
-    parse_float = float
+    object_pairs_hook: Any = None
+    parse_float = staticmethod(_finite)
     parse_int = int
     memo: dict[str, str] = {}  # noqa: RUF012  the scanner clears it after each document
 
     @staticmethod
     def parse_constant(name: str) -> float:
         raise ValueError(f"{name} is not JSON")
+
+
+class _StrictReader(_Reader):
+    object_pairs_hook = staticmethod(_unique)
 
 
 def _unserialisable(value: object) -> object:
@@ -36,10 +56,11 @@ try:
     _encode_readable = make_encoder(None, _unserialisable, encode_basestring, None, ": ", ", ", False, False, False)
     _encode_ordered = make_encoder(None, _unserialisable, encode_basestring_ascii, None, ":", ",", False, False, False)
     _scan = make_scanner(_Reader)  # type: ignore[arg-type]
+    _scan_strictly = make_scanner(_StrictReader)  # type: ignore[arg-type]
     _encode({"a": [1, None]}, 0)
     _scan('{"a":[1,null]}', 0)
 except (ImportError, TypeError, AttributeError):
-    _scan = None  # type: ignore[assignment]
+    _scan = _scan_strictly = None  # type: ignore[assignment]
 
 
 def dumps(value: Any) -> str:
@@ -72,11 +93,15 @@ def readable(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=_unserialisable)
 
 
-def loads(text: str) -> Any:
-    """Read JSON as ``dumps`` writes it; anything else goes the long way, which raises ValueError and says where."""
-    if _scan is not None:
+def loads(text: str, *, strict: bool = False) -> Any:
+    """Read JSON as ``dumps`` writes it; anything else goes the long way, which raises ValueError and says where.
+
+    With ``strict`` a name that stands twice in one object is such an error: none of its two values is the right one.
+    """
+    scan = _scan_strictly if strict else _scan
+    if scan is not None:
         try:
-            value, end = _scan(text, 0)
+            value, end = scan(text, 0)
             if end == len(text):
                 return value
         except (StopIteration, SystemError, ValueError, RecursionError):
@@ -84,6 +109,7 @@ def loads(text: str) -> Any:
     import json
 
     try:
-        return json.loads(text, parse_constant=_Reader.parse_constant)
+        hook = _unique if strict else None
+        return json.loads(text, parse_constant=_Reader.parse_constant, parse_float=_finite, object_pairs_hook=hook)
     except RecursionError:
         raise ValueError("nested too deeply") from None

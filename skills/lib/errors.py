@@ -24,6 +24,17 @@ BUG = 70
 INTERRUPTED = 130
 
 
+def tell(text: str) -> None:
+    """Write to standard error; where it is closed or full, nobody is told and nothing else changes."""
+    import sys
+
+    try:
+        sys.stderr.write(text)
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):  # a closed one is None
+        pass
+
+
 class LockstepError(Exception):
     """An error that a user can act on: what was wrong, what is valid, what to try."""
 

@@ -61,6 +61,20 @@ def test_a_new_skill_passes_its_own_tests_and_runs(cli: Command, project: Path, 
     assert '<step protocol="1" skill="my-skill" id="frame" number="1" of="4"' in first.stdout
 
 
+@pytest.mark.req("W-20")
+def test_a_python_without_lockstep_is_told_what_to_do(cli: Command, project: Path) -> None:
+    """As an agent starts it that takes python3 and not the project's .venv; -S leaves out what is installed."""
+    cli("new", "my-skill")
+    script = project / "skills" / "my-skill" / "scripts" / "my_skill.py"
+    command = [sys.executable, "-I", "-S", str(script), "--step", "1"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr == (
+        f"lockstep: the package lockstep-skills is not installed for {sys.executable}\n"
+        "  try:   the Python that has it, such as .venv/bin/python; or pip install lockstep-skills\n"
+    )
+
+
 def installed_plugins() -> set[str]:
     from importlib.metadata import entry_points
 

@@ -11,7 +11,7 @@ from lxml import etree
 
 from skills.lib import errors
 from skills.lib.testing.documents import SCHEMA, parse
-from skills.lib.workflow import cli, requirements
+from skills.lib.workflow import cli, texts
 from skills.lib.workflow.core import RESERVED_FLAGS
 from skills.lib.workflow.values import SECRET_NAMES
 
@@ -78,7 +78,7 @@ def test_the_words_that_are_never_ids_are_named() -> None:
 
 def test_the_limits_are_the_code_s() -> None:
     assert (
-        f"at most {requirements.VALUE_LIMIT:,} characters, a record file at most {cli.FILE_LIMIT:,} bytes"
+        f"at most {texts.VALUE_LIMIT:,} characters, a record file at most {cli.FILE_LIMIT:,} bytes"
         in " ".join(PAGE.split())
     )
     for name in SECRET_NAMES:

@@ -64,7 +64,11 @@ class Block:
 
     def stable(self) -> str:
         """The text without what differs from run to run and machine to machine."""
-        text = self.text.replace(sys.executable, "PYTHON").replace(str(SKILLS.parent), "ROOT")
+        text, root = self.text, str(SKILLS.parent)
+        for place in (sys.executable, root):
+            if shlex.quote(place) != place:
+                text = re.sub(f"'({re.escape(place)}[^'\n]*)'", r"\1", text)
+        text = text.replace(sys.executable, "PYTHON").replace(root, "ROOT")
         run = self.root.get("run")
         if run:
             text = text.replace(run, "RUN")

@@ -450,5 +450,7 @@ def test_skill_file_meets_the_specification_and_its_command_opens_a_run(agent: F
     assert check_specification(folder) == []
     (command,) = commands_in(load_skill(folder))
     assert command.command == 'python3 "SKILL_DIR/scripts/codebase_analysis.py" --step 1'
-    opened = agent.shell(command.command.replace("SKILL_DIR", str(folder)).replace("python3", sys.executable, 1))
+    opened = agent.shell(
+        command.command.replace("SKILL_DIR", str(folder)).replace("python3", shlex.quote(sys.executable), 1)
+    )
     assert opened.at == "scope"

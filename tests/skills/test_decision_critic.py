@@ -225,7 +225,7 @@ def test_a_hostile_decision_stays_text(agent: Follower) -> None:
     assert block.at == "classify"
     assert block.context["decision"] == HOSTILE
     assert len(block.root.findall("NEXT")) == 1
-    assert block.next.startswith(sys.executable)
+    assert block.next.startswith(shlex.quote(sys.executable))
     assert [path.name for path in agent.folder.iterdir() if path.name == "pwned"] == []
 
 
@@ -234,6 +234,8 @@ def test_skill_file_meets_the_specification_and_its_command_opens_a_run(agent: F
     folder = SKILLS / "decision-critic"
     assert check_specification(folder) == []
     [command] = commands_in(load_skill(folder))
-    block = agent.shell(command.command.replace("SKILL_DIR", str(folder)).replace("python3", sys.executable))
+    block = agent.shell(
+        command.command.replace("SKILL_DIR", str(folder)).replace("python3", shlex.quote(sys.executable))
+    )
     assert (block.at, block.root.get("of")) == ("extract", "7")
     assert block.context["decision"] == "the decision and the reasons given for it"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -157,7 +158,7 @@ def test_the_sample_is_found_beside_the_script_that_next_runs(agent: Follower, p
     assert (refused.exit_code, refused.root.get("code")) == (3, "missing-evidence")
     assert ".lockstep/style-profile.md is not a file under the project" in refused.words("WHY")
     # What the block tells the agent to do: the folder beside `scripts` in the command under NEXT.
-    script = next(word for word in block.next.split() if word.endswith("leon_writing_style.py"))
+    script = next(word for word in shlex.split(block.next) if word.endswith("leon_writing_style.py"))
     sample = Path(script).parent.parent / "resources" / "style-profile.md"
     shutil.copy(sample, project / ".lockstep")
     assert agent.follow(block, WANTED).at == "purpose"
@@ -308,5 +309,7 @@ def test_skill_file_meets_the_specification_and_its_command_opens_a_run(agent: F
     assert check_specification(FOLDER) == []
     (command,) = commands_in(load_skill(FOLDER))
     assert command.command == 'python3 "SKILL_DIR/scripts/leon_writing_style.py" --step 1'
-    opened = agent.shell(command.command.replace("SKILL_DIR", str(FOLDER)).replace("python3", sys.executable, 1))
+    opened = agent.shell(
+        command.command.replace("SKILL_DIR", str(FOLDER)).replace("python3", shlex.quote(sys.executable), 1)
+    )
     assert opened.at == "classify"

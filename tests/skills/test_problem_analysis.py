@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -271,7 +272,7 @@ def test_hostile_text_stays_text(agent: Follower, by_file: bool) -> None:
     assert again.at == "gate"
     assert again.context["gate.request"] == HOSTILE
     assert again.context["gate.facts"] == "- " + HOSTILE.replace("\n", "\n  ")
-    assert again.next.startswith(sys.executable)
+    assert again.next.startswith(shlex.quote(sys.executable))
     assert [path.name for path in agent.folder.iterdir() if path.name == "pwned"] == []
 
 
@@ -293,5 +294,7 @@ def test_skill_file_meets_the_specification_and_its_command_opens_a_run(agent: F
     folder = SKILLS / "problem-analysis"
     assert check_specification(folder) == []
     [command] = commands_in(load_skill(folder))
-    block = agent.shell(command.command.replace("SKILL_DIR", str(folder)).replace("python3", sys.executable))
+    block = agent.shell(
+        command.command.replace("SKILL_DIR", str(folder)).replace("python3", shlex.quote(sys.executable))
+    )
     assert (block.at, block.root.get("of")) == ("gate", "5")

@@ -54,12 +54,17 @@ class Database:
             raise self.broken("is missing, and it was there before", "restore it from a copy")
         if not there and not create:
             raise LedgerError(
-                f"there is no ledger at {self.path}", remedy="open a run with --step 1, or give --project"
+                f"there is no ledger at {self.path}",
+                remedy="give --project as it stands in the commands that the run printed; --step 1 opens a new run",
             )
         if not there:
             self._make_home()
         self._connect()
-        self._check(marked)
+        try:
+            self._check(marked)
+        except BaseException:
+            self.close()
+            raise
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Cursor:
         """Run one statement."""

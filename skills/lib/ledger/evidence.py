@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-from skills.lib import paths
-from skills.lib.errors import EnvironmentProblem, UsageError
+from skills.lib import compact_json, paths
+from skills.lib.errors import EnvironmentProblem, SkillError, UsageError, tell
+from skills.lib.workflow import values
 from skills.lib.workflow.requirements import Artifact, Command, fill
 
 TYPE_CHECKING = False
@@ -54,8 +55,6 @@ def _artifact(artifact: Artifact, fields: Mapping[str, Any], project: str) -> di
 
 
 def _schema_fault(path: str, schema: Mapping[str, Any]) -> str:
-    import json
-
     try:
         import jsonschema
     except ModuleNotFoundError as error:
@@ -65,10 +64,16 @@ def _schema_fault(path: str, schema: Mapping[str, Any]) -> str:
         ) from error
     try:
         with open(path, encoding="utf-8-sig") as file:
-            content = json.load(file)
-    except (OSError, ValueError, RecursionError) as error:
+            content = compact_json.loads(file.read(), strict=True)
+    except (OSError, ValueError) as error:
         return f"not JSON: {error}"
-    found = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(content))
+    try:
+        found = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(content))
+    except (RecursionError, OverflowError) as error:
+        return f"cannot be checked against its schema: {error}"
+    except Exception as error:
+        what = f"the JSON Schema of {os.path.basename(path)} cannot be used: {type(error).__name__}: {error}"
+        raise SkillError(what, remedy="mend the schema of the Artifact; the run waits") from error
     return "" if found is None else f"at {found.json_path}: {found.message:.500}"
 
 
@@ -78,12 +83,13 @@ def _command(command: Command, fields: Mapping[str, Any], project: str, scripts:
     import tempfile
 
     argv = [fill(part, fields) for part in command.argv]
-    shown = " ".join(part if len(part) <= SHOWN else part[: SHOWN - 1] + "…" for part in argv)
+    # What is told is kept with the run, and a secret is not.
+    safe = [fill(part, values.keepable(dict(fields))) for part in command.argv]
+    shown = " ".join(part if len(part) <= SHOWN else part[: SHOWN - 1] + "…" for part in safe)
     if command.argv[0].endswith(".py") and os.path.basename(command.argv[0]) == command.argv[0]:
         argv = [sys.executable, os.path.join(scripts, argv[0]), *argv[1:]]
     result: dict[str, Any] = {"kind": "command", "what": shown, "ok": False, "exit": None, "output": ""}
-    sys.stderr.write(f"lockstep: running {shown} (at most {command.timeout:g} s)\n")
-    sys.stderr.flush()
+    tell(f"lockstep: running {shown} (at most {command.timeout:g} s)\n")
     with tempfile.TemporaryFile() as output:
         try:
             process = subprocess.Popen(
@@ -99,6 +105,9 @@ def _command(command: Command, fields: Mapping[str, Any], project: str, scripts:
             _end_group(process)
         output.seek(max(0, output.seek(0, 2) - TAIL))
         tail = _printable(output.read().decode("utf-8", "replace"))
+    for name, value in fields.items():
+        if isinstance(value, str) and values.is_secret(name):
+            tail = tail.replace(value, values.NOT_KEPT)
     result.update(exit=code, output=tail)
     if code == 0:
         return {**result, "ok": True, "why": ""}

@@ -34,7 +34,23 @@ def changes_that_matter(old: Mapping[str, Any], workflow: Workflow, run: Run) ->
         if after.get(gate) != content:
             found.append(f"the gate {gate}, which lies ahead, is {'changed' if gate in after else 'gone'}")
     found += [f"the gate {gate} is new" for gate in _gates_ahead(after, step) if gate not in gates]
+    for gate in gates:
+        if gate in after and _leads_past(after, step, gate) and not _leads_past(before, step, gate):
+            found.append(f"a way round the gate {gate}, which lay on every way to the end, is new")
     return found
+
+
+def _leads_past(steps: Mapping[str, dict[str, Any]], start: str, gate: str) -> bool:
+    """Whether the end can be reached from a step without going through that gate."""
+    seen, queue = {start, gate}, [start]
+    while queue:
+        for target in steps.get(queue.pop(), {}).get("next", {}).values():
+            if target is None:
+                return True
+            if target not in seen:
+                seen.add(target)
+                queue.append(target)
+    return False
 
 
 def _steps(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:

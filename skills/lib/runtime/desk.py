@@ -84,7 +84,7 @@ class Desk:
 
     def _open(self, workflow: Workflow, move: Move, new: bool) -> Reply:
         beside = self._use_ledger(create=True).open_runs(workflow.name)
-        others = [other for other in beside if other.project == self.caller.project]
+        others = [other for other in beside if not _is_of_another_project(other, self.caller.project)]
         twins = [] if new else [other for other in others if self._is_twin(other, move.run)]
         for twin in twins:
             if twin.turn == 1:
@@ -123,7 +123,9 @@ class Desk:
         while True:
             run = self.ledger.run(run_id)
             if run is None:
-                raise UsageError(f"the ledger {self.ledger.path} has no run {run_id!r:.80}", remedy="lockstep runs --all")
+                raise UsageError(
+                    f"the ledger {self.ledger.path} has no run {run_id!r:.80}", remedy="lockstep runs --all"
+                )
             if run.ended:
                 raise RefusedError(f"run {run.id} is {run.status}: nothing moves it any more")
             parent = self.ledger.run(run.parent) if run.parent else None
@@ -131,7 +133,9 @@ class Desk:
                 lost = self.caller.step("current", parent, "--lost", run.id, "--reason", reason)
                 raise RefusedError(f"run {run.id} is a sub-agent's of {parent.id}, which waits for it", remedy=lost)
             below = self._unfinished(run)
-            ended = run.changed(status="abandoned", turn=run.turn + 1, last={**run.last, "reason": reason}, question=None)
+            ended = run.changed(
+                status="abandoned", turn=run.turn + 1, last={**run.last, "reason": reason}, question=None
+            )
             end = tuple((child.id, "abandoned") for child in below)
             try:
                 detail = {"from": run.step, "reason": reason, "children": [child.id for child in below]}
@@ -147,14 +151,19 @@ class Desk:
         return found
 
     def close(self) -> None:
-        """Let go of the ledger."""
+        """Close the ledger."""
+        if self._ledger is not None:
+            self._ledger.close()
+
+    def leave(self) -> None:
+        """Let go of the ledger just before the process exits, which is quicker than closing it."""
         if self._ledger is not None:
             self._ledger.leave()
 
     def _advance(self, workflow: Workflow, run: Run, request: Request) -> Reply:
         notices: list[Element] = []
         asked = document.asked_for(request)
-        if run.project != self.caller.project and paths.home(run.project) == paths.home(self.caller.project):
+        if _is_of_another_project(run, self.caller.project):
             return self._other_project(workflow, run, asked)
         if run.parent and not run.spec.get("script"):
             from skills.lib.workflow import children
@@ -318,7 +327,8 @@ class Desk:
 
     def _known_runs(self, workflow: Workflow) -> list[Run]:
         there = os.path.exists(os.path.join(paths.home(self.caller.project), database.FILE))
-        return self.ledger.open_runs(workflow.name) if there else []
+        known = self.ledger.open_runs(workflow.name) if there else []
+        return [run for run in known if not _is_of_another_project(run, self.caller.project)]
 
     def _other_project(self, workflow: Workflow, run: Run, asked: str) -> Reply:
         # One ledger may serve many projects; where each has its own, another path means that the project was moved.
@@ -345,6 +355,14 @@ class _Proof:
         from skills.lib.ledger import evidence
 
         return evidence.check(requirement, fields, self._project, os.path.dirname(self._run.script))
+
+
+def _is_of_another_project(run: Run, project: str) -> bool:
+    """Whether one ledger serves both projects; where each has its own, another path means that the project moved."""
+    if run.project == project:
+        return False
+    real = os.path.realpath
+    return real(run.project) != real(project) and real(paths.home(run.project)) == real(paths.home(project))
 
 
 def _only_looks(request: Request, run: Run) -> bool:

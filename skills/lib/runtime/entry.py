@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 import sys
 
-from skills.lib.errors import LockstepError
+from skills.lib.errors import LockstepError, tell
 from skills.lib.runtime import loading, script
 
 
 def run(path: str, module: str) -> None:
     """Serve the call and exit the process with its code."""
+    output, sys.stdout = sys.stdout, sys.stderr  # what a module prints is not part of the document
     try:
         workflow = loading.load_workflow(os.path.join(os.path.dirname(path), module + ".py"))
     except LockstepError as error:
-        sys.stderr.write(error.message())
+        tell(error.message())
         leave(error.exit_code)
-    leave(script.main(workflow, sys.argv[1:], path))
+    finally:
+        sys.stdout = output
+    leave(script.main(workflow, sys.argv[1:], path, exiting=True))
 
 
 def leave(code: int) -> None:

@@ -6,10 +6,11 @@ import os
 import sys
 
 from skills.lib import paths
-from skills.lib.errors import BUG, INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, UsageError
+from skills.lib.errors import BUG, INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, UsageError, tell
 from skills.lib.workflow import cli, document
 from skills.lib.workflow.caller import Caller
 from skills.lib.workflow.formatters import xml
+from skills.lib.workflow.texts import check_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,15 +22,21 @@ if TYPE_CHECKING:
     from skills.lib.workflow.types import Element
 
 
-def main(workflow: Workflow, argv: Sequence[str] | None = None, script: str | None = None) -> int:
-    """Serve one call of a step script and return its exit code; the document goes to standard output."""
+def main(
+    workflow: Workflow, argv: Sequence[str] | None = None, script: str | None = None, exiting: bool = False
+) -> int:
+    """Serve one call of a step script and return its exit code; the document goes to standard output.
+
+    ``exiting`` says that the process ends right after, and the ledger need not be closed.
+    """
     script = os.path.abspath(script or sys.argv[0])
+    argv = sys.argv[1:] if argv is None else argv
     try:
-        return _serve(workflow, sys.argv[1:] if argv is None else argv, script)
+        return _serve(workflow, argv, script, exiting)
     except cli.HelpRequested as asked:
         return emit(f"{asked}\n", PRINTED)
     except LockstepError as error:
-        sys.stderr.write(error.message())
+        tell(error.message() + (_way_back(argv, script) if isinstance(error, UsageError) else ""))
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -39,7 +46,7 @@ def main(workflow: Workflow, argv: Sequence[str] | None = None, script: str | No
         return report_bug()
 
 
-def _serve(workflow: Workflow, argv: Sequence[str], script: str) -> int:
+def _serve(workflow: Workflow, argv: Sequence[str], script: str, exiting: bool) -> int:
     request = cli.parse(workflow, argv)
     caller = Caller(sys.executable, script, _project(request), lockstep_command())
     if request.stateless:
@@ -55,7 +62,10 @@ def _serve(workflow: Workflow, argv: Sequence[str], script: str) -> int:
         reply = _reply(desk, workflow, request)
         return emit(render_reply(reply, desk), reply.exit_code)
     finally:
-        desk.close()
+        if exiting:
+            desk.leave()
+        else:
+            desk.close()
 
 
 def _reply(desk: Desk, workflow: Workflow, request: Request) -> Reply:
@@ -88,7 +98,7 @@ def render_reply(reply: Reply, desk: Desk) -> str:
     spill: dict[str, str] = {}
     # The longest first, and no more than it takes: each file is one more that the agent must open.
     for source, name, value in sorted(document.shown_values(workflow, run), key=lambda found: -len(found[2])):
-        if len(text) <= document.BLOCK_LIMIT or len(value) <= document.EXCERPT + 200:
+        if len(text) <= document.BLOCK_LIMIT or len(value) <= document.EXCERPT:
             break
         spill[f"{source}.{name}"] = os.path.join(folder, f"{run.turn}-{source}.{name}.txt")
         _write(spill[f"{source}.{name}"], value)
@@ -130,20 +140,47 @@ def lockstep_command() -> tuple[str, ...]:
     return (sys.executable, os.path.join(package, "__main__.py"))
 
 
+def _way_back(argv: Sequence[str], script: str) -> str:
+    """How to see the block of the run that a command names which cannot be understood; empty where it names none."""
+    named = {"--run": "", "--project": ""}
+    for at, word in enumerate(argv):
+        flag, equals, value = word.partition("=")
+        if flag in named:
+            named[flag] = value if equals else "".join(argv[at + 1 : at + 2])
+    try:
+        project = os.path.realpath(named["--project"] or paths.project_root())
+    except (OSError, ValueError):
+        return ""
+    if not named["--run"] or not os.path.exists(os.path.join(paths.home(project), "runs.db")):
+        return ""
+    from skills.lib.workflow.caller import join
+
+    words = [sys.executable, script, "--step", "current", "--run", named["--run"], "--project", project]
+    told = "Nothing was changed. The present block of the run, with its NEXT command, is printed again by:"
+    return f"  {told}\n  {join(words)}\n"
+
+
 def _project(request: Request) -> str:
-    if request.project is None:
-        return paths.project_root()
-    if not os.path.isdir(request.project):
+    if request.project is not None and not os.path.isdir(request.project):
         raise UsageError(f"--project {request.project!r:.200} is not a folder", remedy="give the project's root folder")
-    return os.path.realpath(request.project)
+    try:
+        root = paths.project_root() if request.project is None else os.path.realpath(request.project)
+    except OSError as error:
+        raise UsageError(
+            f"the working directory cannot be used: {error.strerror}", remedy="give the project's root with --project"
+        ) from error
+    # Every document names it: what cannot be printed is told before a run is opened there.
+    check_text(root, "the path of the project")
+    return root
 
 
 def _write(path: str, text: str) -> None:
+    part = f"{path}.{os.getpid()}.part"  # the same command may run twice at once
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with open(path + ".part", "w", encoding="utf-8", newline="") as file:
+        with open(part, "w", encoding="utf-8", newline="") as file:
             file.write(text)
-        os.replace(path + ".part", path)
+        os.replace(part, path)
     except OSError as error:
         raise EnvironmentProblem(
             f"{path} cannot be written: {error.strerror}", remedy="set LOCKSTEP_HOME to a folder that can be written"
@@ -161,10 +198,14 @@ def report_bug() -> int:
     import tempfile
     import traceback
 
-    with tempfile.NamedTemporaryFile(
-        "w", prefix="lockstep-bug-", suffix=".log", delete=False, encoding="utf-8", errors="replace"
-    ) as log:
-        traceback.print_exc(file=log)
     error = sys.exc_info()[1]
-    sys.stderr.write(f"lockstep: a bug in Lockstep ({type(error).__name__}); the details are in {log.name}\n")
+    try:
+        with tempfile.NamedTemporaryFile(
+            "w", prefix="lockstep-bug-", suffix=".log", delete=False, encoding="utf-8", errors="replace"
+        ) as log:
+            traceback.print_exception(error, file=log)
+        where = f"the details are in {log.name}"
+    except OSError as full:
+        where = f"the details could not be kept: {full.strerror}"
+    tell(f"lockstep: a bug in Lockstep ({type(error).__name__}); {where}\n")
     return BUG

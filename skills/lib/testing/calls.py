@@ -7,16 +7,15 @@ import os
 import shlex
 import subprocess
 import sys
-from contextlib import contextmanager, nullcontext, redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout
 from typing import TYPE_CHECKING, Protocol
 
 from skills.lib.errors import LockstepError
-from skills.lib.ledger.database import Database
 from skills.lib.runtime import loading, main
 from skills.lib.testing.blocks import Block
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
     from pathlib import Path
 
     from skills.lib.workflow.core import Workflow
@@ -69,7 +68,7 @@ class InProcess:
         """Run a step script with these arguments."""
         output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
         errors = io.StringIO()
-        with redirect_stdout(output), redirect_stderr(errors), nullcontext() if self.leaves else _closing():
+        with redirect_stdout(output), redirect_stderr(errors):
             code = self._serve(os.path.realpath(script), arguments)
         output.flush()
         return Block(code, output.buffer.getvalue().decode(), errors.getvalue())
@@ -81,17 +80,7 @@ class InProcess:
 
     def _serve(self, script: str, arguments: list[str]) -> int:
         try:
-            return main(self.workflow(script), arguments, script)
+            return main(self.workflow(script), arguments, script, exiting=self.leaves)
         except LockstepError as error:
             sys.stderr.write(error.message())
             return error.exit_code
-
-
-@contextmanager
-def _closing() -> Iterator[None]:
-    leave = Database.leave
-    Database.leave = Database.close  # type: ignore[method-assign]
-    try:
-        yield
-    finally:
-        Database.leave = leave  # type: ignore[method-assign]

@@ -17,7 +17,7 @@ _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 def quote(argument: str) -> str:
     """Quote one argument for a POSIX shell (own code: ``import shlex`` costs 2.5 ms, most of it ``re``)."""
-    if argument and _SAFE.issuperset(argument):
+    if argument and _SAFE.issuperset(argument) and argument[0] != "=":  # zsh reads =ls as a path
         return argument
     return "'" + argument.replace("'", "'\"'\"'") + "'"
 

@@ -21,10 +21,11 @@ def specs(run: Run, step: StepDef) -> list[dict[str, Any]]:
     dispatch = step.handler
     assert isinstance(dispatch, Dispatch)
     checkpoint = step.checkpoint
-    known = (run.reviews.get(checkpoint or "") or {}).get("items", [])
+    pairs = _assignments(run, step, dispatch)
+    shares = _shares((run.reviews.get(checkpoint or "") or {}).get("items", []), len(pairs))
     given = {**run.params, **run.recorded}
     made = []
-    for at, (target, task) in enumerate(_assignments(run, step, dispatch), 1):
+    for at, (target, task) in enumerate(pairs, 1):
         fields = {**given, "target": target}
         spec: dict[str, Any] = {
             "agent": dispatch.agent.value,
@@ -40,7 +41,7 @@ def specs(run: Run, step: StepDef) -> list[dict[str, Any]]:
         }
         if checkpoint:
             spec["checkpoint"] = checkpoint
-            spec["items"] = [_unjudged(item) for item in known if item["owner"] == at]
+            spec["items"] = shares[at - 1]
         elif Outcome.FAIL in step.next:
             spec["verdict"] = True
         made.append(spec)
@@ -68,8 +69,24 @@ def _assignments(run: Run, step: StepDef, dispatch: Dispatch) -> list[tuple[str,
     return pairs
 
 
-def _unjudged(item: Mapping[str, Any]) -> dict[str, str]:
-    return {name: item[name] for name in ("id", "scope", "check", "severity")}
+def _shares(items: Sequence[Mapping[str, Any]], reviewers: int) -> list[list[dict[str, str]]]:
+    """The items that each reviewer verifies again, unjudged: its own, and those of a reviewer that is there no more.
+
+    One who never split a review off (it was lost) has nothing to verify again: its successor makes the first review.
+    """
+    shares: list[dict[str, dict[str, str]]] = [{} for _ in range(reviewers)]
+    for item in items:
+        if item.get("unsplit"):
+            continue
+        share = shares[(item["owner"] - 1) % reviewers]
+        given = {name: item[name] for name in ("id", "scope", "check", "severity")}
+        # Two reviewers may have called different items the same.
+        at = 1
+        while given["id"] in share:
+            at += 1
+            given["id"] = f"{item['id'][:60]}.{at}"
+        share[given["id"]] = given
+    return [list(share.values()) for share in shares]
 
 
 def task_workflow(name: str, spec: Mapping[str, Any]) -> Workflow:
@@ -156,9 +173,8 @@ def reviewed_items(children: Sequence[Run]) -> list[dict[str, Any]]:
         reported = child.state.get(child.last.get("step", ""), {}).get("items") if child.status == "done" else None
         if reported is None:
             reason = child.last.get("reason") or "the reviewer recorded no items"
-            known = child.spec.get("items") or [
-                {"id": f"reviewer-{number}", "scope": "", "check": "the review was made", "severity": Severity.MUST}
-            ]
+            first = {"id": f"reviewer-{number}", "scope": "", "check": "the review was made", "severity": Severity.MUST}
+            known = child.spec.get("items") or [{**first, "unsplit": True}]
             reported = [{**item, "status": ItemStatus.TODO, "finding": f"not reviewed: {reason}"} for item in known]
         items.extend({**item, "owner": number} for item in reported)
     return items

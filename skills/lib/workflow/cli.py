@@ -7,8 +7,8 @@ import os
 from skills.lib import compact_json
 from skills.lib.errors import UsageError
 from skills.lib.workflow.core import Workflow
-from skills.lib.workflow.requirements import VALUE_LIMIT
 from skills.lib.workflow.state import Request
+from skills.lib.workflow.texts import check_text, check_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,10 +44,10 @@ def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
             _add_record(records, value)
         elif flag == "record-file":
             _add_file(records, value)
+        elif flag in found or (flag in known and known[flag].name in params):
+            raise UsageError(f"--{flag} is given twice", remedy="give it once")
         elif flag in known:
             params[known[flag].name] = value
-        elif flag in found:
-            raise UsageError(f"--{flag} is given twice", remedy="give it once")
         elif flag in _NUMBERS:
             found[flag] = _number(flag, value)
         else:
@@ -56,6 +56,8 @@ def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
         params.setdefault(name, records.pop(name))
     if "step" not in found:
         step_id(workflow, None)
+    if "lost" in found and "replace" in found:
+        raise UsageError("--lost gives up on a sub-agent and --replace starts another", remedy="give one of the two")
     return Request(params=params, records=records, **{name.replace("-", "_"): value for name, value in found.items()})
 
 
@@ -146,13 +148,15 @@ def _next_flag(rest: list[str], known: dict[str, Arg]) -> tuple[str, Any]:
     if flag not in (*_TEXTS, *_NUMBERS, "record", "record-file") and flag not in known:
         every = [*_TEXTS, *_NUMBERS, *_SWITCHES, "qr-fail", "record", "record-file", *known]
         raise UsageError(
-            f"--{flag} is not a flag of this script", valid=" ".join(f"--{name}" for name in sorted(every))
+            f"--{flag} is not a flag of this script",
+            valid=" ".join(f"--{name}" for name in sorted(every)),
+            remedy=_close(flag, every),
         )
     if not equals:
         if not rest:
             raise UsageError(f"--{flag} has no value")
         value = rest.pop(0)
-    _check_text(value, f"--{flag}")
+    check_text(value, f"--{flag}")
     return flag, value
 
 
@@ -164,19 +168,6 @@ def _switch(value: str) -> bool:
 
 def _bare_switch(rest: list[str]) -> bool:
     return _switch(rest.pop(0)) if rest and rest[0] in ("true", "false") else True
-
-
-def _check_text(value: str, what: str) -> None:
-    if len(value) > VALUE_LIMIT + 200:
-        raise UsageError(
-            f"{what} has {len(value):,} characters, at most {VALUE_LIMIT:,} are read",
-            remedy="write it to a file in the project and record the file's path",
-        )
-    if value.isprintable():
-        return
-    from skills.lib.workflow.formatters.xml import check_characters
-
-    check_characters(value, what)
 
 
 def _number(flag: str, value: str) -> int:
@@ -199,7 +190,7 @@ def _add_record(records: dict[str, Any], value: str) -> None:
 def _add_file(records: dict[str, Any], path: str) -> None:
     content = _read_file(path)
     try:
-        found = compact_json.loads(content)
+        found = compact_json.loads(content, strict=True)
     except ValueError as error:
         raise UsageError(
             f"--record-file {path}: not JSON: {error}", valid='one JSON object: {"name": value, …}'
@@ -207,22 +198,9 @@ def _add_file(records: dict[str, Any], path: str) -> None:
     if not isinstance(found, dict):
         raise UsageError(f"--record-file {path}: not a JSON object", valid='{"name": value, …}')
     for name, value in found.items():
-        _check_deep(value, f"--record-file {path}: {name!r:.40}", 0)
+        check_text(name, f"--record-file {path}: a name")
+        check_tree(value, f"--record-file {path}: {name!r:.40}")
         records[name] = value
-
-
-def _check_deep(value: Any, what: str, depth: int) -> None:
-    if depth > 30:
-        raise UsageError(f"{what} is nested more than 30 deep")
-    if isinstance(value, str):
-        _check_text(value, what)
-    elif isinstance(value, dict):
-        for name, inner in value.items():
-            _check_text(name, what)
-            _check_deep(inner, what, depth + 1)
-    elif isinstance(value, list):
-        for inner in value:
-            _check_deep(inner, what, depth + 1)
 
 
 def _read_file(path: str) -> str:
@@ -230,10 +208,13 @@ def _read_file(path: str) -> str:
         if path == "-":
             import sys
 
+            if sys.stdin is None:
+                raise UsageError("--record-file -: standard input is closed", remedy="give the path of a JSON file")
             raw = sys.stdin.buffer.read(FILE_LIMIT + 1)
         else:
             if not os.path.isfile(path):
-                raise UsageError(f"--record-file {path!r:.200} is not a file", remedy="give the path of a JSON file")
+                where = "" if os.path.isabs(path) else f" in {os.getcwd()}"
+                raise UsageError(f"--record-file {path!r:.200} is not a file{where}", remedy="give its absolute path")
             with open(path, "rb") as file:
                 raw = file.read(FILE_LIMIT + 1)
     except OSError as error:
@@ -251,6 +232,12 @@ def _nearest(given: str, workflow: Workflow) -> str:
 
     close = get_close_matches(given, [step.id for step in workflow.steps], 1)
     return f"--step {close[0]}" if close else "--step current --run ID shows where a run stands"
+
+
+def _close(flag: str, every: list[str]) -> str:
+    from difflib import get_close_matches
+
+    return "".join(f"--{name}" for name in get_close_matches(flag, every, 1, cutoff=0.75))
 
 
 def _version() -> str:

@@ -25,6 +25,11 @@ if TYPE_CHECKING:
 # What hosts cut hook and tool output at (lessons measured on four clients).
 BLOCK_LIMIT = 10_000
 EXCERPT = 400
+# A value that is shorter than EXCERPT is excerpted to this where many such values make the block too long.
+SHORT_EXCERPT = 80
+# What a refusal says of a request, why it is refused and what would be valid; how much of a question is printed.
+ASKED_LIMIT, WHY_LIMIT, VALID_LIMIT, QUESTION_LIMIT = 1_000, 3_000, 3_000, 3_000
+TARGET_LIMIT = 200
 
 
 def step_document(
@@ -122,14 +127,33 @@ def refused_document(
             number, of = workflow.number(run.step), len(workflow.steps)
             stands = f"Nothing was changed. The run stands at {run.step}, step {number} of {of}, turn {run.turn}"
         stands += "."
-    parts = [Element("ASKED", {}, asked), Element("STANDS", {}, stands), Element("WHY", {}, refusal.why)]
-    if refusal.valid:
-        parts.append(Element("VALID", {}, *[Element("choice", {}, str(choice)) for choice in refusal.valid]))
+    why = _clipped(refusal.why, WHY_LIMIT)
+    shown = _fitting([str(choice) for choice in refusal.valid])
+    if len(shown) < len(refusal.valid):
+        why += f" {len(refusal.valid) - len(shown)} of what is valid is not shown here."
+    parts = [Element("ASKED", {}, _clipped(asked, ASKED_LIMIT)), Element("STANDS", {}, stands), Element("WHY", {}, why)]
+    if shown:
+        parts.append(Element("VALID", {}, *[Element("choice", {}, choice) for choice in shown]))
     if show:
         parts.append(Element("SHOW", {}, show))
     if next_line:
         parts.append(Element("NEXT", {"required": "true"}, next_line))
     return Element("refused", attributes, *parts)
+
+
+def _clipped(text: str, limit: int) -> str:
+    return text if len(text) <= limit else f"{text[:limit]} … ({len(text):,} characters)"
+
+
+def _fitting(choices: list[str]) -> list[str]:
+    """As many of the choices, whole, as a refusal has room for."""
+    left, fitting = VALID_LIMIT, []
+    for choice in choices:
+        left -= len(choice) + 20
+        if left < 0:
+            break
+        fitting.append(choice)
+    return fitting
 
 
 def next_command(workflow: Workflow, run: Run, caller: Caller) -> str:
@@ -257,7 +281,8 @@ def _value(source: str, name: str, value: Any, file: str | None = None) -> Eleme
     text = present(value)
     if file:
         attributes["file"] = file
-        text = text[:EXCERPT] + f" … ({len(text):,} characters; read the file for all of it)"
+        start = text[: EXCERPT if len(text) > EXCERPT + 200 else SHORT_EXCERPT]
+        text = f"{start} … ({len(text):,} characters; read the file for all of it)"
     return Element("value", attributes, text)
 
 
@@ -299,7 +324,7 @@ def _dispatch(run: Run, dispatch: Dispatch, caller: Caller, brood: Sequence[Run]
             continue
         about: dict[str, object] = {"id": child.id, "status": child.status}
         if child.spec.get("target"):
-            about["target"] = child.spec["target"]
+            about["target"] = _clipped(child.spec["target"], TARGET_LIMIT)
         inner = [Element("command", {}, child_command(child, caller))] if not child.ended else []
         parts.append(Element("child", about, *inner))
     if left:
@@ -322,7 +347,7 @@ def _waiting(workflow: Workflow, run: Run, caller: Caller) -> list[Element]:
     attributes: dict[str, object] = {"by": "terminal" if at_terminal else "agent"}
     if question.get("choices"):
         attributes["choices"] = "|".join(question["choices"])
-    parts = [Element("QUESTION", attributes, question.get("text", ""))]
+    parts = [Element("QUESTION", attributes, _clipped(question.get("text", ""), QUESTION_LIMIT))]
     words = ("FILL_answer", "--reason", "FILL_reason") if "gate" in question else ("FILL_answer",)
     if at_terminal:
         parts.append(Element("ANSWER", {}, caller.person("answer", run.id, *words)))

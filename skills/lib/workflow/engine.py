@@ -5,13 +5,16 @@ What must be looked up outside (files, commands, child runs) comes through ``Pro
 
 from __future__ import annotations
 
+import sys
+
 from skills.lib import compact_json
-from skills.lib.errors import HandlerError
+from skills.lib.errors import HandlerError, UsageError
 from skills.lib.workflow import children, quality, reports, values
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, digest
 from skills.lib.workflow.decision import Decision, Move, Refusal, Refused, Repeat
 from skills.lib.workflow.requirements import Field, fill
 from skills.lib.workflow.state import Request, Run
+from skills.lib.workflow.texts import check_tree
 from skills.lib.workflow.types import Dispatch, Gate, Outcome, Person, QRStatus, is_word
 
 TYPE_CHECKING = False
@@ -29,6 +32,10 @@ if TYPE_CHECKING:
 
         def check(self, requirement: Artifact | Command, fields: Mapping[str, Any]) -> dict[str, Any]:
             """Look at a file or run a command: ``{"ok": …, "what": …, "why": …}``."""
+
+
+# How many open findings the question at a review's bound names; the rest is counted.
+TOLD = 10
 
 
 def open_run(workflow: Workflow, run: Run, given: Mapping[str, Any]) -> Refusal | Move:
@@ -210,14 +217,19 @@ def _check_outcome(step: StepDef, request: Request, outcome: Outcome) -> None:
 def _call(
     workflow: Workflow, run: Run, step: StepDef, state: dict[str, Any], params: dict[str, Any]
 ) -> tuple[Outcome, dict[str, Any]]:
-    context = StepContext({**run.params, **params}, state, {**run.state, step.id: state}, step.id, run.iteration)
+    # Its own copy: a list that a handler adds to in place must not change what the ledger compares with.
+    own = _copy({**run.state, step.id: state})
+    context = StepContext(_copy({**run.params, **params}), own[step.id], own, step.id, run.iteration)
     name = f"{workflow.name}: the handler of step {step.id}"
+    output, sys.stdout = sys.stdout, sys.stderr  # what a handler prints is not part of the document
     try:
         given = step.handler(context)  # type: ignore[operator,misc]
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         raise HandlerError(
             f"{name} raised {type(error).__name__}: {error}", remedy="mend the handler; the run waits"
         ) from error
+    finally:
+        sys.stdout = output
     outcome, extra = given if isinstance(given, tuple) and len(given) == 2 else (given, {})
     declared = step.outcomes or tuple(step.next)
     valid = ", ".join(declared)
@@ -226,10 +238,17 @@ def _call(
     if outcome not in declared and Outcome.DEFAULT not in step.next:
         raise HandlerError(f"{name} returned {outcome}, which is not declared", valid=valid)
     try:
+        check_tree(extra, "what it returned", bounded=False)
         compact_json.dumps(extra)
-    except (TypeError, ValueError) as error:
+    except (TypeError, ValueError, UsageError) as error:
         raise HandlerError(f"{name} returned values that cannot be kept: {error}") from error
     return outcome, extra
+
+
+def _copy(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _copy(inner) for name, inner in value.items()}
+    return [_copy(inner) for inner in value] if isinstance(value, list) else value
 
 
 def _reported(step: StepDef, request: Request) -> Outcome:
@@ -297,7 +316,10 @@ def _enter(workflow: Workflow, run: Run, step_id: str, kind: str, detail: dict[s
 def _ask_about_gate(run: Run, gate: Gate, request: Request, detail: dict[str, Any]) -> Move:
     review = run.reviews[gate.checkpoint]
     open_items = quality.blocking(review["items"], review["iteration"])
-    findings = "; ".join(f"{item['id']} ({item['severity']}): {item['finding']}" for item in open_items)
+    told = [f"{item['id']} ({item['severity']}): {item['finding']:.200}" for item in open_items[:TOLD]]
+    if len(open_items) > TOLD:
+        told.append(f"and {len(open_items) - TOLD} more, which lockstep trace {run.id} --values shows")
+    findings = "; ".join(told)
     text = f"{gate.checkpoint} was reviewed {review['iteration']} times and these findings are open: {findings}"
     question = {"text": text, "choices": ["accept", "revise"], "at_terminal": True, "gate": gate.checkpoint}
     last = {"turn": run.turn, "digest": request_digest(request), "step": run.step, "outcome": detail["outcome"]}
@@ -316,6 +338,8 @@ def _answer(workflow: Workflow, run: Run, step: StepDef, request: Request, actor
         raise Refused("unanswered", f"The run waits for a person: {question.get('text', '')}", choices)
     if not answer.strip() or values.is_placeholder(answer, "answer"):
         raise Refused("unfilled", "--answer holds no answer yet.", choices)
+    if request.reason and values.is_placeholder(request.reason, "reason"):
+        raise Refused("unfilled", "--reason still stands as a placeholder; say why.", choices)
     if choices and answer not in choices:
         raise Refused("bad-value", f"{answer!r:.80} is not one of the answers.", choices)
     for name in (*request.records, *reports.beyond_run(workflow, run, request)):

@@ -111,6 +111,12 @@ def check_same(reported: Sequence[Mapping[str, str]], known: Sequence[Mapping[st
             )
 
 
+def as_split(reported: Sequence[Mapping[str, str]], known: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+    """The reported items with scope and check as the first review set them: a re-verification rewords nothing."""
+    first = {item["id"]: item for item in known}
+    return [{**item, "scope": first[item["id"]]["scope"], "check": first[item["id"]]["check"]} for item in reported]
+
+
 def state(review: Mapping[str, Any] | None) -> QRState:
     """The QRState that a checkpoint's record bears out."""
     if not review or not review.get("iteration"):

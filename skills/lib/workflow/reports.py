@@ -40,7 +40,10 @@ def _value(spec: Arg | Field, raw: Any) -> Any:
         return values.read(spec, raw)
     except ValueError as error:
         unfilled = isinstance(raw, str) and values.is_placeholder(raw, spec.name)
-        raise Refused("unfilled" if unfilled else "bad-value", f"{error}.", spec.choices) from None
+        # A refusal is kept with the run, and a secret is not.
+        secret = values.is_secret(spec.name) and not unfilled
+        why = f"{spec.name} is not {values.expectation(spec)}" if secret else str(error)
+        raise Refused("unfilled" if unfilled else "bad-value", f"{why}.", spec.choices) from None
 
 
 def step_params(workflow: Workflow, run: Run, step: StepDef, request: Request) -> dict[str, Any]:
@@ -73,6 +76,7 @@ def records(run: Run, step: StepDef, request: Request) -> dict[str, Any]:
                     quality.check_same(recorded[name], run.spec["items"])
                 except ValueError as error:
                     raise Refused("other-items", f"{error}.") from None
+                recorded[name] = quality.as_split(recorded[name], run.spec["items"])
         elif spec.required:
             what = f"{name} is not recorded: {values.expectation(spec)}"
             raise Refused("missing-evidence", f"{what} ({spec.help})." if spec.help else f"{what}.", spec.choices)

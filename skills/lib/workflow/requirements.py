@@ -11,8 +11,6 @@ if TYPE_CHECKING:
     from typing import Any
 
 TYPES = ("text", "int", "float", "bool", "list", "json", "items")
-# One value on a command line or in a record file; a longer text belongs in a file that the record names.
-VALUE_LIMIT = 100_000
 
 
 class Arg(Value):

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from skills.lib import compact_json
+from skills.lib.errors import UsageError
 from skills.lib.workflow import quality
-from skills.lib.workflow.requirements import VALUE_LIMIT
+from skills.lib.workflow.texts import VALUE_LIMIT, check_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 # A field of such a name is used for the one transition and never kept.
 SECRET_NAMES = ("password", "passwd", "secret", "token", "api_key", "apikey", "credential", "private_key")
 NOT_KEPT = "(not kept: named like a secret)"
+# What an agent may leave around a placeholder.
+_AROUND = " \t\r\n'\"`<>[](){}\u2018\u2019\u201c\u201d"
 
 
 def read(spec: Arg | Field, raw: Any) -> Any:
@@ -35,7 +38,7 @@ def read(spec: Arg | Field, raw: Any) -> Any:
 
 def is_placeholder(raw: str, name: str) -> bool:
     """Whether ``raw`` is still the placeholder that the printed command had; a text that only mentions one is not."""
-    text = raw.strip().strip("'\"")
+    text = raw.strip(_AROUND)
     return text.startswith(f"FILL_{name}") or (text.startswith("FILL_") and text[5:].replace("_", "a").isalnum())
 
 
@@ -80,10 +83,15 @@ _NAMES = {
 }
 
 
+def _is_blank(text: str) -> bool:
+    """Whether nothing of it can be seen: spaces of every kind, and characters without width."""
+    return not any(char.isprintable() and char != " " for char in text)
+
+
 def _text(spec: Arg | Field, raw: Any) -> str:
     if not isinstance(raw, str):
         raise ValueError(f"{spec.name}: {_short(raw)} is not {expectation(spec)}")
-    if not raw.strip():
+    if _is_blank(raw):
         raise ValueError(f"{spec.name} is empty; put in {expectation(spec)}")
     return raw
 
@@ -118,24 +126,38 @@ def _bool(spec: Arg | Field, raw: Any) -> bool:
 def _list(spec: Arg | Field, raw: Any) -> list[Any]:
     value = raw
     if isinstance(raw, str):
-        value = _json(spec, raw) if raw.lstrip().startswith("[") else [raw]
+        value = _array(spec, raw) if raw.lstrip().startswith("[") else [raw]
     if not isinstance(value, list):
         raise ValueError(f"{spec.name}: {_short(raw)} is not {expectation(spec)}")
     for entry in value:
-        if not isinstance(entry, str) or not entry.strip():
+        if not isinstance(entry, str) or _is_blank(entry):
             raise ValueError(f"{spec.name}: the entry {_short(entry)} is not a text")
         if is_placeholder(entry, spec.name):
             raise ValueError(f"{spec.name} still stands as {entry.strip()[:80]}; put in {expectation(spec)}")
     return value
 
 
+def _array(spec: Arg | Field, raw: str) -> Any:
+    try:
+        return _json(spec, raw)
+    except ValueError as error:
+        form = """'["one", "two"]'"""
+        raise ValueError(f"{error}; put in {expectation(spec)}, such as {form}, or use --record-file") from None
+
+
 def _json(spec: Arg | Field, raw: Any) -> Any:
     if not isinstance(raw, str):
         return raw
     try:
-        return compact_json.loads(raw)
+        value = compact_json.loads(raw, strict=True)
     except ValueError as error:
         raise ValueError(f"{spec.name} is not JSON: {error}") from None
+    try:
+        # The text was checked as it came; its escapes have become characters only now.
+        check_tree(value, spec.name)
+    except UsageError as error:
+        raise ValueError(error.what) from None
+    return value
 
 
 def _items(spec: Arg | Field, raw: Any) -> list[dict[str, str]]:
@@ -165,7 +187,8 @@ def _check(spec: Arg | Field, value: Any) -> None:
     if isinstance(size, (int, float)) and not isinstance(size, bool):
         low, high = spec.minimum, spec.maximum
         if (low is not None and size < low) or (high is not None and size > high):
-            shown = f"{size:g}" + (" characters" if isinstance(value, str) else " entries" if value is not size else "")
+            number = f"{size:g}" if abs(size) < 1e15 else _short(size)
+            shown = number + (" characters" if isinstance(value, str) else " entries" if value is not size else "")
             raise ValueError(f"{spec.name}: {shown} is out of range; put in {expectation(spec)}")
 
 

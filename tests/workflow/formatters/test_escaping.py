@@ -135,5 +135,6 @@ def test_rendering_loads_nothing_but_the_core() -> None:
         "skills.lib.workflow.formatters",
         "skills.lib.workflow.formatters.text",
         "skills.lib.workflow.formatters.xml",
+        "skills.lib.workflow.texts",
         "skills.lib.workflow.types",
     ]

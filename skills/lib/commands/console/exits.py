@@ -8,7 +8,7 @@ from collections.abc import Callable
 import click
 
 from skills.lib.commands.console.screen import clean
-from skills.lib.errors import INTERRUPTED, PRINTED, LockstepError, UsageError
+from skills.lib.errors import INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, UsageError, tell
 from skills.lib.runtime import script
 
 
@@ -17,6 +17,8 @@ def serve(call: Callable[[], object]) -> int:
 
     A message goes to standard error: what was wrong, what is valid, what to try. A reader that went away is no error.
     """
+    if sys.stdout is None:  # closed by who called; there is nowhere to print what is asked for
+        return report(EnvironmentProblem("standard output is closed", remedy="run it with an output"))
     try:
         code = call()
         sys.stdout.flush()
@@ -26,7 +28,7 @@ def serve(call: Callable[[], object]) -> int:
     except click.ClickException as error:
         return report(_as_usage(error))
     except (click.Abort, KeyboardInterrupt, EOFError):
-        print("lockstep: interrupted", file=sys.stderr)
+        tell("lockstep: interrupted\n")
         return INTERRUPTED
     except BrokenPipeError:
         return script.silence_output()
@@ -36,7 +38,7 @@ def serve(call: Callable[[], object]) -> int:
 
 def report(error: LockstepError) -> int:
     """Say on standard error what was wrong, what is valid and what to try; return the exit code."""
-    print("lockstep: " + "\n".join(clean(line) for line in error.lines()), file=sys.stderr)
+    tell("lockstep: " + "\n".join(clean(line) for line in error.lines()) + "\n")
     return error.exit_code
 
 

@@ -12,8 +12,7 @@ from click.shell_completion import CompletionItem
 from skills.lib import paths
 from skills.lib.errors import LockstepError, UsageError
 from skills.lib.workflow import values
-from skills.lib.workflow.formatters.xml import check_characters
-from skills.lib.workflow.requirements import VALUE_LIMIT
+from skills.lib.workflow.texts import VALUE_LIMIT, check_characters
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
@@ -36,7 +35,8 @@ def json_option(command: _Command) -> _Command:
 
 def run_argument(required: bool = True) -> Callable[[_Command], _Command]:
     """The argument RUN, completed from the project's ledger."""
-    return click.argument("run_id", metavar="RUN", required=required, shell_complete=complete_run)
+    shown = "RUN" if required else "[RUN]"
+    return click.argument("run_id", metavar=shown, required=required, shell_complete=complete_run)
 
 
 def skill_argument(command: _Command) -> _Command:
@@ -77,7 +77,12 @@ def examples(*lines: str) -> str:
 def resolve_project(given: str | None) -> str:
     """The resolved root of the project; UsageError where the folder is none."""
     if given is None:
-        return paths.project_root()
+        try:
+            return paths.project_root()
+        except OSError as error:
+            raise UsageError(
+                f"the working directory cannot be used: {error.strerror}", remedy="give the project with --project"
+            ) from error
     if not os.path.isdir(given):
         raise UsageError(f"--project {given!r:.200} is not a folder", remedy="give the project's root folder")
     return os.path.realpath(given)

@@ -72,25 +72,40 @@ class Screen:
         return line if line.plain.isascii() else Text(self.drawable(line.plain), line.style)
 
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[Cell]], style: str = "bold") -> None:
-        """Print rows in columns: folded to the width of a terminal; piped, aligned and never cut."""
+        """Print rows in columns: folded to the width of a terminal; piped, aligned and never cut.
+
+        On a terminal that is too narrow for the columns, a row is told line by line.
+        """
         cells = [[self._cell(cell) for cell in row] for row in rows]
+        head = [Text(heading, style) for heading in headings]
+        widths = [max(cell_len(row[at].plain) for row in [head, *cells]) for at in range(len(headings))]
+        if self.terminal and sum(min(width, _UNFOLDED) + 2 for width in widths) - 2 > self.out.width:
+            self._stacked(head, cells)
+            return
         if self.terminal:
             table = Table(box=None, header_style=style, pad_edge=False, padding=(0, 2, 0, 0))
-            for at, heading in enumerate(headings):
-                widest = max((row[at].cell_len for row in cells), default=0)
-                table.add_column(heading, overflow="fold", no_wrap=widest <= _UNFOLDED)
+            for heading, width in zip(headings, widths, strict=True):
+                table.add_column(heading, overflow="fold", no_wrap=width <= _UNFOLDED)
             for row in cells:
                 table.add_row(*row)
             self.out.print(table)
             return
-        head = [Text(heading, style) for heading in headings]
-        widths = [max(cell_len(row[at].plain) for row in [head, *cells]) for at in range(len(headings))]
         for row in [head, *cells]:
             line = Text()
             for cell, width in zip(row, widths, strict=True):
                 line.append_text(cell).append(" " * (width - cell_len(cell.plain) + 2))
             line.rstrip()
             self.out.print(line, soft_wrap=True)
+
+    def _stacked(self, head: Sequence[Text], rows: Sequence[Sequence[Text]]) -> None:
+        width = max(heading.cell_len for heading in head)
+        for number, row in enumerate(rows):
+            if number:
+                self.out.print()
+            for heading, cell in zip(head, row, strict=True):
+                if cell.plain.strip():
+                    padding = " " * (width - heading.cell_len + 2)
+                    self.out.print(Text.assemble(heading, padding, cell), soft_wrap=True)
 
     def json(self, value: Any) -> None:
         """Print a value for a program: ASCII only, so that no terminal and no locale can misread it."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from difflib import get_close_matches
+
+import click
 
 from skills.lib import paths
 from skills.lib.commands.console.screen import Cell, Screen
@@ -96,12 +98,20 @@ def open_records(project: str) -> Records | None:
     home = paths.home(project)
     if not os.path.exists(os.path.join(home, FILE)) and not os.path.exists(os.path.join(home, MARKER)):
         return None
-    return Records(Ledger(home, create=False))
+    return _opened(home)
 
 
 def require_records(project: str) -> Records:
     """The project's records; raises LedgerError where it has none."""
-    return open_records(project) or Records(Ledger(paths.home(project), create=False))
+    return open_records(project) or _opened(paths.home(project))
+
+
+def _opened(home: str) -> Records:
+    ledger = Ledger(home, create=False)
+    context = click.get_current_context(silent=True)
+    if context is not None:
+        context.call_on_close(ledger.close)
+    return Records(ledger)
 
 
 def desk_for(run: Run, project: str, actor: str = "agent") -> tuple[Desk, Workflow]:
@@ -151,7 +161,7 @@ def ago(at: float, now: float | None = None) -> str:
 
 def moment(at: float) -> str:
     """A moment in the local time of the reader."""
-    return time.strftime("%Y-%m-%d %H:%M:%S", time.localtime(at))
+    return _formatted("%Y-%m-%d %H:%M:%S", time.localtime, at)
 
 
 def described(run: Run, records: Records) -> dict[str, object]:
@@ -172,7 +182,14 @@ def described(run: Run, records: Records) -> dict[str, object]:
 
 
 def _iso(at: float) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+    return _formatted("%Y-%m-%dT%H:%M:%SZ", time.gmtime, at)
+
+
+def _formatted(form: str, read: Callable[[float], time.struct_time], at: float) -> str:
+    try:
+        return time.strftime(form, read(at))
+    except (OSError, OverflowError, ValueError):  # the clock was wrong by ages when it was written
+        return f"{at:.0f}"
 
 
 def only_open(roots: Sequence[Run]) -> list[Run]:

@@ -7,6 +7,7 @@ are loaded when one of them is first asked for, here or from the package.
 from __future__ import annotations
 
 from skills.lib.errors import UsageError
+from skills.lib.workflow.texts import check_characters as check_characters  # a name of this module too
 from skills.lib.workflow.types import Block, Element
 
 TYPE_CHECKING = False
@@ -15,10 +16,6 @@ if TYPE_CHECKING:
 
 # An agent copies what it sees: the text of these stands unescaped, in CDATA where XML needs it.
 COMMANDS = frozenset(("NEXT", "ANSWER", "SHOW", "command", "choice", "lost", "replace"))
-
-# Char of XML 1.0 (fifth edition, production 2): tab, line feed and carriage return are the only controls below U+0020.
-_CONTROLS = bytes(code for code in range(0x20) if code not in (0x09, 0x0A, 0x0D))
-_CONTROL_TEXT = _CONTROLS.decode("ascii")
 
 
 def escape(text: str) -> str:
@@ -37,18 +34,6 @@ def attribute(text: str) -> str:
     """
     check_characters(text, "attribute")
     return _attribute(text)
-
-
-def check_characters(text: str, what: str) -> None:
-    """Raise UsageError that names ``what``, the code point and its position where XML 1.0 does not have a character."""
-    try:
-        data = text.encode()
-    except UnicodeEncodeError as error:
-        raise _unknown_character(text, error.start, what) from None
-    if len(data.translate(None, _CONTROLS)) == len(data) and "\ufffe" not in text and "\uffff" not in text:
-        return
-    at = next(at for at, character in enumerate(text) if character in "\ufffe\uffff" or character in _CONTROL_TEXT)
-    raise _unknown_character(text, at, what)
 
 
 def render(element: Element) -> str:
@@ -130,14 +115,6 @@ def _nested(child: Element, indent: str, tag: str) -> str:
     if not isinstance(child, Element):
         raise TypeError(f"<{tag}> holds {child!r}: give text, a Block or an Element")
     return _element(child, indent)
-
-
-def _unknown_character(text: str, at: int, what: str) -> UsageError:
-    return UsageError(
-        f"{what}: U+{ord(text[at]):04X} at position {at} is a character that XML 1.0 does not have",
-        valid="tab, line feed, carriage return, and every character from U+0020 on but surrogates, U+FFFE and U+FFFF",
-        remedy="remove the character, or write it out as text",
-    )
 
 
 def _blame(element: Element) -> None:

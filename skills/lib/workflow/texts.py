@@ -1,0 +1,66 @@
+"""What a text may hold, wherever it comes from: it is kept, and printed again in a document."""
+
+from __future__ import annotations
+
+from skills.lib.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# One value on a command line or in a record file; a longer text belongs in a file that the record names.
+VALUE_LIMIT = 100_000
+DEPTH_LIMIT = 30
+
+# Char of XML 1.0 (fifth edition, production 2): tab, line feed and carriage return are the only controls below U+0020.
+_CONTROLS = bytes(code for code in range(0x20) if code not in (0x09, 0x0A, 0x0D))
+_CONTROL_TEXT = _CONTROLS.decode("ascii")
+
+
+def check_characters(text: str, what: str) -> None:
+    """Raise UsageError that names ``what``, the code point and its position where XML 1.0 does not have a character."""
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        raise _unknown_character(text, error.start, what) from None
+    if len(data.translate(None, _CONTROLS)) == len(data) and "\ufffe" not in text and "\uffff" not in text:
+        return
+    at = next(at for at, character in enumerate(text) if character in "\ufffe\uffff" or character in _CONTROL_TEXT)
+    raise _unknown_character(text, at, what)
+
+
+def check_text(value: str, what: str, bounded: bool = True) -> None:
+    """Raise UsageError where a text has a character that no document can hold, or (if ``bounded``) is too long."""
+    if bounded and len(value) > VALUE_LIMIT + 200:
+        raise UsageError(
+            f"{what} has {len(value):,} characters, at most {VALUE_LIMIT:,} are read",
+            remedy="write it to a file in the project and record the file's path",
+        )
+    if value.isprintable():
+        return
+    check_characters(value, what)
+
+
+def check_tree(value: Any, what: str, bounded: bool = True, depth: int = 0) -> None:
+    """Raise UsageError where a JSON value is nested too deep, or one of its texts is as ``check_text`` refuses it."""
+    if depth > DEPTH_LIMIT:
+        raise UsageError(f"{what} is nested more than {DEPTH_LIMIT} deep")
+    if isinstance(value, str):
+        check_text(value, what, bounded)
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            if not isinstance(name, str):
+                raise UsageError(f"{what} has the name {name!r:.40}, which is not a text")
+            check_text(name, what)
+            check_tree(inner, what, bounded, depth + 1)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            check_tree(inner, what, bounded, depth + 1)
+
+
+def _unknown_character(text: str, at: int, what: str) -> UsageError:
+    return UsageError(
+        f"{what}: U+{ord(text[at]):04X} at position {at} is a character that XML 1.0 does not have",
+        valid="tab, line feed, carriage return, and every character from U+0020 on but surrogates, U+FFFE and U+FFFF",
+        remedy="remove the character, or write it out as text",
+    )
