@@ -347,3 +347,12 @@ def test_stats_show_where_agents_stumble(
     (found,) = json.loads(cli("stats", "--skill", "tour", "--json").out)
     assert found["steps"]["begin"]["refused"] == {"skipped-step": 2, "missing-evidence": 2}
     assert (found["runs"], found["transitions"], found["steps"]["dig"]["repeated"]) == (2, 6, 2)
+
+
+def test_a_number_of_days_that_is_none_is_told_in_plain_words(cli: Command) -> None:
+    shown = cli("prune", "--older", "foo")
+    assert (shown.code, shown.out) == (2, "")
+    assert shown.err == (
+        "lockstep: lockstep prune: invalid value for '--older': 'foo' is not a valid number\n"
+        "  try:   lockstep prune --help\n"
+    )

@@ -16,7 +16,7 @@ from skills.lib.testing.agent import Agent
 from skills.lib.testing.strategies import hostile_texts
 from skills.lib.testing.transitions import check_walk, entry_scripts
 from skills.lib.testing.walks import Walk, every_walk
-from skills.lib.workflow.document import present
+from skills.lib.workflow.context import present
 from tests.skills.follower import SKILLS
 
 if TYPE_CHECKING:

@@ -260,3 +260,35 @@ def test_the_digest_of_a_request_leaves_secrets_out() -> None:
     assert one == engine.request_digest(Request("next", turn=1, records={"password": "b"}))
     assert one != engine.request_digest(Request("next", turn=1, records={"passage": "b"}))
     assert one != engine.request_digest(Request("next", turn=2, records={"password": "a"}))
+
+
+@pytest.mark.req("W-05")
+def test_all_that_is_wrong_with_the_fields_is_said_at_once() -> None:
+    fields = [
+        Field("goal", minimum=5),
+        Field("kind", choices=("bug", "idea")),
+        Field("place", help="a path"),
+        Field("x"),
+    ]
+    workflow = Workflow("w", StepDef("a", "A", next={Outcome.OK: None}, requires=fields))
+    given = {"goal": "go", "kind": "other", "x": "well"}
+    refused = decide(workflow, at_start(workflow), Request("next", run="r", turn=1, records=given), World())
+    assert isinstance(refused, Refusal)
+    assert (refused.code, refused.valid) == ("bad-value", ())
+    assert refused.why == (
+        "goal: 2 characters is out of range; put in a text of 5 or more characters. "
+        "kind: 'other' is not one of bug, idea. "
+        "place is not recorded: a text (a path)."
+    )
+    alone = decide(
+        workflow,
+        at_start(workflow),
+        Request("next", run="r", turn=1, records={**given, "goal": "going", "place": "p"}),
+        World(),
+    )
+    assert isinstance(alone, Refusal)
+    assert (alone.code, alone.why, alone.valid) == (
+        "bad-value",
+        "kind: 'other' is not one of bug, idea.",
+        ("bug", "idea"),
+    )

@@ -7,7 +7,7 @@ import sys
 
 from skills.lib import paths
 from skills.lib.errors import BUG, INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, UsageError, tell
-from skills.lib.workflow import cli, document
+from skills.lib.workflow import cli, context, document
 from skills.lib.workflow.caller import Caller
 from skills.lib.workflow.formatters import xml
 from skills.lib.workflow.texts import check_text
@@ -97,8 +97,8 @@ def render_reply(reply: Reply, desk: Desk) -> str:
     folder = os.path.join(paths.home(desk.caller.project), "context", run.id)
     spill: dict[str, str] = {}
     # The longest first, and no more than it takes: each file is one more that the agent must open.
-    for source, name, value in sorted(document.shown_values(workflow, run), key=lambda found: -len(found[2])):
-        if len(text) <= document.BLOCK_LIMIT or len(value) <= document.EXCERPT:
+    for source, name, value in sorted(context.shown_values(workflow, run), key=lambda found: -len(found[2])):
+        if len(text) <= document.BLOCK_LIMIT or len(value) <= context.EXCERPT:
             break
         spill[f"{source}.{name}"] = os.path.join(folder, f"{run.turn}-{source}.{name}.txt")
         _write(spill[f"{source}.{name}"], value)

@@ -6,7 +6,7 @@ that was printed before; so each document is complete in itself.
 
 from __future__ import annotations
 
-from skills.lib import compact_json
+from skills.lib.workflow.context import context_elements, result_values, value_element
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Artifact, Command, Field
 from skills.lib.workflow.state import Run
@@ -15,7 +15,6 @@ from skills.lib.workflow.types import Dispatch, Element, Gate, Outcome, Person
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from typing import Any
 
     from skills.lib.workflow.caller import Caller
     from skills.lib.workflow.decision import Refusal
@@ -24,9 +23,6 @@ if TYPE_CHECKING:
 
 # What hosts cut hook and tool output at (lessons measured on four clients).
 BLOCK_LIMIT = 10_000
-EXCERPT = 400
-# A value that is shorter than EXCERPT is excerpted to this where many such values make the block too long.
-SHORT_EXCERPT = 80
 # What a refusal says of a request, why it is refused and what would be valid; how much of a question is printed.
 ASKED_LIMIT, WHY_LIMIT, VALID_LIMIT, QUESTION_LIMIT = 1_000, 3_000, 3_000, 3_000
 TARGET_LIMIT = 200
@@ -43,7 +39,7 @@ def step_document(
     """The block of the run's present step; ``spill`` maps a context value's name to the file that holds it whole."""
     step = workflow.step(run.step or "")
     parts = [Element("STATE", {}, _state(workflow, run, step)), *notices]
-    context = _context(workflow, run, step, spill or {})
+    context = context_elements(workflow, run, step, spill or {})
     if context:
         parts.append(Element("CONTEXT", {}, *context))
     parts.append(Element("DO", {}, *_actions(run, step), prose=True))
@@ -81,7 +77,10 @@ def done_document(
         words = f"This run is {run.status}" + (f": {run.last['reason']}" if run.last.get("reason") else "") + "."
     parts = [Element("STATE", {}, words), *notices]
     files = spill or {}
-    result = [_value(last, name, value, files.get(f"{last}.{name}")) for name, value in _result(workflow, run, last)]
+    result = [
+        value_element(last, name, value, files.get(f"{last}.{name}"))
+        for name, value in result_values(workflow, run, last)
+    ]
     if result:
         parts.append(Element("RESULT", {}, *result))
     if parent is None:
@@ -96,15 +95,6 @@ def done_document(
     parts.append(Element("ORCHESTRATOR", {"left": 0, "of": count}, text))
     parts.append(Element("NEXT", {"required": "true"}, parent_command))
     return Element("done", attributes, *parts)
-
-
-def _result(workflow: Workflow, run: Run, last: str) -> list[tuple[str, Any]]:
-    """What the last step recorded, in the order of its fields: the ledger keeps none, and a repeat prints the same."""
-    state = run.state.get(last, {})
-    requires = workflow.step(last).requires if workflow.has(last) else ()
-    fields = [spec.name for spec in requires if isinstance(spec, Field)]
-    names = [name for name in fields if name in state]
-    return [(name, state[name]) for name in [*names, *sorted(set(state) - set(names))]]
 
 
 def refused_document(
@@ -182,53 +172,6 @@ def reports_outcome(step: StepDef) -> bool:
     return step.handler is None and len(step.next) > 1
 
 
-def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, str, str]]:
-    """What the step needs as (step or '', name, text); what no step on the way recorded is left out."""
-    found = []
-    for need in step.needs:
-        source, _, name = need.rpartition(".")
-        state = run.state.get(source, {}) if source else run.params
-        if state.get(name) is not None:
-            found.append((source, name, present(state[name])))
-    if run.spec.get("items"):
-        from skills.lib.workflow import children
-
-        found.append(("", "items", present(children.to_verify(run.spec))))
-    review = _review_to_fix(run, step) if run.reviews else None
-    if review:
-        found.append((review[0], "findings", present(review[1])))
-    return found
-
-
-def shown_values(workflow: Workflow, run: Run) -> list[tuple[str, str, str]]:
-    """The values that the run's present block shows, its end too: what may stand in files where the block is long."""
-    if run.ended:
-        last = run.last.get("step", "")
-        return [(last, name, present(value)) for name, value in _result(workflow, run, last)]
-    return context_values(workflow, run, workflow.step(run.step or ""))
-
-
-def present(value: Any) -> str:
-    """A recorded value as text for a reader: a text as it is, a list one entry a line, the rest as JSON.
-
-    An object in a list stands as its fields; further lines of a text are set in: no text can look like an entry.
-    """
-    if isinstance(value, str):
-        return value
-    if isinstance(value, list):
-        return "\n".join(_under("-", entry) for entry in value)
-    return compact_json.readable(value)
-
-
-def _under(sign: str, value: Any) -> str:
-    fields = isinstance(value, dict)
-    text = "\n".join(_under(f"{name}:", field) for name, field in value.items()) if fields else present(value)
-    if not text:
-        return sign
-    apart = sign != "-" and (fields or isinstance(value, list) or "\n" in text)
-    return sign + ("\n  " if apart else " ") + text.replace("\n", "\n  ")
-
-
 def _placeholder(spec: Arg | Field) -> str:
     text = f"FILL_{spec.name}"
     bare = spec.type in ("int", "float", "bool") or (spec.choices and spec.type == "text")
@@ -266,38 +209,6 @@ def _state(workflow: Workflow, run: Run, step: StepDef) -> str:
         judged = isinstance(step.handler, Gate) or run.status == "waiting"
         words += " " + quality.banner(checkpoint, run.reviews.get(checkpoint), bound, judged)
     return words
-
-
-def _context(workflow: Workflow, run: Run, step: StepDef, spill: dict[str, str]) -> list[Element]:
-    elements = []
-    for source, name, text in context_values(workflow, run, step):
-        file = spill.get(f"{source}.{name}")
-        elements.append(_value(source, name, text, file))
-    return elements
-
-
-def _value(source: str, name: str, value: Any, file: str | None = None) -> Element:
-    attributes: dict[str, object] = {"step": source, "name": name} if source else {"name": name}
-    text = present(value)
-    if file:
-        attributes["file"] = file
-        start = text[: EXCERPT if len(text) > EXCERPT + 200 else SHORT_EXCERPT]
-        text = f"{start} … ({len(text):,} characters; read the file for all of it)"
-    return Element("value", attributes, text)
-
-
-def _review_to_fix(run: Run, step: StepDef) -> tuple[str, list[Any]] | None:
-    """The blocking findings that sent the run back to this step, with their checkpoint."""
-    from skills.lib.workflow import quality
-
-    for checkpoint, review in run.reviews.items():
-        if review.get("sent_back_to") == step.id:
-            items = quality.blocking(review["items"], review["iteration"])
-            if items:
-                return checkpoint, [
-                    f"{item['id']} ({item['severity']}) {item['check']}: {item['finding']}" for item in items
-                ]
-    return None
 
 
 def _actions(run: Run, step: StepDef) -> list[Element | str]:

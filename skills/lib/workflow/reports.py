@@ -62,25 +62,38 @@ def beyond_run(workflow: Workflow, run: Run, request: Request) -> dict[str, Any]
 
 
 def records(run: Run, step: StepDef, request: Request) -> dict[str, Any]:
-    """The fields that leaving the step records; items of a re-verification must be those of the first review."""
+    """The fields that leaving the step records; what is wrong with any of them is refused at once."""
     fields = {spec.name: spec for spec in step.requires if isinstance(spec, Field)}
-    recorded = {}
     for name in request.records:
         if name not in fields:
             raise Refused("unknown-field", f"Step {step.id} records no {name!r:.80}.", tuple(fields))
+    recorded, wrong = {}, []
     for name, spec in fields.items():
-        if name in request.records:
-            recorded[name] = _value(spec, request.records[name])
-            if spec.type == "items" and run.spec.get("items"):
-                try:
-                    quality.check_same(recorded[name], run.spec["items"])
-                except ValueError as error:
-                    raise Refused("other-items", f"{error}.") from None
-                recorded[name] = quality.as_split(recorded[name], run.spec["items"])
-        elif spec.required:
-            what = f"{name} is not recorded: {values.expectation(spec)}"
-            raise Refused("missing-evidence", f"{what} ({spec.help})." if spec.help else f"{what}.", spec.choices)
+        try:
+            if name in request.records:
+                recorded[name] = _field(run, spec, request.records[name])
+            elif spec.required:
+                what = f"{name} is not recorded: {values.expectation(spec)}"
+                raise Refused("missing-evidence", f"{what} ({spec.help})." if spec.help else f"{what}.", spec.choices)
+        except Refused as refused:
+            wrong.append(refused)
+    if len(wrong) == 1:
+        raise wrong[0]
+    if wrong:
+        raise Refused(wrong[0].refusal.code, " ".join(refused.refusal.why for refused in wrong))
     return recorded
+
+
+def _field(run: Run, spec: Field, raw: Any) -> Any:
+    value = _value(spec, raw)
+    # The items of a re-verification must be those of the first review.
+    if spec.type == "items" and run.spec.get("items"):
+        try:
+            quality.check_same(value, run.spec["items"])
+        except ValueError as error:
+            raise Refused("other-items", f"{error}.") from None
+        return quality.as_split(value, run.spec["items"])
+    return value
 
 
 def check_echo(run: Run, step: StepDef, request: Request) -> None:

@@ -48,5 +48,6 @@ def _as_usage(error: click.ClickException) -> UsageError:
     valid = ""
     if isinstance(error, click.NoSuchOption) and error.possibilities:
         valid = ", ".join(sorted(error.possibilities))
-    what = error.format_message().rstrip(".")
+    # What click calls its types is no word of a user's.
+    what = error.format_message().rstrip(".").replace(" is not a valid float range", " is not a valid number")
     return UsageError(f"{path}: {what[:1].lower()}{what[1:]}", valid=valid, remedy=f"{path} --help")

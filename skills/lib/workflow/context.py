@@ -1,0 +1,104 @@
+"""What a block shows of what was recorded: the values that a step needs, as text for a reader."""
+
+from __future__ import annotations
+
+from skills.lib import compact_json
+from skills.lib.workflow.core import StepDef, Workflow
+from skills.lib.workflow.requirements import Field
+from skills.lib.workflow.state import Run
+from skills.lib.workflow.types import Element
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# How much of a value stands in a block whose file holds the whole of it; the shorter where many such make it too long.
+EXCERPT, SHORT_EXCERPT = 400, 80
+
+
+def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, str, str]]:
+    """What the step needs as (step or '', name, text); what no step on the way recorded is left out."""
+    found = []
+    for need in step.needs:
+        source, _, name = need.rpartition(".")
+        state = run.state.get(source, {}) if source else run.params
+        if state.get(name) is not None:
+            found.append((source, name, present(state[name])))
+    if run.spec.get("items"):
+        from skills.lib.workflow import children
+
+        found.append(("", "items", present(children.to_verify(run.spec))))
+    review = _review_to_fix(run, step) if run.reviews else None
+    if review:
+        found.append((review[0], "findings", present(review[1])))
+    return found
+
+
+def shown_values(workflow: Workflow, run: Run) -> list[tuple[str, str, str]]:
+    """The values that the run's present block shows, its end too: what may stand in files where the block is long."""
+    if run.ended:
+        last = run.last.get("step", "")
+        return [(last, name, present(value)) for name, value in result_values(workflow, run, last)]
+    return context_values(workflow, run, workflow.step(run.step or ""))
+
+
+def present(value: Any) -> str:
+    """A recorded value as text for a reader: a text as it is, a list one entry a line, the rest as JSON.
+
+    An object in a list stands as its fields; further lines of a text are set in: no text can look like an entry.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "\n".join(_under("-", entry) for entry in value)
+    return compact_json.readable(value)
+
+
+def _under(sign: str, value: Any) -> str:
+    fields = isinstance(value, dict)
+    text = "\n".join(_under(f"{name}:", field) for name, field in value.items()) if fields else present(value)
+    if not text:
+        return sign
+    apart = sign != "-" and (fields or isinstance(value, list) or "\n" in text)
+    return sign + ("\n  " if apart else " ") + text.replace("\n", "\n  ")
+
+
+def context_elements(workflow: Workflow, run: Run, step: StepDef, spill: dict[str, str]) -> list[Element]:
+    elements = []
+    for source, name, text in context_values(workflow, run, step):
+        file = spill.get(f"{source}.{name}")
+        elements.append(value_element(source, name, text, file))
+    return elements
+
+
+def value_element(source: str, name: str, value: Any, file: str | None = None) -> Element:
+    attributes: dict[str, object] = {"step": source, "name": name} if source else {"name": name}
+    text = present(value)
+    if file:
+        attributes["file"] = file
+        start = text[: EXCERPT if len(text) > EXCERPT + 200 else SHORT_EXCERPT]
+        text = f"{start} … ({len(text):,} characters; read the file for all of it)"
+    return Element("value", attributes, text)
+
+
+def _review_to_fix(run: Run, step: StepDef) -> tuple[str, list[Any]] | None:
+    """The blocking findings that sent the run back to this step, with their checkpoint."""
+    from skills.lib.workflow import quality
+
+    for checkpoint, review in run.reviews.items():
+        if review.get("sent_back_to") == step.id:
+            items = quality.blocking(review["items"], review["iteration"])
+            if items:
+                return checkpoint, [
+                    f"{item['id']} ({item['severity']}) {item['check']}: {item['finding']}" for item in items
+                ]
+    return None
+
+
+def result_values(workflow: Workflow, run: Run, last: str) -> list[tuple[str, Any]]:
+    """What the last step recorded, in the order of its fields: the ledger keeps none, and a repeat prints the same."""
+    state = run.state.get(last, {})
+    requires = workflow.step(last).requires if workflow.has(last) else ()
+    fields = [spec.name for spec in requires if isinstance(spec, Field)]
+    names = [name for name in fields if name in state]
+    return [(name, state[name]) for name in [*names, *sorted(set(state) - set(names))]]
