@@ -77,9 +77,8 @@ def test_the_words_that_are_never_ids_are_named() -> None:
 
 
 def test_the_limits_are_the_code_s() -> None:
-    assert (
-        f"at most {texts.VALUE_LIMIT:,} characters, a record file at most {cli.FILE_LIMIT:,} bytes"
-        in " ".join(PAGE.split())
+    assert f"at most {texts.VALUE_LIMIT:,} characters, a record file at most {cli.FILE_LIMIT:,} bytes" in " ".join(
+        PAGE.split()
     )
     for name in SECRET_NAMES:
         assert f"`{name}`" in PAGE

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import random
+import shlex
 import shutil
 import sqlite3
 import subprocess
@@ -20,6 +21,8 @@ from skills.lib.testing.blocks import Block, filled
 from skills.lib.testing.calls import InProcess
 from tests.fixtures.deviations import standing
 from tests.fixtures.processes import ended, forked
+
+PYTHON = shlex.quote(sys.executable)
 
 Factory = Callable[[str], Agent]
 FAILED_ITEM = {"id": "a", "scope": "", "check": "c", "severity": "MUST", "status": "FAIL", "finding": "f"}
@@ -50,7 +53,7 @@ class Kept:
             + f" --step current --run {self.plan.run} --project {tour.project}",
             "move": filled(self.plan.next, {"mode": "full"}),
             "gate": self.gate.next,
-            "begin": f"{sys.executable} {tour.script} --step 1 --topic 'why it is slow' --project {tour.project}",
+            "begin": f"{PYTHON} {tour.script} --step 1 --topic 'why it is slow' --project {tour.project}",
         }
         self.sound = {name: self.run(command) for name, command in self.commands.items()}
         assert self.sound["show"].text == self.plan.text
@@ -227,7 +230,7 @@ def test_a_damaged_log_of_writes_shows_a_state_that_was_once_committed(agent: Fa
         shutil.move(safe, home)
         return block
 
-    start = f"{sys.executable} {tour.script} --step 1 --topic why --project {tour.project}"
+    start = f"{PYTHON} {tour.script} --step 1 --topic why --project {tour.project}"
     blocks.append(move(start, {}))
     for values in ({"summary": "s" * 6_000}, {"mode": "full"}, {"confidence": "low"}):
         blocks.append(move(blocks[-1].next, values))
@@ -322,7 +325,7 @@ def _can() -> bool:
 def test_a_project_that_can_only_be_read(agent: Factory, tmp_path: Path) -> None:
     tour = agent("tour")
     mount = tmp_path / "mount"
-    begin = f"{sys.executable} {tour.script} --step 1 --topic why --project {mount}"
+    begin = f"{PYTHON} {tour.script} --step 1 --topic why --project {mount}"
     done = mounted(tmp_path, "size=4m", f"mount -o remount,ro {mount}; {begin}")
     assert (done.returncode, done.stdout) == (4, "")
     assert str(mount / ".lockstep") in done.stderr
@@ -332,7 +335,7 @@ def test_a_project_that_can_only_be_read(agent: Factory, tmp_path: Path) -> None
 def test_a_ledger_that_can_only_be_read(agent: Factory, tmp_path: Path) -> None:
     tour = agent("tour")
     mount = tmp_path / "mount"
-    begin = f"{sys.executable} {tour.script} --step 1 --topic why --project {mount}"
+    begin = f"{PYTHON} {tour.script} --step 1 --topic why --project {mount}"
     other = begin.replace("why", "else")
     done = mounted(tmp_path, "size=4m", f"{begin} >/dev/null && mount -o remount,ro {mount}; {other}")
     assert (done.returncode, done.stdout) == (4, "")
@@ -352,7 +355,7 @@ def test_a_folder_that_may_not_be_written(agent: Factory) -> None:
 def test_a_full_disk_is_told_and_the_run_stands_where_it_stood(agent: Factory, tmp_path: Path) -> None:
     tour = agent("tour")
     mount = tmp_path / "mount"
-    begin = f"{sys.executable} {tour.script} --step 1 --topic why --project {mount}"
+    begin = f"{PYTHON} {tour.script} --step 1 --topic why --project {mount}"
     move = begin.replace("--step 1 --topic why", "--step plan --run $run --turn 1 --record summary=s")
     script = (
         f"export PYTHONDONTWRITEBYTECODE=1 XDG_CACHE_HOME={tmp_path}/cache; out=$({begin}) || exit 90;"

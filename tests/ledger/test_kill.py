@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+import shlex
 import shutil
 import subprocess
 import sys
@@ -18,12 +19,14 @@ from skills.lib.testing.blocks import Block, filled
 from tests.fixtures.deviations import standing
 from tests.fixtures.processes import KILLED, killed_at
 
+PYTHON = shlex.quote(sys.executable)
+
 Factory = Callable[[str], Agent]
 MOST = 120  # writes in one call
 
 
 def opening(agent: Agent) -> str:
-    return f"{sys.executable} {agent.script} --step 1 --topic why --project {agent.project}"
+    return f"{PYTHON} {agent.script} --step 1 --topic why --project {agent.project}"
 
 
 def moving(agent: Agent) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
@@ -51,7 +52,7 @@ def test_one_template_over_recorded_targets(brood: Agent, explore: Block) -> Non
 def test_a_script_is_walked_by_its_sub_agents_with_their_parameters(brood: Agent, explore: Block) -> None:
     scan = at_scan(brood, explore)
     assert scan.root.find("DISPATCH").get("agent") == "developer"  # type: ignore[union-attr]
-    assert [child.command.split()[1].rpartition("/")[2] for child in scan.children] == ["part.py", "part.py"]
+    assert [shlex.split(child.command)[1].rpartition("/")[2] for child in scan.children] == ["part.py", "part.py"]
     look = brood.run_command(scan.children[1].command)
     assert (look.root.get("skill"), look.step, look.context) == ("part", "look", {"what": "two & <b>"})
     judge = brood.follow(look, seen="it is red")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import signal
 import subprocess
 import sys
@@ -16,6 +17,8 @@ from skills.lib.testing.blocks import Block, filled
 from skills.lib.testing.calls import Shell
 from skills.lib.testing.walks import every_walk
 from tests.fixtures.skill import install, source_of
+
+PYTHON = shlex.quote(sys.executable)
 
 NAMES = [
     "with spaces",
@@ -70,7 +73,7 @@ def test_the_project_is_found_from_a_folder_below(library: Path, tmp_path: Path)
     below = tmp_path / "project" / "src" / "deep"
     below.mkdir(parents=True)
     (tmp_path / "project" / ".git").mkdir()
-    block = Shell(below)(f"{sys.executable} {script(library, 'tour')} --step 1 --topic why")
+    block = Shell(below)(f"{PYTHON} {script(library, 'tour')} --step 1 --topic why")
     assert f"--project {tmp_path / 'project'} " in block.next
     assert (tmp_path / "project" / ".lockstep" / "runs.db").is_file()
     assert (tmp_path / "project" / ".lockstep" / ".gitignore").read_text() == "*\n"
@@ -81,9 +84,9 @@ def test_the_project_is_found_from_a_folder_below(library: Path, tmp_path: Path)
 def test_a_link_to_the_script_leads_to_the_script(library: Path, project: Path, tmp_path: Path) -> None:
     link = tmp_path / "link.py"
     link.symlink_to(script(library, "tour"))
-    block = Shell("/")(f"{sys.executable} {link} --step 1 --topic why --project {project}")
-    assert block.next.split()[1] == str(script(library, "tour"))
-    again = Shell("/")(f"{sys.executable} {script(library, 'tour')} --step 1 --topic why --project {project}")
+    block = Shell("/")(f"{PYTHON} {link} --step 1 --topic why --project {project}")
+    assert shlex.split(block.next)[1] == str(script(library, "tour"))
+    again = Shell("/")(f"{PYTHON} {script(library, 'tour')} --step 1 --topic why --project {project}")
     assert again.text == block.text
 
 
@@ -100,14 +103,14 @@ def test_without_bytecode_nothing_is_written_beside_the_skill(tmp_path: Path, pr
     before = sorted(path.name for path in entry.parent.iterdir())
     cache = tmp_path / "cache"
     shell = Shell("/", {"PYTHONDONTWRITEBYTECODE": "1", "XDG_CACHE_HOME": str(cache)})
-    block = shell(f"{sys.executable} {entry} --step 1 --topic why --project {project}")
+    block = shell(f"{PYTHON} {entry} --step 1 --topic why --project {project}")
     assert block.exit_code == 0, block.errors
     assert sorted(path.name for path in entry.parent.iterdir()) == before
     assert any((cache / "lockstep" / "bytecode").rglob("tour_workflow*.pyc"))
 
 
 def test_a_reader_that_goes_away_is_no_error(library: Path, project: Path) -> None:
-    command = f"{sys.executable} {script(library, 'tour')} --step 1 --topic why --project {project}"
+    command = f"{PYTHON} {script(library, 'tour')} --step 1 --topic why --project {project}"
     done = subprocess.run(
         ["bash", "-c", f"set -o pipefail; {{ {command}; echo code $? >&2; }} | true"], capture_output=True, timeout=30
     )
@@ -117,13 +120,13 @@ def test_a_reader_that_goes_away_is_no_error(library: Path, project: Path) -> No
 
 
 def test_no_output_at_all_is_no_traceback(library: Path, project: Path) -> None:
-    command = f"{sys.executable} {script(library, 'tour')} --step 1 --topic why --project {project} >&-"
+    command = f"{PYTHON} {script(library, 'tour')} --step 1 --topic why --project {project} >&-"
     done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=30)
     assert (done.returncode, done.stderr.count(b"standard output cannot be written: it is closed")) == (4, 1)
 
 
 def test_a_full_output_is_told(library: Path, project: Path) -> None:
-    command = f"{sys.executable} {script(library, 'tour')} --step 1 --topic why --project {project} >/dev/full"
+    command = f"{PYTHON} {script(library, 'tour')} --step 1 --topic why --project {project} >/dev/full"
     done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=30)
     assert done.returncode == 4
     assert done.stderr.startswith(b"lockstep: standard output cannot be written: No space left on device\n")
@@ -199,13 +202,13 @@ def test_a_skill_that_moved_goes_on(tmp_path: Path, project: Path) -> None:
     after = tmp_path / "after" / before.relative_to(tmp_path / "before")
     dig = agent.run_command(filled(plan.next, {"mode": "full"}).replace(str(before), str(after)))
     assert dig.step == "dig"
-    assert dig.next.split()[1] == str(after)
+    assert shlex.split(dig.next)[1] == str(after)
     assert agent.follow(dig, confidence="high").step == "choose"
 
 
 def test_a_relative_home_stands_in_the_project(library: Path, project: Path, tmp_path: Path) -> None:
     shell = Shell(tmp_path, {"LOCKSTEP_HOME": "records"})
-    block = shell(f"{sys.executable} {script(library, 'tour')} --step 1 --topic why --project {project}")
+    block = shell(f"{PYTHON} {script(library, 'tour')} --step 1 --topic why --project {project}")
     assert (project / "records" / "runs.db").is_file()
     shell.folder = "/"
     assert shell(filled(block.next, {"summary": "s"})).step == "plan"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from collections.abc import Callable
@@ -19,6 +20,8 @@ from skills.lib.testing.walks import every_walk
 from skills.lib.workflow.core import Workflow
 from tests.fixtures.deviations import assert_refused, assert_way_on, standing
 from tests.fixtures.skill import install, source_of
+
+PYTHON = shlex.quote(sys.executable)
 
 Factory = Callable[[str], Agent]
 
@@ -108,7 +111,7 @@ def test_opening_from_processes_at_once_is_one_run(agent: Factory, tmp_path: Pat
 
 
 def tour_start(tour: Agent) -> str:
-    return f"{sys.executable} {tour.script} --step 1 --project {tour.project}"
+    return f"{PYTHON} {tour.script} --step 1 --project {tour.project}"
 
 
 def test_the_first_runs_of_a_project_can_open_at_once(agent: Factory, project: Path, tmp_path: Path) -> None:

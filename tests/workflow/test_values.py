@@ -65,7 +65,7 @@ def test_a_value_that_fits(spec: Any, raw: Any, value: Any) -> None:
         (
             Field("x", "list", maximum=3),
             "['a', 'b']",
-            "put in a JSON array of texts with at most 3 entries, such as '[\"one\", \"two\"]', or use --record-file",
+            'put in a JSON array of texts with at most 3 entries, such as \'["one", "two"]\', or use --record-file',
         ),
         (Field("x", "list"), {"a": 1}, "x: {'a': 1} is not a JSON array of texts"),
         (Field("x", "list"), ["FILL_x"], "x still stands as FILL_x; put in a JSON array of texts"),
