@@ -107,6 +107,7 @@ def test_a_look_without_a_ledger_leaves_nothing_behind(agent: Factory, step: str
     assert (block.exit_code, block.kind, block.root.get("stateless")) == (0, "step", "true")
     assert block.run == ""
     assert "nothing is recorded and no gate closes" in block.notices[0]
+    assert block.notices[1:] == (["In a run, a person is asked here: Is it good?"] if step == "ask" else [])
     assert list((tour.project / ".lockstep").iterdir()) == []
     after = tour.run_command(block.next)
     assert after.exit_code == 0 or after.code in ("missing-parameter", "unfilled")

@@ -94,6 +94,13 @@ def test_an_unaccounted_sub_agent_keeps_the_parent(brood: Agent, explore: Block,
     assert brood.run_command(last.next).step == "scan"
 
 
+def test_a_sub_agent_that_has_not_begun_has_nothing_to_report(brood: Agent, explore: Block) -> None:
+    command = explore.children[0].command
+    refused = assert_refused(brood, f"{command} --record result='found it'", "skipped-step", f"{explore.run}.1")
+    assert "has not begun" in refused.words("WHY")
+    assert brood.run_command(refused.next).text == brood.run_command(command).text
+
+
 def test_a_sub_agent_that_has_begun_is_shown_where_it_stands(brood: Agent, explore: Block) -> None:
     task = brood.run_command(explore.children[0].command)
     shown = brood.run_command(

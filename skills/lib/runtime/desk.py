@@ -203,6 +203,9 @@ class Desk:
         if request.step not in (workflow.start, workflow.steps[0].id, "current"):
             why = "This sub-agent's run has not begun: its first step comes first."
             return self._refuse(workflow, run, Refusal("skipped-step", why, (workflow.start,)), asked)
+        if _reports(request):
+            why = "This sub-agent's run has not begun: there is nothing to report yet. Show its first step, and do it."
+            return self._refuse(workflow, run, Refusal("skipped-step", why, (workflow.start,)), asked)
         move = engine.open_run(workflow, run.changed(turn=1), run.spec["params"] if run.spec.get("script") else {})
         if isinstance(move, Refusal):
             why = f"The dispatching step gave this sub-agent parameters that do not fit: {move.why}"
@@ -367,7 +370,11 @@ def _is_of_another_project(run: Run, project: str) -> bool:
 
 def _only_looks(request: Request, run: Run) -> bool:
     """Whether the request only prints the present block: ``current``, or the present step without a turn."""
-    reports = request.params or request.records or request.outcome or request.answer or request.lost or request.replace
-    if reports or (request.qr_status, request.qr_iteration, request.qr_fail) != (None, None, None):
-        return False
-    return request.step == "current" or (request.turn is None and request.step == run.step)
+    looks = request.step == "current" or (request.turn is None and request.step == run.step)
+    return looks and not _reports(request)
+
+
+def _reports(request: Request) -> bool:
+    """Whether the request says anything beyond which step it wants."""
+    told = request.params or request.records or request.outcome or request.answer or request.lost or request.replace
+    return bool(told) or (request.qr_status, request.qr_iteration, request.qr_fail) != (None, None, None)

@@ -346,6 +346,8 @@ def look_document(workflow: Workflow, step: StepDef, caller: Caller) -> Element:
     }
     words = "Printed without a ledger, to look at: nothing is recorded and no gate closes. --step 1 opens a run."
     parts = [Element("STATE", {}, _state(workflow, run, step)), notice(words)]
+    if isinstance(step.handler, Person):
+        parts.append(notice(f"In a run, a person is asked here: {step.handler.question}"))
     parts.append(Element("DO", {}, *_actions(run, step), prose=True))
     record = _record(workflow, step)
     if record:
