@@ -325,10 +325,12 @@ def _texts(value: Sequence[str] | str, what: str) -> tuple[str, ...]:
 
 
 def _plain_fields(value: Value) -> dict[str, Any]:
-    return {name: _plain(field) for name, field in value.fields().items() if field not in ("", (), {}, None)}
+    return {name: _plain(field) for name, field in value.fields().items() if field or field == 0}
 
 
 def _plain(value: Any) -> Any:
+    if type(value) is str:
+        return value
     if isinstance(value, Block):
         return {"$xml": str(value)}
     if value is None or isinstance(value, (str, int, float)):
