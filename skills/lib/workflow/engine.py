@@ -159,8 +159,8 @@ def _collect(run: Run, step: StepDef, proof: Proof) -> tuple[dict[str, Any], dic
     if out:
         names = ", ".join(child.id for child in out)
         why = (
-            f"{step.id} waits for {len(out)} of its sub-agents: {names}. NEXT shows the command of each, and how to give "
-            "up on one that never comes back (--lost) or to start another in its place (--replace)."
+            f"{step.id} waits for {len(out)} of its sub-agents: {names}. NEXT shows the command of each, and how to "
+            "give up on one that never comes back (--lost) or to start another in its place (--replace)."
         )
         raise Refused("unaccounted-child", why, tuple(child.id for child in out))
     found = {"results": children.results(brood)}
