@@ -341,7 +341,7 @@ class Desk:
 
     def _other_workflow(self, workflow: Workflow, run: Run, request: Request) -> Reply:
         why = f"Run {run.id} is of {run.workflow}, and this script walks {workflow.name}."
-        command = self.caller.step("1" if run.status == "pending" else "current", run, turn=False)
+        command = document.child_command(run, self.caller)
         return self._refuse(workflow, None, Refusal("other-workflow", why), document.asked_for(request), command)
 
 

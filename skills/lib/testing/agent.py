@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from skills.lib.workflow.core import Workflow
     from skills.lib.workflow.state import Run
 
-LONGEST = 2_000  # blocks in one walk; more is a loop without an end
-
 
 @dataclass(frozen=True)
 class Taken:

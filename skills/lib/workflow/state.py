@@ -9,9 +9,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-# open: somebody is to act; waiting: a person is to answer; pending: a child that has not begun.
-# The other four are ends: nothing moves a run out of them.
-STATUSES = ("open", "waiting", "pending", "done", "abandoned", "lost", "replaced")
+# The statuses that nothing moves a run out of. The others: open (somebody is to act), waiting (a person is to answer),
+# pending (a child that has not begun).
 ENDED = frozenset(("done", "abandoned", "lost", "replaced"))
 
 
