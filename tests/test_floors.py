@@ -49,14 +49,15 @@ PUBLIC = {
 
 
 def imports(path: Path) -> set[str]:
-    """Every module that a file imports, anywhere in it."""
+    """Every module that a file imports, anywhere in it; what a skill's own folder of modules has inside is left out."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
         if isinstance(node, ast.Import):
             found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom):
-            assert node.level == 0, f"{path}: relative import"
-            found |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
+            assert node.level == 0 or LIB not in path.parents, f"{path}: relative import"
+            if node.level == 0:
+                found |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
     return found
 
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from skills.lib.runtime import loading
-from skills.lib.testing import every_walk
+from skills.lib.testing import any_of, every_walk
 from skills.lib.testing.transitions import check_walk
 from skills.lib.testing.walks import Walk
 from skills.lib.workflow.types import Outcome
@@ -31,6 +32,7 @@ WALKS = {
     "template": 1,
     "measure": 1,
     "distinct": 1,
+    "waves": 3,
     "two-steps": 2,
     "one-step": 2,
     "evidence": 1,
@@ -53,9 +55,10 @@ def test_the_examples_are_these() -> None:
     assert list(EXAMPLES) == list(WALKS)
 
 
-def parameters(walk: Walk) -> dict[str, str]:
-    """What the run is opened with so that it can take the walk."""
-    return {"mode": "quick" if any(leg.outcome is Outcome.SKIP for leg in walk.legs) else "full"}
+def parameters(walk: Walk) -> dict[str, Any]:
+    """What is reported so that the run can take the walk."""
+    quick = any(leg.outcome is Outcome.SKIP for leg in walk.legs)
+    return {"mode": "quick" if quick else "full", "topics": any_of(["a"], list("abcde"), [])}
 
 
 @pytest.mark.req("W-03", "W-04", "W-10", "W-23")

@@ -11,29 +11,25 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skills.lib.runtime import loading
-from skills.lib.testing import every_transition
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.strategies import hostile_texts
 from skills.lib.testing.transitions import check_walk, entry_scripts
 from skills.lib.testing.walks import Walk, every_walk
 from skills.lib.workflow.context import present
+from skills.lib.workflow.document import BLOCK_LIMIT
 from tests.skills.follower import SKILLS
+from tests.skills.samples import samples_of
 
 if TYPE_CHECKING:
     from skills.lib.testing.blocks import Block
 
-SECTIONS = ("Answer", "Structure", "Patterns", "Flows", "Decisions", "Context", "Open")
-VALUES: dict[str, Any] = {
-    "purpose.keep": [],
-    "deepen.findings": ["data.txt:1 | it is so | it matters", "data.txt:3-3 | and so is this | it matters too"],
-}
-FILES = {
-    "data.txt": "one\ntwo\nthree\n",
-    "report": "".join(f"## {name}\n\nSee `data.txt:1`, `data.txt:2` and `data.txt:3`.\n\n" for name in SECTIONS),
-}
-SCRIPTS = [script for skill in sorted(SKILLS.glob("*/scripts")) for script in entry_scripts(skill.parent)]
 
-test_transitions = pytest.mark.req("W-03", "W-18")(every_transition(SKILLS, values=VALUES, files=FILES))
+def name_of(script: Path) -> str:
+    """The name of a script's workflow."""
+    return loading.workflow_of_script(str(script)).name
+
+
+SCRIPTS = [script for skill in sorted(SKILLS.glob("*/SKILL.md")) for script in entry_scripts(skill.parent)]
 
 
 @pytest.fixture(autouse=True)
@@ -41,16 +37,19 @@ def ledger_in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LOCKSTEP_HOME", raising=False)
 
 
-@pytest.mark.req("W-03")
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
-def test_the_walks_take_each_route_of_the_graph(script: Path, tmp_path: Path) -> None:
+@pytest.mark.req("W-03", "W-18")
+@pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
+def test_every_route_of_the_graph_is_taken(script: Path, tmp_path: Path) -> None:
     workflow = loading.workflow_of_script(str(script))
+    values, files = samples_of(script)
     taken = set()
     for at, walk in enumerate(every_walk(workflow)):
         project = tmp_path / str(at)
         project.mkdir()
-        agent = check_walk(script, walk, project, values=VALUES, files=FILES)
+        agent = check_walk(script, walk, project, values=values, files=files)
         taken |= {(one.step, one.target) for one in agent.taken(agent.blocks[0].run)}
+        shown = [block for block in agent.blocks if block.kind == "step"]
+        assert max(len(block.text) for block in shown) <= BLOCK_LIMIT
     assert taken == {(step.id, target) for step in workflow.steps for target in step.next.values()}
 
 
@@ -77,16 +76,17 @@ def longest(script: Path) -> Walk:
 
 
 @pytest.mark.req("W-06", "W-18")
-@pytest.mark.parametrize("script", SCRIPTS, ids=lambda script: script.stem)
+@pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
 @settings(max_examples=10, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(text=hostile_texts(200, 260), data=st.data())
 def test_hostile_text_comes_back_as_it_was(script: Path, tmp_path: Path, text: str, data: st.DataObject) -> None:
     project = tmp_path / "project"
     shutil.rmtree(project, ignore_errors=True)
     project.mkdir()
+    values, files = samples_of(script)
     # An entry of its own for each field, so that a value that lands in another's place is noticed.
     agent = check_walk(
-        script, longest(script), project, values=VALUES, files=FILES, text=lambda name: f"{len(name)}{text}"
+        script, longest(script), project, values=values, files=files, text=lambda name: f"{len(name)}{text}"
     )
     assert_texts_come_back(agent)
 
@@ -112,11 +112,3 @@ def recorded_before(agent: Agent, block: Block) -> dict[str, Any]:
             for step, values in event.change["state"].items():
                 state.update({f"{step}.{name}": value for name, value in values.items()})
     return state
-
-
-def test_the_walks_keep_to_the_size_of_a_block(tmp_path: Path) -> None:
-    for at, script in enumerate(SCRIPTS):
-        project = tmp_path / str(at)
-        project.mkdir()
-        agent = check_walk(script, longest(script), project, values=VALUES, files=FILES)
-        assert max(len(block.text) for block in agent.blocks if block.kind == "step") <= 10_000

@@ -28,6 +28,18 @@ if TYPE_CHECKING:
 SHOWN = 3
 
 
+def agents_at_once() -> int | None:
+    """How many sub-agents of a run may work at a time (the variable LOCKSTEP_AGENTS); None is any number."""
+    given = os.environ.get("LOCKSTEP_AGENTS", "")
+    if not given:
+        return None
+    if not (given.isascii() and given.isdigit() and int(given) > 0):
+        raise UsageError(
+            f"LOCKSTEP_AGENTS is {given!r:.40}", valid="a whole number of 1 or more: how many sub-agents work at once"
+        )
+    return int(given)
+
+
 class Reply(Value):
     """What a call gives back: the document, its exit code, and the run and workflow that it is about.
 
@@ -206,11 +218,28 @@ class Desk:
         if _reports(request):
             why = "This sub-agent's run has not begun: there is nothing to report yet. Show its first step, and do it."
             return self._refuse(workflow, run, Refusal("skipped-step", why, (workflow.start,)), asked)
+        busy = self._busy(run)
+        if busy:
+            return self._refuse(workflow, run, busy, asked)
         move = engine.open_run(workflow, run.changed(turn=1), run.spec["params"] if run.spec.get("script") else {})
         if isinstance(move, Refusal):
             why = f"The dispatching step gave this sub-agent parameters that do not fit: {move.why}"
             return self._refuse(workflow, run, Refusal(move.code, why, move.valid), asked)
         return self._show(workflow, self.ledger.commit(run, move, self.actor, workflow.to_data()), ())
+
+    def _busy(self, run: Run) -> Refusal | None:
+        """Why a sub-agent may not begin yet: as many as may work at once are at work."""
+        at_once, parent = agents_at_once(), self.ledger.run(run.parent or "")
+        if at_once is None or parent is None:
+            return None
+        working = [child.id for child in self.ledger.runs(parent.children) if child.status in ("open", "waiting")]
+        if len(working) < at_once:
+            return None
+        why = (
+            f"At most {at_once} sub-agents of a run work at once (LOCKSTEP_AGENTS), and these are at work: "
+            f"{', '.join(working)}. Wait until one has finished, then run the command again."
+        )
+        return Refusal("agents-busy", why)
 
     def _adopt(self, workflow: Workflow, run: Run) -> Run:
         """Go on with a definition that changed where it no longer matters to the run."""
@@ -227,9 +256,10 @@ class Desk:
         if run.ended:
             return self._show_end(workflow, run, notices)
         brood = self.ledger.runs(run.children) if run.children else []
+        at_once = agents_at_once() if brood else None
 
         def build(spill: dict[str, str]) -> Element:
-            return document.step_document(workflow, run, self.caller, brood, notices, spill)
+            return document.step_document(workflow, run, self.caller, brood, notices, spill, at_once)
 
         return Reply(build({}), PRINTED, run, workflow, build)
 
@@ -237,9 +267,12 @@ class Desk:
         parent = self.ledger.run(run.parent) if run.parent else None
         siblings = self.ledger.runs(parent.children) if parent else []
         command = self._command_of(parent) if parent else ""
+        at_once = agents_at_once() if siblings else None
 
         def build(spill: dict[str, str]) -> Element:
-            return document.done_document(workflow, run, self.caller, parent, command, siblings, notices, spill)
+            return document.done_document(
+                workflow, run, self.caller, parent, command, siblings, notices, spill, at_once
+            )
 
         return Reply(build({}), PRINTED, run, workflow, build)
 

@@ -90,12 +90,12 @@ class Agent:
         """Fill these values into the block's NEXT command and run it."""
         return self.run_command(filled(block.next, values))
 
-    def play(self, walk: Walk, **parameters: Any) -> list[Taken]:
+    def play(self, walk: Walk, *words: str, **parameters: Any) -> list[Taken]:
         """Open a run, take the legs of the walk one after another, and return the transitions as they were recorded.
 
         Raises AssertionError where a command is refused, and CannotSteer where no report leads along the walk.
         """
-        block = self.open(**parameters)
+        block = self.open(*words, **parameters)
         run = block.run
         for at, leg in enumerate(walk.legs):
             assert block.exit_code == 0, block.text + block.errors
@@ -182,7 +182,10 @@ class Agent:
         if block.children:
             block = self._dispatch(block, leg, onward)
         after = self._report(block, leg, "pass", self.workflow)
-        if leg.how in ("accept", "revise"):
+        step = self.workflow.step(leg.step)
+        if step.asks_later:
+            return self._decide(after, leg)
+        if step.gate and leg.how in ("accept", "revise"):
             after = self.answer(after, leg.how, "looked at, and so decided")
         return after
 
@@ -215,9 +218,8 @@ class Agent:
         run = self.state(block.run)
         brood = self._runs(run.children)
         # At the bound, a fail first puts the question to a person.
-        wanted = None if leg.how in ("accept", "revise") else leg
-        if workflow.step(leg.step).gate and wanted is not None:
-            wanted = None
+        step = workflow.step(leg.step)
+        wanted = None if step.gate or step.asks_later else leg
         command = Steering(workflow, self.given, self.text).command(block, run, wanted, verdict, brood)
         self._write_artifacts(block, command, workflow)
         after = self.run_command(command)
@@ -281,7 +283,7 @@ def _verdict(workflow: Workflow, leg: Leg, onward: Sequence[Leg]) -> str:
     """What the sub-agents of a step are to find, so that the walk goes on as planned."""
     step = workflow.step(leg.step)
     if step.gate or not step.checkpoint:
-        return "fail" if leg.outcome is Outcome.FAIL or leg.how else "pass"
+        return "fail" if leg.outcome is Outcome.FAIL or leg.how in ("accept", "revise") else "pass"
     for later in onward:
         gate = workflow.step(later.step).gate
         if gate and gate.checkpoint == step.checkpoint:

@@ -36,7 +36,7 @@ class Steering:
 
     def values(self, block: Block, verdict: str = "pass") -> dict[str, list[Any]]:
         """What may be reported on leaving the block's step, by field, the most ordinary first."""
-        hints = _constants(self._workflow.step(block.step).handler) if self._workflow.has(block.step) else []
+        hints = _constants(self._workflow.step(block.step).function) if self._workflow.has(block.step) else []
         options = {}
         for spec in block.specs:
             chosen = self._given.get(f"{block.step}.{spec.name}", self._given.get(spec.name))
@@ -93,7 +93,7 @@ class Steering:
             return error.what
         if not isinstance(decision, Move):
             return str(getattr(decision, "why", "a repeat"))
-        outcome = decision.detail["outcome"]
+        outcome = decision.detail.get("outcome")  # none where a question is put first
         return "" if leg is None or _is(step, leg, outcome) else f"outcome {outcome}"
 
 
@@ -110,7 +110,7 @@ class _Trusting:
         return {"ok": True}
 
 
-def _is(step: StepDef, leg: Leg, outcome: Outcome) -> bool:
+def _is(step: StepDef, leg: Leg, outcome: Outcome | None) -> bool:
     if leg.how == "limit" and step.max_iterations == 1:
         return outcome == step.at_limit
     if leg.outcome is Outcome.DEFAULT:

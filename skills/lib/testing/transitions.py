@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -12,10 +13,11 @@ from skills.lib.errors import UsageError
 from skills.lib.runtime import loading
 from skills.lib.testing import samples
 from skills.lib.testing.agent import Agent, Taken
+from skills.lib.testing.steering import CannotSteer
 from skills.lib.testing.walks import Walk, every_walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
 
 def every_transition(
@@ -73,13 +75,43 @@ def check_walk(
     files: Mapping[str, str] | None = None,
     text: samples.Text = samples.plain,
 ) -> Agent:
-    """Take one walk in ``project`` and return the agent that took it; AssertionError says where it went astray."""
+    """Take one walk in ``project`` and return the agent that took it; AssertionError says where it went astray.
+
+    Where no report leads along the walk, it is begun again with the next choice of each ``any_of`` in turn: what a run
+    parameter or an earlier report says may decide a later branch.
+    """
     (project / ".lockstep").mkdir(exist_ok=True)
-    agent = Agent(script, project, values=values, files=files, text=text)
-    for path, content in agent.files.items():
-        if "/" in path or "." in path:
-            agent.write(path, content)
-    taken = agent.play(walk)
+    failed: CannotSteer | None = None
+    for chosen in choices(values or {}, [arg.name for arg in loading.workflow_of_script(str(script)).run_params()]):
+        agent = Agent(script, project, values=chosen, files=files, text=text)
+        for path, content in agent.files.items():
+            if "/" in path or "." in path:
+                agent.write(path, content)
+        try:
+            taken = agent.play(walk, *(["--new"] if failed else []))
+        except CannotSteer as error:
+            failed = failed or error
+            continue
+        _compare(agent, walk, taken)
+        return agent
+    assert failed is not None
+    raise failed
+
+
+def choices(values: Mapping[str, Any], parameters: Sequence[str]) -> Iterator[dict[str, Any]]:
+    """The values with each combination of the parameters' choices; then, besides, each other choice pinned in turn."""
+    several = {name: list(found) for name, found in values.items() if isinstance(found, samples.any_of)}
+    fixed = {name: found for name, found in several.items() if name in parameters}
+    combinations = [dict(zip(fixed, combined, strict=True)) for combined in product(*fixed.values())]
+    for combination in combinations:
+        yield {**values, **combination}
+    for combination in combinations:
+        for name in several.keys() - fixed.keys():
+            for choice in several[name]:
+                yield {**values, **combination, name: choice}
+
+
+def _compare(agent: Agent, walk: Walk, taken: list[Taken]) -> None:
     graph = agent.workflow
     planned = []
     for leg in walk.legs:
@@ -90,7 +122,6 @@ def check_walk(
     assert [routed(agent, one) for one in taken] == [leg.route.value for leg in walk.legs]
     for block in agent.blocks:
         assert block.root.get("skill"), block.text
-    return agent
 
 
 def routed(agent: Agent, taken: Taken) -> str:

@@ -183,7 +183,7 @@ def _leg(step: StepDef, outcome: Outcome, how: str = "") -> Iterator[Leg]:
 def _possible(step: StepDef) -> list[Outcome]:
     """The outcomes that the step can end with."""
     if step.gate:
-        return [Outcome.OK, Outcome.FAIL]
-    if isinstance(step.handler, Dispatch):
-        return [outcome for outcome in (Outcome.OK, Outcome.FAIL) if outcome is Outcome.OK or outcome in step.next]
-    return list(step.outcomes if callable(step.handler) and step.outcomes else step.next)
+        return [outcome for outcome in step.next if outcome in (Outcome.OK, Outcome.FAIL, Outcome.SKIP)]
+    if isinstance(step.handler, Dispatch) and not step.function:
+        return [outcome for outcome in step.next if outcome in (Outcome.OK, Outcome.FAIL, Outcome.SKIP)]
+    return list(step.outcomes if step.function and step.outcomes else step.next)

@@ -16,12 +16,15 @@ if TYPE_CHECKING:
 TASK = "task"
 
 
-def specs(run: Run, step: StepDef) -> list[dict[str, Any]]:
-    """What each child of ``step`` is given, in order; ValueError where the recorded targets cannot be dispatched."""
+def specs(run: Run, step: StepDef, computed: Sequence[Any] = ()) -> list[dict[str, Any]]:
+    """What each child of ``step`` is given, in order; ``computed`` is what a targets function returned.
+
+    None where there is no target and the step may be skipped; ValueError where the targets cannot be dispatched.
+    """
     dispatch = step.handler
     assert isinstance(dispatch, Dispatch)
     checkpoint = step.checkpoint
-    pairs = _assignments(run, step, dispatch)
+    pairs = _assignments(run, step, dispatch, computed)
     shares = _shares((run.reviews.get(checkpoint or "") or {}).get("items", []), len(pairs))
     given = {**run.params, **run.recorded}
     made = []
@@ -48,16 +51,19 @@ def specs(run: Run, step: StepDef) -> list[dict[str, Any]]:
     return made
 
 
-def _assignments(run: Run, step: StepDef, dispatch: Dispatch) -> list[tuple[str, str]]:
+def _assignments(run: Run, step: StepDef, dispatch: Dispatch, computed: Sequence[Any]) -> list[tuple[str, str]]:
     if dispatch.tasks:
         pairs = [("", task) for task in dispatch.tasks]
     elif dispatch.targets:
-        targets: Sequence[Any] | str = dispatch.targets
-        if isinstance(targets, str):
-            source, _, field = targets.partition(".")
-            targets = run.state.get(source, {}).get(field) or []
-        if not isinstance(targets, (list, tuple)) or not targets:
-            raise ValueError(f"step {step.id} starts one sub-agent per entry of {dispatch.targets}, which has none")
+        targets, source = computed, "what its function computes"
+        if isinstance(dispatch.targets, str):
+            source = dispatch.targets
+            recorded, _, field = source.partition(".")
+            targets = run.state.get(recorded, {}).get(field) or []
+        elif not callable(dispatch.targets):
+            targets = dispatch.targets
+        if not isinstance(targets, (list, tuple)) or (not targets and Outcome.SKIP not in step.next):
+            raise ValueError(f"step {step.id} starts one sub-agent per entry of {source}, which has none")
         pairs = [(str(target), dispatch.task) for target in targets]
     else:
         pairs = [("", dispatch.task)]

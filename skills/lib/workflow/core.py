@@ -31,14 +31,18 @@ RESERVED_FLAGS = frozenset(
 
 
 class StepContext(Value):
-    """What a handler may read: parameters, this step's state, the state of every step, and the iteration."""
+    """What a handler may read: parameters, this step's state, the state of every step, the iteration, the reviews.
 
-    __slots__ = ("workflow_params", "step_state", "run_state", "step_id", "iteration")
+    ``reviews`` has each reviewed checkpoint's ``iteration`` (completed reviews), ``status`` and ``items``.
+    """
+
+    __slots__ = ("workflow_params", "step_state", "run_state", "step_id", "iteration", "reviews")
     workflow_params: Mapping[str, Any]
     step_state: Mapping[str, Any]
     run_state: Mapping[str, Mapping[str, Any]]
     step_id: str
     iteration: int
+    reviews: Mapping[str, Mapping[str, Any]]
 
     def __init__(
         self,
@@ -47,6 +51,7 @@ class StepContext(Value):
         run_state: Mapping[str, Mapping[str, Any]] | None = None,
         step_id: str = "",
         iteration: int = 1,
+        reviews: Mapping[str, Mapping[str, Any]] | None = None,
     ) -> None:
         self._set(
             workflow_params=workflow_params or {},
@@ -54,6 +59,7 @@ class StepContext(Value):
             run_state=run_state or {},
             step_id=step_id,
             iteration=iteration,
+            reviews=reviews or {},
         )
 
 
@@ -138,13 +144,26 @@ class StepDef(Value):
         )
 
     @property
+    def function(self) -> Handler | None:
+        """The function that says how the step ends, if one does: the handler, or what a Dispatch does then."""
+        if isinstance(self.handler, Dispatch):
+            return self.handler.then
+        return self.handler if callable(self.handler) else None
+
+    @property
+    def asks_later(self) -> bool:
+        """Whether a person is asked once the agent has met the step's requirements."""
+        return isinstance(self.handler, Person) and bool(self.requires)
+
+    @property
     def checkpoint(self) -> str | None:
         """The checkpoint whose reviewers this step dispatches; a reviewer's step with a FAIL route is its own gate."""
         if not isinstance(self.handler, Dispatch):
             return None
         if self.handler.checkpoint:
             return self.handler.checkpoint
-        return self.id if self.handler.agent is AgentRole.QUALITY_REVIEWER and Outcome.FAIL in self.next else None
+        judges = self.handler.agent is AgentRole.QUALITY_REVIEWER and not self.handler.then
+        return self.id if judges and Outcome.FAIL in self.next else None
 
     @property
     def gate(self) -> Gate | None:

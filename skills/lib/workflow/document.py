@@ -26,6 +26,10 @@ BLOCK_LIMIT = 10_000
 # What a refusal says of a request, why it is refused and what would be valid; how much of a question is printed.
 ASKED_LIMIT, WHY_LIMIT, VALID_LIMIT, QUESTION_LIMIT = 1_000, 3_000, 3_000, 3_000
 TARGET_LIMIT = 200
+ASKING = (
+    "What this step had to prepare is recorded. Put the question below to the person as it stands, wait, and pass the "
+    "answer on as it is given. Neither answer it yourself nor go on without it."
+)
 
 
 def step_document(
@@ -35,16 +39,22 @@ def step_document(
     brood: Sequence[Run] = (),
     notices: Sequence[Element] = (),
     spill: dict[str, str] | None = None,
+    at_once: int | None = None,
 ) -> Element:
-    """The block of the run's present step; ``spill`` maps a context value's name to the file that holds it whole."""
+    """The block of the run's present step; ``spill`` maps a context value's name to the file that holds it whole.
+
+    ``at_once`` is how many sub-agents may work at a time; None is all of them.
+    """
     step = workflow.step(run.step or "")
     parts = [Element("STATE", {}, _state(workflow, run, step)), *notices]
+    if step.asks_later and run.status == "open":
+        parts.append(notice("Leaving this step puts a question to a person; the run then waits for the answer."))
     context = context_elements(workflow, run, step, spill or {})
     if context:
         parts.append(Element("CONTEXT", {}, *context))
     parts.append(Element("DO", {}, *_actions(run, step), prose=True))
     if isinstance(step.handler, Dispatch) and run.status == "open":
-        parts.append(_dispatch(run, step.handler, caller, brood))
+        parts.append(_dispatch(run, step.handler, caller, brood, at_once))
     if run.status == "waiting":
         parts += _waiting(workflow, run, caller)
         return Element("waiting", _attributes(workflow, run, step), *parts)
@@ -67,6 +77,7 @@ def done_document(
     siblings: Sequence[Run] = (),
     notices: Sequence[Element] = (),
     spill: dict[str, str] | None = None,
+    at_once: int | None = None,
 ) -> Element:
     """What is printed when nothing is left to do; a sub-agent's last words carry what its orchestrator does next."""
     attributes = {"protocol": "1", "skill": workflow.name, "run": run.id, "turn": run.turn, "status": run.status}
@@ -89,7 +100,15 @@ def done_document(
     count = len([child for child in siblings if child.status != "replaced"])
     if left:
         text = f"This sub-agent is finished. {left} of {count} are still at work: wait for them, start no other."
+        held = at_once and any(child.status == "pending" for child in siblings)
+        if held:
+            text = (
+                f"This sub-agent is finished. {left} of {count} are left, and at most {at_once} work at once. The "
+                "orchestrator gets the next one's command from the block that the command below prints."
+            )
         parts.append(Element("ORCHESTRATOR", {"left": left, "of": count}, text))
+        if held:
+            parts.append(Element("NEXT", {"required": "true"}, caller.step("current", parent, turn=False)))
         return Element("done", attributes, *parts)
     text = "This was the last sub-agent. The orchestrator goes on with the command below, before anything else."
     parts.append(Element("ORCHESTRATOR", {"left": 0, "of": count}, text))
@@ -154,7 +173,7 @@ def next_command(workflow: Workflow, run: Run, caller: Caller) -> str:
         return caller.step("next", run) + " --answer 'FILL_answer'"
     step = workflow.step(run.step or "")
     ways = list(dict.fromkeys(step.next.values()))
-    target = (ways[0] or "done") if len(ways) == 1 else "next"
+    target = (ways[0] or "done") if len(ways) == 1 and not step.asks_later else "next"
     command = caller.step(target, run)
     for arg in workflow.step_params(step.id):
         if arg.required:
@@ -212,22 +231,34 @@ def _state(workflow: Workflow, run: Run, step: StepDef) -> str:
 
 
 def _actions(run: Run, step: StepDef) -> list[Element | str]:
+    if step.asks_later and run.status == "waiting":
+        return [ASKING]
     texts = step.repeat if step.repeat and run.iteration > 1 else step.actions
     return list(texts) or [f"Do what the title says: {step.title or step.id}."]
 
 
-def _dispatch(run: Run, dispatch: Dispatch, caller: Caller, brood: Sequence[Run]) -> Element:
+def _dispatch(
+    run: Run, dispatch: Dispatch, caller: Caller, brood: Sequence[Run], at_once: int | None = None
+) -> Element:
     left = [child for child in brood if not child.ended]
+    held = _held(left, at_once)
     attributes: dict[str, object] = {"agent": dispatch.agent.value}
     if dispatch.model:
         attributes["model"] = dispatch.model
     attributes.update(children=len([child for child in brood if child.status != "replaced"]), left=len(left))
     how = "Every sub-agent is accounted for. Go on with NEXT."
+    if not brood:
+        how = "There is nothing to hand out here: no sub-agent is started. Go on with NEXT."
     if left:
         how = (
             f"Start one {dispatch.agent.value} sub-agent per command below, all at once. Give each its command and "
             "nothing else: 'Run this command and follow what it prints, to its end.' Wait for all of them. One that "
             "never comes back is given up with the command in lost, or started anew with the one in replace."
+        )
+    if held:
+        how += (
+            f" At most {at_once} work at once: {len(held)} of them have no command yet. Each time one has finished, "
+            "the block that its end names gives the next."
         )
     parts = [Element("how", {}, how)]
     for child in brood:
@@ -236,7 +267,8 @@ def _dispatch(run: Run, dispatch: Dispatch, caller: Caller, brood: Sequence[Run]
         about: dict[str, object] = {"id": child.id, "status": child.status}
         if child.spec.get("target"):
             about["target"] = _clipped(child.spec["target"], TARGET_LIMIT)
-        inner = [Element("command", {}, child_command(child, caller))] if not child.ended else []
+        given = not child.ended and child.id not in held
+        inner = [Element("command", {}, child_command(child, caller))] if given else []
         parts.append(Element("child", about, *inner))
     if left:
         parts.append(
@@ -244,6 +276,13 @@ def _dispatch(run: Run, dispatch: Dispatch, caller: Caller, brood: Sequence[Run]
         )
         parts.append(Element("replace", {}, caller.step("current", run, "--replace", "FILL_child")))
     return Element("DISPATCH", attributes, *parts)
+
+
+def _held(left: Sequence[Run], at_once: int | None) -> set[str]:
+    """The sub-agents that have not begun and for which there is no room yet."""
+    pending = [child.id for child in left if child.status == "pending"]
+    room = len(pending) if at_once is None else max(0, at_once - (len(left) - len(pending)))
+    return set(pending[room:])
 
 
 def child_command(child: Run, caller: Caller) -> str:

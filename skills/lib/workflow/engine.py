@@ -10,6 +10,7 @@ import sys
 from skills.lib import compact_json
 from skills.lib.errors import HandlerError, UsageError
 from skills.lib.workflow import children, quality, reports, values
+from skills.lib.workflow.context import present
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, digest
 from skills.lib.workflow.decision import Decision, Move, Refusal, Refused, Repeat
 from skills.lib.workflow.requirements import Field, fill
@@ -19,7 +20,7 @@ from skills.lib.workflow.types import Dispatch, Gate, Outcome, Person, QRStatus,
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any, Protocol
 
     from skills.lib.workflow.requirements import Artifact, Command
@@ -131,9 +132,14 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof:
     reviews = run.reviews
     if isinstance(step.handler, Dispatch):
         found, reviews = _collect(run, step, proof)
+    if step.asks_later and request.outcome is not None:
+        raise Refused("wrong-outcome", f"A person says how {step.id} ends: leave --outcome out.", ())
     evidence = _prove(run, step, {**run.params, **params, **recorded}, proof)
 
     state = {**run.state.get(step.id, {}), **recorded, **params, **found}
+    if step.asks_later:
+        detail = {"recorded": values.keepable({**recorded, **params}), "evidence": list(evidence)}
+        return _ask(run.changed(state={**run.state, step.id: values.keepable(state)}), step, request, detail)
     reviewed = run.changed(reviews=reviews)
     outcome, extra = _outcome(workflow, reviewed, step, request, state, params)
     detail = {"outcome": outcome, "recorded": values.keepable({**recorded, **params}), "evidence": list(evidence)}
@@ -165,7 +171,7 @@ def _collect(run: Run, step: StepDef, proof: Proof) -> tuple[dict[str, Any], dic
         raise Refused("unaccounted-child", why, tuple(child.id for child in out))
     found = {"results": children.results(brood)}
     checkpoint = step.checkpoint
-    if checkpoint is None:
+    if checkpoint is None or not brood:
         return found, run.reviews
     items = children.reviewed_items(brood)
     iteration = run.reviews.get(checkpoint, {}).get("iteration", 0) + 1
@@ -188,21 +194,22 @@ def _prove(run: Run, step: StepDef, fields: Mapping[str, Any], proof: Proof) -> 
 def _outcome(
     workflow: Workflow, run: Run, step: StepDef, request: Request, state: dict[str, Any], params: dict[str, Any]
 ) -> tuple[Outcome, dict[str, Any]]:
-    handler = step.handler
+    handler, function, gate = step.handler, step.function, step.gate
     extra: dict[str, Any] = {}
-    gate = step.gate
     if handler is None and not gate:
         outcome = _reported(step, request)
+    elif isinstance(handler, Dispatch) and not state["results"]:
+        outcome = Outcome.SKIP
     elif gate:
         review = run.reviews.get(gate.checkpoint)
         if not review:
             raise Refused("not-reviewed", f"Nobody has reviewed {gate.checkpoint} in this run.")
         outcome = Outcome.OK if review["status"] == QRStatus.PASS else Outcome.FAIL
+    elif function:
+        outcome, extra = _judged(workflow, step, _call(workflow, run, step, function, state, params))
     elif isinstance(handler, Dispatch):
         failed = any(entry["status"] == "lost" or entry.get("verdict") == "fail" for entry in state["results"])
         outcome = Outcome.FAIL if failed and Outcome.FAIL in step.next else Outcome.OK
-    elif callable(handler):
-        outcome, extra = _call(workflow, run, step, state, params)
     else:
         outcome = Outcome.OK
     _check_outcome(step, request, outcome)
@@ -218,21 +225,33 @@ def _check_outcome(step: StepDef, request: Request, outcome: Outcome) -> None:
 
 
 def _call(
-    workflow: Workflow, run: Run, step: StepDef, state: dict[str, Any], params: dict[str, Any]
-) -> tuple[Outcome, dict[str, Any]]:
+    workflow: Workflow,
+    run: Run,
+    step: StepDef,
+    function: Callable[[StepContext], Any],
+    state: Mapping[str, Any],
+    params: Mapping[str, Any],
+) -> Any:
+    """What a function of the skill's makes of the run; HandlerError where it raises."""
     # Its own copy: a list that a handler adds to in place must not change what the ledger compares with.
     own = _copy({**run.state, step.id: state})
-    context = StepContext(_copy({**run.params, **params}), own[step.id], own, step.id, run.iteration)
-    name = f"{workflow.name}: the handler of step {step.id}"
+    given = _copy({**run.params, **params})
+    context = StepContext(given, own[step.id], own, step.id, run.iteration, _copy(run.reviews))
     output, sys.stdout = sys.stdout, sys.stderr  # what a handler prints is not part of the document
     try:
-        given = step.handler(context)  # type: ignore[operator,misc]
+        return function(context)
     except (Exception, SystemExit) as error:
         raise HandlerError(
-            f"{name} raised {type(error).__name__}: {error}", remedy="mend the handler; the run waits"
+            f"{workflow.name}: the handler of step {step.id} raised {type(error).__name__}: {error}",
+            remedy="mend the handler; the run waits",
         ) from error
     finally:
         sys.stdout = output
+
+
+def _judged(workflow: Workflow, step: StepDef, given: Any) -> tuple[Outcome, dict[str, Any]]:
+    """What a handler returned, once it is seen to be an outcome that the step has and values that can be kept."""
+    name = f"{workflow.name}: the handler of step {step.id}"
     outcome, extra = given if isinstance(given, tuple) and len(given) == 2 else (given, {})
     declared = step.outcomes or tuple(step.next)
     valid = ", ".join(declared)
@@ -302,18 +321,33 @@ def _enter(workflow: Workflow, run: Run, step_id: str, kind: str, detail: dict[s
     step = workflow.step(step_id)
     visits = {**run.visits, step_id: run.visits.get(step_id, 0) + 1}
     entered = run.changed(step=step_id, visits=visits, status="open")
-    if isinstance(step.handler, Person):
-        asked = step.handler
-        text = fill(asked.question, {**run.params, **run.recorded})
-        question = {"text": text, "choices": list(asked.choices), "at_terminal": asked.at_terminal}
-        return Move(entered.changed(status="waiting", question=question), kind, detail)
+    if isinstance(step.handler, Person) and not step.asks_later:
+        return Move(entered.changed(status="waiting", question=_question(run, step.handler)), kind, detail)
     if isinstance(step.handler, Dispatch):
+        wanted: Any = step.handler.targets
+        if callable(wanted):
+            wanted = _call(workflow, entered, step, wanted, run.state.get(step_id, {}), {})
         try:
-            create = children.specs(entered, step)
+            create = children.specs(entered, step, wanted)
         except ValueError as error:
             raise Refused("bad-targets", f"{error}.") from None
         return Move(entered, kind, detail, tuple(create))
     return Move(entered, kind, detail)
+
+
+def _question(run: Run, asked: Person) -> dict[str, Any]:
+    known = {**run.params, **run.recorded}
+    shown = {name: present(value) if isinstance(value, list) else value for name, value in known.items()}
+    text = fill(asked.question, shown)
+    return {"text": text, "choices": list(asked.choices), "at_terminal": asked.at_terminal}
+
+
+def _ask(run: Run, step: StepDef, request: Request, detail: dict[str, Any]) -> Move:
+    """Put the question of a step whose requirements are met, and wait."""
+    assert isinstance(step.handler, Person)
+    last = {"turn": run.turn, "digest": request_digest(request), "step": step.id}
+    asked = run.changed(status="waiting", question=_question(run, step.handler), turn=run.turn + 1, last=last)
+    return Move(asked, "asked", {"from": step.id, "to": step.id, **detail})
 
 
 def _ask_about_gate(run: Run, gate: Gate, request: Request, detail: dict[str, Any]) -> Move:

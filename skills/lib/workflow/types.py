@@ -8,9 +8,14 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
     from enum import StrEnum as Vocabulary
     from typing import Any
+
+    from skills.lib.workflow.core import StepContext
+
+    Targets = Callable[[StepContext], Sequence[str]]
+    Then = Callable[[StepContext], "Outcome | tuple[Outcome, dict[str, Any]]"]
 else:
 
     class _Words(type):
@@ -280,23 +285,39 @@ class Dispatch(Value):
 
     ``script`` (relative to the skill's scripts folder) puts the sub-agents in script mode: each walks that script's
     workflow as a child run. Without it they are free-form: each gets ``task`` and reports a result.
-    ``context`` is said to all of them. ``targets`` makes one child per target (strings, or the name ``step.field`` of a
-    recorded list); ``tasks`` one per distinct task. ``params`` are run parameters for script mode. Task, context and
-    params may name the child's ``{target}``, a run parameter ``{name}`` and a recorded value ``{step.field}``.
-    ``checkpoint`` makes the children reviewers of that checkpoint. ``cap`` bounds the number of children.
+    ``context`` is said to all of them. ``targets`` makes one child per target: strings, the name ``step.field`` of a
+    recorded list, or a function evaluated on entering the step. No target at all, on a step with a SKIP route, starts
+    none and ends the step with SKIP. ``tasks`` makes one child per distinct task. ``params`` are run parameters for
+    script mode. Task, context and params may name the child's ``{target}``, a run parameter ``{name}`` and a recorded
+    value ``{step.field}``. ``then`` is a function evaluated on leaving, when every child is accounted for: it reads
+    their ``results`` in the step's state and says how the step ends. ``checkpoint`` makes the children reviewers of
+    that checkpoint. ``cap`` bounds the number of children.
     """
 
-    __slots__ = ("agent", "script", "task", "targets", "tasks", "context", "params", "model", "checkpoint", "cap")
+    __slots__ = (
+        "agent",
+        "script",
+        "task",
+        "targets",
+        "tasks",
+        "context",
+        "params",
+        "model",
+        "checkpoint",
+        "cap",
+        "then",
+    )
     agent: AgentRole
     script: str | None
     task: str
-    targets: tuple[str, ...] | str
+    targets: tuple[str, ...] | str | Targets
     tasks: tuple[str, ...]
     context: str
     params: Mapping[str, str]
     model: str | None
     checkpoint: str | None
     cap: int
+    then: Then | None
 
     def __init__(
         self,
@@ -304,37 +325,42 @@ class Dispatch(Value):
         script: str | None = None,
         task: str = "",
         *,
-        targets: Sequence[str] | str = (),
+        targets: Sequence[str] | str | Targets = (),
         tasks: Sequence[str] = (),
         context: str = "",
         params: Mapping[str, str] | None = None,
         model: str | None = None,
         checkpoint: str | None = None,
         cap: int = 16,
+        then: Then | None = None,
     ) -> None:
         if script is None and not task and not tasks:
             task = "Do what this step asks and report the result."
         if targets and tasks:
             raise ValueError("Dispatch: give targets (one template, many targets) or tasks (distinct), not both")
+        if then is not None and (checkpoint or not callable(then)):
+            raise ValueError("Dispatch: then is a function, and a checkpoint's verdict is decided by its items alone")
         self._set(
             agent=coerce(AgentRole, agent, "Dispatch agent"),
             script=script,
             task=task,
-            targets=targets if isinstance(targets, str) else tuple(targets),
+            targets=targets if isinstance(targets, str) or callable(targets) else tuple(targets),
             tasks=tuple(tasks),
             context=context,
             params=dict(params or {}),
             model=model,
             checkpoint=checkpoint,
             cap=cap,
+            then=then,
         )
 
 
 class Person(Value):
     """A question that a person answers; each choice leads to an outcome.
 
-    The question may name a run parameter as ``{name}`` and a recorded value as ``{step.field}``. With ``at_terminal``
-    an answer relayed by the agent is refused: it takes ``lockstep answer``.
+    The question may name a run parameter as ``{name}`` and a recorded value as ``{step.field}``. On a step with
+    requirements the question is put once they are met: the agent prepares it, and it may name what it then recorded.
+    With ``at_terminal`` an answer relayed by the agent is refused: it takes ``lockstep answer``.
     """
 
     __slots__ = ("question", "choices", "at_terminal")

@@ -242,7 +242,7 @@ def test_the_next_command_follows_from_the_routing() -> None:
         (lambda: formatters.format_template_dispatch("explore", ["a"]), "a template dispatch has nothing to hand out"),
         (
             lambda: formatters.format_step_output(1, 1, "T", dispatch=Dispatch("explore", targets="survey.areas")),
-            "dispatch targets: 'survey.areas' names a recorded list, which a bare step does not have",
+            "dispatch targets: 'survey.areas' reads what a run recorded, which a bare step does not have",
         ),
     ],
 )

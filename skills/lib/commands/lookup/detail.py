@@ -130,6 +130,8 @@ def _sub(dispatch: Dispatch) -> list[str]:
         many = str(len(dispatch.tasks))
     elif isinstance(dispatch.targets, str):
         many = f"one for each of {dispatch.targets}, at most {dispatch.cap}"
+    elif callable(dispatch.targets):
+        many = f"as many as {dispatch.targets.__name__} says, at most {dispatch.cap}"
     else:
         many = str(len(dispatch.targets) or 1)
     return [dispatch.agent.value, walk, many]

@@ -116,11 +116,11 @@ def format_handover(
 def dispatch_block(dispatch: Dispatch, interpreter: str = INTERPRETER) -> Block:
     """Print the Dispatch of an author's Step by the formatter that fits it.
 
-    Raises UsageError where the targets are the name of a recorded list: a bare step has no record to look in.
+    Raises UsageError where the targets are the name of a recorded list or a function: a bare step has no record.
     """
-    if isinstance(dispatch.targets, str):
+    if isinstance(dispatch.targets, str) or callable(dispatch.targets):
         raise UsageError(
-            f"dispatch targets: {dispatch.targets!r} names a recorded list, which a bare step does not have",
+            f"dispatch targets: {dispatch.targets!r} reads what a run recorded, which a bare step does not have",
             remedy="give the targets as a list, or make the step part of a Workflow",
         )
     if dispatch.tasks:

@@ -9,14 +9,15 @@ from skills.lib.workflow.validation.state_flow import Read
 
 if TYPE_CHECKING:
     from skills.lib.workflow.validation.graph import GraphView
-    from skills.lib.workflow.validation.handlers import Access
+    from skills.lib.workflow.validation.handlers import Access, Source
+    from skills.lib.workflow.validation.state_flow import Moment
 
 
 def strict_reads(graph: GraphView) -> list[Read]:
     """What handlers read by subscript: a missing value raises KeyError there."""
     return [
-        _read(graph, at, access, source.file)
-        for at, source in graph.handlers.by_step.items()
+        _read(graph, at, access, source.file, moment)
+        for moment, at, source in _sources(graph)
         for access in source.accesses
         if not access.tolerant
     ]
@@ -25,11 +26,18 @@ def strict_reads(graph: GraphView) -> list[Read]:
 def keys_read(graph: GraphView) -> set[str] | None:
     """Every ``step.name`` that anything reads; None where some handler reads what cannot be told."""
     keys = set(_declared(graph))
-    for at, source in graph.handlers.by_step.items():
+    for moment, at, source in _sources(graph):
         if not source.complete:
             return None
-        keys.update(_read(graph, at, access, source.file).key for access in source.accesses)
+        keys.update(_read(graph, at, access, source.file, moment).key for access in source.accesses)
     return keys
+
+
+def _sources(graph: GraphView) -> Iterator[tuple[Moment, int, Source]]:
+    for at, source in graph.handlers.by_step.items():
+        yield "leaving", at, source
+    for at, source in graph.handlers.on_entry.items():
+        yield "entering", at, source
 
 
 def _declared(graph: GraphView) -> Iterator[str]:
@@ -37,10 +45,10 @@ def _declared(graph: GraphView) -> Iterator[str]:
         yield read.key if "." in read.key else f"{graph.steps[read.step].id}.{read.key}"
 
 
-def _read(graph: GraphView, at: int, access: Access, file: str) -> Read:
+def _read(graph: GraphView, at: int, access: Access, file: str, moment: Moment) -> Read:
     if access.area == "workflow_params":
         source = f'ctx.workflow_params["{access.name}"]'
-        return Read(at, access.name, source, "leaving", True, file, access.line)
+        return Read(at, access.name, source, moment, True, file, access.line)
     step = access.step if access.step is not None else graph.steps[at].id
     prefix = "ctx.step_state" if access.step is None else f'ctx.run_state["{step}"]'
-    return Read(at, f"{step}.{access.name}", f'{prefix}["{access.name}"]', "leaving", False, file, access.line)
+    return Read(at, f"{step}.{access.name}", f'{prefix}["{access.name}"]', moment, False, file, access.line)

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from skills.lib.workflow.core import StepDef
-from skills.lib.workflow.types import Outcome
+from skills.lib.workflow.types import Dispatch, Outcome
 
 _AREAS = ("workflow_params", "step_state", "run_state")
 Function = ast.FunctionDef | ast.Lambda
@@ -51,12 +51,18 @@ class Source:
 
 
 class Handlers:
-    """The sources of a workflow's handlers, by step number; each file is parsed once."""
+    """The sources of a workflow's handlers, by step number; each file is parsed once.
+
+    ``on_entry`` holds those of the functions that compute a Dispatch's targets.
+    """
 
     def __init__(self, steps: Sequence[StepDef]) -> None:
         self._functions: dict[str, dict[int, list[Function]]] = {}
-        self.by_step: dict[int, Source] = {
-            at: self._read(step.handler) for at, step in enumerate(steps) if callable(step.handler)
+        self.by_step = {at: self._read(step.function) for at, step in enumerate(steps) if step.function}
+        self.on_entry = {
+            at: self._read(step.handler.targets)
+            for at, step in enumerate(steps)
+            if isinstance(step.handler, Dispatch) and callable(step.handler.targets)
         }
 
     def _read(self, handler: Callable[..., Any]) -> Source:
@@ -157,7 +163,7 @@ def _access(name: ast.Name, parents: dict[ast.AST, ast.AST]) -> tuple[bool, Acce
     area = parents.get(name)
     if not isinstance(area, ast.Attribute):
         return False, None
-    if area.attr in ("step_id", "iteration"):
+    if area.attr in ("step_id", "iteration", "reviews"):
         return True, None
     if area.attr not in _AREAS:
         return False, None

@@ -14,13 +14,22 @@ def possible(step: StepDef) -> frozenset[Outcome] | None:
     handler = step.handler
     if isinstance(handler, Gate):
         return _VERDICTS
-    if isinstance(handler, Dispatch):
-        return _VERDICTS if Outcome.FAIL in step.next else _OK
+    if isinstance(handler, Dispatch) and not handler.then:
+        return with_skip(step, _VERDICTS if Outcome.FAIL in step.next else _OK)
     if isinstance(handler, Person):
         return frozenset(handler.choices.values()) or _OK
     if handler is None or not step.outcomes:
         return None
-    return with_limit(step, frozenset(step.outcomes))
+    return with_skip(step, with_limit(step, frozenset(step.outcomes)))
+
+
+def with_skip(step: StepDef, outcomes: frozenset[Outcome]) -> frozenset[Outcome]:
+    """``outcomes`` and SKIP, where a Dispatch may come to have no target and the step has a way out for that."""
+    if isinstance(step.handler, Dispatch) and Outcome.SKIP in step.next:
+        targets = step.handler.targets
+        if callable(targets) or (isinstance(targets, str) and targets):
+            return outcomes | {Outcome.SKIP}
+    return outcomes
 
 
 def with_limit(step: StepDef, outcomes: frozenset[Outcome]) -> frozenset[Outcome]:
@@ -32,12 +41,12 @@ def with_limit(step: StepDef, outcomes: frozenset[Outcome]) -> frozenset[Outcome
 
 def is_limited(step: StepDef) -> bool:
     """Whether ITERATE of this step turns into ``at_limit`` in the end."""
-    return bool(step.max_iterations) and (step.handler is None or callable(step.handler))
+    return bool(step.max_iterations) and (step.handler is None or step.function is not None)
 
 
 def certain(step: StepDef) -> tuple[Outcome, ...]:
     """The outcomes that need a way out; a person's answers and a gate's FAIL have rules of their own."""
-    if isinstance(step.handler, (Dispatch, Gate)):
+    if isinstance(step.handler, (Dispatch, Gate)) and not step.function:
         return tuple(dict.fromkeys((Outcome.OK, *step.outcomes)))
     return step.outcomes
 

@@ -116,7 +116,7 @@ class StateFlow:
         """The names that leaving a step writes; None where a function may write any."""
         step = self.graph.steps[at]
         own: frozenset[str] | None = frozenset()
-        if callable(step.handler):
+        if step.function:
             own = self.handlers.by_step[at].writes if self.handlers else None
         if own is None:
             return None
@@ -188,7 +188,8 @@ def _reads(at: int, step: StepDef) -> Iterator[Read]:
             yield Read(at, step.handler.targets, _TARGETS, "entering")
         yield from _placeholders(at, step.handler.params.values(), _PARAMS, "entering")
     elif isinstance(step.handler, Person):
-        yield from _placeholders(at, (step.handler.question,), "the question of its Person", "entering")
+        moment: Moment = "leaving" if step.asks_later else "entering"
+        yield from _placeholders(at, (step.handler.question,), "the question of its Person", moment)
 
 
 def _placeholders(at: int, texts: Iterable[str], source: str, moment: Moment = "leaving") -> Iterator[Read]:

@@ -62,7 +62,7 @@ def check(graph: GraphView) -> Iterator[Finding]:
         returned = source.annotated if source.annotated is not None else source.outcomes
         if step.outcomes or returned is None:
             continue
-        can = outcomes.with_limit(step, returned)
+        can = outcomes.with_skip(step, outcomes.with_limit(step, returned))
         for outcome, target in step.next.items():
             if outcome is Outcome.DEFAULT:
                 if len(step.next) == 1 or can - set(step.next):

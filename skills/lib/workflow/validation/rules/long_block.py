@@ -66,7 +66,8 @@ def _around(step: StepDef, params: Sequence[Arg]) -> int:
     size += sum(RECORD + _length(spec.help) for spec in (*step.requires, *params))
     size += sum(ROUTE + _length(step.when.get(outcome, "")) for outcome in step.next)
     if isinstance(step.handler, Dispatch):
-        fixed = () if isinstance(step.handler.targets, str) else step.handler.targets
+        targets = step.handler.targets
+        fixed = targets if isinstance(targets, tuple) else ()
         size += CHILD * max(1, len(step.handler.tasks), len(fixed))
     elif isinstance(step.handler, Person):
         size += _length(step.handler.question)

@@ -40,18 +40,20 @@ SEVERITY: Severity = "error"
 def check(graph: GraphView) -> Iterator[Finding]:
     """Yield one finding per handler without a name of its own."""
     for at, step in enumerate(graph.steps):
-        if step.handler is None or not callable(step.handler) or _resolves(step.handler):
-            continue
-        module = getattr(step.handler, "__module__", "?")
-        name = getattr(step.handler, "__qualname__", type(step.handler).__name__)
-        yield graph.finding(
-            RULE,
-            SEVERITY,
-            f"the handler of {step.id}, {module}:{name}, cannot be found by that name",
-            why="a workflow is data, and its handlers stand in it by name",
-            do="make it a function of the module, with def at the left margin",
-            step=at,
-        )
+        targets = getattr(step.handler, "targets", None)
+        for function in (step.function, targets):
+            if not callable(function) or _resolves(function):
+                continue
+            module = getattr(function, "__module__", "?")
+            name = getattr(function, "__qualname__", type(function).__name__)
+            yield graph.finding(
+                RULE,
+                SEVERITY,
+                f"the handler of {step.id}, {module}:{name}, cannot be found by that name",
+                why="a workflow is data, and its handlers stand in it by name",
+                do="make it a function of the module, with def at the left margin",
+                step=at,
+            )
 
 
 def _resolves(handler: object) -> bool:

@@ -1,0 +1,28 @@
+"""What the scripted agent reports for each skill where made-up values do not serve: one module per skill."""
+
+from __future__ import annotations
+
+import importlib
+import importlib.util
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+class Samples(NamedTuple):
+    """Values by ``step.field`` or name, and files by path or by the name of the field that holds the path."""
+
+    values: dict[str, Any]
+    files: dict[str, str]
+
+
+def samples_of(script: Path) -> Samples:
+    """The samples for an entry script: VALUES and FILES of its skill's module, BY_SCRIPT[stem] before VALUES."""
+    skill = next(folder for folder in script.parents if (folder / "SKILL.md").is_file())
+    name = f"{__name__}.{skill.name.replace('-', '_')}"
+    if importlib.util.find_spec(name) is None:
+        return Samples({}, {})
+    module = importlib.import_module(name)
+    values = {**getattr(module, "VALUES", {}), **getattr(module, "BY_SCRIPT", {}).get(script.stem, {})}
+    return Samples(values, getattr(module, "FILES", {}))

@@ -1,0 +1,3 @@
+"""What the scripted agent reports for leon-writing-style."""
+
+VALUES: dict[str, list[str]] = {"purpose.keep": []}
