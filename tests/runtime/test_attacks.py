@@ -312,7 +312,7 @@ def test_a_secret_that_a_check_is_given_is_not_kept(skill: Skill) -> None:
     told = "".join(found.text + found.errors for found in (refused, other))
     home = Path(paths.home(str(agent.project)))
     assert "s3kr1t-1" not in told
-    assert not any(b"s3kr1t-1" in file.read_bytes() for file in home.iterdir())
+    assert not any(b"s3kr1t-1" in file.read_bytes() for file in home.rglob("*") if file.is_file())
 
 
 def test_a_ledger_that_two_projects_share_by_a_link_keeps_their_evidence_apart(skill: Skill, tmp_path: Path) -> None:

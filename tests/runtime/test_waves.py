@@ -138,5 +138,5 @@ def test_a_workflow_with_functions_in_its_dispatch_is_data(waves: Agent) -> None
     assert handler["targets"]["$call"].endswith(":due")
     assert handler["then"]["$call"].endswith(":sift")
     functions = {"due": workflow.steps[1].handler.targets, "sift": workflow.steps[1].function}  # type: ignore[union-attr]
-    again = Workflow.from_data(data, resolve=lambda name: functions[name.rpartition(":")[2]])  # type: ignore[return-value]
+    again = Workflow.from_data(data, resolve=lambda name: functions[name.rpartition(":")[2]])  # type: ignore[arg-type, return-value]
     assert again == workflow

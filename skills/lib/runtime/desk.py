@@ -7,7 +7,7 @@ import os
 from skills.lib import paths
 from skills.lib.errors import PRINTED, REFUSED, LockstepError, RefusedError, UsageError
 from skills.lib.ledger import Ledger, Stale, database, new_id
-from skills.lib.runtime import loading
+from skills.lib.runtime import loading, markers
 from skills.lib.workflow import cli, document, engine
 from skills.lib.workflow.decision import Move, Refusal, Repeat
 from skills.lib.workflow.state import Request, Run
@@ -151,9 +151,12 @@ class Desk:
             end = tuple((child.id, "abandoned") for child in below)
             try:
                 detail = {"from": run.step, "reason": reason, "children": [child.id for child in below]}
-                return [self.ledger.commit(run, Move(ended, "abandoned", detail, (), end), self.actor), *below]
+                gone = [self.ledger.commit(run, Move(ended, "abandoned", detail, (), end), self.actor), *below]
             except Stale:
                 continue
+            for one in gone:
+                markers.remove(self.caller.project, one.id)
+            return gone
 
     def _unfinished(self, run: Run) -> list[Run]:
         found: list[Run] = []
@@ -207,6 +210,8 @@ class Desk:
             return self._refuse(workflow, run, decision, asked)
         if isinstance(decision, Repeat):
             return self._show(workflow, run, notices)
+        for gone, _ in decision.end:
+            markers.remove(self.caller.project, gone)
         return self._show(workflow, self.ledger.commit(run, decision, self.actor), notices)
 
     def _begin_child(self, workflow: Workflow, run: Run, request: Request, asked: str) -> Reply:
@@ -255,6 +260,8 @@ class Desk:
     def _show(self, workflow: Workflow, run: Run, notices: Sequence[Element] = ()) -> Reply:
         if run.ended:
             return self._show_end(workflow, run, notices)
+        onward = document.next_command(workflow, run, self.caller)
+        markers.write(self.caller, run, workflow.step(run.step or ""), onward)
         brood = self.ledger.runs(run.children) if run.children else []
         at_once = agents_at_once() if brood else None
 
@@ -264,6 +271,7 @@ class Desk:
         return Reply(build({}), PRINTED, run, workflow, build)
 
     def _show_end(self, workflow: Workflow, run: Run, notices: Sequence[Element]) -> Reply:
+        markers.remove(self.caller.project, run.id)
         parent = self.ledger.run(run.parent) if run.parent else None
         siblings = self.ledger.runs(parent.children) if parent else []
         command = self._command_of(parent) if parent else ""

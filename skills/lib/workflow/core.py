@@ -30,6 +30,10 @@ RESERVED_FLAGS = frozenset(
 )
 
 
+# What an agent works with, by the same names on every host (skills/lib/hosts has the names that each host uses).
+TOOLS = ("read", "search", "edit", "write", "shell", "web", "agent", "ask")
+
+
 class StepContext(Value):
     """What a handler may read: parameters, this step's state, the state of every step, the iteration, the reviews.
 
@@ -70,8 +74,9 @@ class StepDef(Value):
     a Dispatch, Person or Gate. ``needs`` names what earlier steps recorded (``step.field``) and run parameters to show.
     ``requires`` holds Field, Artifact and Command. ``when`` says in words when each outcome is the right one.
     ``repeat`` replaces ``actions`` from the second entry on. At entry ``max_iterations`` an ITERATE becomes
-    ``at_limit``. ``outcomes`` declares what the handler returns. ``allow`` switches a validation rule off for this
-    step, with the reason.
+    ``at_limit``. ``outcomes`` declares what the handler returns. ``tools`` names what the agent may use in this step
+    (TOOLS; ``shell(git)`` is that program alone); where a host's hook is installed it denies all others, and none named
+    allows all. ``allow`` switches a validation rule off for this step, with the reason.
     """
 
     __slots__ = (
@@ -88,6 +93,7 @@ class StepDef(Value):
         "max_iterations",
         "at_limit",
         "outcomes",
+        "tools",
         "allow",
     )
     id: str
@@ -103,6 +109,7 @@ class StepDef(Value):
     max_iterations: int | None
     at_limit: Outcome
     outcomes: tuple[Outcome, ...]
+    tools: tuple[str, ...]
     allow: Mapping[str, str]
 
     def __init__(
@@ -121,6 +128,7 @@ class StepDef(Value):
         max_iterations: int | None = None,
         at_limit: Outcome | str = Outcome.OK,
         outcomes: Sequence[Outcome | str] = (),
+        tools: Sequence[str] = (),
         allow: Mapping[str, str] | None = None,
     ) -> None:
         where = f"step {id!r}"
@@ -140,6 +148,7 @@ class StepDef(Value):
             max_iterations=max_iterations,
             at_limit=coerce(Outcome, at_limit, f"{where} at_limit"),
             outcomes=tuple(coerce(Outcome, outcome, f"{where} outcomes") for outcome in outcomes),
+            tools=_tools(tools, where),
             allow=dict(allow or {}),
         )
 
@@ -333,6 +342,15 @@ def digest(data: object) -> str:
     except ImportError:
         from hashlib import blake2b
     return blake2b(compact_json.dumps(data).encode(), digest_size=16).hexdigest()
+
+
+def _tools(value: Sequence[str], where: str) -> tuple[str, ...]:
+    tools = (value,) if isinstance(value, str) else tuple(value)
+    for tool in tools:
+        program = tool[len("shell(") : -1] if tool.startswith("shell(") and tool.endswith(")") else None
+        if tool not in TOOLS and not (program and not set(program) & set(" \t\n()'\"|&;<>$`")):
+            raise ValueError(f"{where} tools: {tool!r} is not a tool: use one of {', '.join(TOOLS)}, shell(PROGRAM)")
+    return tools
 
 
 def _texts(value: Sequence[str] | str, what: str) -> tuple[str, ...]:

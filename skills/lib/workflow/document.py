@@ -210,6 +210,8 @@ def _attributes(workflow: Workflow, run: Run, step: StepDef) -> dict[str, object
     }
     if run.iteration > 1 or step.max_iterations:
         attributes["iteration"] = run.iteration
+    if step.tools:
+        attributes["tools"] = " ".join(step.tools)
     return attributes
 
 

@@ -1,0 +1,79 @@
+"""The small file of each open run, by which a host's hook knows quickly where the run stands."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from skills.lib.runtime import Desk, markers
+from skills.lib.testing.agent import Agent
+from skills.lib.workflow.caller import Caller
+from skills.lib.workflow.core import StepDef
+from skills.lib.workflow.types import Outcome
+
+Factory = Callable[[str], Agent]
+
+
+def standing(agent: Agent) -> dict[str, tuple[str, int, str]]:
+    """Step, turn and status by run, as the markers say."""
+    place = agent.project / ".lockstep" / "open"
+    found = {path.name: markers.read(str(agent.project), path.name) for path in place.glob("*")}
+    return {name: (one["step"], one["turn"], one["status"]) for name, one in found.items() if one}
+
+
+@pytest.mark.req("H-02")
+def test_an_open_run_has_a_marker_that_follows_it(agent: Factory) -> None:
+    waves = agent("waves")
+    block = waves.open()
+    assert standing(waves) == {block.run: ("list", 1, "open")}
+    told = markers.read(str(waves.project), block.run)
+    assert told is not None
+    assert (told["next"], told["tools"], told["project"]) == (block.next, [], str(waves.project))
+    explore = waves.follow(block, areas=["a"])
+    child = explore.children[0]
+    waves.run_command(child.command)
+    assert standing(waves) == {block.run: ("explore", 2, "open"), child.id: ("task", 1, "open")}
+    ask = waves.run_command(waves.finish(child.command).next)
+    assert standing(waves) == {block.run: ("ask", 3, "open")}
+    waiting = waves.follow(ask, questions=["Tea?"])
+    assert standing(waves) == {block.run: ("ask", 4, "waiting")}
+    assert waves.follow(waiting, answer="good").kind == "done"
+    assert standing(waves) == {}
+
+
+def test_a_run_that_is_abandoned_and_a_child_that_is_lost_have_none(agent: Factory) -> None:
+    waves = agent("waves")
+    explore = waves.follow(waves.open(), areas=["a", "b"])
+    for child in explore.children:
+        waves.run_command(child.command)
+    waves.lose(explore, explore.children[0].id)
+    assert set(standing(waves)) == {explore.run, explore.children[1].id}
+    desk = Desk(Caller("python", waves.script, str(waves.project)))
+    desk.abandon(explore.run, "not wanted")
+    desk.close()
+    assert standing(waves) == {}
+
+
+def test_a_marker_that_cannot_be_written_is_rather_missing_than_old(agent: Factory) -> None:
+    tour = agent("tour")
+    block = tour.open()
+    place = tour.project / ".lockstep" / "open"
+    for path in place.iterdir():
+        path.unlink()
+    place.rmdir()
+    place.write_text("a file where the folder should be")
+    plan = tour.follow(block, summary="seen")
+    assert (plan.exit_code, plan.step) == (0, "plan")
+    assert markers.read(str(tour.project), block.run) is None
+
+
+@pytest.mark.parametrize("tools", [["read", "shell(git)", "shell"], "read", []])
+def test_tools_have_canonical_names(tools: list[str]) -> None:
+    StepDef("look", "Look", next={Outcome.OK: None}, tools=tools)
+
+
+@pytest.mark.parametrize("tool", ["Bash", "shell()", "shell(rm -rf)", "shell(a;b)", "shell(a", "reed", ""])
+def test_a_tool_of_another_name_is_refused(tool: str) -> None:
+    with pytest.raises(ValueError, match="is not a tool: use one of read, search, edit, write, shell, web, agent, ask"):
+        StepDef("look", "Look", next={Outcome.OK: None}, tools=[tool])
