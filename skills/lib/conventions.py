@@ -6,47 +6,90 @@ import os
 
 from skills.lib.errors import UsageError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
+_HEADING = "## "
 
 
-def get_convention(name: str) -> str:
-    """The text of ``conventions/<name>.md``, stripped; the ending may be given or left out.
+def get_convention(name: str, section: str | None = None) -> str:
+    """The text of ``conventions/<name>.md``, stripped, or of its ``section`` (a second-level heading, that included).
 
-    An installed package carries the folder inside ``skills``; a checkout has it beside. Raises UsageError naming the
-    valid names, and the nearest, for any other name.
+    The ending may be given or left out. An installed package carries the folder inside ``skills``; a checkout has it
+    beside. Raises UsageError naming the valid names, and the nearest, for any other name or section.
     """
     stem = name.removesuffix(".md")
-    if stem and _LETTERS.issuperset(stem):
-        for folder in _folders():
-            try:
-                with open(os.path.join(folder, stem + ".md"), encoding="utf-8") as file:
-                    return file.read().strip()
-            except FileNotFoundError:
-                continue
-    raise _unknown(stem)
+    text = read_shared("conventions", stem + ".md")
+    if text is None:
+        raise unknown("convention", stem, convention_names())
+    if section is None:
+        return text
+    parts = _sections(text)
+    if section not in parts:
+        raise unknown(f"section of {stem}", section, tuple(parts))
+    return parts[section]
 
 
 def convention_names() -> list[str]:
     """The names that ``get_convention`` knows, sorted."""
+    return shared_names("conventions")
+
+
+def convention_sections(name: str) -> list[str]:
+    """The sections of a convention, in their order."""
+    return list(_sections(get_convention(name)))
+
+
+def read_shared(kind: str, name: str) -> str | None:
+    """The stripped text of a file that Lockstep brings along in the folder ``kind``; None where there is none."""
+    stem, _, ending = name.rpartition(".")
+    if stem and _LETTERS.issuperset(stem + ending):
+        for folder in _folders(kind):
+            try:
+                with open(os.path.join(folder, name), encoding="utf-8") as file:
+                    return file.read().strip()
+            except (FileNotFoundError, NotADirectoryError):
+                continue
+    return None
+
+
+def shared_names(kind: str) -> list[str]:
+    """The names of the Markdown files that Lockstep brings along in the folder ``kind``, sorted."""
     found: set[str] = set()
-    for folder in _folders():
+    for folder in _folders(kind):
         if os.path.isdir(folder):
             found.update(entry[:-3] for entry in os.listdir(folder) if entry.endswith(".md"))
     return sorted(stem for stem in found if _LETTERS.issuperset(stem))
 
 
-def _folders() -> tuple[str, str]:
-    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
-    return os.path.join(package, "conventions"), os.path.join(os.path.dirname(package), "conventions")
-
-
-def _unknown(name: str) -> UsageError:
+def unknown(what: str, name: str, names: Sequence[str]) -> UsageError:
+    """The error for a name that is none of these; the nearest one is offered."""
     import difflib
 
-    names = convention_names()
     nearest = difflib.get_close_matches(name, names, 1)
     return UsageError(
-        f"there is no convention {name[:80]!r}",
-        valid=", ".join(names) or "none: the conventions folder is missing",
+        f"there is no {what} {name[:80]!r}",
+        valid=", ".join(names) or "none: the folder is missing",
         remedy=f"did you mean {nearest[0]}?" if nearest else "",
     )
+
+
+def _sections(text: str) -> dict[str, str]:
+    """Each second-level heading with its text; a line that begins like one inside a fence is none."""
+    parts: dict[str, list[str]] = {}
+    current: list[str] | None = None
+    fenced = False
+    for line in text.splitlines():
+        fenced ^= line.startswith("```")
+        if line.startswith(_HEADING) and not fenced:
+            current = parts.setdefault(line[len(_HEADING) :].strip(), [])
+        if current is not None:
+            current.append(line)
+    return {name: "\n".join(lines).strip() for name, lines in parts.items()}
+
+
+def _folders(kind: str) -> tuple[str, str]:
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    return os.path.join(package, kind), os.path.join(os.path.dirname(package), kind)
