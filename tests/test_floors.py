@@ -19,14 +19,15 @@ ALLOWED: dict[str, set[str]] = {
     "skillfile": {"ground", "workflow", "runtime"},
     "ledger": {"ground", "workflow"},
     "runtime": {"ground", "workflow", "ledger"},
+    "hosts": {"ground", "workflow", "ledger", "runtime", "skillfile"},
     "testing": {"ground", "workflow", "ledger", "runtime", "skillfile", "validation"},
-    "commands": {"ground", "workflow", "ledger", "runtime", "skillfile", "testing", "validation"},
+    "commands": {"hosts", "ground", "workflow", "ledger", "runtime", "skillfile", "testing", "validation"},
 }
 # The one way up: registration asks the validator where a graph has no seal.
 DOORS = {"workflow/seal.py": {"validation"}}
 ROOMS = {
     "networkx": ("workflow/validation",),
-    "lxml": ("testing", "workflow/validation", "commands/walking"),
+    "lxml": ("testing", "workflow/validation", "commands/walking", "commands/tracing"),
     "yaml": ("skillfile",),
     "click": ("commands",),
     "rich": ("commands",),

@@ -75,6 +75,15 @@ def dumps(value: Any) -> str:
     return json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False, default=_unserialisable)
 
 
+def digest(value: Any) -> str:
+    """32 hex digits over the canonical JSON of ``value``."""
+    try:
+        from _blake2 import blake2b
+    except ImportError:
+        from hashlib import blake2b
+    return blake2b(dumps(value).encode(), digest_size=16).hexdigest()
+
+
 def ordered(value: Any) -> str:
     """Render ``value`` as compact JSON with its keys in their own order, so that reading it gives back the same."""
     if _scan is not None:

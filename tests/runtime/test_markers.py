@@ -6,7 +6,8 @@ from collections.abc import Callable
 
 import pytest
 
-from skills.lib.runtime import Desk, markers
+from skills.lib import markers
+from skills.lib.runtime import Desk
 from skills.lib.testing.agent import Agent
 from skills.lib.workflow.caller import Caller
 from skills.lib.workflow.core import StepDef

@@ -6,8 +6,8 @@ import os
 import time
 
 from skills.lib import compact_json
+from skills.lib.compact_json import digest
 from skills.lib.ledger.database import Database
-from skills.lib.workflow.core import digest
 from skills.lib.workflow.state import Run
 from skills.lib.workflow.types import Value
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 
-from skills.lib import paths
+from skills.lib import markers, paths
 from skills.lib.errors import PRINTED, REFUSED, LockstepError, RefusedError, UsageError
 from skills.lib.ledger import Ledger, Stale, database, new_id
-from skills.lib.runtime import loading, markers
+from skills.lib.runtime import loading
 from skills.lib.workflow import cli, document, engine
 from skills.lib.workflow.decision import Move, Refusal, Repeat
 from skills.lib.workflow.state import Request, Run

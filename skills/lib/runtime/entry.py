@@ -5,21 +5,36 @@ from __future__ import annotations
 import os
 import sys
 
-from skills.lib.errors import LockstepError, tell
+from skills.lib.errors import PRINTED, LockstepError, tell
 from skills.lib.runtime import loading, script
+from skills.lib.workflow import cli
 
 
 def run(path: str, module: str) -> None:
     """Serve the call and exit the process with its code."""
+    argv = sys.argv[1:]
     output, sys.stdout = sys.stdout, sys.stderr  # what a module prints is not part of the document
     try:
+        if not module.endswith("_workflow"):
+            path, argv = _chosen(path, module, argv)
+            module = os.path.basename(path)[: -len(".py")] + "_workflow"
         workflow = loading.load_workflow(os.path.join(os.path.dirname(path), module + ".py"))
+    except cli.HelpRequested as asked:
+        sys.stdout = output
+        leave(script.emit(f"{asked}\n", PRINTED))
     except LockstepError as error:
         tell(error.message())
         leave(error.exit_code)
     finally:
         sys.stdout = output
-    leave(script.main(workflow, sys.argv[1:], path, exiting=True))
+    leave(script.main(workflow, argv, path, exiting=True))
+
+
+def _chosen(path: str, module: str, argv: list[str]) -> tuple[str, list[str]]:
+    """The script that the common entry of several hands over to."""
+    from skills.lib.runtime import choosing
+
+    return choosing.choose(path, loading.load_module(os.path.join(os.path.dirname(path), module + ".py")).CHOICE, argv)
 
 
 def leave(code: int) -> None:

@@ -98,7 +98,7 @@ def render_reply(reply: Reply, desk: Desk) -> str:
     spill: dict[str, str] = {}
     # The longest first, and no more than it takes: each file is one more that the agent must open.
     for source, name, value in sorted(context.shown_values(workflow, run), key=lambda found: -len(found[2])):
-        if len(text) <= document.BLOCK_LIMIT or len(value) <= context.EXCERPT:
+        if len(text) <= document.BLOCK_LIMIT or len(value) <= context.WORTH_A_FILE:
             break
         spill[f"{source}.{name}"] = os.path.join(folder, f"{run.turn}-{source}.{name}.txt")
         _write(spill[f"{source}.{name}"], value)

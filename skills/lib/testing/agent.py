@@ -6,6 +6,7 @@ import re
 import shlex
 import sys
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
     from skills.lib.testing.walks import Leg
     from skills.lib.workflow.core import Workflow
     from skills.lib.workflow.state import Run
+
+# How many reports are tried where a check of the step refuses one: a refusal changes nothing.
+TRIES = 20
 
 
 @dataclass(frozen=True)
@@ -80,7 +84,7 @@ class Agent:
 
     def open(self, *words: str, **parameters: Any) -> Block:
         """Open a run with these parameters; those that it needs and are not given are made up."""
-        chosen = {**self._parameters(), **parameters}
+        chosen = {**self.parameters(), **parameters}
         arguments = [sys.executable, self.script, "--step", "1", "--project", str(self.project)]
         for name, value in chosen.items():
             arguments += ["--" + name.replace("_", "-"), value if isinstance(value, str) else str(value)]
@@ -220,9 +224,12 @@ class Agent:
         # At the bound, a fail first puts the question to a person.
         step = workflow.step(leg.step)
         wanted = None if step.gate or step.asks_later else leg
-        command = Steering(workflow, self.given, self.text).command(block, run, wanted, verdict, brood)
-        self._write_artifacts(block, command, workflow)
-        after = self.run_command(command)
+        steering = Steering(workflow, self.given, self.text)
+        for command in islice(steering.commands(block, run, wanted, verdict, brood), TRIES):
+            self._write_artifacts(block, command, workflow)
+            after = self.run_command(command)
+            if after.code != "missing-evidence":
+                break
         assert after.exit_code == 0, f"{command}\n{after.text}{after.errors}"
         return after
 
@@ -242,14 +249,15 @@ class Agent:
                     content = _content(artifact, self.text)
                 self.write(path, content)
 
-    def _parameters(self) -> dict[str, Any]:
-        """The required parameters of a run, from the author or made up."""
+    def parameters(self) -> dict[str, Any]:
+        """What a run is opened with: the parameters of the author (the first of several), and required ones made up."""
         from skills.lib.testing.blocks import Spec
 
         chosen: dict[str, Any] = {}
         for arg in self.workflow.run_params():
             if arg.name in self.given:
-                chosen[arg.name] = self.given[arg.name]
+                given = self.given[arg.name]
+                chosen[arg.name] = given[0] if isinstance(given, samples.any_of) else given
             elif arg.required:
                 spec = Spec(arg.name, arg.type, True, arg.choices, arg.minimum, arg.maximum, arg.flag)
                 chosen[arg.name] = spec.argument(samples.candidates(spec, self.text)[0])[1]

@@ -13,7 +13,7 @@ from skills.lib.workflow.decision import Move
 from skills.lib.workflow.types import Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from skills.lib.testing.blocks import Block
     from skills.lib.testing.walks import Leg
@@ -52,8 +52,11 @@ class Steering:
                 raise CannotSteer(f"{block.step}.{spec.name}: no value comes to mind; give one in values")
         return options
 
-    def command(self, block: Block, run: Run, leg: Leg | None, verdict: str, children: Sequence[Run]) -> str:
-        """The NEXT command of the block, filled in so that the run takes the leg (any way on, where there is none)."""
+    def commands(self, block: Block, run: Run, leg: Leg | None, verdict: str, children: Sequence[Run]) -> Iterator[str]:
+        """The NEXT command of the block, filled in so that the run takes the leg (any way on, where there is none).
+
+        The most ordinary first; a further one is for where a check of the step does not let the one before pass.
+        """
         options = self.values(block, verdict)
         optional = {spec.name: spec for spec in block.specs if not spec.required}
         for name in optional:
@@ -62,14 +65,18 @@ class Steering:
             options["verdict"].sort(key=lambda word: word != verdict)
         options["outcome"] = [leg.outcome.value] if leg else list(block.outcomes)
         tried: list[str] = []
+        led = False
         for values in samples.combined(options):
             more = [optional[name].argument(values[name]) for name in optional if values[name] is not None]
             command = " ".join([filled(block.next, values), *[shlex.join(words) for words in more]])
             came = self._comes_to(run, command, leg, children)
             if came == "":
-                return command
-            if came not in tried:
+                led = True
+                yield command
+            elif came not in tried:
                 tried.append(came)
+        if led:
+            return
         wanted = f"to take {leg}" if leg else "to go on"
         raise CannotSteer(
             f"{self._workflow.name}: nothing that was tried makes step {block.step} {wanted}; it came to: "

@@ -186,4 +186,7 @@ def _possible(step: StepDef) -> list[Outcome]:
         return [outcome for outcome in step.next if outcome in (Outcome.OK, Outcome.FAIL, Outcome.SKIP)]
     if isinstance(step.handler, Dispatch) and not step.function:
         return [outcome for outcome in step.next if outcome in (Outcome.OK, Outcome.FAIL, Outcome.SKIP)]
-    return list(step.outcomes if step.function and step.outcomes else step.next)
+    if not (step.function and step.outcomes):
+        return list(step.next)
+    skips = isinstance(step.handler, Dispatch) and Outcome.SKIP in step.next  # where its targets come out empty
+    return list(dict.fromkeys((*step.outcomes, *([Outcome.SKIP] if skips else []))))

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 # How much of a value stands in a block whose file holds the whole of it; the shorter where many such make it too long.
 EXCERPT, SHORT_EXCERPT = 400, 80
+# A value of so many characters takes less room as an excerpt that names its file.
+WORTH_A_FILE = 320
 
 
 def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, str, str]]:

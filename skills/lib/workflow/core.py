@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from skills.lib import compact_json
+from skills.lib.compact_json import digest
 from skills.lib.errors import SkillError, UsageError
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
 from skills.lib.workflow.types import AgentRole, Block, Dispatch, Gate, Person, Value, coerce
@@ -308,6 +308,25 @@ class Workflow(Value):
         return self._fingerprint
 
 
+class Choice(Value):
+    """Which script of a skill its common entry runs: the words of a flag, each with the file of a script beside it."""
+
+    __slots__ = ("name", "scripts", "help")
+    name: str
+    scripts: Mapping[str, str]
+    help: str
+
+    def __init__(self, name: str, scripts: Mapping[str, str], help: str = "") -> None:
+        if name in RESERVED_FLAGS:
+            raise ValueError(f"Choice: --{name} is a flag of every step script, choose another name")
+        self._set(name=name, scripts=dict(scripts), help=help)
+
+    @property
+    def flag(self) -> str:
+        """The command-line flag that chooses."""
+        return "--" + self.name
+
+
 class Registered(Value):
     """A registered workflow and the file that registered it."""
 
@@ -333,15 +352,6 @@ def register_workflow(workflow: Workflow) -> Workflow:
     seal.require(workflow, file)
     REGISTRY[workflow.name] = Registered(workflow, file)
     return workflow
-
-
-def digest(data: object) -> str:
-    """32 hex digits over the canonical JSON of ``data``."""
-    try:
-        from _blake2 import blake2b
-    except ImportError:
-        from hashlib import blake2b
-    return blake2b(compact_json.dumps(data).encode(), digest_size=16).hexdigest()
 
 
 def _tools(value: Sequence[str], where: str) -> tuple[str, ...]:

@@ -8,10 +8,11 @@ from __future__ import annotations
 import sys
 
 from skills.lib import compact_json
+from skills.lib.compact_json import digest
 from skills.lib.errors import HandlerError, UsageError
 from skills.lib.workflow import children, quality, reports, values
 from skills.lib.workflow.context import present
-from skills.lib.workflow.core import StepContext, StepDef, Workflow, digest
+from skills.lib.workflow.core import StepContext, StepDef, Workflow
 from skills.lib.workflow.decision import Decision, Move, Refusal, Refused, Repeat
 from skills.lib.workflow.requirements import Field, fill
 from skills.lib.workflow.state import Request, Run
@@ -383,6 +384,7 @@ def _answer(workflow: Workflow, run: Run, step: StepDef, request: Request, actor
         raise Refused("unknown-field", f"{step.id} waits for an answer; nothing is recorded with it: {name!r:.80}.")
     reports.check_echo(run, step, request)
     state = {**run.state.get(step.id, {}), "answer": answer, "answered_by": actor}
+    state.pop("reason", None)  # what was said to an earlier answer
     if request.reason:
         state["reason"] = request.reason
     detail = {"answer": answer, "by": "person" if actor == "person" else "reported", "reason": request.reason or ""}

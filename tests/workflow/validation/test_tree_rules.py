@@ -149,3 +149,27 @@ def test_a_skill_file_of_another_case_is_found(tea: Registered, skill: Path) -> 
 def test_an_empty_tree_is_valid(tmp_path: Path, skill: Path) -> None:
     shutil.rmtree(skill)
     assert validate_tree(str(tmp_path)) == []
+
+
+@pytest.mark.parametrize(
+    "command, problem",
+    [
+        ("--step 1 --pot big", ""),
+        ("--step 1 --pot <size>", ""),
+        ("--step 1", "--pot is none of big, small"),
+        ("--step 1 --pot huge", "--pot is none of big, small"),
+        ("--step 4 --pot small", "tea has no step '4'"),
+    ],
+)
+def test_a_command_of_a_common_entry_is_checked_against_what_it_chooses(
+    command: str, problem: str, tea: Registered, skill: Path
+) -> None:
+    folder = skill / "scripts"
+    (folder / "any.py").write_text('main(__file__, "any_choice")\n', encoding="utf-8")
+    (folder / "any_choice.py").write_text(
+        'CHOICE = Choice("pot", {"big": "tea.py", "small": "tea.py"})\n', encoding="utf-8"
+    )
+    command = command.replace("", "")
+    _commands(skill, f"python3 SKILL_DIR/scripts/any.py {command}")
+    found = [finding.what for finding in validate_tree(str(skill.parent), [tea])]
+    assert [problem in what for what in found] == ([True] if problem else [])

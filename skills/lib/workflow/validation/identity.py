@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from skills.lib.workflow.core import digest
+from skills.lib.compact_json import digest
 from skills.lib.workflow.validation import rules
 
 # What graph rules are built on; a change in how findings are printed leaves seals good.

@@ -48,6 +48,18 @@ class TreeView:
                 return self._by_file[os.path.realpath(file)]
         return []
 
+    def chosen_by(self, script: str) -> tuple[str, dict[str, str]] | None:
+        """The flag of a common entry and the script that each of its words stands for; None for any other script."""
+        module = os.path.join(os.path.dirname(script), f"{_module(script)}.py")
+        if not os.path.isfile(module):
+            return None
+        for node in ast.walk(Lines(module).tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Choice":
+                name, scripts = (ast.literal_eval(argument) for argument in node.args[:2])
+                folder = os.path.dirname(script)
+                return f"--{name}", {word: os.path.join(folder, file) for word, file in scripts.items()}
+        return None
+
 
 def script_of(entry: Registered, step: StepDef) -> str | None:
     """The path of the script that the step's sub-agents walk."""

@@ -86,12 +86,19 @@ def _problem(tree: TreeView, skill: SkillFolder, command: str) -> tuple[str, str
     if not script.is_file():
         near = Nearest([str(path.relative_to(skill.path)) for path in skill.scripts]).to(named)
         return f"there is no {named}", f"write {near}" if near else "write the script, or name the one that is meant"
-    registered = tree.run_by(str(script))
-    if len(registered) != 1:
-        return None
     at = next((at for at, word in enumerate(words) if word.endswith(named)), len(words))
     arguments = list(takewhile(lambda word: word not in _OPERATORS, words[at + 1 :]))
-    return _arguments_problem(registered[0].workflow, arguments)
+    served, choice = str(script), tree.chosen_by(str(script))
+    if choice:
+        flag, scripts = choice
+        given = arguments.index(flag) if flag in arguments else len(arguments)
+        chosen = "".join(arguments[given + 1 : given + 2])
+        if chosen not in scripts and not _PLACEHOLDER.fullmatch(chosen):
+            return f"{flag} is none of {', '.join(scripts)}", f"add {flag} with one of them"
+        served = scripts.get(chosen) or next(iter(scripts.values()))
+        del arguments[given : given + 2]
+    registered = tree.run_by(served)
+    return _arguments_problem(registered[0].workflow, arguments) if len(registered) == 1 else None
 
 
 def _arguments_problem(workflow: Workflow, arguments: list[str]) -> tuple[str, str] | None:
