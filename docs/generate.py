@@ -9,7 +9,6 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
-import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -20,23 +19,14 @@ sys.path.insert(0, str(ROOT))
 
 from transcript import TranscriptError, replay  # noqa: E402  both need the path set above
 
+from skills.lib.commands.lookup import inventory, status_page  # noqa: E402
+from skills.lib.commands.lookup.status_page import section  # noqa: E402
 from skills.lib.runtime import loading  # noqa: E402
 from skills.lib.workflow.core import Workflow  # noqa: E402
+from skills.lib.workflow.types import Dispatch  # noqa: E402
 
-# The catalogue: every skill that there is to be, and what it is for.
-CATALOGUE = {
-    "problem-analysis": "finds the cause of a problem by rival hypotheses and evidence",
-    "decision-critic": "tests one decision, to STAND, REVISE or ESCALATE",
-    "codebase-analysis": "finds out how a codebase works, with a place for every claim",
-    "leon-writing-style": "writes a text in the voice of a style profile",
-    "planner": "plans a change and carries it out, with five review loops",
-    "refactor": "finds what to refactor, in parallel dimensions, behind a review",
-    "deepthink": "reasons about an open question, quick or in full",
-    "solution-design": "designs a solution from seven perspectives",
-    "incoherence": "finds and settles contradictions in a repository",
-    "prompt-engineer": "improves prompts, in four scopes",
-    "doc-sync": "brings documents and code together again",
-}
+# Every skill that there is to be, and what it is for.
+CATALOGUE = inventory.catalogue(str(ROOT))
 
 Writer = Callable[[str], str]
 
@@ -61,26 +51,21 @@ def grammar(_: str) -> str:
 
 
 def migration(page: str) -> str:
-    """MIGRATION_STATUS.md: which skills of the catalogue are workflows, by looking at the tree."""
-    there, rows = 0, []
-    for name, purpose in CATALOGUE.items():
-        found = workflows(name)
-        there += bool(found)
-        state = ", ".join(f"`{one.name}` ({len(one.steps)} steps)" for one in found) or "not yet"
-        rows.append(f"| {name} | {purpose} | {state} |")
-    head = f"{there} of {len(CATALOGUE)} skills are Workflows.\n\n| skill | purpose | Workflow |\n|---|---|---|\n"
-    return section(page, "skills", head + "\n".join(rows))
+    """MIGRATION_STATUS.md, as ``lockstep status --write`` writes it."""
+    return status_page.page(page, inventory.take(str(ROOT)))
 
 
 def readme(page: str) -> str:
     """README.md: the table of the skills that there are, and the transcript."""
-    rows = [
-        f"| [{name}](skills/{name}/SKILL.md) | {len(one.steps)} | {shape(one)} | {purpose} |"
-        for name, purpose in CATALOGUE.items()
-        for one in workflows(name)
-    ]
-    table = "| skill | steps | shape | what it does |\n|---|---|---|---|\n" + "\n".join(rows)
-    return replay(section(page, "skills", table))
+    rows = []
+    for name, purpose in CATALOGUE.items():
+        own, handed_out = workflows(name)
+        steps = ", ".join(str(len(one.steps)) for one in own)
+        agents = ", ".join(str(len(one.steps)) for one in handed_out) or "-"
+        gates = sum(step.gate is not None for one in own for step in one.steps) or "-"
+        rows.append(f"| [{name}](skills/{name}/SKILL.md) | {purpose} | {steps} | {agents} | {gates} |")
+    table = "| skill | what it does | steps | steps of sub-agents | review gates |\n|---|---|---|---|---|\n"
+    return replay(section(page, "skills", table + "\n".join(rows)))
 
 
 PAGES: dict[str, Writer] = {
@@ -96,26 +81,18 @@ PAGES: dict[str, Writer] = {
 }
 
 
-def workflows(skill: str) -> list[Workflow]:
-    """The workflows of a skill of this tree, the one named like it first; none where there is no such skill."""
-    modules = sorted((ROOT / "skills" / skill).glob(f"scripts/**/*{loading.SUFFIX}"))
-    found = [loading.load_workflow(str(module)) for module in modules]
-    return sorted(found, key=lambda one: one.name != skill)
-
-
-def shape(workflow: Workflow) -> str:
-    """What kind of graph it is, in a few words."""
-    parts = [f"{step.id} up to {step.max_iterations} times" for step in workflow.steps if step.max_iterations]
-    parts += [f"{step.id} by sub-agents" for step in workflow.steps if type(step.handler).__name__ == "Dispatch"]
-    return ", ".join(parts) or "a line"
-
-
-def section(page: str, name: str, content: str) -> str:
-    """The page with what stands between ``<!-- name -->`` and ``<!-- /name -->`` replaced; ValueError without them."""
-    pattern = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)", re.DOTALL)
-    if not pattern.search(page):
-        raise ValueError(f"there is no section {name}")
-    return pattern.sub(lambda found: f"{found[1]}\n{content}\n{found[2]}", page)
+def workflows(skill: str) -> tuple[list[Workflow], list[Workflow]]:
+    """The workflows of a skill that an agent opens, the one named like it first; and those that are handed out."""
+    scripts = ROOT / "skills" / skill / "scripts"
+    modules = sorted(scripts.glob(f"**/*{loading.SUFFIX}"))
+    found = {str(module.relative_to(scripts)): loading.load_workflow(str(module)) for module in modules}
+    handlers = [step.handler for one in found.values() for step in one.steps]
+    dispatched = {
+        one.script.replace(".py", loading.SUFFIX) for one in handlers if isinstance(one, Dispatch) and one.script
+    }
+    own = [one for path, one in found.items() if path not in dispatched]
+    handed_out = [one for path, one in found.items() if path in dispatched]
+    return sorted(own, key=lambda one: one.name != skill), handed_out
 
 
 def main(argv: Sequence[str] | None = None) -> int:

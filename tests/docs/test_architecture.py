@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 LIB = Path(__file__).resolve().parents[2] / "skills" / "lib"
-FIRST = {"errors", "paths", "compact_json"}
+FIRST = {"errors", "paths", "compact_json", "markers"}
 ALLOWED = {
     "errors": FIRST,
     "paths": FIRST,
     "compact_json": FIRST,
+    "markers": FIRST,
     "conventions": FIRST,
+    "roles": FIRST | {"conventions"},
     "prompts": FIRST | {"conventions"},
     "skillfile": FIRST | {"conventions", "prompts"},
     "workflow": FIRST,
@@ -23,6 +25,7 @@ ALLOWED = {
     "ledger": FIRST | {"workflow"},
     "runtime": FIRST | {"ledger", "workflow", "workflow/formatters"},
 }
+ALLOWED["hosts"] = set(ALLOWED)
 ALLOWED["testing"] = set(ALLOWED)
 ALLOWED["commands"] = set(ALLOWED)
 EXCEPTIONS = {("workflow/seal.py", "workflow/validation")}

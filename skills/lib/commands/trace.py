@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import os
+
 import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option, run_argument
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.lookup import runs, timeline
+from skills.lib.errors import PRINTED, EnvironmentProblem, RefusedError, UsageError
+from skills.lib.runtime import script
+from skills.lib.workflow.state import Run
 
 
 @click.command(
@@ -14,22 +19,55 @@ from skills.lib.commands.lookup import runs, timeline
         "lockstep trace k3f9q2mx  # what happened, in order",
         "lockstep trace k3f9q2mx --values  # with everything that was recorded",
         "lockstep trace k3f9q2mx --json  # every event as it is kept",
+        "lockstep trace k3f9q2mx --html run.html  # a page to read, print or pass on",
     )
 )
 @run_argument()
 @click.option("--values", is_flag=True, help="Show every recorded value, whole.")
+@click.option("--html", metavar="FILE", type=click.Path(), help="Write one page without scripts to FILE (- prints it).")
+@click.option("--force", is_flag=True, help="Overwrite FILE.")
 @json_option
 @project_option
 @click.pass_obj
-def trace(screen: Screen, run_id: str, values: bool, as_json: bool, project: str) -> None:
-    """Show the record of RUN and of its sub-agents: steps, outcomes, evidence, refusals, reviews, and who said it."""
+def trace(
+    screen: Screen, run_id: str, values: bool, html: str | None, force: bool, as_json: bool, project: str
+) -> None:
+    """Show the record of RUN and of its sub-agents: steps, outcomes, evidence, refusals, reviews, and who said it.
+
+    The page of --html has the graph with the way that was taken, each step with its evidence, and each finding through
+    the iterations of its review. It holds what was recorded: look it through before you pass it on.
+    """
+    if html is not None and as_json:
+        raise UsageError("--html and --json exclude each other", remedy="give one of them")
+    if html not in (None, "-") and os.path.exists(str(html)) and not force:
+        raise RefusedError(f"{html} exists, and is not overwritten", remedy="--force, or another name")
     records = runs.require_records(project)
     run = records.run(run_id)
     records.ledger.verify()
     if as_json:
         screen.json([timeline.as_data(records, one) for _, one in records.tree(run)])
         return
+    if html is not None:
+        _write_page(screen, records, run, values, html, force)
+        return
     for depth, one in records.tree(run):
         if depth:
             screen.print("")
         timeline.print_run(screen, records, one, values)
+
+
+def _write_page(screen: Screen, records: runs.Records, run: Run, whole: bool, file: str, force: bool) -> None:
+    from skills.lib.commands.tracing.page import page
+
+    text = page(records, run, whole)
+    if file == "-":
+        script.emit(text, PRINTED)
+        return
+    try:
+        with open(file, "w" if force else "x", encoding="utf-8", newline="\n") as written:
+            written.write(text)
+    except FileExistsError as error:
+        raise RefusedError(f"{file} exists, and is not overwritten", remedy="--force, or another name") from error
+    except OSError as error:
+        raise EnvironmentProblem(f"{file} cannot be written: {error.strerror}") from error
+    screen.say(f"wrote {file}")

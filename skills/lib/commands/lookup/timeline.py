@@ -64,7 +64,7 @@ def _what(event: Event) -> str:
     if event.kind in ("moved", "finished"):
         return f"{detail.get('outcome')} → {detail.get('to') or 'done'}"
     if event.kind == "asked":
-        return f"{detail.get('outcome')}, a person is asked"
+        return f"{detail['outcome']}, a person is asked" if detail.get("outcome") else "a person is asked"
     return f"refused: {detail.get('code')}" if event.kind == "refused" else event.kind.replace("-", " ")
 
 

@@ -1,0 +1,99 @@
+"""How each finding of a review fared: its status at every iteration, and how it ended.
+
+The run as it stands keeps the latest items of a checkpoint alone; what came before is in the record's events.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from skills.lib.workflow import quality
+from skills.lib.workflow.types import ItemStatus, QRStatus
+
+if TYPE_CHECKING:
+    from skills.lib.ledger import Event
+
+
+@dataclass
+class Round:
+    """One completed review of a checkpoint; ``decision`` is what a person then said, if one was asked."""
+
+    iteration: int
+    status: str
+    turn: int
+    items: dict[str, Mapping[str, Any]]
+    decision: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class History:
+    """One item through the rounds of its checkpoint: what it is, its entry in each round (None: not in it), its end."""
+
+    key: str
+    item: Mapping[str, Any]
+    entries: tuple[Mapping[str, Any] | None, ...]
+    end: str
+
+    @property
+    def settled(self) -> bool:
+        """Whether the last look at it was a pass."""
+        return self.entries[-1] is not None and self.entries[-1].get("status") == ItemStatus.PASS
+
+
+def rounds(events: Sequence[Event]) -> dict[str, list[Round]]:
+    """Every completed review of a run, by checkpoint, in order."""
+    found: dict[str, list[Round]] = {}
+    for event in events:
+        for checkpoint, review in event.change.get("reviews", {}).items():
+            done = found.setdefault(checkpoint, [])
+            if not done or done[-1].iteration != review["iteration"]:
+                done.append(Round(review["iteration"], review["status"], event.turn, _by_key(review["items"])))
+            if review.get("decision"):
+                done[-1].decision = review["decision"]
+    return found
+
+
+def histories(done: Sequence[Round]) -> list[History]:
+    """Each item of these rounds in the order of its first appearance."""
+    keys = list(dict.fromkeys(key for one in done for key in one.items))
+    found = []
+    for key in keys:
+        entries = tuple(one.items.get(key) for one in done)
+        first = next(entry for entry in entries if entry is not None)
+        found.append(History(key, first, entries, _end(entries, done)))
+    return found
+
+
+def _by_key(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
+    """The items by id; where two reviewers chose the same one, by that and the reviewer."""
+    count = Counter(item["id"] for item in items)
+    return {
+        item["id"] if count[item["id"]] == 1 else f"{item['id']} (reviewer {item.get('owner', '?')})": item
+        for item in items
+    }
+
+
+def _end(entries: Sequence[Mapping[str, Any] | None], done: Sequence[Round]) -> str:
+    last, final = entries[-1], done[-1]
+    if last is None:
+        seen = max(one.iteration for entry, one in zip(entries, done, strict=True) if entry is not None)
+        return f"not judged again after iteration {seen}"
+    if last["status"] == ItemStatus.PASS:
+        at = len(entries)
+        while at and (entry := entries[at - 1]) is not None and entry["status"] == ItemStatus.PASS:
+            at -= 1
+        before = [entry for entry in entries[:at] if entry is not None]
+        return f"{before[-1]['status']}, then passed at iteration {done[at].iteration}" if before else "passed"
+    if last not in quality.blocking(list(final.items.values()), final.iteration):
+        return f"left open: {last['severity']} does not block at iteration {final.iteration}"
+    if final.decision.get("answer") == "accept":
+        return f"accepted by {who(final.decision)}: {final.decision.get('reason', '')}"
+    return "open" if final.status == QRStatus.FAIL else "left open"
+
+
+def who(decision: Mapping[str, Any]) -> str:
+    """Who gave an answer, in words."""
+    return "a person" if decision.get("by") == "person" else "a person, as the agent reports"

@@ -1,0 +1,208 @@
+"""The page of a run: headline, the way through the graph, reviews, steps, and the same for each sub-agent."""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import os
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from lxml import html
+
+from skills import __version__
+from skills.lib.commands.drawing import edges
+from skills.lib.commands.lookup.runs import Records, moment, skill_of
+from skills.lib.commands.tracing import chart, chronicle, findings, svg
+from skills.lib.commands.tracing.markup import Piece, el, facts, table, value
+from skills.lib.commands.tracing.stays import Stays
+from skills.lib.errors import SkillError
+from skills.lib.workflow.core import Workflow
+from skills.lib.workflow.types import Outcome
+
+if TYPE_CHECKING:
+    from skills.lib.ledger import Event
+    from skills.lib.workflow.core import Handler
+    from skills.lib.workflow.state import Run
+
+# How much of one value the page holds, in characters: of a run with few sub-agents, and of one with many.
+LIMIT, LIMIT_MANY, MANY = 4_000, 600, 20
+# How many graphs are drawn; of further runs the way is told in words alone.
+DRAWN = 12
+_CSS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page.css")
+_COLOURS = {"done": "good", "open": "wait", "waiting": "wait", "abandoned": "bad", "lost": "bad"}
+
+
+def page(records: Records, run: Run, whole: bool = False) -> str:
+    """The text of the page: one document without scripts or anything from elsewhere.
+
+    With ``whole`` every value is in it as it is; else the longest are cut, the more so the more sub-agents there are.
+    """
+    return _Page(records, run, whole).text()
+
+
+class _Page:
+    """What the sections of one page share: the records, how much is shown, and how many graphs may still be drawn."""
+
+    def __init__(self, records: Records, run: Run, whole: bool) -> None:
+        self.records = records
+        self.run = run
+        self.tree = [one for _, one in records.tree(run)]
+        self.limit = None if whole else LIMIT if len(self.tree) <= MANY else LIMIT_MANY
+        self.left_to_draw = DRAWN
+
+    def text(self) -> str:
+        title = f"Run {self.run.id}: {skill_of(self.run)}"
+        with open(_CSS, encoding="utf-8") as file:
+            css = file.read()
+        digest = base64.b64encode(hashlib.sha256(css.encode()).digest()).decode()
+        policy = f"default-src 'none'; style-src 'sha256-{digest}'; base-uri 'none'; form-action 'none'"
+        style = html.Element("style")
+        style.text = css
+        head = el(
+            "head",
+            el("meta", charset="utf-8"),
+            el("meta", http_equiv="Content-Security-Policy", content=policy),
+            el("meta", name="viewport", content="width=device-width, initial-scale=1"),
+            el("meta", name="color-scheme", content="light dark"),
+            el("meta", name="referrer", content="no-referrer"),
+            el("title", title),
+            style,
+        )
+        body = el(
+            "body",
+            el("header", el("h1", title), self._headline(self.run), id=_anchor(self.run.id)),
+            el("main", self._sections()),
+        )
+        body.append(el("footer", self._end(), class_="faint"))
+        document = el("html", head, body, lang="en")
+        text = html.tostring(document, doctype="<!DOCTYPE html>", encoding="unicode")
+        assert isinstance(text, str)
+        return text + "\n"
+
+    def _sections(self) -> Iterator[Piece]:
+        yield from self._about(self.run, "h2")
+        if len(self.tree) > 1:
+            yield el("h2", f"Sub-agents ({len(self.tree) - 1})", id="sub-agents")
+            for child in self.tree[1:]:
+                yield self._child(child)
+
+    def _child(self, child: Run) -> html.HtmlElement:
+        spec = child.spec
+        about = " · ".join(str(part) for part in (spec.get("agent"), spec.get("target")) if part)
+        summary = el("summary", el("strong", child.id), f" {about[:200]} · ", self._status(child))
+        return el(
+            "details", summary, self._headline(child), self._about(child, "h3"), class_="child", id=_anchor(child.id)
+        )
+
+    def _headline(self, run: Run) -> html.HtmlElement:
+        events = self.records.events(run.id)
+        pairs: list[tuple[str, Piece]] = [
+            ("skill", skill_of(run)),
+            ("workflow", run.workflow),
+            ("status", self._status(run)),
+            ("turn", str(run.turn)),
+        ]
+        if events:
+            pairs.append(("opened", _time(events[0].at)))
+            pairs.append(("last event", _time(events[-1].at)))
+        if run.parent:
+            pairs.append(("sub-agent of", el("a", run.parent, href=f"#{_anchor(run.parent)}")))
+            wanted = ("agent", "model", "checkpoint", "target", "task", "context")
+            pairs += [(name, value(run.spec[name], self.limit)) for name in wanted if run.spec.get(name)]
+        pairs += [(f"--{name.replace('_', '-')}", value(given, self.limit)) for name, given in run.params.items()]
+        return facts(pairs)
+
+    def _status(self, run: Run) -> html.HtmlElement:
+        at = f" at {run.step}" if run.step else ""
+        why = f": {run.last['reason']}" if run.ended and run.last.get("reason") else ""
+        return el("strong", f"{run.status}{at}{why}", class_=_COLOURS.get(run.status))
+
+    def _about(self, run: Run, heading: str) -> Iterator[Piece]:
+        """The sections of one run: its way, its reviews, its steps."""
+        events = self.records.events(run.id)
+        told = chronicle.tell(events)
+        workflow = self._workflow(run)
+        if told.stays:
+            yield el(heading, "The way")
+            yield self._way(run, workflow, events, chronicle.trail(told, run.status))
+        for checkpoint, done in findings.rounds(events).items():
+            yield el(heading, f"Review of {checkpoint}")
+            yield from self._review(done)
+        if told.stays or told.beside:
+            yield el(heading, "Step by step")
+            yield from Stays(self.limit, workflow, {one.id for one in self.tree}).sections(told)
+
+    def _workflow(self, run: Run) -> Workflow | None:
+        """The graph as it was when the run last took it up; None where the run never began."""
+        if not run.fingerprint:
+            return None
+        try:
+            return Workflow.from_data(self.records.ledger.definition(run.fingerprint), _function)
+        except SkillError:  # written by another version of Lockstep
+            return None
+
+    def _way(self, run: Run, workflow: Workflow | None, events: list[Event], trail: str) -> html.HtmlElement:
+        made = el("figure", el("p", trail, class_="trail"))
+        if workflow is not None and len(workflow.steps) > 1 and self.left_to_draw:
+            self.left_to_draw -= 1
+            graph = edges.of_workflow(workflow, events)
+            made.insert(0, svg.drawn(chart.lay_out(graph, chronicle.turns(events, workflow)), run.workflow, trail))
+            made.append(el("figcaption", "In brackets: the turns to which the run came that way."))
+        return made
+
+    def _review(self, done: list[findings.Round]) -> Iterator[Piece]:
+        for one in done:
+            good = "good" if one.status == "pass" else "bad"
+            verdict = el("strong", one.status, class_=good)
+            yield el("p", f"Iteration {one.iteration} (turn {one.turn}): ", verdict, *self._decision(one))
+        headings = ["finding", "severity", "what was checked", *(f"iteration {one.iteration}" for one in done), "end"]
+        yield table(headings, [self._history(history) for history in findings.histories(done)])
+
+    def _decision(self, one: findings.Round) -> Iterator[Piece]:
+        if one.decision:
+            yield f"; {findings.who(one.decision)} said {one.decision.get('answer')}"
+            if one.decision.get("reason"):
+                yield f": {one.decision['reason']}"
+
+    def _history(self, history: findings.History) -> list[Piece | list[Piece]]:
+        item = history.item
+        scope = [el("div", str(item["scope"]), class_="faint")] if item.get("scope") else []
+        cells: list[Piece | list[Piece]] = [
+            history.key,
+            str(item["severity"]),
+            [value(item["check"], self.limit), *scope],
+        ]
+        for entry in history.entries:
+            if entry is None:
+                cells.append("—")
+                continue
+            good = "good" if entry["status"] == "PASS" else "bad"
+            found = [value(entry["finding"], self.limit)] if entry.get("finding") else []
+            cells.append([el("strong", entry["status"], class_=good), *found])
+        return [*cells, el("span", history.end, class_="good" if history.settled else "bad")]
+
+    def _end(self) -> Iterator[Piece]:
+        yield el("p", f"Made by Lockstep {__version__} from the project's ledger, whose checksums held.")
+        if self.limit is not None:
+            yield el("p", f"Of each value at most {self.limit:,} characters are shown; --values has them whole.")
+        if not self.left_to_draw:
+            yield el("p", f"The first {DRAWN} graphs are drawn; of the other runs the way is told in words.")
+
+
+def _function(_: str) -> Handler:
+    """What stands for each function of a workflow that is only drawn."""
+    return lambda context: Outcome.OK
+
+
+def _anchor(run_id: str) -> str:
+    return f"run-{run_id}"
+
+
+def _time(at: float) -> html.HtmlElement:
+    try:
+        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
+    except (OSError, OverflowError, ValueError):  # the clock was wrong by ages when it was written
+        stamp = None
+    return el("time", moment(at), datetime=stamp)
