@@ -1,0 +1,289 @@
+"""Checks what refactor records: places, one row per id, and work items whose ids and order hold.
+
+Called in the project's root as ``KIND VALUE...``, where each value is a JSON array of rows ("cell | cell | …"), for
+``items`` a file, a text and two such arrays; prints each fault and ends with 1 if there is one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
+
+SEVERITIES = ("MUST", "SHOULD", "COULD")
+RULINGS = ("refactor", "leave", "ask")
+SIZES = ("small", "medium", "large")
+TEXTS = ("id", "title", "cause", "intent", "change", "gain", "risk", "proof", "size")
+RELATIONS = ("requires", "obsoletes", "conflicts")
+LISTS = ("clusters", "findings", "places", *RELATIONS)
+SHOWN = 12
+
+_PLACE = re.compile(r"`?(?P<path>[^\s`|:][^`|:]*):(?P<first>\d+)(?:-(?P<last>\d+))?`?")
+_ITEM_ID = re.compile(r"W[1-9]\d*")
+
+Rows = list[str]
+
+
+def cells(row: str) -> list[str]:
+    """The parts of a row, without the space around them."""
+    return [part.strip() for part in row.split("|")]
+
+
+def path_faults(rows: Rows) -> list[str]:
+    """Every row whose first cell is no path of the project."""
+    return [f"{row[:60]!r}: {why}" for row in rows if (why := path_fault(cells(row)[0].strip("`")))]
+
+
+def place_faults(rows: Rows) -> list[str]:
+    """Every row that does not begin with a place that can be opened."""
+    return [f"row {at}, {row[:60]!r}: {why}" for at, row in enumerate(rows, 1) if (why := place_fault(cells(row)[0]))]
+
+
+def finding_faults(rows: Rows) -> list[str]:
+    """Every finding without a place, a severity and what it is measured by."""
+    found = place_faults(rows)
+    for at, row in enumerate(rows, 1):
+        parts = cells(row)
+        if len(parts) < 4 or not all(parts[:4]):
+            found.append(
+                f"row {at}, {row[:60]!r}: write path:line | severity | what is so | how it passes the threshold"
+            )
+        elif parts[1] not in SEVERITIES:
+            found.append(f"row {at}: {parts[1]!r} is not a severity; use one of {', '.join(SEVERITIES)}")
+    return found
+
+
+def triage_faults(findings: Rows, triaged: Rows) -> list[str]:
+    """Every finding without its one row, and every row that does not say what becomes of it."""
+    found = coverage(ids(findings), ids(triaged), "finding")
+    for row in triaged:
+        parts = cells(row)
+        if parts[1:2] == ["keep"]:
+            if len(parts) < 4 or parts[2] not in SEVERITIES or not parts[3]:
+                found.append(
+                    f"{row[:60]!r}: write F1 | keep | one of {', '.join(SEVERITIES)} | what you saw at the place"
+                )
+        elif parts[1:2] != ["drop"] or len(parts) < 3 or not parts[2]:
+            found.append(f"{row[:60]!r}: write F1 | keep | severity | what you saw, or F1 | drop | why")
+    return found
+
+
+def cluster_faults(holding: Rows, clusters: Rows) -> list[str]:
+    """Every finding that is not in exactly one cluster, and every cluster without cause and reason."""
+    found = [f"the id {name} is given twice" for name in repeated(ids(clusters))]
+    members: list[str] = []
+    for row in clusters:
+        parts = cells(row)
+        if len(parts) < 4 or not all(parts[:4]):
+            found.append(f"{row[:60]!r}: write C1 | F1 F2 | root cause | what shows that it is one cause")
+            continue
+        members += parts[1].replace(",", " ").split()
+    return found + coverage(ids(holding), members, "finding")
+
+
+def weighed_faults(clusters: Rows, weighed: Rows) -> list[str]:
+    """Every cluster without its one ruling and a reason."""
+    found = coverage(ids(clusters), ids(weighed), "cluster")
+    for row in weighed:
+        parts = cells(row)
+        if len(parts) < 3 or parts[1] not in RULINGS or not parts[2]:
+            found.append(f"{row[:60]!r}: write C1 | one of {', '.join(RULINGS)} | the reason, with a place")
+    return found
+
+
+def item_faults(file: str, pick: str, holding: Rows, weighed: Rows) -> list[str]:
+    """Every fault of the work items' file."""
+    with open(file, encoding="utf-8-sig") as opened:
+        content = json.load(opened)
+    if not isinstance(content, dict) or not isinstance(content.get("items"), list) or not content["items"]:
+        return ['the file holds {"pick": …, "items": […]} with one item or more']
+    found = [] if content.get("pick") == pick else [f"pick is to be, letter for letter: {pick}"]
+    items = content["items"]
+    for at, item in enumerate(items, 1):
+        found += form_faults(item, f"item {at}")
+    if found:
+        return found
+    wanted = [parts[0] for parts in map(cells, weighed) if parts[1] == "refactor"]
+    names = [item["id"] for item in items]
+    found = [f"the id {name} is given twice" for name in repeated(names)]
+    served = {cluster for item in items for cluster in item["clusters"]}
+    found += [f"no item serves {cluster}, which is ruled refactor" for cluster in wanted if cluster not in served]
+    for item in items:
+        found += citation_faults(item, ids(holding), wanted)
+        found += relation_faults(item, names)
+    return found or order_faults({item["id"]: item for item in items})
+
+
+def form_faults(item: Any, where: str) -> list[str]:
+    """What an item lacks or has too much, by its keys."""
+    if not isinstance(item, dict):
+        return [f"{where} is not an object"]
+    where = f"{where} ({item.get('id', 'no id')})"
+    found = [f"{where}: {name} is missing or not a text" for name in TEXTS if not is_text(item.get(name))]
+    found += [f"{where}: {name} is missing or not a list of texts" for name in LISTS if not is_texts(item.get(name))]
+    found += [f"{where}: there is no key {name!r}" for name in item if name not in (*TEXTS, *LISTS)]
+    if not found and not _ITEM_ID.fullmatch(item["id"]):
+        found.append(f"{where}: an id is W and a number, such as W1")
+    if not found and item["size"] not in SIZES:
+        found.append(f"{where}: size is one of {', '.join(SIZES)}")
+    return found
+
+
+def citation_faults(item: Mapping[str, Any], holding: Rows, wanted: Rows) -> list[str]:
+    """What an item cites that is not there, and what it fails to cite."""
+    name = item["id"]
+    found = [f"{name} cites no {kind}" for kind in ("clusters", "findings", "places") if not item[kind]]
+    found += [
+        f"{name} cites {one}, which is not a finding that holds" for one in item["findings"] if one not in holding
+    ]
+    found += [f"{name} serves {one}, which is not ruled refactor" for one in item["clusters"] if one not in wanted]
+    return found + [f"{name}, {place!r:.80}: {why}" for place in item["places"] if (why := place_fault(place))]
+
+
+def relation_faults(item: Mapping[str, Any], names: Rows) -> list[str]:
+    """Relations of an item to itself, to nothing, or of two kinds to one other."""
+    others = [(other, relation) for relation in RELATIONS for other in item[relation]]
+    found = [f"{item['id']} {relation} {other}, which is no item" for other, relation in others if other not in names]
+    found += [f"{item['id']} {relation} itself" for other, relation in others if other == item["id"]]
+    twice = repeated(other for other, _ in others)
+    return found + [f"{item['id']} names {other} in two relations; decide for one" for other in twice]
+
+
+def order_faults(items: Mapping[str, Mapping[str, Any]]) -> list[str]:
+    """Circles of what items require or obsolete, and items that require what excludes or is excluded."""
+    for relation in ("requires", "obsoletes"):
+        circle = cycle({name: item[relation] for name, item in items.items()})
+        if circle:
+            return [f"{relation} goes round in a circle: {' -> '.join(circle)}; strike one of these"]
+    found = []
+    for name in items:
+        needed = {name, *closure(name, items)}
+        for one in sorted(needed):
+            for relation in ("obsoletes", "conflicts"):
+                hit = sorted(needed.intersection(items[one][relation]))
+                found += [f"{name} needs {one} and {other}, but {one} {relation} {other}" for other in hit]
+    return found
+
+
+def closure(name: str, items: Mapping[str, Mapping[str, Any]]) -> set[str]:
+    """Everything that an item requires, directly or through another."""
+    found: set[str] = set()
+    ahead = list(items[name]["requires"])
+    while ahead:
+        one = ahead.pop()
+        if one not in found:
+            found.add(one)
+            ahead += items[one]["requires"]
+    return found
+
+
+def cycle(ways: Mapping[str, Rows]) -> list[str]:
+    """A circle as the names along it, the first again at its end; empty where there is none."""
+    done: set[str] = set()
+    for start in ways:
+        path, trail = [start], [iter(ways[start])]
+        while trail:
+            one = next(trail[-1], None)
+            if one is None:
+                done.add(path.pop())
+                trail.pop()
+            elif one in path:
+                return [*path[path.index(one) :], one]
+            elif one not in done:
+                path.append(one)
+                trail.append(iter(ways[one]))
+    return []
+
+
+def coverage(known: Rows, given: Rows, kind: str) -> list[str]:
+    """What is known and not given, given and not known, and given twice."""
+    found = [f"{kind} {name} is missing" for name in known if name not in given]
+    found += [f"{name} is no {kind} of this run" for name in dict.fromkeys(given) if name not in known]
+    return found + [f"{kind} {name} is given twice" for name in repeated(given)]
+
+
+def ids(rows: Rows) -> list[str]:
+    """The first cell of each row."""
+    return [cells(row)[0] for row in rows]
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """The names that stand there more than once."""
+    seen = list(names)
+    return [name for name in dict.fromkeys(seen) if seen.count(name) > 1]
+
+
+def is_text(value: object) -> bool:
+    """Whether it is a text with something in it."""
+    return isinstance(value, str) and bool(value.strip())
+
+
+def is_texts(value: object) -> bool:
+    """Whether it is a list of texts, perhaps empty."""
+    return isinstance(value, list) and all(is_text(entry) for entry in value)
+
+
+def path_fault(path: str, root: str = ".") -> str:
+    """Why a path is none of the project's, or nothing."""
+    base = os.path.realpath(root)
+    full = os.path.realpath(os.path.join(base, path))
+    if full != base and not full.startswith(base.rstrip(os.sep) + os.sep):
+        return "outside the project; paths are relative to its root"
+    return "" if path and os.path.exists(full) else "no such file or folder; paths are relative to the project's root"
+
+
+def place_fault(text: str) -> str:
+    """Why a place cannot be opened, or nothing."""
+    match = _PLACE.fullmatch(text)
+    if match is None:
+        return "it does not begin with path:line"
+    why = path_fault(match["path"])
+    if why:
+        return why
+    if not os.path.isfile(match["path"]):
+        return "not a file"
+    try:
+        with open(match["path"], "rb") as opened:
+            count = sum(1 for _ in opened)
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    first, last = int(match["first"]), int(match["last"] or match["first"])
+    return "" if 1 <= first <= last <= count else f"the file has {count} lines"
+
+
+KINDS: dict[str, tuple[Callable[..., list[str]], str]] = {
+    "paths": (path_faults, "rows"),
+    "places": (place_faults, "rows"),
+    "findings": (finding_faults, "rows"),
+    "triage": (triage_faults, "rows rows"),
+    "clusters": (cluster_faults, "rows rows"),
+    "weighed": (weighed_faults, "rows rows"),
+    "items": (item_faults, "text text rows rows"),
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Print the faults of what is named; 0 if there are none."""
+    check, forms = KINDS.get(arguments[0] if arguments else "", (None, ""))
+    values = arguments[1:]
+    if check is None or len(values) != len(forms.split()):
+        print("usage: check_refactor.py " + " | ".join(f"{kind} {forms}" for kind, (_, forms) in KINDS.items()))
+        return 2
+    try:
+        found = check(
+            *(json.loads(text) if form == "rows" else text for form, text in zip(forms.split(), values, strict=True))
+        )
+    except (OSError, ValueError) as error:
+        found = [f"{values[0][:200]} cannot be read: {error}"]
+    for fault in found[:SHOWN]:
+        print(fault)
+    if len(found) > SHOWN:
+        print(f"and {len(found) - SHOWN} more")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,195 @@
+"""The graph of refactor: explore categories, triage, cluster, weigh, synthesize work items, review until passed."""
+
+from __future__ import annotations
+
+from skills.lib.compact_json import digest
+from skills.lib.conventions import convention_sections, get_convention
+from skills.lib.prompts import read_prompts
+from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
+from skills.lib.workflow.quality import review_loop
+from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
+from skills.lib.workflow.types import AgentRole, Dispatch, Outcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from skills.lib.workflow.requirements import Requirement
+
+PROMPTS = read_prompts(__file__)
+CHECK = "check_refactor.py"
+MOST = 16
+# Seeds that follow from a scope stay below this, so that one can be typed.
+SEEDS = 1_000_000
+CATEGORIES = [
+    *convention_sections("code-quality-baseline"),
+    *convention_sections("code-quality-coherence"),
+    *convention_sections("code-quality-drift"),
+]
+
+PARAMS = [
+    Arg("scope", help="the paths to look at, or the question that the refactoring is to answer"),
+    Arg("n", "int", minimum=1, maximum=MOST, default=10, help="how many categories are searched"),
+    Arg("seed", "int", minimum=0, maximum=SEEDS - 1, required=False, help="picks the categories; else scope does"),
+]
+TRIAGED: list[Requirement] = [
+    Field("triaged", "list", help='one row per finding: "F1 | keep | SHOULD | what you saw", "F2 | drop | why"'),
+    Command([CHECK, "triage", "{explore.findings}", "{triaged}"], 60, help="every finding has one row"),
+]
+CLUSTERED: list[Requirement] = [
+    Field("clusters", "list", minimum=1, maximum=30, help='"C1 | F1 F4 | root cause | what shows that it is one"'),
+    Command([CHECK, "clusters", "{triage.holding}", "{clusters}"], 60, help="every finding is in one cluster"),
+]
+WEIGHED: list[Requirement] = [
+    Field("weighed", "list", minimum=1, maximum=30, help='"C1 | refactor, leave or ask | reason, with a place"'),
+    Command([CHECK, "weighed", "{cluster.clusters}", "{weighed}"], 60, help="every cluster has one row"),
+]
+ITEMS: list[Requirement] = [
+    Field("items_file", maximum=300, help="path of the work items' JSON file, relative to the project's root"),
+    Artifact("{items_file}", help="the work items, in the form that DO gives"),
+    Command(
+        [CHECK, "items", "{items_file}", "{explore.pick}", "{triage.holding}", "{weigh.weighed}"],
+        60,
+        help="ids resolve, the order has no circle, each item cites findings and places that exist",
+    ),
+]
+
+
+def pick(ctx: StepContext) -> list[str]:
+    """The names of n categories: those whose digest with the seed comes first, so a larger n only adds to a smaller."""
+    seed = seed_of(ctx.workflow_params)
+    return sorted(CATEGORIES, key=lambda name: digest([seed, name]))[: ctx.workflow_params["n"]]
+
+
+def seed_of(params: Mapping[str, Any]) -> int:
+    """The seed that was given, or the one that follows from the scope's words."""
+    given = params.get("seed")
+    return int(digest(str(params["scope"]).split())[:12], 16) % SEEDS if given is None else int(given)
+
+
+def number(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """Give each reported finding an id, and say what was searched with which seed, and what nobody searched."""
+    findings: list[str] = []
+    summaries, unread, searched = [], [], []
+    for result in ctx.step_state["results"]:
+        name = result["target"]
+        if result["status"] != "done":
+            unread.append(f"{name}: {result.get('reason', '')}")
+            continue
+        searched.append(name)
+        summaries.append(f"{name}: {result['values'].get('summary', '')}")
+        findings += [
+            f"F{at} | {name} | {row}" for at, row in enumerate(result["values"]["findings"], len(findings) + 1)
+        ]
+    picked = f"seed {seed_of(ctx.workflow_params)}: {', '.join(searched) or 'nothing was searched'}"
+    return Outcome.OK, {"findings": findings, "summaries": summaries, "unread": unread, "pick": picked}
+
+
+def keep(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """Go on with the findings that hold, each with the severity that triage gave it; end where none does."""
+    severities = {row[0]: row[2] for row in map(cells, ctx.step_state["triaged"]) if row[1] == "keep"}
+    holding = [
+        " | ".join([*row[:3], severities[row[0]], *row[4:]])
+        for row in map(cells, ctx.run_state["explore"]["findings"])
+        if row[0] in severities
+    ]
+    return Outcome.OK if severities else Outcome.SKIP, {"holding": holding}
+
+
+def wanted(ctx: StepContext) -> Outcome:
+    """Go on where a cluster is to be refactored; end where all are as they were meant to be."""
+    rulings = [cells(row)[1] for row in ctx.step_state["weighed"]]
+    return Outcome.OK if "refactor" in rulings else Outcome.SKIP
+
+
+def cells(row: str) -> Sequence[str]:
+    """The parts of a row between its bars, four at least."""
+    parts = [part.strip() for part in row.split("|")]
+    return [*parts, *[""] * (4 - len(parts))]
+
+
+def forbidden(step: str) -> list[str]:
+    """What the prompts forbid in that step, a rule a line."""
+    return PROMPTS[f"{step} (forbidden)"].splitlines()
+
+
+WORKFLOW = Workflow(
+    "refactor",
+    StepDef(
+        "explore",
+        "Explore the categories",
+        PROMPTS["explore"],
+        {Outcome.OK: "triage"},
+        Dispatch(
+            AgentRole.EXPLORE,
+            script="explore.py",
+            targets=pick,
+            params={"category": "{target}", "scope": "{scope}"},
+            cap=MOST,
+            then=number,
+        ),
+        needs=["scope", "n", "seed"],
+        forbidden=forbidden("explore"),
+        when={Outcome.OK: "every sub-agent has finished, or is accounted for as lost"},
+    ),
+    StepDef(
+        "triage",
+        "Triage the findings",
+        [PROMPTS["triage"], "", get_convention("severity")],
+        {Outcome.OK: "cluster", Outcome.SKIP: None},
+        keep,
+        needs=["scope", "explore.pick", "explore.findings", "explore.unread"],
+        requires=TRIAGED,
+        forbidden=forbidden("triage"),
+        when={Outcome.OK: "a finding holds", Outcome.SKIP: "none holds: tell the user what was searched, and why"},
+    ),
+    StepDef(
+        "cluster",
+        "Cluster by root cause",
+        PROMPTS["cluster"],
+        {Outcome.OK: "weigh"},
+        needs=["scope", "triage.holding", "explore.summaries"],
+        requires=CLUSTERED,
+        forbidden=forbidden("cluster"),
+        when={Outcome.OK: "every finding is in exactly one cluster, and each cluster has one cause"},
+    ),
+    StepDef(
+        "weigh",
+        "Weigh against intent",
+        [PROMPTS["weigh"], "", get_convention("intent-markers")],
+        {Outcome.OK: "synthesize", Outcome.SKIP: None},
+        wanted,
+        needs=["scope", "explore.pick", "explore.unread", "triage.holding", "cluster.clusters"],
+        requires=WEIGHED,
+        forbidden=forbidden("weigh"),
+        when={
+            Outcome.OK: "a cluster is worth refactoring",
+            Outcome.SKIP: "none is: tell the user what was found and why it stays as it is",
+        },
+    ),
+    StepDef(
+        "synthesize",
+        "Write the work items",
+        [PROMPTS["synthesize"], "", PROMPTS["form"]],
+        {Outcome.OK: "work-items-review"},
+        needs=["scope", "explore.pick", "triage.holding", "cluster.clusters", "weigh.weighed", "synthesize.items_file"],
+        requires=ITEMS,
+        repeat=[PROMPTS["synthesize (again)"], "", PROMPTS["form"]],
+        forbidden=forbidden("synthesize"),
+        when={Outcome.OK: "the file is written and bears checking"},
+    ),
+    *review_loop(
+        "work-items",
+        work="synthesize",
+        passed=None,
+        reviewer=Dispatch(AgentRole.QUALITY_REVIEWER, task=PROMPTS["review (task)"]),
+        actions=[PROMPTS["review"]],
+        needs=["scope", "explore.pick", "explore.unread", "weigh.weighed", "synthesize.items_file"],
+    ),
+    title="Refactor",
+    description="Finds what is worth refactoring and hands over reviewed work items.",
+    params=PARAMS,
+)
+
+register_workflow(WORKFLOW)

@@ -1,0 +1,542 @@
+"""refactor, walked as an agent, its explorers and its reviewer walk it: over a small shop with planted smells."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from skills.lib.skillfile.commands import commands_in
+from skills.lib.skillfile.document import load_skill
+from skills.lib.skillfile.specification import check_specification
+from tests.skills.follower import SKILLS, Block, Follower, Values
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+SCRIPT = "refactor/scripts/refactor.py"
+CHECK = SKILLS / "refactor/scripts/check_refactor.py"
+ERRORS, TWO_WAYS = "Error handling", "Two ways to do one thing"
+PICK = f"seed 1: {ERRORS}, {TWO_WAYS}"
+
+CART = """from decimal import ROUND_HALF_EVEN, Decimal
+
+
+def total(lines):
+    return sum(lines, Decimal(0)).quantize(Decimal("0.01"), ROUND_HALF_EVEN)
+"""
+INVOICE = """from decimal import ROUND_HALF_UP, Decimal
+
+
+def total(lines):
+    return sum(lines, Decimal(0)).quantize(Decimal("0.01"), ROUND_HALF_UP)
+"""
+LOAD = """def read(rows):
+    orders = []
+    for row in rows:
+        try:
+            orders.append(int(row))
+        except ValueError:
+            pass
+    return orders
+"""
+FILES = {
+    "shop/cart.py": CART,
+    "shop/invoice.py": INVOICE,
+    "shop/load.py": LOAD,
+    "README.md": "# Shop\n\nPrices orders.\n",
+}
+
+ERROR_FINDING = "shop/load.py:6-7 | SHOULD | an order that cannot be read is skipped | each error that is lost"
+ROUND_FINDING = "shop/cart.py:5 | SHOULD | rounds half even, shop/invoice.py:5 half up | the second way"
+NAME_FINDING = "shop/load.py:1 | COULD | rows may be of any kind | the second way"
+GROUND: Values = {
+    "domain": "Prices the orders of a web shop. Words: order, line, total. Nothing is generated.",
+    "files": ["shop/ | all of the code"],
+}
+SIGNS: Values = {
+    "signs": [
+        "S1: one rule, two spellings | grep -rn quantize shop | tests that pin it",
+        "S2: a failure that ends in nothing | read each except | best effort that says so",
+    ],
+}
+SEARCHED: Values = {
+    "searched": ["S1 | grep -rn quantize shop | 2 hits", "S2 | read shop/load.py | 1 hit"],
+    "candidates": ["shop/cart.py:5 | rounds", "shop/load.py:6 | passes"],
+}
+SUMMARY = "Here and there: the code has no place of its own for what it decides."
+TRIAGED: Values = {
+    "triaged": [
+        "F1 | keep | MUST | an order is gone and nobody sees it, load.py:7 passes",
+        "F2 | keep | SHOULD | the two totals of one order differ by a cent",
+        "F3 | drop | below the threshold: one way only",
+    ],
+}
+CLUSTERS: Values = {
+    "clusters": [
+        "C1 | F1 | reading has no way to report | the function returns orders and nothing else",
+        "C2 | F2 | no place owns the rounding | both call quantize by themselves",
+    ],
+}
+WEIGHED: Values = {
+    "weighed": [
+        "C1 | ask | may an order be dropped? README.md:3 does not say",
+        "C2 | refactor | no test and no comment asks for two roundings, shop/cart.py:5",
+    ],
+}
+ITEMS_FILE = ".lockstep/refactor/rounding.json"
+WRITTEN: Values = {"items_file": ITEMS_FILE}
+ITEM: dict[str, Any] = {
+    "id": "W1",
+    "title": "Give the rounding one home",
+    "clusters": ["C2"],
+    "findings": ["F2"],
+    "places": ["shop/cart.py:5", "shop/invoice.py:4-5"],
+    "cause": "no place owns the rounding",
+    "intent": "nothing asks for two roundings",
+    "change": "move the rounding into shop/money.py round_total; cart and invoice call it",
+    "gain": "the two totals of one order agree",
+    "risk": "one of the two totals changes by a cent",
+    "proof": "run the tests",
+    "size": "small",
+    "requires": [],
+    "obsoletes": [],
+    "conflicts": [],
+}
+PIN: dict[str, Any] = {
+    **ITEM,
+    "id": "W2",
+    "title": "Pin both totals by a test",
+    "change": "tests/test_total.py states both totals of an order of 0.125",
+    "proof": "the test fails when a rounding is changed",
+}
+CHECKED = [
+    {"id": "W1-keeps", "scope": "W1", "check": "the proof would notice a changed total", "severity": "MUST"},
+    {"id": "W1-cause", "scope": "W1", "check": "the change is made at the cause", "severity": "SHOULD"},
+]
+FAULT = "there is no test of a total at all: say which test notices"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A shop that rounds in two ways and loses orders."""
+    (tmp_path / ".git").mkdir()
+    for path, content in FILES.items():
+        (tmp_path / path).parent.mkdir(exist_ok=True)
+        (tmp_path / path).write_text(content, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def agent(project: Path) -> Follower:
+    """An agent whose working directory is a folder of the project, not its root."""
+    return Follower(SCRIPT, project / "shop")
+
+
+@pytest.fixture
+def exploring(agent: Follower) -> Block:
+    """The block that dispatches one explorer for each of two categories."""
+    return agent.begin("--scope", "shop", "--n", "2", "--seed", "1")
+
+
+@pytest.fixture
+def triage(agent: Follower, exploring: Block) -> Block:
+    """The block after both explorers have reported."""
+    first, second = commands(exploring)
+    explore(agent, first, [ERROR_FINDING])
+    return agent.shell(explore(agent, second, [ROUND_FINDING, NAME_FINDING]).next)
+
+
+def commands(block: Block) -> list[str]:
+    """The command of each sub-agent that is still to work."""
+    return [str(command.text) for command in block.root.iterfind("DISPATCH/child/command")]
+
+
+def picked(block: Block) -> list[str]:
+    """The categories that a block dispatches explorers for, in their order."""
+    return [child.get("target", "") for child in block.root.iterfind("DISPATCH/child")]
+
+
+def explore(agent: Follower, command: str, findings: list[str]) -> Block:
+    """Walk the five steps of one explorer."""
+    block = agent.shell(command)
+    judged: Values = {"findings": findings, "dismissed": []}
+    reports: list[Values] = [GROUND, SIGNS, SEARCHED, judged, {"summary": SUMMARY}]
+    for values in reports:
+        block = agent.follow(block, values)
+    return block
+
+
+def review(agent: Follower, block: Block, status: str) -> Block:
+    """Be the reviewer, and go through the gate."""
+    (command,) = commands(block)
+    items = [
+        {**CHECKED[0], "status": status, "finding": FAULT if status == "FAIL" else ""},
+        {**CHECKED[1], "status": "PASS", "finding": ""},
+    ]
+    done = agent.follow(agent.shell(command), {"items": json.dumps(items)})
+    gate = agent.shell(done.next)
+    assert gate.at == "work-items-gate"
+    return agent.shell(gate.next)
+
+
+def write_items(project: Path, *items: dict[str, Any], pick: str = PICK) -> None:
+    file = project / ITEMS_FILE
+    file.parent.mkdir(parents=True, exist_ok=True)
+    file.write_text(json.dumps({"pick": pick, "items": list(items)}), encoding="utf-8")
+
+
+def to_items(agent: Follower, triage: Block) -> Block:
+    """From the triage to the step that writes the work items."""
+    block = triage
+    for values in (TRIAGED, CLUSTERS, WEIGHED):
+        block = agent.follow(block, values)
+    assert block.at == "synthesize"
+    return block
+
+
+def stable(block: Block) -> str:
+    """The block without what differs from run to run; a child's id is its run's with a number."""
+    run = (block.root.get("run") or "").partition(".")[0]
+    return block.stable().replace(run, "RUN").replace(os.environ["LOCKSTEP_HOME"], "HOME")
+
+
+@pytest.mark.req("W-04", "W-10", "W-18")
+def test_a_run_leads_from_a_scope_to_reviewed_work_items(agent: Follower, triage: Block, project: Path) -> None:
+    assert (triage.at, triage.context["explore.pick"]) == ("triage", PICK)
+    cluster = agent.follow(triage, TRIAGED)
+    weigh = agent.follow(cluster, CLUSTERS)
+    synthesize = agent.follow(weigh, WEIGHED)
+    assert [block.at for block in (cluster, weigh, synthesize)] == ["cluster", "weigh", "synthesize"]
+    write_items(project, ITEM)
+    failed = review(agent, agent.follow(synthesize, WRITTEN), "FAIL")
+    assert (failed.at, failed.root.get("iteration")) == ("synthesize", "2")
+    assert failed.context["work-items.findings"] == f"- W1-keeps (MUST) the proof would notice a changed total: {FAULT}"
+    assert failed.context["synthesize.items_file"] == ITEMS_FILE
+    write_items(project, {**ITEM, "requires": ["W2"], "proof": "tests/test_total.py of W2"}, PIN)
+    again = agent.follow(failed, WRITTEN)
+    assert "iteration 2 of 5, re-verification" in again.words("STATE")
+    done = review(agent, again, "PASS")
+    assert (done.at, done.exit_code) == ("done", 0)
+    assert {path: (project / path).read_text(encoding="utf-8") for path in FILES} == FILES
+
+
+@pytest.mark.req("W-18")
+def test_what_the_agent_sees(agent: Follower, exploring: Block, triage: Block, snapshot: SnapshotAssertion) -> None:
+    explorer = agent.shell(agent.begin("--scope", "shop", "--n", "1", "--seed", "1", "--new").words("DISPATCH/child"))
+    for name, block in {
+        "explore": exploring,
+        "explorer's category": agent.follow(explorer, GROUND),
+        "triage": triage,
+    }.items():
+        assert stable(block) == snapshot(name=name)
+        assert len(block.text) <= 10_000, name
+
+
+@pytest.mark.req("W-18")
+@pytest.mark.parametrize(
+    "seed, categories",
+    [
+        ("0", ["Names", "Direction of dependencies", "Types and interfaces"]),
+        ("1", ["Error handling", "Two ways to do one thing", "Shape of interfaces"]),
+        ("8", ["Dependency rot", "Function size", "Nesting"]),
+    ],
+)
+def test_the_same_seed_picks_the_same_categories(agent: Follower, seed: str, categories: list[str]) -> None:
+    three = agent.begin("--scope", "shop", "--n", "3", "--seed", seed)
+    assert picked(three) == categories
+    other_scope = agent.begin("--scope", "What is in the way of a second tax?", "--n", "2", "--seed", seed, "--new")
+    assert picked(other_scope) == categories[:2]
+
+
+def test_without_a_seed_it_follows_from_the_scope_and_is_shown(agent: Follower) -> None:
+    block = agent.begin("--scope", "shop", "--n", "1")
+    again = agent.begin("--scope", " shop ", "--n", "1", "--new")
+    other = agent.begin("--scope", "README.md", "--n", "1", "--new")
+    assert picked(block) == picked(again) == ["Test drift"]
+    assert picked(other) == ["Error handling"]
+    assert "seed" not in block.context
+    (command,) = commands(block)
+    triage = agent.shell(explore(agent, command, []).next)
+    assert triage.context["explore.pick"] == "seed 881250: Test drift"
+    given = agent.begin("--scope", "anything", "--n", "1", "--seed", "881250", "--new")
+    assert picked(given) == ["Test drift"]
+
+
+@pytest.mark.req("W-04")
+def test_ten_categories_are_searched_unless_another_number_is_given(agent: Follower) -> None:
+    assert len(picked(agent.begin("--scope", "."))) == 10
+    most = agent.begin("--scope", "x" * 300, "--n", "16", "--new")
+    assert len(set(picked(most))) == 16
+    assert len(most.text) <= 10_000
+    for number in ("0", "17", "many"):
+        assert agent.begin("--scope", ".", "--n", number, "--new").exit_code in (2, 3)
+
+
+@pytest.mark.req("W-04")
+def test_an_explorer_knows_its_category_and_the_scope_alone(agent: Follower, exploring: Block) -> None:
+    first, second = (agent.shell(command) for command in commands(exploring))
+    assert first.context == {"category": ERRORS, "scope": "shop"}
+    assert second.context == {"category": TWO_WAYS, "scope": "shop"}
+    principle = agent.follow(first, GROUND)
+    assert principle.context["context.definition"].startswith(f"## {ERRORS}\n")
+    assert "Threshold:" in principle.context["context.definition"]
+    assert TWO_WAYS not in principle.text
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "/etc/passwd", "code-quality-baseline", "names", "Names\n"])
+def test_a_category_is_a_name_and_opens_no_file(agent: Follower, name: str) -> None:
+    explorer = Follower("refactor/scripts/explore.py", agent.folder)
+    refused = explorer.begin("--category", name, "--scope", "shop")
+    assert refused.exit_code in (2, 3)
+    assert "root:" not in refused.text
+    valid = [choice.text for choice in refused.root.iterfind("VALID/choice")]
+    assert "Names" in " ".join(map(str, valid)) + refused.text
+    assert explorer.begin("--category", "Names", "--scope", "shop").at == "context"
+
+
+@pytest.mark.req("W-04")
+def test_a_lost_explorer_leaves_its_category_unsearched_and_is_told(agent: Follower, exploring: Block) -> None:
+    explore(agent, commands(exploring)[0], [ERROR_FINDING])
+    lost = exploring.words("DISPATCH/lost").replace("FILL_child", f"{exploring.root.get('run')}.2")
+    triage = agent.shell(agent.shell(lost.replace("FILL_reason", "out of memory")).next)
+    assert triage.context["explore.unread"] == f"- {TWO_WAYS}: out of memory"
+    assert triage.context["explore.pick"] == f"seed 1: {ERRORS}"
+    assert triage.context["explore.findings"] == f"- F1 | {ERRORS} | {ERROR_FINDING}"
+
+
+def test_findings_are_numbered_and_only_those_that_hold_go_on(agent: Follower, triage: Block) -> None:
+    assert triage.context["explore.findings"].splitlines() == [
+        f"- F1 | {ERRORS} | {ERROR_FINDING}",
+        f"- F2 | {TWO_WAYS} | {ROUND_FINDING}",
+        f"- F3 | {TWO_WAYS} | {NAME_FINDING}",
+    ]
+    cluster = agent.follow(triage, TRIAGED)
+    assert cluster.context["triage.holding"].splitlines() == [
+        f"- F1 | {ERRORS} | {ERROR_FINDING.replace('SHOULD', 'MUST')}",
+        f"- F2 | {TWO_WAYS} | {ROUND_FINDING}",
+    ]
+
+
+@pytest.mark.req("W-03")
+def test_a_run_ends_where_no_finding_holds(agent: Follower, triage: Block) -> None:
+    rows = ["F1 | drop | not so", "F2 | drop | not so", "F3 | drop | not so"]
+    done = agent.follow(triage, {"triaged": rows})
+    assert done.at == "done"
+    assert done.result["triaged"] == "- F1 | drop | not so\n- F2 | drop | not so\n- F3 | drop | not so"
+
+
+@pytest.mark.req("W-03")
+def test_a_run_ends_where_nothing_was_found(agent: Follower, exploring: Block) -> None:
+    first, second = commands(exploring)
+    explore(agent, first, [])
+    triage = agent.shell(explore(agent, second, []).next)
+    assert triage.context["explore.findings"] == ""
+    assert agent.follow(triage, {"triaged": []}).at == "done"
+
+
+@pytest.mark.req("W-03")
+def test_a_run_ends_where_everything_is_as_it_was_meant(agent: Follower, triage: Block) -> None:
+    weigh = agent.follow(agent.follow(triage, TRIAGED), CLUSTERS)
+    assert weigh.context["explore.pick"] == PICK
+    assert "`:PERF:`" in weigh.words("DO")
+    done = agent.follow(weigh, {"weighed": ["C1 | leave | load.py:6 is best effort", "C2 | ask | which one is right?"]})
+    assert (done.at, done.result["weighed"].count("\n")) == ("done", 1)
+
+
+@pytest.mark.parametrize(
+    "rows, why",
+    [
+        (["F1 | drop | no", "F2 | drop | no"], "finding F3 is missing"),
+        (["F1 | drop | no", "F2 | drop | no", "F3 | drop | no", "F4 | drop | no"], "F4 is no finding"),
+        (["F1 | drop | no", "F1 | drop | no", "F2 | drop | no", "F3 | drop | no"], "finding F1 is given twice"),
+        (["F1 | keep | HIGH | seen", "F2 | drop | no", "F3 | drop | no"], "one of MUST, SHOULD, COULD"),
+        (["F1 | keep | MUST |", "F2 | drop | no", "F3 | drop | no"], "what you saw at the place"),
+        (["F1 | maybe | no", "F2 | drop | no", "F3 | drop | no"], "or F1 | drop | why"),
+        (["F1 | drop | ", "F2 | drop | no", "F3 | drop | no"], "or F1 | drop | why"),
+    ],
+)
+def test_each_finding_has_one_row_that_says_what_becomes_of_it(project: Path, rows: list[str], why: str) -> None:
+    code, lines = check(project, "triage", ["F1 | x", "F2 | x", "F3 | x"], rows)
+    assert code == 1
+    assert why in lines[0]
+
+
+def test_a_triage_that_loses_a_finding_is_refused_and_can_be_put_right(agent: Follower, triage: Block) -> None:
+    refused = agent.follow(triage, {"triaged": ["F1 | drop | no", "F2 | drop | no"]})
+    assert (refused.exit_code, refused.root.get("code")) == (3, "missing-evidence")
+    assert "finding F3 is missing" in refused.words("WHY")
+    assert agent.follow(refused, TRIAGED).at == "cluster"
+
+
+@pytest.mark.parametrize(
+    "findings, why",
+    [
+        (["the error is lost"], "it does not begin with path:line"),
+        (["shop/lod.py:6 | SHOULD | x | y"], "no such file or folder"),
+        (["shop/load.py:9 | SHOULD | x | y"], "the file has 8 lines"),
+        (["shop:1 | SHOULD | x | y"], "not a file"),
+        (["../../etc/passwd:1 | SHOULD | x | y"], "outside the project"),
+        (["shop/load.py:6 | HIGH | x | y"], "'HIGH' is not a severity"),
+        (["shop/load.py:6 | SHOULD | x"], "how it passes the threshold"),
+    ],
+)
+def test_a_finding_has_a_place_and_a_severity(project: Path, findings: list[str], why: str) -> None:
+    code, lines = check(project, "findings", findings)
+    assert code == 1
+    assert why in lines[0]
+
+
+def test_an_explorer_whose_finding_has_no_place_is_refused_and_goes_on(agent: Follower, exploring: Block) -> None:
+    block = agent.shell(commands(exploring)[0])
+    for values in (GROUND, SIGNS, SEARCHED):
+        block = agent.follow(block, values)
+    refused = agent.follow(block, {"findings": ["the error is lost"], "dismissed": []})
+    assert (refused.exit_code, refused.root.get("code")) == (3, "missing-evidence")
+    assert "it does not begin with path:line" in refused.words("WHY")
+    assert agent.follow(refused, {"findings": [ERROR_FINDING], "dismissed": []}).at == "report"
+
+
+def test_work_items_that_do_not_hold_together_are_refused(agent: Follower, triage: Block, project: Path) -> None:
+    synthesize = to_items(agent, triage)
+    write_items(project, {**ITEM, "requires": ["W2"]}, {**PIN, "requires": ["W1"]})
+    refused = agent.follow(synthesize, WRITTEN)
+    assert (refused.exit_code, refused.root.get("code")) == (3, "missing-evidence")
+    assert "requires goes round in a circle: W1 -> W2 -> W1" in refused.words("WHY")
+    write_items(project, ITEM)
+    assert agent.follow(refused, WRITTEN).at == "work-items-review"
+
+
+def check(project: Path, kind: str, *values: str | list[str]) -> tuple[int, list[str]]:
+    """The exit code of the check script and the lines that it prints."""
+    given = [value if isinstance(value, str) else json.dumps(value) for value in values]
+    done = subprocess.run(
+        [sys.executable, str(CHECK), kind, *given], cwd=project, capture_output=True, text=True, timeout=60
+    )
+    assert done.stderr == ""
+    return done.returncode, done.stdout.splitlines()
+
+
+def faults(project: Path, *items: Any, pick: str = PICK) -> list[str]:
+    """What the check finds wrong with these work items."""
+    write_items(project, *items, pick=pick)
+    code, lines = check(project, "items", ITEMS_FILE, PICK, ["F1 | x", "F2 | x"], list(WEIGHED["weighed"]))
+    assert code == bool(lines)
+    return lines
+
+
+def test_good_work_items_have_no_fault(project: Path) -> None:
+    third = {**PIN, "id": "W3", "obsoletes": ["W1"]}
+    assert faults(project, {**ITEM, "requires": ["W2"]}, PIN, third) == []
+
+
+@pytest.mark.parametrize(
+    "changes, why",
+    [
+        ({"size": "tiny"}, "item 1 (W1): size is one of small, medium, large"),
+        ({"id": "1"}, "item 1 (1): an id is W and a number, such as W1"),
+        ({"proof": " "}, "item 1 (W1): proof is missing or not a text"),
+        ({"requires": "W2"}, "item 1 (W1): requires is missing or not a list of texts"),
+        ({"owner": "me"}, "item 1 (W1): there is no key 'owner'"),
+        ({"findings": ["F9"]}, "W1 cites F9, which is not a finding that holds"),
+        ({"findings": []}, "W1 cites no findings"),
+        ({"places": []}, "W1 cites no places"),
+        ({"places": ["shop/money.py:1"]}, "W1, 'shop/money.py:1': no such file or folder; paths are relative"),
+        ({"places": ["shop/cart.py:99"]}, "W1, 'shop/cart.py:99': the file has 5 lines"),
+        ({"clusters": ["C1", "C2"]}, "W1 serves C1, which is not ruled refactor"),
+        ({"requires": ["W7"]}, "W1 requires W7, which is no item"),
+        ({"conflicts": ["W1"]}, "W1 conflicts itself"),
+        ({"requires": ["W2"], "conflicts": ["W2"]}, "W1 names W2 in two relations; decide for one"),
+        ({"id": "W2"}, "the id W2 is given twice"),
+    ],
+)
+def test_a_fault_of_a_work_item_is_named(project: Path, changes: dict[str, Any], why: str) -> None:
+    assert any(line.startswith(why) for line in faults(project, {**ITEM, **changes}, PIN))
+
+
+@pytest.mark.parametrize(
+    "requires, relation, why",
+    [
+        ({"W1": ["W2"], "W2": ["W3"], "W3": ["W1"]}, {}, "requires goes round in a circle: W1 -> W2 -> W3 -> W1"),
+        ({"W1": ["W2"], "W2": ["W3"], "W3": ["W2"]}, {}, "requires goes round in a circle: W2 -> W3 -> W2"),
+        ({}, {"W1": ("obsoletes", ["W2"]), "W2": ("obsoletes", ["W1"])}, "obsoletes goes round in a circle"),
+        ({"W1": ["W2"], "W2": ["W3"]}, {"W3": ("conflicts", ["W1"])}, "W1 needs W3 and W1, but W3 conflicts W1"),
+        ({"W1": ["W2", "W3"]}, {"W2": ("obsoletes", ["W3"])}, "W1 needs W2 and W3, but W2 obsoletes W3"),
+    ],
+)
+def test_an_order_that_cannot_be_followed_is_named(
+    project: Path, requires: dict[str, list[str]], relation: dict[str, tuple[str, list[str]]], why: str
+) -> None:
+    items = []
+    for name in ("W1", "W2", "W3"):
+        item = {**ITEM, "id": name, "requires": requires.get(name, [])}
+        if name in relation:
+            item[relation[name][0]] = relation[name][1]
+        items.append(item)
+    assert faults(project, *items)[0].startswith(why)
+
+
+def test_a_file_without_items_or_of_another_pick_is_refused(project: Path) -> None:
+    assert faults(project) == ['the file holds {"pick": …, "items": […]} with one item or more']
+    assert faults(project, "W1") == ["item 1 is not an object"]
+    assert faults(project, ITEM, pick="seed 2") == [f"pick is to be, letter for letter: {PICK}"]
+    served_elsewhere = check(
+        project, "items", ITEMS_FILE, "seed 2", ["F2 | x"], ["C2 | refactor | x", "C9 | refactor | x"]
+    )
+    assert served_elsewhere == (1, ["no item serves C9, which is ruled refactor"])
+    (project / ITEMS_FILE).write_text("{", encoding="utf-8")
+    code, lines = check(project, "items", ITEMS_FILE, PICK, [], [])
+    assert (code, lines[0].startswith(f"{ITEMS_FILE} cannot be read:")) == (1, True)
+
+
+@pytest.mark.parametrize(
+    "kind, first, second, wanted",
+    [
+        ("clusters", ["F1 | x", "F2 | x"], ["C1 | F1 F2 | cause | why"], []),
+        ("clusters", ["F1 | x"], ["C1 | F1, | cause | why"], []),
+        ("clusters", ["F1 | x", "F2 | x"], ["C1 | F1 | cause | why"], ["finding F2 is missing"]),
+        ("clusters", ["F1 | x"], ["C1 | F1 | cause | why", "C2 | F1 | x | y"], ["finding F1 is given twice"]),
+        ("clusters", ["F1 | x"], ["C1 | F1 | c | w", "C2 | F2 | x | y"], ["F2 is no finding of this run"]),
+        ("clusters", ["F1 | x", "F2 | x"], ["C1 | F1 | c | w", "C1 | F2 | x | y"], ["the id C1 is given twice"]),
+        ("weighed", ["C1 | F1 | x | y"], ["C1 | leave | reason"], []),
+        ("weighed", ["C1 | F1 | x | y", "C2 | F2 | x | y"], ["C1 | ask | who?"], ["cluster C2 is missing"]),
+        (
+            "weighed",
+            ["C1 | F1 | x | y"],
+            ["C1 | keep | r"],
+            ["'C1 | keep | r': write C1 | one of refactor, leave, ask | the reason, with a place"],
+        ),
+    ],
+)
+def test_clusters_and_rulings_are_checked_by_id(
+    project: Path, kind: str, first: list[str], second: list[str], wanted: list[str]
+) -> None:
+    assert check(project, kind, first, second) == (bool(wanted), wanted)
+
+
+def test_the_check_says_how_it_is_called(project: Path) -> None:
+    code, lines = check(project, "nothing")
+    assert code == 2
+    assert lines[0].startswith("usage: check_refactor.py paths rows | ")
+
+
+def test_many_faults_are_cut_and_counted(project: Path) -> None:
+    code, lines = check(project, "paths", [f"none{at} | x" for at in range(15)])
+    assert (code, len(lines), lines[-1]) == (1, 13, "and 3 more")
+
+
+@pytest.mark.req("W-15")
+def test_skill_file_meets_the_specification_and_its_command_opens_a_run(agent: Follower) -> None:
+    folder = SKILLS / "refactor"
+    assert check_specification(folder) == []
+    (command,) = commands_in(load_skill(folder))
+    opened = agent.shell(
+        command.command.replace("SKILL_DIR", str(folder)).replace("python3", shlex.quote(sys.executable), 1)
+    )
+    assert (opened.at, opened.context["scope"]) == ("explore", "paths or question")
