@@ -1,0 +1,378 @@
+"""Finds what a script can find wrong with documents, and holds what doc-sync records to it.
+
+Faults are index rows and files that do not match, relative links that lead nowhere, and code-quoted paths that do not
+exist. Called in the project's root; ``list SCOPE PATH`` prints the faults, the other kinds check rows ("cell | cell")
+given as JSON arrays. Prints each complaint and ends with 1 if there is one.
+"""
+
+from __future__ import annotations
+
+import fnmatch
+import json
+import os
+import posixpath
+import re
+import subprocess
+import sys
+from collections.abc import Callable, Iterator
+from typing import NamedTuple
+from urllib.parse import unquote
+
+KINDS = ("index", "link", "drift", "invisible", "misplaced", "temporal", "exempt")
+INDEXES = ("CLAUDE.md", "AGENTS.md")
+INDEX_HEADS = ("what", "file", "files", "folder", "directory", "subdirectory", "path", "name", "entry")
+# What an index need not name: it says what it is by its name alone.
+PLAIN = (".*", *INDEXES, "README*", "CHANGELOG*", "LICENSE*", "__init__.py", "py.typed", "*.lock", "package-lock.json")
+HISTORY = ("changelog", "changes", "history", "news", "releases")
+UNLISTED = ("node_modules", "vendor", "dist", "build", "target", "__pycache__", "venv")
+SHOWN = 25
+
+_FENCE = re.compile(r"\s*(```|~~~)")
+_SPAN = re.compile(r"(`+)(.+?)\1")
+_LINK = re.compile(r"\]\(\s*<?([^)\s>]+)>?[^)]*\)")
+_LINKED = re.compile(r"\[[^\]]*\]\([^)]*\)")
+_REFERENCE = re.compile(r"\s{0,3}\[(?!\^)[^\]]+\]:\s*<?(\S+?)>?(?:\s|$)")
+_SCHEME = re.compile(r"[A-Za-z][\w+.-]*:|//")
+_PATH = re.compile(r"(?P<path>[\w.+-]+(?:/[\w.@+-]+)*/?)(?::\d+(?:-\d+)?|#L\d+\S*|::\S+)?")
+_PLACE = re.compile(r"`?(?P<path>[^\s`|:][^`|:]*):(?P<first>\d+)(?:-(?P<last>\d+))?`?")
+_RULE = re.compile(r"\|?\s*:?-{2,}[-:|\s]*")
+
+Rows = list[str]
+
+
+class Fault(NamedTuple):
+    """What is wrong at a line of a document, and the words there that it is about."""
+
+    path: str
+    line: int
+    target: str
+    why: str
+
+    def __str__(self) -> str:
+        return f"{self.path}:{self.line}: {self.why}"
+
+
+class Project:
+    """The files of a project as version control knows them, or as they lie there."""
+
+    def __init__(self, root: str) -> None:
+        self.root = root
+        self.files = sorted(listed(root))
+        self.folders = {parent for file in self.files for parent in parents(file)}
+        self.endings = {ending for file in self.files if (ending := posixpath.splitext(file)[1])}
+        self.ignored = ignored(root)
+
+    def has(self, path: str) -> bool:
+        """Whether a path from the root is there."""
+        return os.path.exists(os.path.join(self.root, path))
+
+    def knows(self, path: str, folder: str) -> bool:
+        """Whether a path is there, seen from a folder, from the root, or as the end of a longer one."""
+        plain = posixpath.normpath(path)
+        if self.has(posixpath.join(folder, plain)) or self.has(plain):
+            return True
+        if plain.split("/")[0] in self.ignored:
+            return True
+        return any(known.endswith("/" + plain) for known in (*self.files, *self.folders))
+
+    def children(self, folder: str) -> set[str]:
+        """The names directly in a folder."""
+        start = f"{folder}/" if folder else ""
+        return {file[len(start) :].split("/")[0] for file in self.files if file.startswith(start)}
+
+    def documents(self, scope: str, path: str) -> list[str]:
+        """The documents in scope; those of a source file are the ones that name it, and the index beside it."""
+        path = plain_path(path)
+        documents = [file for file in self.files if file.lower().endswith((".md", ".mdx", ".markdown"))]
+        if scope == "repo":
+            return documents
+        if scope == "directory":
+            return [file for file in documents if under(file, path)]
+        if path in documents:
+            return [path]
+        folder, name = posixpath.split(path)
+        beside = [posixpath.join(folder, index) for index in INDEXES]
+        return [file for file in documents if file in beside or name in read(self.root, file)]
+
+
+def listed(root: str) -> Iterator[str]:
+    """The paths of a project's files: those that git tracks or would, else those outside hidden and built folders."""
+    git = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
+    try:
+        done = subprocess.run(git, cwd=root, capture_output=True, timeout=60)
+        names = os.fsdecode(done.stdout).split("\0") if done.returncode == 0 else []
+    except (OSError, subprocess.SubprocessError):
+        names = []
+    if names:
+        yield from (name for name in names if name and os.path.isfile(os.path.join(root, name)))
+        return
+    for folder, folders, files in os.walk(root):
+        folders[:] = [name for name in folders if name not in UNLISTED and (name[0] != "." or name == ".github")]
+        for name in files:
+            yield os.path.relpath(os.path.join(folder, name), root).replace(os.sep, "/")
+
+
+def ignored(root: str) -> set[str]:
+    """The first names of what the project says is made and not kept."""
+    try:
+        lines = read(root, ".gitignore").splitlines()
+    except OSError:
+        return set()
+    return {line.strip().strip("/").split("/")[0] for line in lines if line.strip() and line[0] not in "#!"}
+
+
+def faults(project: Project, scope: str, path: str, left_out: Rows) -> list[Fault]:
+    """Every fault of the documents in scope, once for a line and target, by document and line."""
+    found: dict[tuple[str, int, str], Fault] = {}
+    for document in project.documents(scope, path):
+        if any(under(document, plain_path(cells(row)[0])) for row in left_out):
+            continue
+        lines = prose(read(project.root, document))
+        for fault in (*index_faults(project, document, lines), *text_faults(project, document, lines)):
+            found.setdefault((fault.path, fault.line, fault.target), fault)
+    return sorted(found.values())
+
+
+def index_faults(project: Project, document: str, lines: list[tuple[int, str]]) -> Iterator[Fault]:
+    """What the tables of an index name that is not there, and what they leave out."""
+    folder, name = posixpath.split(document)
+    entries = index_entries(lines) if name in INDEXES else []
+    children = project.children(folder)
+    named = set()
+    for line, entry in entries:
+        plain = posixpath.normpath(entry)
+        matching = {child for child in children if fnmatch.fnmatch(child, plain.split("/")[0])}
+        named |= matching
+        if not matching or ("/" in plain and "*" not in plain and not project.has(posixpath.join(folder, plain))):
+            yield Fault(document, line, entry, f"the index names `{entry}`, which is not in {folder or 'the root'}")
+    for child in sorted(children - named) if entries else ():
+        if not any(fnmatch.fnmatch(child, pattern) for pattern in PLAIN):
+            what = f"{child}/" if posixpath.join(folder, child) in project.folders else child
+            yield Fault(document, entries[0][0], what, f"the index leaves out `{what}`")
+
+
+def index_entries(lines: list[tuple[int, str]]) -> list[tuple[int, str]]:
+    """What the first column of an index's tables names, with its line."""
+    entries, inside, before = [], False, ""
+    for number, line in lines:
+        if not line.lstrip().startswith("|"):
+            inside = False
+        elif _RULE.fullmatch(line.strip()):
+            inside = cells(before.strip().strip("|"))[0].strip("*").lower() in INDEX_HEADS
+        elif inside:
+            first = cells(line.strip()[1:])[0]
+            names = [*_LINK.findall(first), *(found[1] for found in _SPAN.findall(_LINKED.sub("", first)))]
+            entries += [(number, name.strip()) for name in names if name.strip()]
+        before = line
+    return entries
+
+
+def text_faults(project: Project, document: str, lines: list[tuple[int, str]]) -> Iterator[Fault]:
+    """Links and code-quoted paths of a document that lead nowhere; history may speak of what is gone."""
+    folder = posixpath.dirname(document)
+    past = posixpath.basename(document).lower().startswith(HISTORY)
+    for number, line in lines:
+        bare = _SPAN.sub("", line)
+        for target in (*_LINK.findall(bare), *_REFERENCE.findall(bare)[:1]):
+            why = link_fault(project, target, folder)
+            if why:
+                yield Fault(document, number, target, f"the link to {target} {why}")
+        for _, quoted in () if past else _SPAN.findall(line):
+            match = _PATH.fullmatch(quoted.strip())
+            if match and means_a_file(project, match["path"], folder) and not project.knows(match["path"], folder):
+                yield Fault(document, number, quoted.strip(), f"`{quoted.strip()}` is no file or folder of the project")
+
+
+def link_fault(project: Project, target: str, folder: str) -> str:
+    """Why a link does not lead to a file of the project, or nothing; addresses and anchors are none of ours."""
+    path = unquote(re.split(r"[#?]", target, maxsplit=1)[0])
+    if not path or _SCHEME.match(target):
+        return ""
+    whole = posixpath.normpath(path.lstrip("/") if path[0] == "/" else posixpath.join(folder, path))
+    if whole == ".." or whole.startswith("../"):
+        return "leads outside the project"
+    return "" if project.has(whole) else "leads to no file"
+
+
+def means_a_file(project: Project, path: str, folder: str) -> bool:
+    """Whether quoted words are meant as a path: by an ending that the project has, or by a folder that it has."""
+    if path[0] in "-@" or path.startswith("path/to/") or not path.strip("./"):
+        return False
+    known_ending = posixpath.splitext(path)[1] in project.endings
+    if "/" not in path:
+        return known_ending
+    first = path.split("/")[0]
+    return known_ending or path.endswith("/") or project.has(first) or project.has(posixpath.join(folder, first))
+
+
+def area_complaints(scope: str, path: str, areas: Rows, left_out: Rows) -> Rows:
+    """A path that does not fit the scope, and every document that no area holds."""
+    wrong = scope_complaints(scope, path)
+    if wrong:
+        return wrong
+    held = [plain_path(part) for row in areas for part in re.split(r"[,\s]+", cells(row)[0]) if part]
+    held += [plain_path(cells(row)[0]) for row in left_out]
+    project = Project(os.getcwd())
+    missing = [file for file in project.documents(scope, path) if not any(under(file, place) for place in held)]
+    found = [f"{place or '.'}: no such file or folder" for place in held if not project.has(place)]
+    found += [f"{row[:60]!r}: write path | why it is left out" for row in left_out if len(cells(row)) < 2]
+    return found + [f"{file} is in no area and not left out" for file in missing]
+
+
+def scope_complaints(scope: str, path: str) -> Rows:
+    """Why a path is not one of that scope; a run keeps its parameters, so that it has to be opened anew."""
+    full, root = os.path.realpath(path), os.path.realpath(".")
+    why = ""
+    if full != root and not full.startswith(root.rstrip(os.sep) + os.sep):
+        why = "lies outside the project"
+    elif scope == "repo" and full != root:
+        why = "is a part, and --scope is repo"
+    elif scope == "file" and not os.path.isfile(full):
+        why = "is not a file"
+    elif scope == "directory" and not os.path.isdir(full):
+        why = "is not a directory"
+    return [f"--path {path} {why}: abandon this run and begin one with other parameters"] if why else []
+
+
+def audit_complaints(scope: str, path: str, left_out: Rows, findings: Rows) -> Rows:
+    """Findings without their parts, and faults of the documents that no finding names."""
+    found, held = [], []
+    for row in findings:
+        parts = cells(row)
+        if len(parts) < 5 or not all(parts[:5]) or parts[1] not in KINDS:
+            found.append(
+                f"{row[:60]!r}: write D1 | one of {', '.join(KINDS)} | path:line | what is wrong | what is right"
+            )
+            continue
+        why, place = open_place(parts[2])
+        if why:
+            found.append(f"{parts[0]}, {parts[2]!r:.80}: {why}")
+        held.append(place)
+    found += [f"the id {name} is given twice" for name in repeated([cells(row)[0] for row in findings])]
+    for fault in faults(Project(os.getcwd()), scope, path, left_out):
+        if not any(file == fault.path and first <= fault.line <= last for file, first, last in held):
+            found.append(f"no finding names {fault}")
+    return found
+
+
+def settled_complaints(findings: Rows, settled: Rows) -> Rows:
+    """Findings that want text moved or mended and of which nothing is said, and rows that say nothing."""
+    due = [parts[0] for parts in map(cells, findings) if parts[1] not in ("index", "exempt")]
+    given = [cells(row)[0] for row in settled]
+    found = [f"{name} is missing" for name in due if name not in given]
+    found += [f"{name} is no finding that is settled here" for name in given if name not in due]
+    found += [f"{name} is given twice" for name in repeated(given)]
+    for row in settled:
+        parts = cells(row)
+        if len(parts) < 3 or parts[1] not in ("done", "left") or not parts[2]:
+            found.append(f"{row[:60]!r}: write D1 | done | what stands where now, or D1 | left | why")
+    return found
+
+
+def remaining_complaints(scope: str, path: str, left_out: Rows, exceptions: Rows) -> Rows:
+    """Faults that are still there and not excepted, and exceptions from nothing."""
+    present = faults(Project(os.getcwd()), scope, path, left_out)
+    found, excepted = [], set()
+    for row in exceptions:
+        parts = cells(row)
+        if len(parts) < 3 or not all(parts[:3]):
+            found.append(f"{row[:60]!r}: write document | words as they stand there | why that is right")
+            continue
+        excepted.add((plain_path(parts[0]), parts[1].strip("`")))
+    found += [str(fault) for fault in present if (fault.path, fault.target) not in excepted]
+    known = {(fault.path, fault.target) for fault in present}
+    return found + [f"{file}: {words} is no fault; strike the exception" for file, words in sorted(excepted - known)]
+
+
+def all_faults(scope: str, path: str) -> Rows:
+    """Every fault as a line."""
+    return scope_complaints(scope, path) or [str(fault) for fault in faults(Project(os.getcwd()), scope, path, [])]
+
+
+def open_place(text: str) -> tuple[str, tuple[str, int, int]]:
+    """Why a place cannot be opened, or nothing; and the place."""
+    match = _PLACE.fullmatch(text)
+    if match is None:
+        return "this is not path:line", ("", 0, 0)
+    path, first, last = plain_path(match["path"]), int(match["first"]), int(match["last"] or match["first"])
+    if path.startswith("../") or os.path.isabs(path) or not os.path.isfile(path):
+        return "no such file in the project; paths are relative to its root", ("", 0, 0)
+    count = len(read(".", path).splitlines())
+    return "" if 1 <= first <= last <= max(count, 1) else f"the file has {count} lines", (path, first, last)
+
+
+def prose(text: str) -> list[tuple[int, str]]:
+    """The numbered lines outside code fences."""
+    lines, fenced = [], False
+    for number, line in enumerate(text.splitlines(), 1):
+        if _FENCE.match(line):
+            fenced = not fenced
+        elif not fenced:
+            lines.append((number, line))
+    return lines
+
+
+def read(root: str, path: str) -> str:
+    """The text of a file, whatever its bytes."""
+    with open(os.path.join(root, path), encoding="utf-8-sig", errors="replace") as opened:
+        return opened.read()
+
+
+def parents(file: str) -> Iterator[str]:
+    """The folders above a path."""
+    while file := posixpath.dirname(file):
+        yield file
+
+
+def plain_path(path: str) -> str:
+    """A path without quotes, leading dot and trailing slash; the root is empty."""
+    plain = posixpath.normpath(path.strip().strip("`").replace(os.sep, "/"))
+    return "" if plain == "." else plain
+
+
+def under(file: str, place: str) -> bool:
+    """Whether a path is that place or lies in it."""
+    return not place or file == place or file.startswith(place + "/")
+
+
+def cells(row: str) -> list[str]:
+    """The parts of a row, without the space around them."""
+    return [part.strip() for part in row.split("|")]
+
+
+def repeated(names: Rows) -> Rows:
+    """The names that stand there more than once."""
+    return [name for name in dict.fromkeys(names) if names.count(name) > 1]
+
+
+CHECKS: dict[str, tuple[Callable[..., Rows], str]] = {
+    "list": (all_faults, "SCOPE PATH"),
+    "areas": (area_complaints, "SCOPE PATH AREAS[] LEFT_OUT[]"),
+    "audit": (audit_complaints, "SCOPE PATH LEFT_OUT[] FINDINGS[]"),
+    "settled": (settled_complaints, "FINDINGS[] SETTLED[]"),
+    "remaining": (remaining_complaints, "SCOPE PATH LEFT_OUT[] EXCEPTIONS[]"),
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Print the complaints of the check that is named; 0 if there are none."""
+    check, forms = CHECKS.get(arguments[0] if arguments else "", (None, ""))
+    values = arguments[1:]
+    if check is None or len(values) != len(forms.split()):
+        print("usage: check_docs.py " + " | ".join(f"{name} {forms}" for name, (_, forms) in CHECKS.items()))
+        return 2
+    pairs = zip(forms.split(), values, strict=True)
+    try:
+        found = check(*(json.loads(text) if form.endswith("[]") else text for form, text in pairs))
+    except (OSError, ValueError) as error:
+        found = [f"this cannot be checked: {error}"]
+    shown = found if arguments[0] == "list" else found[:SHOWN]
+    for line in shown:
+        print(line)
+    if len(found) > len(shown):
+        print(f"and {len(found) - len(shown)} more")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,167 @@
+"""The graph of doc-sync: discover, survey by area, audit, migrate, update indexes, review until passed, report."""
+
+from __future__ import annotations
+
+from skills.lib.conventions import get_convention
+from skills.lib.prompts import read_prompts
+from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
+from skills.lib.workflow.quality import review_loop
+from skills.lib.workflow.requirements import Arg, Command, Field
+from skills.lib.workflow.types import AgentRole, Dispatch, Outcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from skills.lib.workflow.requirements import Requirement
+
+PROMPTS = read_prompts(__file__)
+CHECK = "check_docs.py"
+QUESTIONS = get_convention("temporal", "Five questions")
+
+PARAMS = [
+    Arg("scope", choices=("repo", "directory", "file"), default="repo", help="how much is brought in line"),
+    Arg("path", default=".", help="the directory or file, relative to the project's root; . for the whole"),
+]
+MAP: list[Requirement] = [
+    Field("layout", minimum=40, maximum=1500, help="what kinds of document there are, for whom, and what is generated"),
+    Field(
+        "areas", "list", minimum=1, maximum=8, help='each "paths, documents and code | what to find out | first file"'
+    ),
+    Field("left_out", "list", maximum=20, help='each "path | why its documents are not looked at"; [] where none is'),
+    Command([CHECK, "areas", "{scope}", "{path}", "{areas}", "{left_out}"], 120, help="every document is in an area"),
+]
+AUDIT: list[Requirement] = [
+    Field("findings", "list", maximum=60, help='"D1 | kind | path:line | what is wrong | what is right, from where"'),
+    Command(
+        [CHECK, "audit", "{scope}", "{path}", "{discover.left_out}", "{findings}"],
+        120,
+        help="every place exists, and what the script finds has a finding",
+    ),
+]
+SETTLED: list[Requirement] = [
+    Field("settled", "list", maximum=60, help='"D1 | done | what stands where now" or "D1 | left | why"'),
+    Command(
+        [CHECK, "settled", "{audit.findings}", "{settled}"], 60, help="each finding but index and exempt has a row"
+    ),
+]
+INDEXED: list[Requirement] = [
+    Field("indexes", "list", maximum=40, help='each "path | rows added, changed, struck"; [] where none was touched'),
+    Field("exceptions", "list", maximum=20, help='each "document | words as they stand there | why that is right"'),
+    Command(
+        [CHECK, "remaining", "{scope}", "{path}", "{discover.left_out}", "{exceptions}"],
+        120,
+        help="indexes match their folders; links and code-quoted paths lead somewhere",
+    ),
+]
+REPORT = [Field("report", minimum=100, maximum=4000, help="the report as the user will read it")]
+
+
+def spread(ctx: StepContext) -> Outcome:
+    """Several areas are surveyed by sub-agents; one, or a single file, is audited at once."""
+    alone = ctx.workflow_params["scope"] == "file" or len(ctx.step_state["areas"]) == 1
+    return Outcome.SKIP if alone else Outcome.OK
+
+
+def anything_due(ctx: StepContext) -> Outcome:
+    """Go on where something is to be mended; report at once where the documents are true."""
+    kinds = [row.partition("|")[2].partition("|")[0].strip() for row in ctx.step_state["findings"]]
+    return Outcome.OK if set(kinds) - {"exempt"} else Outcome.SKIP
+
+
+def log(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """Keep what every round settled."""
+    done = [*ctx.step_state.get("log", ()), f"Round {ctx.iteration}:", *ctx.step_state["settled"]]
+    return Outcome.OK, {"log": done}
+
+
+def forbidden(step: str) -> list[str]:
+    """What the prompts forbid in that step and in all, a rule a line."""
+    return [*PROMPTS[f"{step} (forbidden)"].splitlines(), *PROMPTS["all (forbidden)"].splitlines()]
+
+
+WORKFLOW = Workflow(
+    "doc-sync",
+    StepDef(
+        "discover",
+        "Discover documents and code",
+        PROMPTS["discover"],
+        {Outcome.OK: "survey", Outcome.SKIP: "audit"},
+        spread,
+        needs=["scope", "path"],
+        requires=MAP,
+        forbidden=forbidden("discover"),
+        when={Outcome.OK: "two areas or more", Outcome.SKIP: "one area, or one file: no sub-agent is needed"},
+    ),
+    StepDef(
+        "survey",
+        "Survey the areas",
+        PROMPTS["survey"],
+        {Outcome.OK: "audit"},
+        Dispatch(AgentRole.EXPLORE, task=PROMPTS["survey (task)"], targets="discover.areas", cap=8),
+        needs=["scope", "path", "discover.areas"],
+        forbidden=forbidden("survey"),
+        when={Outcome.OK: "every sub-agent has finished, or is accounted for as lost"},
+    ),
+    StepDef(
+        "audit",
+        "Audit the documents",
+        [PROMPTS["audit"], "", get_convention("documentation")],
+        {Outcome.OK: "migrate", Outcome.SKIP: "report"},
+        anything_due,
+        needs=["scope", "path", "discover.layout", "discover.areas", "discover.left_out", "survey.results"],
+        requires=AUDIT,
+        forbidden=forbidden("audit"),
+        when={Outcome.OK: "something is to be mended", Outcome.SKIP: "nothing is: the documents are true"},
+        allow={"read-on-some-paths": "where no survey was made, the step says to read the documents oneself"},
+    ),
+    StepDef(
+        "migrate",
+        "Move and mend the content",
+        [PROMPTS["migrate"], "", QUESTIONS],
+        {Outcome.OK: "indexes"},
+        log,
+        needs=["scope", "path", "discover.layout", "audit.findings"],
+        requires=SETTLED,
+        repeat=[PROMPTS["migrate (again)"], "", QUESTIONS],
+        forbidden=forbidden("migrate"),
+        when={Outcome.OK: "each finding is settled in the documents, or left with a reason"},
+    ),
+    StepDef(
+        "indexes",
+        "Update the indexes",
+        [PROMPTS["indexes"], "", get_convention("documentation", "Index: one per folder")],
+        {Outcome.OK: "documents-review"},
+        needs=["scope", "path", "discover.layout", "discover.left_out", "audit.findings", "migrate.settled"],
+        requires=INDEXED,
+        forbidden=forbidden("indexes"),
+        when={Outcome.OK: "the script finds nothing that is not an exception"},
+    ),
+    *review_loop(
+        "documents",
+        work="migrate",
+        passed="report",
+        reviewer=Dispatch(AgentRole.QUALITY_REVIEWER, task=PROMPTS["review (task)"]),
+        actions=[PROMPTS["review"]],
+        needs=["scope", "path"],
+    ),
+    StepDef(
+        "report",
+        "Report",
+        PROMPTS["report"],
+        {Outcome.OK: None},
+        needs=[
+            *("scope", "path", "discover.areas", "discover.left_out", "audit.findings"),
+            *("migrate.log", "indexes.indexes", "indexes.exceptions"),
+        ],
+        requires=REPORT,
+        forbidden=forbidden("report"),
+        when={Outcome.OK: "the user can read in it what changed and what was left"},
+        allow={"read-on-some-paths": "where nothing was wrong no round was made, and the step says what to report"},
+    ),
+    title="Doc sync",
+    description="Brings documents back in line with the code.",
+    params=PARAMS,
+)
+
+register_workflow(WORKFLOW)

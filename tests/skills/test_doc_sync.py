@@ -1,0 +1,409 @@
+"""doc-sync, walked as an agent, its explorers and its reviewer walk it: over a small store with planted drift."""
+
+from __future__ import annotations
+
+import json
+import os
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skills.lib.skillfile.commands import commands_in
+from skills.lib.skillfile.document import load_skill
+from skills.lib.skillfile.specification import check_specification
+from tests.skills.follower import SKILLS, Block, Follower, Values
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+SCRIPT = "doc-sync/scripts/doc_sync.py"
+CHECK = SKILLS / "doc-sync/scripts/check_docs.py"
+
+FILES = {
+    "README.md": "# Store\n\nKeeps records. To add a store of your own, write `src/mine.py`.\n",
+    "CLAUDE.md": "| what | contents | read when |\n|---|---|---|\n| `src/` | Code | changing it |\n"
+    "| `setup.cfg` | Settings | building |\n",
+    "CHANGELOG.md": "- `src/locks.py` is gone\n",
+    "docs/storage.md": "# Storage\n\nA lock is held for 30 s, see `src/locks.py`.\n\n"
+    "We changed the writer to replace files; see [writing](writing.md#order).\n",
+    "src/CLAUDE.md": "# Index\n\n| File | What | When |\n| --- | --- | --- |\n"
+    "| `lock.py` | Locks | changing who writes |\n",
+    "src/lock.py": "EXPIRY = 5\n",
+    "src/write.py": "import os\n\n\ndef write(path, text):\n    with open(path + '.part', 'w') as part:\n"
+    "        part.write(text)\n    os.replace(path + '.part', path)\n",
+}
+FOUND = [
+    "CLAUDE.md:3: the index leaves out `docs/`",
+    "CLAUDE.md:4: the index names `setup.cfg`, which is not in the root",
+    "README.md:3: `src/mine.py` is no file or folder of the project",
+    "docs/storage.md:3: `src/locks.py` is no file or folder of the project",
+    "docs/storage.md:5: the link to writing.md#order leads to no file",
+    "src/CLAUDE.md:5: the index leaves out `write.py`",
+]
+WRITER = "README.md, docs/, src/ | does what is said of locks and of writing hold? | docs/storage.md"
+INDEXES = "CLAUDE.md, src/ | do the indexes match their folders? | CLAUDE.md"
+MAP: Values = {
+    "layout": "CLAUDE.md is the index of a folder, docs/ is for users, CHANGELOG.md is history; nothing is generated.",
+    "areas": [WRITER, INDEXES],
+    "left_out": ["CHANGELOG.md | history"],
+}
+DRIFT_REPORT = "DRIFT: docs/storage.md:3 | 30 s | 5 s, src/lock.py:1\nINVISIBLE: src/write.py:5 | readers take no lock"
+INDEX_REPORT = "DRIFT: CLAUDE.md:4 | setup.cfg | there is none"
+FINDINGS = [
+    "D1 | index | CLAUDE.md:3-4 | leaves out docs/, names setup.cfg | a row for docs/, none for setup.cfg",
+    "D2 | exempt | README.md:3 | names src/mine.py | the file that the reader is about to make",
+    "D3 | drift | docs/storage.md:3 | 30 s, src/locks.py | 5 s, src/lock.py:1",
+    "D4 | temporal | docs/storage.md:5 | tells of a change | files are replaced whole, src/write.py:7",
+    "D5 | index | src/CLAUDE.md:5 | leaves out write.py | a row for it",
+    "D6 | invisible | src/write.py:5 | nobody says why readers need no lock | README or docs/storage.md",
+]
+SETTLED: Values = {
+    "settled": [
+        "D3 | done | docs/storage.md:3 says 5 s",
+        "D4 | done | docs/storage.md:5 says what holds",
+        "D6 | done | docs/storage.md:5 gives the reason",
+    ],
+}
+INDEXED: Values = {
+    "indexes": ["CLAUDE.md | docs/ added, setup.cfg struck", "src/CLAUDE.md | write.py added"],
+    "exceptions": ["README.md | src/mine.py | the file that the reader is about to make"],
+}
+REPORTED: Values = {
+    "report": "docs/storage.md claimed a lock of 30 s; it is 5 s (src/lock.py:1). It now says why readers take none. "
+    "Both indexes match their folders. README.md names src/mine.py as an example.",
+}
+MENDED = (
+    "# Storage\n\nA lock is held for 5 s, see `src/lock.py`.\n\n"
+    "Readers take no lock: a file is replaced whole (`src/write.py`).\n"
+)
+STATEMENTS = [
+    {"id": "true-1", "scope": "docs/storage.md:3", "check": "a lock is held for 5 s", "severity": "MUST"},
+    {"id": "reason-1", "scope": "docs/storage.md:5", "check": "the reason is given", "severity": "SHOULD"},
+]
+FAULT = "docs/storage.md:3 says 50 s, src/lock.py:1 says 5"
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A small store whose documents have drifted."""
+    (tmp_path / ".git").mkdir()
+    put(tmp_path, FILES)
+    return tmp_path
+
+
+@pytest.fixture
+def agent(project: Path) -> Follower:
+    """An agent whose working directory is a folder of the project, not its root."""
+    return Follower(SCRIPT, project / "src")
+
+
+@pytest.fixture
+def audit(agent: Follower) -> Block:
+    """The audit of the whole project, after both explorers have reported."""
+    return explored(agent, agent.follow(agent.begin(), MAP))
+
+
+def put(project: Path, files: dict[str, str]) -> None:
+    for path, content in files.items():
+        (project / path).parent.mkdir(parents=True, exist_ok=True)
+        (project / path).write_text(content, encoding="utf-8")
+
+
+def commands(block: Block) -> list[str]:
+    """The command of each sub-agent that is still to work."""
+    return [str(command.text) for command in block.root.iterfind("DISPATCH/child/command")]
+
+
+def explored(agent: Follower, survey: Block) -> Block:
+    """Have both explorers report, and run what the last one says."""
+    first, second = commands(survey)
+    agent.follow(agent.shell(first), {"result": DRIFT_REPORT})
+    return agent.shell(agent.follow(agent.shell(second), {"result": INDEX_REPORT}).next)
+
+
+def review(agent: Follower, block: Block, status: str) -> Block:
+    """Be the reviewer, and go through the gate."""
+    (command,) = commands(block)
+    items = [
+        {**STATEMENTS[0], "status": status, "finding": FAULT if status == "FAIL" else ""},
+        {**STATEMENTS[1], "status": "PASS", "finding": ""},
+    ]
+    gate = agent.shell(agent.follow(agent.shell(command), {"items": json.dumps(items)}).next)
+    assert gate.at == "documents-gate"
+    return agent.shell(gate.next)
+
+
+def mend_indexes(project: Path) -> None:
+    """Do what the step on indexes asks for."""
+    row = "| `docs/` | Guides | changing what users rely on |\n"
+    put(
+        project,
+        {
+            "CLAUDE.md": FILES["CLAUDE.md"].replace("| `setup.cfg` | Settings | building |\n", row),
+            "src/CLAUDE.md": FILES["src/CLAUDE.md"] + "| `write.py` | Writing of files | changing how files appear |\n",
+        },
+    )
+
+
+def check(project: Path, kind: str, *values: str | list[str]) -> tuple[int, list[str]]:
+    """The exit code of the check script and the lines that it prints."""
+    given = [value if isinstance(value, str) else json.dumps(value) for value in values]
+    done = subprocess.run(
+        [sys.executable, str(CHECK), kind, *given], cwd=project, capture_output=True, text=True, timeout=60
+    )
+    assert done.stderr == ""
+    return done.returncode, done.stdout.splitlines()
+
+
+def stable(block: Block) -> str:
+    """The block without what differs from run to run; a child's id is its run's with a number."""
+    run = (block.root.get("run") or "").partition(".")[0]
+    return block.stable().replace(run, "RUN").replace(os.environ["LOCKSTEP_HOME"], "HOME")
+
+
+@pytest.mark.req("W-04", "W-10", "W-18")
+def test_a_run_leads_from_drift_to_documents_that_are_true(agent: Follower, audit: Block, project: Path) -> None:
+    assert DRIFT_REPORT.splitlines()[0] in audit.context["survey.results"]
+    migrate = agent.follow(audit, {"findings": FINDINGS})
+    put(project, {"docs/storage.md": MENDED.replace("5 s", "50 s")})
+    indexes = agent.follow(migrate, SETTLED)
+    early = agent.follow(indexes, INDEXED)
+    assert (early.exit_code, early.root.get("code")) == (3, "missing-evidence")
+    assert FOUND[1] in early.words("WHY")
+    mend_indexes(project)
+    failed = review(agent, agent.follow(early, INDEXED), "FAIL")
+    assert (failed.at, failed.root.get("iteration")) == ("migrate", "2")
+    assert failed.context["documents.findings"] == f"- true-1 (MUST) a lock is held for 5 s: {FAULT}"
+    put(project, {"docs/storage.md": MENDED})
+    again = agent.follow(agent.follow(failed, SETTLED), INDEXED)
+    assert "iteration 2 of 5, re-verification" in again.words("STATE")
+    report = review(agent, again, "PASS")
+    assert report.context["migrate.log"].count("D3 | done") == 2
+    done = agent.follow(report, REPORTED)
+    assert (done.at, done.result) == ("done", REPORTED)
+    assert (project / "docs/storage.md").read_text(encoding="utf-8") == MENDED
+    assert check(project, "list", "repo", ".") == (1, [FOUND[2]])
+
+
+@pytest.mark.req("W-18")
+def test_what_the_agent_sees(agent: Follower, audit: Block, snapshot: SnapshotAssertion) -> None:
+    migrate = agent.follow(audit, {"findings": FINDINGS})
+    for name, block in {"audit": audit, "migrate": migrate}.items():
+        assert stable(block) == snapshot(name=name)
+        assert len(block.text) <= 10_000, name
+
+
+@pytest.mark.req("W-04")
+def test_each_area_has_an_explorer(agent: Follower) -> None:
+    survey = agent.follow(agent.begin("--scope", "repo"), MAP)
+    assert [child.get("target") for child in survey.root.iterfind("DISPATCH/child")] == [WRITER, INDEXES]
+    explorer = agent.shell(commands(survey)[0])
+    assert WRITER in explorer.words("DO")
+    assert INDEXES not in explorer.text
+
+
+@pytest.mark.req("W-03")
+@pytest.mark.parametrize(
+    "arguments, areas, fault",
+    [
+        (["--scope", "file", "--path", "docs/storage.md"], ["docs/ | ? | x", "src/ | ? | y"], FOUND[3]),
+        (["--scope", "file", "--path", "./src/lock.py"], ["docs, src | ? | x", "src | ? | y"], FOUND[5]),
+        (["--scope", "directory", "--path", "docs"], ["docs,src | ? | docs/storage.md"], FOUND[3]),
+    ],
+)
+def test_one_file_or_one_area_needs_no_sub_agent(
+    agent: Follower, arguments: list[str], areas: list[str], fault: str
+) -> None:
+    audit = agent.follow(agent.begin(*arguments), {**MAP, "areas": areas})
+    assert audit.at == "audit"
+    assert "survey.results" not in audit.context
+    missing = agent.follow(audit, {"findings": []})
+    assert fault in missing.words("WHY")
+    assert FOUND[0] not in missing.words("WHY")
+
+
+@pytest.mark.req("W-03")
+def test_where_the_documents_are_true_the_report_follows_at_once(agent: Follower, project: Path) -> None:
+    mend_indexes(project)
+    put(project, {"docs/storage.md": MENDED})
+    audit = agent.follow(agent.begin(), {**MAP, "areas": [". | does all hold? | README.md"]})
+    report = agent.follow(audit, {"findings": [FINDINGS[1].replace("D2", "D1")]})
+    assert report.at == "report"
+    assert agent.follow(report, REPORTED).at == "done"
+
+
+@pytest.mark.parametrize(
+    "changes, why",
+    [
+        ({"areas": ["docs/ | ? | x"]}, "README.md is in no area and not left out"),
+        ({"areas": ["doc/ | ? | x", ". | ? | x"]}, "doc: no such file or folder"),
+        ({"left_out": ["CHANGELOG.md"]}, "'CHANGELOG.md': write path | why it is left out"),
+    ],
+)
+def test_every_document_is_in_an_area_or_left_out(agent: Follower, changes: Values, why: str) -> None:
+    begun = agent.begin()
+    refused = agent.follow(begun, {**MAP, **changes})
+    assert (refused.exit_code, refused.root.get("code")) == (3, "missing-evidence")
+    assert why in refused.words("WHY")
+    assert agent.follow(refused, MAP).at == "survey"
+
+
+@pytest.mark.parametrize(
+    "scope, path, why",
+    [
+        ("file", "docs", "--path docs is not a file: abandon this run and begin one with other parameters"),
+        ("repo", "docs", "--path docs is a part, and --scope is repo: abandon this run"),
+        ("directory", "README.md", "--path README.md is not a directory: abandon this run"),
+        ("directory", "../..", "--path ../.. lies outside the project: abandon this run"),
+    ],
+)
+def test_a_path_that_does_not_fit_its_scope_is_told(agent: Follower, scope: str, path: str, why: str) -> None:
+    refused = agent.follow(agent.begin("--scope", scope, "--path", path), MAP)
+    assert why in refused.words("WHY")
+
+
+def test_an_audit_that_passes_over_what_the_script_finds_is_refused(agent: Follower, audit: Block) -> None:
+    refused = agent.follow(audit, {"findings": FINDINGS[2:4]})
+    assert (refused.exit_code, refused.root.get("code")) == (3, "missing-evidence")
+    for fault in (FOUND[0], FOUND[1], FOUND[2], FOUND[5]):
+        assert f"no finding names {fault}" in refused.words("WHY")
+    assert FOUND[3] not in refused.words("WHY")
+    assert agent.follow(refused, {"findings": FINDINGS}).at == "migrate"
+
+
+@pytest.mark.parametrize(
+    "row, why",
+    [
+        ("D9 | drift | README.md:1 | wrong", "write D1 | one of index, link, drift"),
+        ("D9 | style | README.md:1 | wrong | right", "write D1 | one of index, link, drift"),
+        ("D9 | drift | README.md | wrong | right", "D9, 'README.md': this is not path:line"),
+        ("D9 | drift | READ.md:1 | wrong | right", "D9, 'READ.md:1': no such file in the project"),
+        ("D9 | drift | ../../etc/passwd:1 | wrong | right", "no such file in the project"),
+        ("D9 | drift | README.md:4 | wrong | right", "D9, 'README.md:4': the file has 3 lines"),
+        ("D1 | drift | README.md:1 | wrong | right", "the id D1 is given twice"),
+    ],
+)
+def test_a_finding_of_the_audit_has_all_its_parts(project: Path, row: str, why: str) -> None:
+    code, lines = check(project, "audit", "repo", ".", [], [*FINDINGS, row])
+    assert (code, len(lines)) == (1, 1)
+    assert why in lines[0]
+
+
+@pytest.mark.parametrize(
+    "rows, why",
+    [
+        (["D3 | done | x", "D4 | left | y"], "D6 is missing"),
+        (["D1 | done | x", "D3 | done | x", "D4 | left | y", "D6 | done | x"], "D1 is no finding that is settled here"),
+        (["D3 | done | x", "D3 | done | x", "D4 | left | y", "D6 | done | x"], "D3 is given twice"),
+        (["D3 | done", "D4 | left | y", "D6 | done | x"], "'D3 | done': write D1 | done | what stands where now"),
+    ],
+)
+def test_every_finding_is_settled_once(project: Path, rows: list[str], why: str) -> None:
+    code, lines = check(project, "settled", FINDINGS, rows)
+    assert code == 1
+    assert lines[0].startswith(why)
+    assert check(project, "settled", FINDINGS, list(SETTLED["settled"])) == (0, [])
+
+
+@pytest.mark.parametrize(
+    "exceptions, wanted",
+    [
+        (["README.md | src/mine.py | an example"], []),
+        (["./README.md | `src/mine.py` | an example"], []),
+        ([], [FOUND[2]]),
+        (["README.md | src/mine.py"], ["'README.md | src/mine.py': write document | words as", FOUND[2]]),
+        (
+            ["README.md | src/mine.py | an example", "README.md | src/ours.py | another"],
+            ["README.md: src/ours.py is no fault; strike the exception"],
+        ),
+    ],
+)
+def test_what_remains_is_excepted_word_for_word(project: Path, exceptions: list[str], wanted: list[str]) -> None:
+    mend_indexes(project)
+    put(project, {"docs/storage.md": MENDED})
+    code, lines = check(project, "remaining", "repo", ".", [], exceptions)
+    assert (code, len(lines)) == (bool(wanted), len(wanted))
+    assert all(line.startswith(start) for line, start in zip(lines, wanted, strict=True))
+
+
+def test_the_script_finds_what_was_planted(project: Path) -> None:
+    assert check(project, "list", "repo", ".") == (1, FOUND)
+    assert check(project, "list", "directory", "docs") == (1, FOUND[3:5])
+    assert check(project, "list", "file", "README.md") == (1, FOUND[2:3])
+    assert check(project, "list", "file", "src/lock.py") == (1, FOUND[5:])
+    (project / ".gitignore").write_text("/src\n", encoding="utf-8")
+    assert FOUND[2] not in check(project, "list", "repo", ".")[1]
+
+
+OTHER = "| command | does |\n|---|---|\n| `make` | y |\n"
+INDEX = "| what | contents | read when |\n|---|---|---|\n"
+
+
+@pytest.mark.parametrize(
+    "path, text, wanted",
+    [
+        ("a.md", "[x](src/lock.py) [y](/src/lock.py#L1) ![z](../x.png)", ["the link to ../x.png leads outside"]),
+        ("a.md", "[x](https://x.org/y) [y](#here) [z](mailto:a@b.c) <http://x.org>", []),
+        ("a.md", "[x]: gone.md\n[^1]: gone.md\n", ["the link to gone.md leads to no file"]),
+        ("a.md", "[x](docs/a%20b.md 'title')", ["the link to docs/a%20b.md leads to no file"]),
+        ("a.md", "```\n[x](gone.md) `src/gone.py`\n```\n`[x](gone.md)`", []),
+        ("docs/a.md", "[x](../src/lock.py) [y](lock.py)", ["the link to lock.py leads to no file"]),
+        ("a.md", "`src/gone.py:12` and `gone.py::test`", ["`gone.py::test` is no file", "`src/gone.py:12` is no file"]),
+        ("a.md", "`lock.py` `lock.py:1` `./src/lock.py` `src/` `src`", []),
+        ("a.md", "`and/or` `application/json` `text.strip` `--x.py` `a b.py` `*.py`", []),
+        ("a.md", "`path/to/x.py` `x.rs` `/etc/x.py` `..`", []),
+        ("a.md", "`src/locker`", ["`src/locker` is no file or folder of the project"]),
+        ("history.md", "`src/gone.py` [x](gone.md)", ["the link to gone.md leads to no file"]),
+        ("src/AGENTS.md", INDEX + "| `*.py` | all | ever |\n", []),
+        ("src/AGENTS.md", INDEX + "| [`locks`](lock.py), `write.py` | all | ever |\n", []),
+        ("src/AGENTS.md", INDEX + "| `lock.py` | x | y |\n\n" + OTHER, ["the index leaves out `write.py`"]),
+        ("src/AGENTS.md", "Run `make`.\n\n" + OTHER, []),
+        ("src/notes.md", INDEX + "| `gone` | x | y |\n", []),
+    ],
+)
+def test_faults_of_a_document_are_named(project: Path, path: str, text: str, wanted: list[str]) -> None:
+    put(project, {path: text})
+    code, lines = check(project, "list", "file", path)
+    assert (code, len(lines)) == (bool(wanted), len(wanted))
+    for line, start in zip(lines, wanted, strict=True):
+        assert line.partition(": ")[2].startswith(start)
+
+
+def test_what_git_ignores_is_no_part_of_the_project(tmp_path: Path) -> None:
+    git = ["git", "-c", "init.defaultBranch=main"]
+    subprocess.run([*git, "init", "-q"], cwd=tmp_path, check=True, timeout=60)
+    put(tmp_path, {**FILES, ".gitignore": "out/\n", "out/x.md": "[x](gone.md)", "docs/é.md": "[x](gone.md)"})
+    code, lines = check(tmp_path, "list", "repo", ".")
+    assert (code, [line for line in lines if line not in FOUND]) == (
+        1,
+        ["docs/é.md:1: the link to gone.md leads to no file"],
+    )
+    assert [line for line in FOUND if line not in lines] == []
+
+
+def test_the_check_says_how_it_is_called(project: Path) -> None:
+    code, lines = check(project, "nothing")
+    assert (code, lines[0].startswith("usage: check_docs.py list SCOPE PATH | ")) == (2, True)
+    assert check(project, "settled", "[", "]")[0] == 1
+
+
+def test_many_complaints_are_cut_and_counted_and_a_list_is_whole(project: Path) -> None:
+    put(project, {"a.md": "".join(f"[x](gone{at}.md)\n" for at in range(30))})
+    code, lines = check(project, "remaining", "file", "a.md", [], [])
+    assert (code, len(lines), lines[-1]) == (1, 26, "and 5 more")
+    assert len(check(project, "list", "file", "a.md")[1]) == 30
+
+
+@pytest.mark.req("W-15")
+def test_skill_file_meets_the_specification_and_its_command_opens_a_run(agent: Follower) -> None:
+    folder = SKILLS / "doc-sync"
+    assert check_specification(folder) == []
+    (command,) = commands_in(load_skill(folder))
+    opened = agent.shell(
+        command.command.replace("SKILL_DIR", str(folder)).replace("python3", shlex.quote(sys.executable), 1)
+    )
+    assert (opened.at, opened.context) == ("discover", {"scope": "repo", "path": "."})
