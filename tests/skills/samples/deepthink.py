@@ -1,0 +1,19 @@
+"""What the scripted agent reports for deepthink."""
+
+from typing import Any
+
+from skills.lib.testing.samples import any_of
+
+PERSPECTIVES = [
+    "P1 the record | What happened so far? | counts | leaves wishes to others",
+    "P2 the newcomer | What would one wish for? | walks through three cases | leaves effort to others",
+    "P3 the opponent | What speaks against it? | takes the other side | leaves the rest to others",
+]
+VALUES: dict[str, Any] = {
+    "characterize.chosen": any_of("full", "quick"),
+    "plan.parts": ["Q1 | What was? | a count", "Q2 | What will be wished for? | three cases"],
+    "perspectives": PERSPECTIVES,
+    "design.coverage": ["Q1 | P1, P3", "Q2 | P2"],
+    "gate.checked": [f"P{number} | the claim that carries it | looked, and it is so" for number in (1, 2, 3)],
+    "gate.weak": any_of([], ["P2 | no case was walked through"]),
+}

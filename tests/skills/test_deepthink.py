@@ -1,0 +1,468 @@
+"""deepthink, walked as an agent and its sub-agents walk it: one real question, by the printed commands."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from skills.lib.skillfile.commands import commands_in
+from skills.lib.skillfile.document import load_skill
+from skills.lib.skillfile.specification import check_specification
+from skills.lib.testing.agent import Agent, shell_agent
+from tests.skills.follower import SKILLS
+
+if TYPE_CHECKING:
+    from syrupy.assertion import SnapshotAssertion
+
+    from skills.lib.testing.blocks import Block
+
+SCRIPT = SKILLS / "deepthink/scripts/deepthink.py"
+QUESTION = "Should our parser library, 40 users and one maintainer, promise backward compatibility before 1.0?"
+
+RECORD = (
+    "P1 the record | Which releases would a promise have forbidden? | counts in CHANGELOG.md | leaves wishes to others"
+)
+JOINER = "P2 the joiner | What would a user of 2028 wish for? | walks three users through it | leaves effort to others"
+OPPONENT = "P3 the opponent | What does a promise cost the one maintainer? | adds up hours | leaves the users to others"
+
+CLARIFY: dict[str, Any] = {
+    "reading": "Should a parser library with 40 users and one maintainer promise compatibility, and for what part?",
+    "use": "The maintainer; the answer becomes a paragraph of the README.",
+    "facts": ["40 projects depend on it | user says", "two of three releases broke a name | CHANGELOG.md:1-3"],
+    "terms": ["promise | a sentence in the README | a contract, set aside"],
+    "bounds": "The time before 1.0. Not whether to release 1.0.",
+}
+ABSTRACT: dict[str, Any] = {
+    "general": "When is it worth binding later choices so that a few can rely on them?",
+    "principles": [
+        "an open option is worth more the less is known | against a promise now | ends where waiting drives users off",
+        "what many have built on cannot be taken back | for a promise on data | ends where nobody has stored any",
+    ],
+    "tension": "Being free to mend the design against being something to build on.",
+}
+CHARACTERIZE: dict[str, Any] = {
+    "kind": "choice",
+    "answer_form": "A recommendation and the condition under which it turns.",
+    "tests": ["T1 | it says what happens at 400 users", "T2 | it names the part that is promised"],
+    "chosen": "full",
+    "why": "People who maintain libraries disagree on exactly this.",
+}
+RECALL: dict[str, Any] = {
+    "analogies": [
+        "a file format frozen in its third year | few users, one author | promise the data | users hold code here",
+        "a city that froze its street numbers | letters keep arriving | numbers outlive | no house moves",
+    ],
+    "lesson": "What others store is worth binding early; the second case disagrees on names.",
+}
+PLAN: dict[str, Any] = {
+    "parts": [
+        "Q1 | Which past releases would it have forbidden? | a count",
+        "Q2 | Who would stay for it? | three users",
+    ],
+    "decisive": "Q1: if it forbids none, a promise costs nothing.",
+    "guess": "Promise the file format alone.",
+}
+DESIGN: dict[str, Any] = {
+    "perspectives": [RECORD, JOINER, "P3 the sceptic | Is it bad? | thinks | leaves nothing"],
+    "coverage": ["Q1 | P1, P3", "Q2 | P2"],
+}
+CRITIQUE: dict[str, Any] = {
+    "faults": ["P3 | 'Is it bad?' can only be answered with yes | ask what it costs, in hours"],
+    "absent": "The maintainer, who would have to keep the promise at night.",
+}
+REVISE: dict[str, Any] = {
+    "perspectives": [RECORD, JOINER, OPPONENT],
+    "settled": ["P3 can only come to one answer | it adds up hours now"],
+}
+SOUND: dict[str, Any] = {
+    "checked": [
+        "P1 | two of three releases | opened CHANGELOG.md, counted two",
+        "P2 | two of three users would stay | walked one through, it holds",
+        "P3 | 30 hours a year | added them up again, 30",
+    ],
+    "weak": [],
+    "design": "holds",
+    "because": "The count and the three users together decide the question.",
+}
+PARTIAL: dict[str, Any] = {**SOUND, "weak": ["P2 | no upgrade was walked through, only wishes"]}
+FAILS: dict[str, Any] = {**SOUND, "design": "fails", "because": "Nobody asks what is promised, only whether."}
+AGGREGATE: dict[str, Any] = {
+    "agreements": ["names will change | P1, P3 | on separate grounds"],
+    "conflicts": ["P2 against P3 | the worth of 30 hours | open: ask two users"],
+    "insights": ["P2 | users store files and regenerate code | the data is what binds"],
+    "gaps": [],
+}
+SYNTHESIZE: dict[str, Any] = {
+    "answer": "Promise the file format and nothing else until a second maintainer has stayed a year.",
+    "claims": [
+        "S1 | names will change again | P1 | a year without a change",
+        "S2 | users store files | P2 | none does",
+    ],
+    "weakest": "S2, since three users were looked at.",
+}
+REFINE: dict[str, Any] = {
+    "attack": "The reversal: suppose that a user left for want of a promise on names.",
+    "came": "Held: the one who left in May named speed (issue 12 says so).",
+    "answer": "Promise the file format alone, until a second maintainer has stayed a year.",
+    "claims": ["S1 | names will change again | P1 | a year without", "S2 | users store files | P2 | none does"],
+    "open": ["whether 400 users would change it | no, the data binds all the more"],
+    "confidence": "certain",
+}
+OUTPUT: dict[str, Any] = {
+    "answer": "Promise the file format and nothing else.",
+    "report": "Promise the file format and nothing else, until a second maintainer has stayed a year. " * 3,
+}
+STEPS: dict[str, dict[str, Any]] = {
+    "clarify": CLARIFY,
+    "abstract": ABSTRACT,
+    "characterize": CHARACTERIZE,
+    "recall": RECALL,
+    "plan": PLAN,
+    "design": DESIGN,
+    "critique": CRITIQUE,
+    "revise": REVISE,
+    "dispatch": {},
+    "gate": SOUND,
+    "aggregate": AGGREGATE,
+    "synthesize": SYNTHESIZE,
+    "refine": REFINE,
+    "output": OUTPUT,
+}
+WORKED: dict[str, dict[str, Any]] = {
+    "take-up": {
+        "task": "Count the releases that took a public name away.",
+        "turns": "Either most did, or none; the changelog decides.",
+    },
+    "gather": {"found": ["F1 | two of three releases broke a name | CHANGELOG.md:1-3"], "unknown": []},
+    "reason": {
+        "chain": ["1 | a promise on names would have forbidden two | from F1", "2 | it will forbid more | assumed"],
+        "other_way": "The design may be finished now; it breaks at the roadmap of June.",
+    },
+    "answer": {
+        "draft": "A promise on names would have forbidden two of three releases.",
+        "claims": ["A1 | two of three releases broke a name | F1"],
+    },
+    "question": {"questions": ["V1 | How many releases took a public name away? | look in: CHANGELOG.md"]},
+    "verify": {"answers": ["V1 | observed | two, 0.2 and 0.3 | CHANGELOG.md:1-3"]},
+    "challenge": {
+        "standing": ["A1 | upheld | by V1: the same two"],
+        "counter": "The users who matter never upgrade, so the count says nothing of them.",
+        "limits": "It sees releases and not the people who bore them.",
+    },
+    "report": {
+        "claims": ["two of three releases broke a name | CHANGELOG.md:1-3 | upheld"],
+        "against": "Those who never upgrade did not feel any of it; the count stands.",
+        "unsure": [],
+        "confidence": "high",
+    },
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A library with three releases."""
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "CHANGELOG.md").write_text("0.3 renamed parse()\n0.2 dropped read()\n0.1 first\n", encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def agent(project: Path) -> Agent:
+    """An agent whose commands run in this process."""
+    return Agent(SCRIPT, project)
+
+
+def come_to(agent: Agent, step: str, block: Block | None = None, **instead: dict[str, Any]) -> Block:
+    """Go on from the block, or from a new run, to the step, by the sample of each step or by what stands instead."""
+    block = block or agent.open(question=QUESTION)
+    while block.step != step:
+        assert block.exit_code == 0, block.text + block.errors
+        if block.children:
+            block = worked_out(agent, block)
+        else:
+            block = agent.follow(block, **{**STEPS[block.step], **instead.get(block.step, {})})
+    return block
+
+
+def worked_out(agent: Agent, dispatch: Block, lost: str = "none", said: str = "came to a sound answer") -> Block:
+    """Have every sub-agent do its eight steps, or be lost, and run what the orchestrator is then to run."""
+    last = dispatch
+    for child in dispatch.children:
+        name = child.target.split()[0]
+        if name == lost:
+            last = agent.lose(dispatch, child.id, "the host killed it")
+            continue
+        last = agent.run_command(child.command)
+        for step, values in WORKED.items():
+            assert last.step == step, last.text
+            answer = {"answer": f"{name} {said}, and says in full what it rests on."} if step == "report" else {}
+            last = agent.follow(last, **values, **answer)
+    return agent.run_command(last.next)
+
+
+def stable(block: Block) -> str:
+    """The block without what differs from run to run."""
+    text = block.text.replace(sys.executable, "PYTHON").replace(str(SKILLS.parent), "ROOT")
+    text = text.replace(block.run.partition(".")[0], "RUN").replace(os.environ["LOCKSTEP_HOME"], "HOME")
+    return re.sub(r"--project \S+?(?=[ <])", "--project PROJECT", text)
+
+
+@pytest.mark.req("W-03", "W-04", "W-18")
+def test_a_full_run_asks_the_weak_again_keeps_the_rest_and_ends_in_an_answer(agent: Agent) -> None:
+    dispatch = come_to(agent, "dispatch")
+    assert [child.target for child in dispatch.children] == [RECORD, JOINER, OPPONENT]
+    gate = worked_out(agent, dispatch, lost="P3", said="answered in round one")
+    assert gate.context["dispatch.lost"] == "- P3 | nobody came back: the host killed it"
+
+    again = agent.follow(gate, **{**PARTIAL, "checked": PARTIAL["checked"][:2]})
+    assert (again.step, again.root.get("iteration")) == ("dispatch", "2")
+    assert [child.target.split("\n")[0] for child in again.children] == [JOINER, OPPONENT]
+    asked = agent.run_command(again.children[0].command).context["perspective"]
+    assert asked == (
+        f"{JOINER}\n\nAsked again. What was missing: no upgrade was walked through, only wishes"
+        "\n\nThe earlier answer: P2 answered in round one, and says in full what it rests on."
+    )
+    lost = agent.run_command(again.children[1].command).context["perspective"]
+    assert lost == f"{OPPONENT}\n\nAsked again. What was missing: nobody came back: the host killed it"
+
+    gate = worked_out(agent, again, said="answered in round two")
+    assert gate.root.get("iteration") == "2"
+    assert re.findall(r"P\d answered in round \w+", gate.context["dispatch.answers"]) == [
+        "P1 answered in round one",
+        "P2 answered in round two",
+        "P3 answered in round two",
+    ]
+    assert gate.context["dispatch.lost"] == ""
+    assert gate.context["gate.sound"] == "- P1 | two of three releases | opened CHANGELOG.md, counted two"
+    aggregate = agent.follow(gate, **SOUND)
+    assert (aggregate.step, aggregate.context["gate.verdict"]) == ("aggregate", "pass")
+    output = come_to(agent, "output", aggregate)
+    assert output.context["refine.answer"].startswith("Promise the file format alone")
+    done = agent.follow(output, **OUTPUT)
+    assert (done.kind, done.result["output.answer"]) == ("done", "Promise the file format and nothing else.")
+    assert [(one.step, one.outcome) for one in agent.taken(done.run)][8:14] == [
+        ("dispatch", "ok"),
+        ("gate", "iterate"),
+        ("dispatch", "ok"),
+        ("gate", "ok"),
+        ("aggregate", "ok"),
+        ("synthesize", "ok"),
+    ]
+
+
+@pytest.mark.req("W-03", "W-18")
+def test_a_quick_run_goes_from_the_plan_to_the_synthesis_in_a_real_shell(project: Path) -> None:
+    agent = shell_agent(SCRIPT, project, project)
+    block = agent.open(question=QUESTION, mode="quick")
+    seen = [block.step]
+    while block.kind == "step":
+        chosen = {"chosen": "quick"} if block.step == "characterize" else {}
+        block = agent.follow(block, **{**STEPS[block.step], **chosen})
+        seen.append(block.step or block.kind)
+        if block.step == "synthesize":
+            assert not [name for name in block.context if name.startswith("aggregate.")]
+            assert block.context["plan.parts"].startswith("- Q1 | Which past releases")
+    assert seen == [
+        *("clarify", "abstract", "characterize", "recall", "plan"),
+        *("synthesize", "refine", "output", "done"),
+    ]
+    assert ("plan", "skip", "synthesize") in [(one.step, one.outcome, one.target) for one in agent.taken(block.run)]
+
+
+@pytest.mark.parametrize("given, other", [("quick", "full"), ("full", "quick")])
+def test_a_mode_other_than_the_one_given_is_refused(agent: Agent, given: str, other: str) -> None:
+    block = agent.open(question=QUESTION, mode=given)
+    for values in (CLARIFY, ABSTRACT):
+        block = agent.follow(block, **values)
+    assert block.context["mode"] == given
+    refused = agent.follow(block, **{**CHARACTERIZE, "chosen": other})
+    assert (refused.exit_code, refused.code) == (3, "missing-evidence")
+    assert f"chosen is {other}, and this run was opened with --mode {given}: record chosen={given}" in refused.why
+    assert agent.follow(refused, **{**CHARACTERIZE, "chosen": given}).step == "recall"
+
+
+@pytest.mark.parametrize("chosen, leads_to", [("quick", "synthesize"), ("full", "design")])
+def test_where_no_mode_is_given_the_third_step_chooses(agent: Agent, chosen: str, leads_to: str) -> None:
+    plan = come_to(agent, "plan", characterize={"chosen": chosen})
+    assert plan.context["characterize.chosen"] == chosen
+    assert agent.follow(plan, **PLAN).step == leads_to
+
+
+@pytest.mark.req("W-04")
+def test_a_sub_agent_knows_the_question_and_its_own_line_and_verifies_blind(agent: Agent) -> None:
+    dispatch = come_to(agent, "dispatch")
+    block = agent.run_command(dispatch.children[1].command)
+    assert block.context == {
+        "question": QUESTION,
+        "reading": CLARIFY["reading"],
+        "bounds": CLARIFY["bounds"],
+        "perspective": JOINER,
+        "facts": "- 40 projects depend on it | user says\n- two of three releases broke a name | CHANGELOG.md:1-3",
+    }
+    assert int(str(block.root.get("of"))) == 8
+    while block.step != "verify":
+        assert "Promise the file format" not in block.text
+        block = agent.follow(block, **WORKED[block.step])
+    assert set(block.context) == {"question.questions"}
+
+
+@pytest.mark.req("W-03")
+def test_weak_answers_are_asked_for_in_four_rounds_at_most_and_then_named(agent: Agent) -> None:
+    block = come_to(agent, "dispatch")
+    asked = []
+    while block.step == "dispatch":
+        asked.append([child.target.split()[0] for child in block.children])
+        block = agent.follow(worked_out(agent, block), **PARTIAL)
+    assert asked == [["P1", "P2", "P3"], ["P2"], ["P2"], ["P2"]]
+    assert block.step == "aggregate"
+    assert block.context["gate.verdict"] == "partial"
+    assert block.context["gate.again"] == "- P2 | no upgrade was walked through, only wishes"
+
+
+@pytest.mark.req("W-03")
+def test_a_failed_design_is_drawn_anew_and_what_came_of_it_set_aside(agent: Agent) -> None:
+    gate = worked_out(agent, come_to(agent, "dispatch"), said="answered the old design")
+    design = agent.follow(gate, **FAILS)
+    assert (design.step, design.root.get("iteration")) == ("design", "2")
+    assert design.context["gate.because"] == "Nobody asks what is promised, only whether."
+    assert design.context["revise.perspectives"].count("\n") == 2
+    block = come_to(agent, "dispatch", design)
+    assert [child.target for child in block.children] == [RECORD, JOINER, OPPONENT]
+    gate = worked_out(agent, block, lost="P1")
+    assert "the old design" not in gate.context["dispatch.answers"]
+    assert gate.context["dispatch.answers"].count("perspective: ") == 2
+    assert gate.context["gate.sound"] == ""
+
+
+@pytest.mark.req("W-03")
+def test_a_design_that_fails_to_the_last_round_leads_on_and_says_so(agent: Agent) -> None:
+    block = come_to(agent, "dispatch")
+    rounds = 0
+    while block.step == "dispatch":
+        rounds += 1
+        block = agent.follow(worked_out(agent, block), **FAILS)
+        block = block if block.step == "aggregate" else come_to(agent, "dispatch", block)
+    assert (rounds, block.step, block.context["gate.verdict"]) == (4, "aggregate", "fail")
+    assert block.context["gate.because"] == "Nobody asks what is promised, only whether."
+
+
+@pytest.mark.req("W-04")
+def test_one_lost_when_asked_again_keeps_its_earlier_answer_and_stays_weak(agent: Agent) -> None:
+    gate = worked_out(agent, come_to(agent, "dispatch"), said="answered in round one")
+    gate = worked_out(agent, agent.follow(gate, **PARTIAL), lost="P2")
+    assert "P2 answered in round one" in gate.context["dispatch.answers"]
+    again = agent.follow(gate, **SOUND)
+    assert [child.target.split()[0] for child in again.children] == ["P2"]
+    assert again.context["gate.again"] == "- P2 | nobody came back: the host killed it"
+
+
+@pytest.mark.req("W-04")
+def test_a_round_in_which_all_are_lost_is_asked_again(agent: Agent) -> None:
+    block = come_to(agent, "dispatch")
+    for child in block.children:
+        left = agent.lose(block, child.id, "no sub-agents today")
+    gate = agent.run_command(left.next)
+    again = agent.follow(gate, **{**SOUND, "checked": []})
+    assert [child.target.split()[0] for child in again.children] == ["P1", "P2", "P3"]
+
+
+@pytest.mark.req("W-04")
+def test_the_gate_is_not_reached_while_a_sub_agent_is_out(agent: Agent) -> None:
+    dispatch = come_to(agent, "dispatch")
+    refused = agent.run_command(dispatch.next)
+    assert (refused.exit_code, refused.code) == (3, "unaccounted-child")
+    assert refused.valid == [child.id for child in dispatch.children]
+
+
+@pytest.mark.parametrize(
+    "step, wrong, why",
+    [
+        ("plan", {"parts": ["Which? | a count", "Q2 | Who? | users"]}, "it does not begin with Q1"),
+        ("plan", {"parts": ["Q1 | Which?", "Q2 | Who? | users"]}, "2 parts; write Q1 | sub-question"),
+        ("design", {"perspectives": [RECORD, JOINER, "P4 x | y? | z | w"]}, "it does not begin with P3"),
+        ("design", {"perspectives": [RECORD, JOINER, "P3 x | y? | z"]}, "3 parts; write P1 name | its question"),
+        (
+            "design",
+            {"perspectives": [RECORD, JOINER, "P3 The Record | y? | z | w"]},
+            "another perspective has that name",
+        ),
+        ("design", {"perspectives": [RECORD, JOINER, "P3 | y? | z | w"]}, "it has no name"),
+        ("design", {"coverage": ["Q1 | P1, P7", "Q2 | P2"]}, "there is no P7"),
+        ("design", {"coverage": ["Q1 | P1", "Q3 | P2"]}, 'Q2 has no perspective; add "Q2 | P1"'),
+        ("design", {"perspectives": [RECORD, JOINER]}, "2 entries is out of range"),
+        ("revise", {"perspectives": [JOINER, RECORD, OPPONENT]}, "it does not begin with P1"),
+    ],
+)
+def test_a_plan_or_design_out_of_form_is_refused_and_the_right_one_goes_on(
+    agent: Agent, step: str, wrong: dict[str, Any], why: str
+) -> None:
+    block = come_to(agent, step)
+    refused = agent.follow(block, **{**STEPS[step], **wrong})
+    assert (refused.exit_code, refused.kind) == (3, "refused")
+    assert why in refused.why
+    assert agent.follow(refused, **STEPS[step]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "wrong, why",
+    [
+        ({"checked": SOUND["checked"][:2]}, 'P3 has no entry; add "P3 | claim | what you checked, what came"'),
+        ({"checked": [*SOUND["checked"][:2], "P3 | sounds right"]}, "2 parts, and it has 3"),
+        ({"checked": [*SOUND["checked"], "P9 | claim | looked"]}, "it does not begin with one of P1, P2, P3"),
+        ({"weak": ["P2"]}, "1 parts, and it has 2"),
+        ({"weak": ["all of them | thin"]}, "it does not begin with one of P1, P2, P3"),
+        ({"design": "pass"}, "one of holds, fails"),
+    ],
+)
+def test_a_judgement_that_leaves_an_answer_out_is_refused(agent: Agent, wrong: dict[str, Any], why: str) -> None:
+    gate = worked_out(agent, come_to(agent, "dispatch"))
+    refused = agent.follow(gate, **{**SOUND, **wrong})
+    assert (refused.exit_code, refused.kind) == (3, "refused")
+    assert why in refused.why
+    assert agent.follow(refused, **SOUND).step == "aggregate"
+
+
+@pytest.mark.req("W-03")
+@pytest.mark.parametrize("confidence, leads_to", [("certain", "output"), ("high", "refine"), ("exploring", "refine")])
+def test_only_certain_ends_the_refinement(agent: Agent, confidence: str, leads_to: str) -> None:
+    block = come_to(agent, "refine", characterize={"chosen": "quick"})
+    assert agent.follow(block, **{**REFINE, "confidence": confidence}).step == leads_to
+
+
+@pytest.mark.req("W-03")
+def test_five_passes_are_the_most_and_the_reply_learns_the_confidence(agent: Agent) -> None:
+    block = come_to(agent, "refine", characterize={"chosen": "quick"})
+    passes = 0
+    while block.step == "refine":
+        passes += 1
+        assert ("This is a further pass" in block.words("DO")) == (passes > 1)
+        block = agent.follow(block, **{**REFINE, "confidence": "medium", "attack": f"Attack {passes}, in earnest."})
+    assert (passes, block.step, block.context["refine.confidence"]) == (5, "output", "medium")
+    assert re.findall(r"Pass \d, confidence medium. Tried: Attack \d", block.context["refine.log"]) == [
+        f"Pass {number}, confidence medium. Tried: Attack {number}" for number in (1, 2, 3, 4, 5)
+    ]
+
+
+@pytest.mark.req("W-18")
+def test_what_is_seen_when_weak_ones_are_asked_again(agent: Agent, snapshot: SnapshotAssertion) -> None:
+    gate = worked_out(agent, come_to(agent, "dispatch"))
+    again = agent.follow(gate, **PARTIAL)
+    assert stable(gate) == snapshot(name="gate")
+    assert stable(again) == snapshot(name="dispatch again")
+    assert stable(agent.run_command(again.children[0].command)) == snapshot(name="asked again")
+
+
+@pytest.mark.req("W-15")
+def test_skill_file_meets_the_specification_and_its_command_opens_a_run(agent: Agent) -> None:
+    folder = SKILLS / "deepthink"
+    assert check_specification(folder) == []
+    (command,) = commands_in(load_skill(folder))
+    python = command.command.replace("python3", shlex.quote(sys.executable), 1)
+    opened = agent.run_command(python.replace("SKILL_DIR", str(folder)))
+    assert (opened.step, opened.root.get("of")) == ("clarify", "14")
