@@ -1,0 +1,235 @@
+"""The graph of solution-design: find the real problem, have perspectives propose, join, challenge, select, write."""
+
+from __future__ import annotations
+
+from skills.lib.prompts import read_prompts
+from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
+from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
+from skills.lib.workflow.types import AgentRole, Dispatch, Outcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from skills.lib.workflow.core import Handler
+    from skills.lib.workflow.requirements import Requirement
+
+PROMPTS = read_prompts(__file__)
+PERSPECTIVES = ("minimal", "removal", "upstream", "structural", "domain", "stateless", "first-principles")
+# How many of them, from the left, an effort takes.
+BY_EFFORT = {"small": 3, "medium": 5, "large": 7}
+
+SITUATION: list[Requirement] = [
+    Field("wanted", minimum=20, maximum=800, help="what the user wants to be able to do or be rid of, in their terms"),
+    Field("facts", "list", minimum=2, maximum=14, help='each "fact | place or source"'),
+    Field("limits", "list", maximum=8, help='each "C1 | limit | hard or soft, set by whom"; [] where there is none'),
+    Field(
+        "done_when", "list", minimum=1, maximum=5, help='each "what to do or look at | what is seen once it is solved"'
+    ),
+]
+SIZE: list[Requirement] = [
+    Field("effort", choices=tuple(BY_EFFORT), help="small asks three perspectives, medium five, large all seven"),
+    Field("stakes", minimum=20, maximum=500, help="how far a wrong design reaches, and what undoing it costs"),
+    Field(
+        "also", "list", choices=PERSPECTIVES, maximum=4, help="perspectives that this problem calls for besides; or []"
+    ),
+]
+REAL: list[Requirement] = [
+    Field(
+        "real_problem",
+        minimum=20,
+        maximum=600,
+        help="the problem to solve, in one or two sentences, without a solution",
+    ),
+    Field(
+        "behind",
+        "list",
+        minimum=1,
+        maximum=5,
+        help='each "because … | seen where, or assumed", from the wish downwards',
+    ),
+    Field("assumed", "list", maximum=6, help='each "what the request takes for granted | true, false or untested"'),
+    Field(
+        "criteria", "list", minimum=2, maximum=6, help='each "R1 | what any solution must do | how one would see it"'
+    ),
+]
+JOINED: list[Requirement] = [
+    Field("ideas", "list", minimum=2, maximum=10, help='each "I1 | idea | which perspectives had it"'),
+    Field("disputes", "list", maximum=6, help='each "who against whom | over what | what would settle it"'),
+    Field("learned", "list", maximum=8, help='each "fact that nobody knew before | place | what it changes"'),
+]
+CANDIDATES: list[Requirement] = [
+    Field("candidates", "list", minimum=2, maximum=4, help='each "K1 name | how it solves it | ideas used | gives up"'),
+    Field(
+        "smallest", minimum=20, maximum=400, help="which candidate is the least change that could do, and why not less"
+    ),
+    Command(["check_design.py", "candidates", "{candidates}"], 60, help="K1, K2, … with their four parts"),
+]
+ATTACKS: list[Requirement] = [
+    Field(
+        "attacks", "list", minimum=2, maximum=12, help='each "K1 | what happens, step by step | holds, bends or breaks"'
+    ),
+    Field("met", "list", minimum=2, maximum=4, help='every candidate: "K1 | R1 yes: by what; R2 no: why; …"'),
+    Command(
+        ["check_design.py", "attacks", "{synthesize.candidates}", "{attacks}", "{met}"],
+        60,
+        help="every candidate is attacked and held against the criteria",
+    ),
+]
+CHOICE: list[Requirement] = [
+    Field("choice", choices=("K1", "K2", "K3", "K4"), help="the candidate that is taken"),
+    Field("why", minimum=40, maximum=1000, help="what decides it, by criteria and attacks"),
+    Field("against", minimum=20, maximum=600, help="the best argument against the choice, and why it does not prevail"),
+    Field("rejected", "list", minimum=1, maximum=3, help='every other one: "K2 | why not | what would make it right"'),
+    Command(
+        ["check_design.py", "choice", "{synthesize.candidates}", "{challenge.attacks}", "{choice}", "{rejected}"],
+        60,
+        help="the choice is a candidate that no attack broke, and every other one is rejected with a reason",
+    ),
+]
+WRITTEN: list[Requirement] = [
+    Field("design", maximum=300, help="path of the design's file, relative to the project's root"),
+    Field("summary", minimum=40, maximum=1000, help="the design in a few sentences, for the user"),
+    Artifact("{design}", help="the design as Markdown"),
+    Command(
+        ["check_design.py", "document", "{design}", "{calibrate.left_out}", "{explore.lost}"],
+        60,
+        help="all seven headings, and every perspective that was not heard is named",
+    ),
+]
+PARAMS = [
+    Arg("problem", minimum=10, maximum=6000, help="the problem, with all that was said about it"),
+    Arg("constraints", maximum=3000, default="none stated", help="limits that any solution must respect"),
+]
+
+ASKED = ("problem", "constraints")
+KNOWN = ("context.facts", "context.limits", "context.done_when")
+GOAL = ("reflect.real_problem", "reflect.criteria")
+DECIDED = ("select.choice", "select.why", "select.against", "select.rejected")
+UNHEARD = ("calibrate.left_out", "explore.lost")
+
+
+def calibrate(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """Take the perspectives of the effort and those asked for besides; keep which are left out."""
+    wanted = {*PERSPECTIVES[: BY_EFFORT[ctx.step_state["effort"]]], *ctx.step_state["also"]}
+    taken = [name for name in PERSPECTIVES if name in wanted]
+    return Outcome.OK, {"perspectives": taken, "left_out": [name for name in PERSPECTIVES if name not in wanted]}
+
+
+def collect(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """Keep each proposal under its perspective, and name the perspectives that nobody came back from."""
+    results = ctx.step_state["results"]
+    proposals = [{"perspective": one["target"], **one["values"]} for one in results if one["status"] == "done"]
+    lost = [f"{one['target']} | {one.get('reason') or 'no reason'}" for one in results if one["status"] != "done"]
+    return Outcome.OK, {"proposals": proposals, "lost": lost}
+
+
+def step(
+    name: str,
+    title: str,
+    ways: tuple[str | None, str],
+    needs: Sequence[str],
+    requires: Sequence[Requirement] = (),
+    handler: Handler | Dispatch | None = None,
+) -> StepDef:
+    """One step of the line, with the next one and when to go there; its prompts stand under its name."""
+    forbidden = PROMPTS[f"{name} (forbidden)"].splitlines()
+    after, when = {Outcome.OK: ways[0]}, {Outcome.OK: ways[1]}
+    return StepDef(
+        name, title, PROMPTS[name], after, handler, needs=needs, requires=requires, forbidden=forbidden, when=when
+    )
+
+
+WORKFLOW = Workflow(
+    "solution-design",
+    step(
+        "context",
+        "Collect the context",
+        ("calibrate", "each fact has its place, and it is plain how one would see that the problem is gone"),
+        ASKED,
+        SITUATION,
+    ),
+    step(
+        "calibrate",
+        "Calibrate the effort",
+        ("reflect", "the effort fits what a wrong design would cost"),
+        (*ASKED, "context.wanted", *KNOWN),
+        SIZE,
+        calibrate,
+    ),
+    step(
+        "reflect",
+        "Reflect on the real problem",
+        ("explore", "the problem holds no solution, and no criterion fits one solution alone"),
+        (*ASKED, "context.wanted", *KNOWN, "calibrate.stakes"),
+        REAL,
+    ),
+    step(
+        "explore",
+        "Have the perspectives propose",
+        ("aggregate", "every sub-agent has finished, or is accounted for as lost"),
+        (*GOAL, "calibrate.perspectives", "calibrate.left_out"),
+        handler=Dispatch(
+            AgentRole.ARCHITECT,
+            script="perspective.py",
+            targets="calibrate.perspectives",
+            then=collect,
+            params={
+                "perspective": "{target}",
+                "problem": "{reflect.real_problem}",
+                "criteria": "{reflect.criteria}",
+                "facts": "{context.facts}",
+                "limits": "{context.limits}",
+            },
+            cap=len(PERSPECTIVES),
+        ),
+    ),
+    step(
+        "aggregate",
+        "Join the proposals",
+        ("synthesize", "every idea says who had it, and what was learned is apart from what is proposed"),
+        (*GOAL, "context.facts", "context.limits", "reflect.assumed", "explore.proposals", *UNHEARD),
+        JOINED,
+    ),
+    step(
+        "synthesize",
+        "Build the candidates",
+        ("challenge", "two to four candidates that differ in what they give up"),
+        (*GOAL, "context.limits", "aggregate.ideas", "aggregate.disputes", "aggregate.learned", "explore.proposals"),
+        CANDIDATES,
+    ),
+    step(
+        "challenge",
+        "Challenge each candidate",
+        ("select", "every candidate was attacked where it is weakest, and held against every criterion"),
+        (*GOAL, *KNOWN, "aggregate.learned", "synthesize.candidates"),
+        ATTACKS,
+    ),
+    step(
+        "select",
+        "Select one",
+        ("output", "one is chosen for reasons that the attacks and criteria bear, and each other one is answered"),
+        (
+            *(*GOAL, "calibrate.stakes", "context.limits", "synthesize.candidates", "synthesize.smallest"),
+            *("challenge.attacks", "challenge.met"),
+        ),
+        CHOICE,
+    ),
+    step(
+        "output",
+        "Write the design",
+        (None, "the design is written, and what was not heard is named in it"),
+        (
+            *(*ASKED, *GOAL, "reflect.behind", *KNOWN, "aggregate.learned"),
+            *("synthesize.candidates", "challenge.attacks", *DECIDED),
+            *("calibrate.effort", "calibrate.perspectives", *UNHEARD),
+        ),
+        WRITTEN,
+    ),
+    title="Solution design",
+    description="Designs the solution of one problem from several perspectives, and selects one candidate by attack.",
+    params=PARAMS,
+)
+
+register_workflow(WORKFLOW)

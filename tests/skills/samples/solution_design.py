@@ -1,0 +1,19 @@
+"""What the scripted agent reports for solution-design."""
+
+from typing import Any
+
+SECTIONS = ("Problem", "Design", "Why", "Alternatives", "Risks", "Steps", "Perspectives")
+VALUES: dict[str, Any] = {
+    "calibrate.also": [],
+    "synthesize.candidates": [
+        "K1 refuse | the border refuses a second one | I1 | repeating on purpose",
+        "K2 merge | a job merges two that are the same | I2 | seeing both",
+    ],
+    "challenge.attacks": ["K1 | two at once | bends: an index refuses", "K2 | half done, then killed | breaks"],
+    "challenge.met": ["K1 | R1 yes: the index", "K2 | R1 no: a job comes late"],
+    "select.choice": "K1",
+    "select.rejected": ["K2 | it comes late | orders that may be merged"],
+}
+FILES = {
+    "design": "".join(f"## {name}\n\nStructural, domain, stateless, first-principles.\n\n" for name in SECTIONS),
+}
