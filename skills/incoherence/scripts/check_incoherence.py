@@ -1,0 +1,308 @@
+"""Checks what a run of incoherence records, in the project's root: that quotations stand, that nothing is forgotten.
+
+Called as ``CHECK ARGUMENT…``; lists are JSON arrays, and an argument that still is a name in braces, such as
+``{plan.items}``, was never recorded and counts as empty. Prints each fault and ends with 1 if there is one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Callable
+from typing import Any
+
+# Also where Python leaves the folder of a script out (PYTHONSAFEPATH).
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+import incoherence_quotes as quotes  # type: ignore[import-not-found]  # beside this script, in no package
+
+SHOWN = 10
+ENTRY = 650
+CONFIRMED = ("ambiguity", "gap", "drift", "contradiction")
+DISMISSED = ("false-alarm", "duplicate", "unjudged")
+SEVERITIES = ("MUST", "SHOULD", "COULD")
+SECTIONS = ("Summary", "Issues", "Coverage", "Open")
+NO_CELLS = "it has {count} parts, and takes {wanted} with bars between: {form}"
+
+Entries = list[str]
+
+
+def cells(entry: str) -> list[str]:
+    """The parts of an entry that bars separate."""
+    return [part.strip() for part in entry.split("|")]
+
+
+def name(entry: str) -> str:
+    """The id that an entry begins with."""
+    return cells(entry)[0]
+
+
+def coverage_faults(wanted: Entries, given: Entries, what: str) -> Entries:
+    """Which ids are missing, are there more than once, or are none at all."""
+    count = Counter(given)
+    missing = [one for one in wanted if not count[one]]
+    found = [f"{what} {', '.join(missing)}: missing; each stands exactly once"] if missing else []
+    often = {one: times for one, times in count.items() if times > 1}
+    found += [f"{what} {one[:60]} stands {times} times; each stands exactly once" for one, times in often.items()]
+    valid = ", ".join(wanted) or "none"
+    return found + [f"{one[:60]!r} is no {what} here; there are: {valid}" for one in count if one not in wanted]
+
+
+def each(entries: Entries, fault: Callable[[str], str]) -> Entries:
+    """The faults of entries, one by one."""
+    pairs = [(entry, fault(entry)) for entry in entries]
+    return [f"{entry[:60]!r}: {why}" for entry, why in pairs if why]
+
+
+def shaped(wanted: int, form: str, words: tuple[str, ...] = ()) -> Callable[[str], str]:
+    """A fault for entries that have too few parts, an empty one, or another word as the second part."""
+
+    def fault(entry: str) -> str:
+        found = cells(entry)
+        if len(found) < wanted or not all(found[:wanted]):
+            return NO_CELLS.format(count=len([part for part in found if part]), wanted=wanted, form=form)
+        return f"its second part is one of {', '.join(words)}" if words and found[1] not in words else ""
+
+    return fault
+
+
+def sources(entries: Entries) -> Entries:
+    """Each entry begins with a path that exists."""
+    return each(entries, lambda entry: quotes.path_fault(name(entry).strip("`")))
+
+
+def dimensions(chosen: Entries, skipped: Entries) -> Entries:
+    """Every letter of the catalogue is chosen or skipped, once."""
+    file = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "resources", "dimensions.md")
+    with open(file, encoding="utf-8") as opened:
+        letters = re.findall(r"^## ([A-Z]) ", opened.read(), re.MULTILINE)
+    found = coverage_faults(letters, [name(entry) for entry in [*chosen, *skipped]], "dimension")
+    found += each(chosen, shaped(3, "letter | paths on both sides | what could disagree"))
+    return found + each(skipped, shaped(2, "letter | reason"))
+
+
+def findings(entries: Entries) -> Entries:
+    """Each finding quotes two places."""
+    return each(entries, quotes.finding_fault)
+
+
+def evidence(entries: Entries) -> Entries:
+    """Each piece of evidence quotes one place."""
+    return each(entries, quotes.evidence_fault)
+
+
+def candidates(found: Entries, given: Entries, dropped: Entries) -> Entries:
+    """Candidates are numbered, quote two places, and use up the findings together with the dropped ones."""
+    wanted = [f"I{at}" for at in range(1, len(given) + 1)]
+    if [name(entry) for entry in given] != wanted:
+        return [f"the candidates begin with {', '.join(map(name, given))[:200]}; number them {', '.join(wanted)}"]
+
+    def fault(entry: str) -> str:
+        body, bar, _ = entry.partition("|")[2].rpartition("|")
+        return quotes.finding_fault(body) if bar else "it ends with the findings it is made of: … | A1, C2"
+
+    used = [one.strip() for entry in given for one in cells(entry)[-1].split(",")]
+    wrong = coverage_faults([name(entry) for entry in found], used + [name(entry) for entry in dropped], "finding")
+    return each(given, fault) + wrong + each(dropped, shaped(2, "finding | reason"))
+
+
+def judgement(verdict: str, options: Entries, recommended: str) -> Entries:
+    """A false alarm has no options; everything else has two to four, and one of them is recommended."""
+    if verdict == "false-alarm":
+        return ["a false alarm has nothing to settle: give [] as options"] if options else []
+    letters = [name(entry) for entry in options]
+    if len(options) < 2 or letters != list("abcd")[: len(letters)]:
+        return [f"the options are {', '.join(letters) or 'none'}; give two to four, as a, b, c, d"]
+    found = each(options, shaped(4, "a | change | files | cost"))
+    if recommended[:1] not in letters or recommended[1:2] != ":":
+        found.append(f"recommended begins with the letter of an option: {letters[0]}: because …")
+    return found
+
+
+def verdicts(given: Entries, issues: Entries, dismissed: Entries) -> Entries:
+    """Every candidate is an issue or dismissed, once."""
+    found = coverage_faults([name(entry) for entry in given], [name(e) for e in [*issues, *dismissed]], "candidate")
+    found += each(issues, shaped(4, "I1 | verdict | severity | title", CONFIRMED))
+    severities = [entry for entry in issues if cells(entry)[2:3] and cells(entry)[2] not in SEVERITIES]
+    found += [f"{entry[:60]!r}: its third part is one of {', '.join(SEVERITIES)}" for entry in severities]
+    return found + each(dismissed, shaped(3, "I2 | word | reason", DISMISSED))
+
+
+def batch(first: Entries, due: Entries, entries: Entries) -> Entries:
+    """The entries are the issues that are due, each with lettered options and a recommendation."""
+    return coverage_faults(due or first, list(map(issue_of, entries)), "issue due") + each(entries, entry_fault)
+
+
+def entry_fault(entry: str) -> str:
+    """Why a user could not decide by an entry; or nothing."""
+    letters = options_of(entry)
+    if not re.match(r"I\d+: \S", entry):
+        return "its first line is not: I1: what disagrees"
+    if len(letters) < 2 or letters != list("abcd")[: len(letters)]:
+        return f"its options are {', '.join(letters) or 'none'}; give two to four lines: a) …, b) …"
+    chosen = re.findall(r"^Recommended: ([a-z])\b", entry, re.MULTILINE)
+    if len(chosen) != 1 or chosen[0] not in letters:
+        return "it has one line that begins with Recommended: and the letter of an option"
+    return f"it has {len(entry)} characters, at most {ENTRY}" if len(entry) > ENTRY else ""
+
+
+def issue_of(entry: str) -> str:
+    """The id that an entry of a batch begins with."""
+    return entry.partition(":")[0].strip()
+
+
+def options_of(entry: str) -> Entries:
+    """The letters of the options that an entry of a batch offers."""
+    return re.findall(r"^([a-z])\) \S", entry, re.MULTILINE)
+
+
+def resolutions(entries: Entries, given: Entries) -> Entries:
+    """Every issue of the batch has an answer; a resolved one names its option, or the user's own, and what to do."""
+    offered = {issue_of(entry): options_of(entry) for entry in entries}
+
+    def fault(resolution: str) -> str:
+        found = cells(resolution)
+        if found[1:2] != ["resolved"]:
+            words = ("resolved", "deferred", "rejected", "again")
+            return shaped(3, "I2 | deferred, rejected or again | reason", words)(resolution)
+        valid = [*offered.get(found[0], []), "own"]
+        if len(found) < 4 or not found[3]:
+            return NO_CELLS.format(count=len(found), wanted=4, form="I1 | resolved | a | what is to be done")
+        return "" if found[2] in valid else f"{found[2][:20]!r} is no option of {found[0]}: use {', '.join(valid)}"
+
+    return coverage_faults(list(offered), [name(entry) for entry in given], "issue") + each(given, fault)
+
+
+def files_of(item: str) -> list[tuple[str, bool]]:
+    """The files that an item names, each with whether it is new."""
+    named = [path.strip() for path in [*cells(item), "", ""][2].split(",")]
+    return [(quotes.plain(path.removesuffix("(new)")), path.endswith("(new)")) for path in named if path]
+
+
+def plan(log: Entries, items: Entries) -> Entries:
+    """Items are numbered, cover the resolved issues, and name files that exist."""
+    wanted = [f"W{at}" for at in range(1, len(items) + 1)]
+    if [name(item) for item in items] != wanted:
+        return [f"the items begin with {', '.join(map(name, items))[:200]}; number them {', '.join(wanted)}"]
+    resolved = [name(entry) for entry in log if cells(entry)[1:2] == ["resolved"]]
+    covered = [issue.strip() for item in items for issue in [*cells(item), ""][1].split(",")]
+    found = each(items, shaped(5, "W1 | I1, I3 | files | change | how one sees that it is done"))
+    return found + coverage_faults(resolved, covered, "resolved issue") + each(items, file_fault)
+
+
+def file_fault(item: str) -> str:
+    """Why the files of an item are none that can be changed; or nothing."""
+    for path, new in files_of(item):
+        fault = quotes.path_fault(path)
+        if new and fault.startswith("no such file"):
+            continue
+        if new and not fault:
+            return f"{path} exists, and is marked (new)"
+        if fault:
+            return f"{path}: {fault}; one that is to be written is marked: {path} (new)"
+        if not os.path.isfile(path):
+            return f"{path} is a folder; name the files that change"
+    return ""
+
+
+def changes(item: str, status: str, given: Entries) -> Entries:
+    """What is applied is seen in every file of the item; what is blocked changed nothing."""
+    if status != "applied":
+        return ["a blocked item has no changes: put its files back, and give []"] if given else []
+    files = [path for path, _ in files_of(item.partition("\n")[0])]
+    found, accounted, changed = Entries(), set(), 0
+    for entry in given:
+        path, state, fault = change_of(entry, files)
+        accounted.add(path)
+        changed += state != "unchanged"
+        if fault:
+            found.append(f"{entry[:60]!r}: {fault}")
+    unseen = [path for path in files if path not in accounted]
+    if unseen:
+        found.append(f"{', '.join(unseen)}: named by the item, not by a change; or: path | unchanged: reason")
+    return found if changed else [*found, "nothing is changed: the status is blocked"]
+
+
+def change_of(entry: str, files: Entries) -> tuple[str, str, str]:
+    """The file that an entry is about; changed, deleted or unchanged; and what is wrong with the entry."""
+    state = re.match(r"(unchanged|deleted): \S", [*cells(entry), ""][1])
+    if not state:
+        path, fault = quotes.change_fault(entry, files)
+        return path, "changed", fault
+    path = quotes.plain(name(entry))
+    if path not in files:
+        return path, state[1], f"{path} is not a file of the item, which names {', '.join(files)}"
+    there = os.path.exists(path)
+    wrong = {"deleted": there, "unchanged": not there}[state[1]]
+    return path, state[1], f"{path} {'is still there' if there else 'does not exist'}" if wrong else ""
+
+
+def wave(items: Entries, outcomes: Entries) -> Entries:
+    """Every item of the wave has come to something; one that is applied is quoted from its file."""
+
+    def fault(outcome: str) -> str:
+        wrong = shaped(3, 'W1 | applied | path:line "quote"', ("applied", "again", "failed"))(outcome)
+        applied = cells(outcome)[1:2] == ["applied"]
+        return wrong or (quotes.quoted_fault(outcome.split("|", 2)[2]) if applied else "")
+
+    return coverage_faults(items, [name(outcome) for outcome in outcomes], "item of this wave") + each(outcomes, fault)
+
+
+def report(path: str, dismissed: Entries, log: Entries, endings: Entries) -> Entries:
+    """The report has its sections, and a line for every candidate with the word that it ended with."""
+    with open(path, encoding="utf-8-sig") as opened:
+        text = opened.read()
+    headings = re.findall(r"^## (.+?) *$", text, re.MULTILINE)
+    if [heading for heading in headings if heading in SECTIONS] != list(SECTIONS):
+        return [f"its second-level headings are {', '.join(headings) or 'none'}; it takes {', '.join(SECTIONS)}"]
+    issues = text.partition("\n## Issues")[2].partition("\n## ")[0]
+    told = re.findall(r"^- (I\d+) \(([a-z-]+)\): \S", issues, re.MULTILINE)
+    settled = [entry for entry in log if cells(entry)[1:2] != ["resolved"]]
+    ended = {name(entry): cells(entry)[1] for entry in [*dismissed, *settled, *endings]}
+    found = coverage_faults(list(ended), [issue for issue, _ in told], "candidate")
+    if found:
+        found.append("in Issues, each candidate has one line: - I1 (how it ended): what it was, and what became of it")
+    wrong = [(issue, word) for issue, word in told if ended.get(issue, word) != word]
+    return found + [f"{issue} did not end as {word}: it is {ended[issue]}" for issue, word in wrong]
+
+
+TEXTS: dict[Callable[..., Entries], tuple[int, ...]] = {judgement: (0, 2), changes: (0, 1), report: (0,)}
+CHECKS: dict[str, Callable[..., Entries]] = {
+    check.__name__: check
+    for check in (
+        *(sources, dimensions, findings, evidence, candidates, judgement, verdicts),
+        *(batch, resolutions, plan, changes, wave, report),
+    )
+}
+
+
+def read(argument: str, is_text: bool) -> Any:
+    """An argument as it is, or as the list that it holds; what was never recorded is an empty list."""
+    if is_text:
+        return argument
+    return [] if re.fullmatch(r"\{[\w.-]+\}", argument) else json.loads(argument)
+
+
+def main(arguments: list[str]) -> int:
+    """Print the faults that the named check finds; 0 if there are none."""
+    check = CHECKS.get(arguments[0]) if arguments else None
+    if check is None:
+        print(f"usage: check_incoherence.py {'|'.join(CHECKS)} ARGUMENT…")
+        return 2
+    texts = TEXTS.get(check, ())
+    try:
+        found = check(*[read(argument, at in texts) for at, argument in enumerate(arguments[1:])])
+    except (OSError, ValueError) as error:
+        found = [f"cannot be read: {error}"]
+    for fault in found[:SHOWN]:
+        print(fault)
+    if len(found) > SHOWN:
+        print(f"and {len(found) - SHOWN} more")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,386 @@
+"""The graph of incoherence: find and judge by sub-agents, settle with the user in batches, reconcile in waves."""
+
+from __future__ import annotations
+
+import os
+
+from skills.lib.prompts import read_prompts, read_resource
+from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
+from skills.lib.workflow.requirements import Artifact, Command, Field
+from skills.lib.workflow.types import AgentRole, Dispatch, Outcome, person
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from typing import Any
+
+    from skills.lib.workflow.core import Handler
+    from skills.lib.workflow.requirements import Requirement
+
+PROMPTS = read_prompts(__file__)
+VERDICTS = read_resource(__file__, "verdicts.md").strip()
+# Each dimension under its letter: heading, what it compares, how to look, what counts.
+DIMENSIONS = {part[0]: part.strip() for part in read_resource(__file__, "dimensions.md").split("\n## ")[1:]}
+HEADS = [text.split("\nLook:")[0].replace("\n\nCompares:", ":") for text in DIMENSIONS.values()]
+CATALOGUE = "\n".join("   " + head.replace("\n", "\n      ") for head in HEADS)
+
+BATCH = 4
+# No more items than waves, so that a plan whose items all touch one file is still carried out.
+ITEMS = WAVES = 6
+
+SURVEY: list[Requirement] = [
+    Field("scope", minimum=20, maximum=600, help="what is to be checked and what for, in the user's words"),
+    Field("orientation", minimum=40, maximum=1500, help="size by folder, languages, entry points, tests, state of git"),
+    Field("sources", "list", minimum=1, maximum=20, help='each "path | kind | what it states"'),
+    Field("left_out", maximum=600, help="what is not looked at, with the reason; or none"),
+    Command(["check_incoherence.py", "sources", "{sources}"], 60, help="each source begins with a path that exists"),
+]
+CHOICE: list[Requirement] = [
+    Field("dimensions", "list", minimum=1, maximum=6, help='each "letter | paths on both sides | what could disagree"'),
+    Field("skipped", "list", maximum=9, help='every other letter: "letter | reason"'),
+    Command(["check_incoherence.py", "dimensions", "{dimensions}", "{skipped}"], 60, help="every letter stands once"),
+]
+CANDIDATES: list[Requirement] = [
+    Field("candidates", "list", maximum=12, help='"I1 | path:line "quote" | path:line "quote" | what | A1, C2"'),
+    Field("dropped", "list", maximum=60, help='findings that became no candidate: "A3 | reason"'),
+    Command(
+        ["check_incoherence.py", "candidates", "{explore.found}", "{candidates}", "{dropped}"],
+        60,
+        help="every quotation stands in its line; every finding is in one candidate, or dropped",
+    ),
+]
+ANALYSIS: list[Requirement] = [
+    Field("issues", "list", maximum=12, help='in order of presentation: "I1 | verdict | severity | title"'),
+    Field("dismissed", "list", maximum=12, help='"I2 | false-alarm, duplicate or unjudged | reason"'),
+    Command(
+        ["check_incoherence.py", "verdicts", "{candidates.candidates}", "{issues}", "{dismissed}"],
+        60,
+        help="every candidate stands once, with a word that it may have",
+    ),
+]
+ENTRIES: list[Requirement] = [
+    Field("entries", "list", minimum=1, maximum=BATCH, help="one text of at most 650 characters per issue"),
+    Command(
+        ["check_incoherence.py", "batch", "{verdicts.due}", "{collect-answers.due}", "{entries}"],
+        60,
+        help="exactly the issues that are due; each with lettered options and one recommendation",
+    ),
+]
+RESOLUTIONS: list[Requirement] = [
+    Field("resolutions", "list", minimum=1, maximum=BATCH, help='"I1 | resolved | a | what is to be done", and so on'),
+    Command(
+        ["check_incoherence.py", "resolutions", "{batch.entries}", "{resolutions}"],
+        60,
+        help="every issue of the batch stands once, resolved, deferred, rejected or again",
+    ),
+]
+PLAN: list[Requirement] = [
+    Field("items", "list", minimum=1, maximum=ITEMS, help='"W1 | I1, I3 | files | change | how one sees it"'),
+    Command(
+        ["check_incoherence.py", "plan", "{collect-answers.log}", "{items}"],
+        60,
+        help="every resolved issue is in one item; every file exists, or is marked (new)",
+    ),
+]
+WAVE: list[Requirement] = [
+    Field("outcomes", "list", minimum=1, maximum=ITEMS, help='"W1 | applied | path:line "quote"", "W2 | again | why"'),
+    Field("ran", maximum=600, help="what was run to see that nothing broke, and how it ended; or none, and why"),
+    Command(
+        ["check_incoherence.py", "wave", "{reconcile.wave}", "{outcomes}"],
+        60,
+        help="every item of the wave stands once; what is applied is quoted from its file",
+    ),
+]
+ENDINGS = ("{verdicts.dismissed}", "{collect-answers.log}", "{collect.endings}")
+REPORT: list[Requirement] = [
+    Field("report", maximum=300, help="path of the report's file, relative to the project's root"),
+    Field("summary", minimum=40, maximum=1000, help="what the user should know first"),
+    Artifact("{report}", help="the report as Markdown"),
+    Command(
+        ["check_incoherence.py", "report", "{report}", *ENDINGS],
+        60,
+        help="all four headings; every candidate with its ending",
+    ),
+]
+
+
+def cells(entry: str) -> list[str]:
+    """The parts of an entry that bars separate."""
+    return [part.strip() for part in entry.split("|")]
+
+
+def name(entry: str) -> str:
+    """The id that an entry begins with."""
+    return cells(entry)[0]
+
+
+def brief(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """Give each chosen dimension its page of the catalogue: all that its explorer will see."""
+    chosen = ctx.step_state["dimensions"]
+    return Outcome.OK, {"briefs": [f"{entry}\n\n{DIMENSIONS.get(name(entry), '')}".strip() for entry in chosen]}
+
+
+def gather(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """Number what the explorers found by dimension (A1, A2, C1); SKIP where nobody found anything."""
+    found, unread = [], []
+    for child in ctx.step_state["results"]:
+        letter = name(child["target"])
+        if child["status"] != "done":
+            unread.append(f"{letter} | nobody looked: {child['reason']}")
+            continue
+        found += [f"{letter}{at} | {finding}" for at, finding in enumerate(child["values"]["findings"], 1)]
+        unread.append(f"{letter} | {child['values']['unread']}")
+    return Outcome.OK if found else Outcome.SKIP, {"found": found, "unread": unread}
+
+
+def admit(ctx: StepContext) -> Outcome:
+    """Go on with the candidates, if there are any."""
+    return Outcome.OK if ctx.step_state["candidates"] else Outcome.SKIP
+
+
+def judged(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """Put each candidate beside its verdict; one whose sub-agent was lost is unjudged."""
+    found = []
+    for child in ctx.step_state["results"]:
+        done = child["status"] == "done"
+        said = child["values"] if done else {"verdict": "unjudged", "why": f"nobody looked: {child['reason']}"}
+        found.append({"candidate": child["target"], **said})
+    return Outcome.OK, {"judged": found}
+
+
+def confirm(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """Ask the user if there is anything to ask, about the first four issues first."""
+    issues = ctx.step_state["issues"]
+    return Outcome.OK if issues else Outcome.SKIP, {"due": [name(entry) for entry in issues][:BATCH]}
+
+
+def settle(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """Keep what was answered; ITERATE while an issue is open, then OK if any is to be resolved."""
+    given = ctx.step_state["resolutions"]
+    log = [*ctx.step_state.get("log", ()), *[entry for entry in given if cells(entry)[1:2] != ["again"]]]
+    asked = [entry for entry in given if cells(entry)[1:2] == ["again"]]
+    answered = [name(entry) for entry in log]
+    due = [issue for issue in map(name, ctx.run_state["verdicts"]["issues"]) if issue not in answered][:BATCH]
+    resolved = [entry for entry in log if cells(entry)[1:2] == ["resolved"]]
+    outcome = Outcome.ITERATE if due else Outcome.OK if resolved else Outcome.SKIP
+    return outcome, {"log": log, "asked": asked, "due": due}
+
+
+def files(item: str) -> set[str]:
+    """The files that an item of the plan touches, each written one way only."""
+    named = [*item.split("|"), "", ""][2].split(",")
+    paths = [path.strip().removesuffix("(new)").strip(" `") for path in named]
+    return {os.path.normpath(path) for path in paths if path}
+
+
+def wave(ctx: StepContext) -> list[str]:
+    """The open items of which none shares a file with an earlier open one; what failed before is told."""
+    state = ctx.run_state.get("collect", {})
+    closed = [name(entry) for entry in state.get("log", ())]
+    before = {name(entry): entry for entry in state.get("again", ())}
+    chosen, touched = [], set[str]()
+    for item in ctx.run_state["plan"]["items"]:
+        if name(item) in closed:
+            continue
+        if not touched & files(item):
+            told = before.get(name(item))
+            chosen.append(f"{item}\nTried before: {told}" if told else item)
+        touched |= files(item)
+    return chosen
+
+
+def came_back(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """Say which items the wave was made of."""
+    return Outcome.OK, {"wave": [name(child["target"]) for child in ctx.step_state["results"]]}
+
+
+def close(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """Keep what a wave came to; ITERATE while an item is open. What is open at the limit stays unfinished."""
+    given = ctx.step_state["outcomes"]
+    log = [*ctx.step_state.get("log", ()), *[entry for entry in given if cells(entry)[1:2] != ["again"]]]
+    again = [entry for entry in given if cells(entry)[1:2] == ["again"]]
+    came = {name(entry): cells(entry)[1:2] for entry in log}
+    plan = ctx.run_state["plan"]["items"]
+    endings = []
+    for item in plan:
+        word = "".join(came.get(name(item), ["unfinished"]))
+        endings += [f"{issue.strip()} | {word} | {name(item)}" for issue in cells(item)[1].split(",")]
+    left = [item for item in plan if name(item) not in came]
+    return Outcome.ITERATE if left else Outcome.OK, {"log": log, "again": again, "endings": endings}
+
+
+def step(
+    id: str,
+    title: str,
+    ways: dict[Outcome, tuple[str | None, str]],
+    handler: Handler | Dispatch | None = None,
+    needs: Sequence[str] = (),
+    requires: Sequence[Requirement] = (),
+    actions: Sequence[str] = (),
+    **more: Any,
+) -> StepDef:
+    """One step: its prompts stand under its id; ``ways`` says for each outcome where it leads and when."""
+    routes = {outcome: target for outcome, (target, _) in ways.items()}
+    when = {outcome: words for outcome, (_, words) in ways.items()}
+    forbidden = PROMPTS[f"{id} (forbidden)"].splitlines()
+    texts = [PROMPTS[id], *actions]
+    return StepDef(
+        id, title, texts, routes, handler, needs=needs, requires=requires, when=when, forbidden=forbidden, **more
+    )
+
+
+SKIPPED = {"read-on-some-paths": "the report is also where a run ends that found, or was to change, nothing"}
+SEARCH = ("survey.scope", "survey.left_out", "dimensions.dimensions", "dimensions.skipped", "explore.unread")
+JUDGED = ("candidates.candidates", "candidates.dropped", "deep-dive.judged", "verdicts.issues", "verdicts.dismissed")
+DECIDED = ("collect-answers.log", "plan.items", "collect.log", "collect.endings", "collect.ran")
+ANSWERED = ("collect-answers.log", "collect-answers.asked", "collect-answers.due")
+
+WORKFLOW = Workflow(
+    "incoherence",
+    step(
+        "survey",
+        "Survey the repository",
+        {Outcome.OK: ("dimensions", "somebody else could say from the sources where to look")},
+        requires=SURVEY,
+    ),
+    step(
+        "dimensions",
+        "Choose the dimensions",
+        {Outcome.OK: ("explore", "every letter is chosen, or skipped with a reason")},
+        brief,
+        ["survey.scope", "survey.orientation", "survey.sources"],
+        CHOICE,
+        ["", CATALOGUE],
+    ),
+    step(
+        "explore",
+        "Explore each dimension",
+        {
+            Outcome.OK: ("candidates", "every explorer is accounted for, and there is a finding"),
+            Outcome.SKIP: ("report", "every explorer is accounted for, and there is none"),
+        },
+        Dispatch(
+            AgentRole.EXPLORE,
+            script="incoherence_explore.py",
+            targets="dimensions.briefs",
+            params={"dimension": "{target}", "scope": "{survey.scope}", "sources": "{survey.sources}"},
+            cap=6,
+            then=gather,
+        ),
+        ["survey.scope", "dimensions.dimensions"],
+    ),
+    step(
+        "candidates",
+        "Make candidates of the findings",
+        {
+            Outcome.OK: ("deep-dive", "there is a candidate"),
+            Outcome.SKIP: ("report", "every finding was dropped"),
+        },
+        admit,
+        ["survey.scope", "explore.found"],
+        CANDIDATES,
+    ),
+    step(
+        "deep-dive",
+        "Look into each candidate",
+        {Outcome.OK: ("verdicts", "every sub-agent is accounted for")},
+        Dispatch(
+            AgentRole.EXPLORE,
+            script="incoherence_deep_dive.py",
+            targets="candidates.candidates",
+            params={"candidate": "{target}", "scope": "{survey.scope}"},
+            cap=12,
+            then=judged,
+        ),
+        ["survey.scope", "candidates.candidates"],
+    ),
+    step(
+        "verdicts",
+        "Weigh the verdicts",
+        {
+            Outcome.OK: ("batch", "an issue is to be put to the user"),
+            Outcome.SKIP: ("report", "no candidate is an issue"),
+        },
+        confirm,
+        ["survey.scope", "deep-dive.judged"],
+        ANALYSIS,
+        ["", VERDICTS],
+    ),
+    step(
+        "batch",
+        "Write the next batch",
+        {Outcome.OK: ("present", "every issue that is due can be decided from its entry alone")},
+        None,
+        ["verdicts.issues", "deep-dive.judged", *ANSWERED],
+        ENTRIES,
+        ["", PROMPTS["entries"]],
+        repeat=[PROMPTS["batch (again)"], "", PROMPTS["entries"]],
+    ),
+    StepDef(
+        "present",
+        "Present the batch to the user",
+        PROMPTS["present"],
+        {Outcome.OK: "collect-answers"},
+        person(PROMPTS["present (question)"]),
+        needs=["deep-dive.judged"],
+    ),
+    step(
+        "collect-answers",
+        "Record what the user decided",
+        {
+            Outcome.OK: ("plan", "no issue is open, and one at least is to be resolved"),
+            Outcome.ITERATE: ("batch", "an issue is open"),
+            Outcome.SKIP: ("report", "no issue is open, and none is to be resolved"),
+        },
+        settle,
+        ["batch.entries", "present.answer"],
+        RESOLUTIONS,
+    ),
+    step(
+        "plan",
+        "Plan the resolution",
+        {Outcome.OK: ("reconcile", "each item can be carried out from its line alone")},
+        None,
+        ["survey.scope", "candidates.candidates", "collect-answers.log"],
+        PLAN,
+    ),
+    step(
+        "reconcile",
+        "Reconcile, one wave",
+        {Outcome.OK: ("collect", "every reconciler of the wave is accounted for")},
+        Dispatch(
+            AgentRole.DEVELOPER,
+            script="incoherence_reconcile.py",
+            targets=wave,
+            params={"item": "{target}", "decisions": "{collect-answers.log}"},
+            cap=ITEMS,
+            then=came_back,
+        ),
+        ["plan.items", "collect.log", "collect.again"],
+    ),
+    step(
+        "collect",
+        "Look at what the wave did",
+        {
+            Outcome.OK: ("report", "no item is open"),
+            Outcome.ITERATE: ("reconcile", "an item is open: it waits for a file, or is tried again"),
+        },
+        close,
+        ["plan.items", "reconcile.results", "collect-answers.log"],
+        WAVE,
+        max_iterations=WAVES,
+    ),
+    step(
+        "report",
+        "Write the report",
+        {Outcome.OK: (None, "the report names every candidate and how it ended")},
+        None,
+        [*SEARCH, *JUDGED, *DECIDED],
+        REPORT,
+        allow=SKIPPED,
+    ),
+    title="Incoherence",
+    description="Finds where a repository contradicts itself, and settles each contradiction with the user.",
+)
+
+register_workflow(WORKFLOW)

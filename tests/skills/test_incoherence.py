@@ -1,0 +1,730 @@
+"""incoherence, walked by the printed commands as an agent, its sub-agents and a user walk it."""
+
+from __future__ import annotations
+
+import re
+import shlex
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from skills.lib.runtime import loading
+from skills.lib.skillfile.commands import commands_in
+from skills.lib.skillfile.document import load_skill
+from skills.lib.skillfile.specification import check_specification
+from skills.lib.testing.agent import Agent
+from skills.lib.testing.blocks import Block
+from skills.lib.testing.calls import Shell
+from skills.lib.workflow.core import StepContext
+from tests.skills.follower import SKILLS
+from tests.skills.follower import Block as Printed
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from syrupy.assertion import SnapshotAssertion
+
+FOLDER = SKILLS / "incoherence"
+SCRIPTS = FOLDER / "scripts"
+LETTERS = "ABCDEFGHIJ"
+
+README = """# Fetch
+Needs Python 3.11 or later.
+A request waits 30 seconds, then fails.
+A failed request is tried again three times.
+Answers are cached in the folder that `cache_dir` names.
+"""
+CLIENT = """TIMEOUT = 10
+RETRIES = 5
+def fetch(url, wait=TIMEOUT):
+    log("waiting", wait)
+    return open_url(url, wait)
+"""
+CONFIG = """# Settings
+timeout: in milliseconds
+cache_dir: where answers are kept
+Up to version 1 it needs Python 3.8.
+"""
+TIMEOUT = 'README.md:3 "waits 30 seconds" | client.py:1 "TIMEOUT = 10" | the stated timeout is not the real one'
+RETRIES = 'README.md:4 "three times" | client.py:2 "RETRIES = 5" | the stated number is not the real one'
+UNIT = 'docs/config.md:2 "in milliseconds" | client.py:3 "wait=TIMEOUT" | one side counts seconds'
+CACHE = 'README.md:5 "Answers are cached" | client.py:5 "return open_url" | nothing is cached; searched for cache'
+LOG = 'README.md:3 "then fails" | client.py:4 "waiting" | it is not said whether the wait is logged'
+PYTHON = 'README.md:2 "3.11" | docs/config.md:4 "3.8" | two minimum versions'
+SAME = 'docs/config.md:3 "cache_dir" | client.py:5 "return open_url" | nothing reads the setting'
+
+DOCS = "A | README.md; client.py | defaults, numbers and promises"
+SETTINGS = "D | docs/config.md; client.py | units, names and versions"
+SURVEY: dict[str, Any] = {
+    "scope": "What a reader of the documents believes, against what the client does.",
+    "orientation": "Three files: README.md, docs/config.md, client.py. No tests, no history.",
+    "sources": ["README.md | docs | promises", "docs | docs | settings", "client.py | code | what is so"],
+    "left_out": "none",
+}
+CHOICE: dict[str, Any] = {
+    "dimensions": [DOCS, SETTINGS],
+    "skipped": [f"{letter} | only one side here" for letter in LETTERS if letter not in "AD"],
+}
+FOUND = {"A": [TIMEOUT, RETRIES, CACHE, LOG, PYTHON], "D": [UNIT, SAME]}
+CANDIDATES: dict[str, Any] = {
+    "candidates": [
+        f"I1 | {TIMEOUT} | A1",
+        f"I2 | {RETRIES} | A2",
+        f"I3 | {CACHE}, and docs/config.md:3 | A3, D2",
+        f"I4 | {UNIT} | D1",
+        f"I5 | {LOG} | A4",
+        f"I6 | {PYTHON} | A5",
+    ],
+    "dropped": [],
+}
+VERDICTS = {
+    "I1": "drift",
+    "I2": "contradiction",
+    "I3": "gap",
+    "I4": "contradiction",
+    "I5": "ambiguity",
+    "I6": "false-alarm",
+}
+ANALYSIS: dict[str, Any] = {
+    "issues": [
+        "I1 | drift | SHOULD | README promises 30 s, the client waits 10 s",
+        "I2 | contradiction | SHOULD | README says three retries, the client makes five",
+        "I3 | gap | MUST | README promises a cache, and there is none",
+        "I4 | contradiction | MUST | the settings say milliseconds, the client counts seconds",
+        "I5 | ambiguity | COULD | it is open whether waiting is logged",
+    ],
+    "dismissed": ["I6 | false-alarm | docs/config.md:4 speaks of version 1"],
+}
+
+
+def entry(issue: str) -> str:
+    """The text by which a user decides an issue."""
+    return (
+        f"{issue}: two places disagree\nREADME.md says this, client.py that.\na) Change the one\nb) Change the other\n"
+        + ("Recommended: a, since readers rely on it")
+    )
+
+
+FIRST_BATCH = {"entries": [entry(issue) for issue in ("I1", "I2", "I3", "I4")]}
+FIRST_ANSWER = "I1: a. I2: b, make it three. What would a cache cost (I3)? The unit later, after the release."
+FIRST: dict[str, Any] = {
+    "resolutions": [
+        "I1 | resolved | a | README.md:3 says 10 seconds",
+        "I2 | resolved | b | RETRIES in client.py is 3",
+        "I3 | again | what would a cache cost?",
+        "I4 | deferred | after the release",
+    ]
+}
+SECOND_BATCH = {"entries": [entry("I3"), entry("I5")]}
+SECOND: dict[str, Any] = {
+    "resolutions": [
+        "I3 | resolved | own | drop the cache from README.md and docs/config.md",
+        "I5 | rejected | nobody reads the log",
+    ]
+}
+PLAN: dict[str, Any] = {
+    "items": [
+        "W1 | I1 | README.md | the request waits 10 seconds | README.md says so",
+        "W2 | I2 | client.py | RETRIES is 3 | client.py says so",
+        "W3 | I3 | README.md, ./docs/config.md | no word of a cache | rg cache finds nothing",
+    ]
+}
+# What each reconciler does: file, old words, new words; and how it accounts for it.
+EDITS = {
+    "W1": [("README.md", "waits 30 seconds", "waits 10 seconds")],
+    "W2": [("client.py", "RETRIES = 5", "RETRIES = 3")],
+    "W3": [
+        ("README.md", "Answers are cached in the folder that `cache_dir` names.", "Answers are not kept."),
+        ("docs/config.md", "cache_dir: where answers are kept\n", ""),
+    ],
+}
+CHANGES = {
+    "W1": ['README.md:3 "waits 10 seconds" | was "waits 30 seconds"'],
+    "W2": ['client.py:2 "RETRIES = 3" | was "RETRIES = 5"'],
+    "W3": [
+        'README.md:5 "Answers are not kept." | was "Answers are cached in the folder that `cache_dir` names."',
+        'docs/config.md:3 "Up to version 1" | was "cache_dir: where answers are kept"',
+    ],
+}
+WAVE_1: dict[str, Any] = {
+    "outcomes": ['W1 | applied | README.md:3 "waits 10 seconds"', 'W2 | applied | client.py:2 "RETRIES = 3"'],
+    "ran": "none: there are no tests",
+}
+WAVE_2: dict[str, Any] = {"outcomes": ['W3 | applied | README.md:5 "not kept"'], "ran": "rg cache found nothing"}
+REPORT = """# Contradictions
+## Summary
+Six candidates; three were settled.
+## Issues
+- I1 (applied): README.md:3 now says 10 seconds (W1)
+- I2 (applied): client.py:2 now has three retries (W2)
+- I3 (applied): the cache is no longer promised (W3)
+- I4 (deferred): after the release
+- I5 (rejected): nobody reads the log
+- I6 (false-alarm): docs/config.md:4 speaks of version 1
+## Coverage
+Documents and settings against the code.
+## Open
+I4.
+"""
+DONE = {
+    "report": "contradictions.md",
+    "summary": "Six candidates: three settled, one deferred, one rejected, one none.",
+}
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A small repository with five contradictions and a false alarm."""
+    monkeypatch.delenv("LOCKSTEP_HOME", raising=False)
+    (tmp_path / ".git").mkdir()
+    (tmp_path / "docs").mkdir()
+    for path, text in (("README.md", README), ("client.py", CLIENT), ("docs/config.md", CONFIG)):
+        (tmp_path / path).write_text(text, encoding="utf-8")
+    return tmp_path
+
+
+@pytest.fixture
+def agent(project: Path) -> Agent:
+    """An agent in that repository."""
+    return Agent(SCRIPTS / "incoherence.py", project)
+
+
+def id_of(target: str) -> str:
+    """The id or letter that a target begins with."""
+    return target.partition(" ")[0]
+
+
+def play(agent: Agent, block: Block, part: Callable[[Agent, Block, str], Block], lost: str = "") -> Block:
+    """Have every sub-agent do its part, give up on the one named, and run what the last of them says."""
+    last = block
+    for child in block.children:
+        if id_of(child.target) != lost:
+            last = part(agent, agent.run_command(child.command), id_of(child.target))
+            assert last.kind == "done", last.text
+    for child in block.children:
+        if id_of(child.target) == lost:
+            last = agent.lose(block, child.id, "it ran out of time")
+    return agent.run_command(last.next)
+
+
+def explorer(agent: Agent, block: Block, letter: str) -> Block:
+    """Sweep; A finds nothing missing, D looks a second time; both write down what they found."""
+    compared = ["README.md:3 | waits 30 s | differs | client.py:1 has 10"]
+    block = agent.follow(block, compared=compared, read=["README.md", "client.py"])
+    block = agent.follow(block, gaps=[] if letter == "A" else ["docs/config.md | the unit"])
+    if letter == "D":
+        assert block.step == "gaps"
+        block = agent.follow(block, compared=compared, unread=[])
+    return agent.follow(block, findings=FOUND[letter], unread="none")
+
+
+def nothing_found(agent: Agent, block: Block, letter: str) -> Block:
+    """An explorer that finds nothing."""
+    block = agent.follow(block, compared=["README.md:3 | waits | agrees | client.py:1"], read=["README.md"])
+    return agent.follow(agent.follow(block, gaps=[]), findings=[], unread="the pictures")
+
+
+def diver(agent: Agent, block: Block, issue: str) -> Block:
+    """Trace a candidate and give the verdict that is due to it."""
+    evidence = ['README.md:3 "waits 30 seconds" | the promise', 'client.py:1 "TIMEOUT = 10" | what is used']
+    block = agent.follow(block, evidence=evidence, history="none")
+    alarm = VERDICTS[issue] == "false-alarm"
+    return agent.follow(
+        block,
+        verdict=VERDICTS[issue],
+        severity="COULD" if alarm else "SHOULD",
+        why=f"{issue} is so because of the two lines that are quoted in the evidence.",
+        options=[] if alarm else ["a | change the one | README.md | none", "b | change the other | client.py | little"],
+        recommended="none" if alarm else "a: because readers rely on it",
+    )
+
+
+def reconciler(agent: Agent, block: Block, item: str) -> Block:
+    """Really edit the files of an item, and account for it."""
+    for path, was, now in EDITS[item]:
+        file = agent.project / path
+        assert was in file.read_text(encoding="utf-8")
+        agent.write(path, file.read_text(encoding="utf-8").replace(was, now))
+    block = agent.follow(block, edits=[" | ".join(edit) for edit in EDITS[item]], ran="none", hindrance="none")
+    return agent.follow(block, status="applied", changes=CHANGES[item], note="none")
+
+
+def exploring(agent: Agent) -> Block:
+    """The block that dispatches the explorers."""
+    return agent.follow(agent.follow(agent.open(), **SURVEY), **CHOICE)
+
+
+def diving(agent: Agent) -> Block:
+    """The block that dispatches the deep dives."""
+    return agent.follow(play(agent, exploring(agent), explorer), **CANDIDATES)
+
+
+def asking(agent: Agent) -> Block:
+    """The block that waits for the user's first answer."""
+    return agent.follow(agent.follow(play(agent, diving(agent), diver), **ANALYSIS), **FIRST_BATCH)
+
+
+def answered(agent: Agent) -> Block:
+    """The block that records the user's first answer."""
+    return agent.follow(asking(agent), answer=FIRST_ANSWER)
+
+
+def planning(agent: Agent) -> Block:
+    """The block that plans what the user decided over two batches."""
+    batch = agent.follow(answered(agent), **FIRST)
+    return agent.follow(agent.follow(agent.follow(batch, **SECOND_BATCH), answer="Drop it. No."), **SECOND)
+
+
+def refused(block: Block) -> str:
+    """Why a report was refused."""
+    assert (block.exit_code, block.code) == (3, "missing-evidence"), block.text
+    return block.why
+
+
+@pytest.mark.req("W-03", "W-04", "W-18")
+def test_a_run_leads_from_a_scope_to_settled_contradictions(agent: Agent, project: Path) -> None:
+    block = planning(agent)
+    wave_1 = agent.follow(block, **PLAN)
+    assert [id_of(child.target) for child in wave_1.children] == ["W1", "W2"]
+    collect = play(agent, wave_1, reconciler)
+    wave_2 = agent.follow(collect, **WAVE_1)
+    assert [id_of(child.target) for child in wave_2.children] == ["W3"]
+    report = agent.follow(play(agent, wave_2, reconciler), **WAVE_2)
+    assert report.context["collect.endings"] == "- I1 | applied | W1\n- I2 | applied | W2\n- I3 | applied | W3"
+    agent.write("contradictions.md", REPORT)
+    done = agent.follow(report, **DONE)
+    assert done.kind == "done"
+    assert done.result == {f"report.{name}": value for name, value in DONE.items()}
+    assert [one.step for one in agent.taken(done.run)] == [
+        *("survey", "dimensions", "explore", "candidates", "deep-dive", "verdicts"),
+        *("batch", "present", "collect-answers", "batch", "present", "collect-answers"),
+        *("plan", "reconcile", "collect", "reconcile", "collect", "report"),
+    ]
+    assert (project / "README.md").read_text() == (
+        "# Fetch\nNeeds Python 3.11 or later.\nA request waits 10 seconds, then fails.\n"
+        "A failed request is tried again three times.\nAnswers are not kept.\n"
+    )
+    assert (project / "client.py").read_text().splitlines()[:2] == ["TIMEOUT = 10", "RETRIES = 3"]
+    assert "cache" not in (project / "docs/config.md").read_text()
+    assert max(len(block.text) for block in agent.blocks) <= 10_000
+
+
+@pytest.mark.req("W-18")
+def test_what_the_agent_sees(agent: Agent, snapshot: SnapshotAssertion) -> None:
+    wave = agent.follow(planning(agent), **PLAN)
+    item = agent.run_command(wave.children[0].command)
+    account = agent.follow(item, edits=["README.md | was: 30 | now: 10"], ran="none", hindrance="none")
+    present = next(block for block in agent.blocks if block.kind == "waiting")
+    answers = next(block for block in agent.blocks if block.step == "collect-answers")
+    for name, block in {"present": present, "collect-answers": answers, "account": account}.items():
+        assert Printed(block.exit_code, block.text).stable() == snapshot(name=name)
+        assert len(block.text) <= 10_000, name
+
+
+@pytest.mark.req("W-04")
+def test_an_explorer_sees_its_own_page_of_the_catalogue_alone(agent: Agent) -> None:
+    documents, settings = [agent.run_command(child.command) for child in exploring(agent).children]
+    assert documents.context["dimension"].startswith(DOCS + "\n\nA Documentation against code\n")
+    assert "a default that is not the real one" in settings.context["dimension"]
+    assert "a default that is not the real one" not in documents.text
+    assert documents.context["sources"].count("- ") == 3
+
+
+def test_findings_are_numbered_by_dimension(agent: Agent) -> None:
+    candidates = play(agent, exploring(agent), explorer)
+    assert candidates.context["explore.found"].splitlines()[4:6] == [f"- A5 | {PYTHON}", f"- D1 | {UNIT}"]
+
+
+@pytest.mark.req("W-03")
+def test_where_nobody_finds_anything_the_report_follows_at_once(agent: Agent) -> None:
+    report = play(agent, exploring(agent), nothing_found)
+    assert report.step == "report"
+    assert report.context["explore.unread"] == "- A | the pictures\n- D | the pictures"
+    assert "candidates.candidates" not in report.context
+    agent.write("contradictions.md", REPORT)
+    assert "'I1' is no candidate here; there are: none" in refused(agent.follow(report, **DONE))
+    agent.write("contradictions.md", re.sub(r"(?m)^- I\d.*\n", "", REPORT))
+    assert agent.follow(report, **DONE).kind == "done"
+
+
+@pytest.mark.req("W-04")
+def test_a_lost_explorer_leaves_its_dimension_unread_and_the_others_count(agent: Agent) -> None:
+    candidates = play(agent, exploring(agent), explorer, lost="D")
+    assert candidates.step == "candidates"
+    assert "D1" not in candidates.context["explore.found"]
+    kept = [entry.replace(", D2", "") for entry in CANDIDATES["candidates"] if " | D1" not in entry]
+    numbered = [f"I{at}{entry[2:]}" for at, entry in enumerate(kept, 1)]
+    verdicts = play(agent, agent.follow(candidates, candidates=numbered, dropped=[]), diver)
+    report = agent.follow(verdicts, issues=[], dismissed=[f"I{at} | false-alarm | none" for at in range(1, 6)])
+    assert report.step == "report"
+    assert "D | nobody looked: it ran out of time" in report.context["explore.unread"]
+
+
+@pytest.mark.req("W-04")
+def test_a_lost_deep_dive_leaves_its_candidate_unjudged(agent: Agent) -> None:
+    verdicts = play(agent, diving(agent), diver, lost="I2")
+    files = {value.get("name"): value.get("file") for value in verdicts.root.iterfind("CONTEXT/value")}
+    judged = Path(files["judged"]).read_text() if files["judged"] else verdicts.context["deep-dive.judged"]
+    assert "verdict: unjudged\n  why: nobody looked: it ran out of time" in judged
+    issues = [entry for entry in ANALYSIS["issues"] if not entry.startswith("I2")]
+    dismissed = [*ANALYSIS["dismissed"], "I2 | unjudged | its sub-agent was lost"]
+    assert agent.follow(verdicts, issues=issues, dismissed=dismissed).step == "batch"
+
+
+@pytest.mark.req("W-04")
+def test_what_a_lost_reconciler_left_is_tried_again_by_one_that_is_told_why(agent: Agent) -> None:
+    collect = play(agent, agent.follow(planning(agent), **PLAN), reconciler, lost="W2")
+    again = "W2 | again | nothing was changed"
+    wave = agent.follow(collect, outcomes=[WAVE_1["outcomes"][0], again], ran="none")
+    assert [id_of(child.target) for child in wave.children] == ["W2", "W3"]
+    told = agent.run_command(wave.children[0].command)
+    assert told.context["item"].endswith("Tried before: W2 | again | nothing was changed")
+    report = agent.follow(play(agent, wave, reconciler), outcomes=[WAVE_1["outcomes"][1], *WAVE_2["outcomes"]], ran="-")
+    assert report.step == "report"
+
+
+def test_what_is_open_after_the_last_wave_is_unfinished(agent: Agent) -> None:
+    block = agent.follow(planning(agent), **PLAN)
+    for _ in range(6):
+        items = [id_of(child.target) for child in block.children]
+        assert items == ["W1", "W2"]
+        for child in block.children:
+            block = agent.lose(block, child.id, "it ran out of time")
+        block = agent.follow(agent.run_command(block.next), outcomes=[f"{item} | again | x" for item in items], ran="-")
+    assert block.step == "report"
+    assert block.context["collect.endings"] == "- I1 | unfinished | W1\n- I2 | unfinished | W2\n- I3 | unfinished | W3"
+
+
+@pytest.mark.req("W-03")
+def test_issues_come_four_at_a_time_until_none_is_open(agent: Agent) -> None:
+    batch = agent.follow(answered(agent), **FIRST)
+    assert batch.step == "batch"
+    assert batch.context["collect-answers.due"] == "- I3\n- I5"
+    assert batch.context["collect-answers.asked"] == "- I3 | again | what would a cache cost?"
+    assert "issue due I5: missing" in refused(agent.follow(batch, entries=[entry("I3")]))
+    assert "'I1' is no issue due here; there are: I3, I5" in refused(
+        agent.follow(batch, entries=[entry("I1"), entry("I3"), entry("I5")])
+    )
+    waiting = agent.follow(batch, **SECOND_BATCH)
+    assert waiting.kind == "waiting"
+    assert "- I3: two places disagree\n  README.md says this" in waiting.words("QUESTION")
+
+
+@pytest.mark.req("W-03")
+def test_where_the_user_resolves_nothing_the_report_follows(agent: Agent) -> None:
+    deferred = [f"I{at} | deferred | later" for at in (1, 2, 3, 4)]
+    batch = agent.follow(answered(agent), resolutions=deferred)
+    assert batch.context["collect-answers.due"] == "- I5"
+    answers = agent.follow(agent.follow(batch, entries=[entry("I5")]), answer="no")
+    report = agent.follow(answers, resolutions=["I5 | rejected | to stay so"])
+    assert report.step == "report"
+    assert "collect.endings" not in report.context
+    agent.write("contradictions.md", REPORT)
+    assert "I1 did not end as applied: it is deferred" in refused(agent.follow(report, **DONE))
+
+
+WRONG = [
+    (3, "I9 | deferred | later", "issue I4: missing; each stands exactly once"),
+    (3, "I9 | deferred | later", "'I9' is no issue here; there are: I1, I2, I3, I4"),
+    (3, "I5 | deferred | later", "'I5' is no issue here"),
+    (3, "I1 | deferred | later", "issue I1 stands 2 times"),
+    (0, "I1 | resolved | d | do it", "'d' is no option of I1: use a, b, own"),
+    (0, "I1 | resolved | a", "it has 3 parts, and takes 4"),
+    (0, "I1 | settled | a | do it", "its second part is one of resolved, deferred, rejected, again"),
+    (2, "I3 | again", "it has 2 parts, and takes 3"),
+]
+
+
+def test_answers_that_do_not_cover_the_batch_are_refused(agent: Agent) -> None:
+    block = answered(agent)
+    for position, wrong, why in WRONG:
+        given = list(FIRST["resolutions"])
+        given[position] = wrong
+        block = agent.follow(block, resolutions=given)
+        assert why in refused(block)
+    assert agent.follow(block, **FIRST).step == "batch"
+
+
+def test_a_change_that_is_not_in_the_file_is_refused(agent: Agent) -> None:
+    wave = agent.follow(planning(agent), **PLAN)
+    account = agent.follow(agent.run_command(wave.children[0].command), edits=["x"], ran="none", hindrance="none")
+    said = agent.follow(account, status="applied", changes=CHANGES["W1"], note="none")
+    assert '"waits 10 seconds" does not stand there' in refused(said)
+    assert agent.follow(said, status="blocked", changes=[], note="the file is generated").kind == "done"
+
+
+def workflow_module() -> Any:
+    """The module that holds the parent's graph and handlers."""
+    return loading.load_module(str(SCRIPTS / "incoherence_workflow.py"))
+
+
+@pytest.mark.parametrize(
+    "files, closed, wave",
+    [
+        (["a", "b", "c"], [], ["W1", "W2", "W3"]),
+        (["a", "a", "a"], [], ["W1"]),
+        (["a", "a", "a"], ["W1"], ["W2"]),
+        (["a", "a, b", "b"], [], ["W1"]),
+        (["a", "a, b", "b"], ["W1"], ["W2"]),
+        (["a", "a, b", "c"], [], ["W1", "W3"]),
+        (["docs/a", "./docs//a", "docs/x/../a (new)"], [], ["W1"]),
+        (["a (new)", "a", "b"], [], ["W1", "W3"]),
+    ],
+)
+def test_no_file_is_in_two_items_of_a_wave(files: list[str], closed: list[str], wave: list[str]) -> None:
+    items = [f"W{at} | I{at} | {named} | change | seen" for at, named in enumerate(files, 1)]
+    log = [f"{item} | failed | x" for item in closed]
+    found = workflow_module().wave(StepContext(run_state={"plan": {"items": items}, "collect": {"log": log}}))
+    assert [id_of(item) for item in found] == wave
+
+
+CHECKED = [
+    ("sources", ["docs | docs | x", "nowhere.md | docs | x"], "'nowhere.md | docs | x': no such file"),
+    ("sources", ["../x | docs | x"], "outside the project"),
+    ("findings", ["README.md says 30 s and client.py 10 s"], "it is not: path:line"),
+    ("findings", [TIMEOUT.replace(":3", ":4")], '"waits 30 seconds" does not stand there; it stands in line 3'),
+    ("findings", [TIMEOUT.replace(":3", ":9")], "README.md:9: the file has 5 lines"),
+    ("findings", [TIMEOUT.replace("README.md", "/etc/passwd")], "outside the project"),
+    ("findings", [TIMEOUT.replace("README.md", "docs")], "it is a folder"),
+    ("findings", [TIMEOUT.replace("waits 30 seconds", "waits thirty")], "quote the line letter for letter"),
+    ("findings", [TIMEOUT.replace("waits 30 seconds", "30")], "quote 3 characters or more"),
+    ("findings", ['README.md:3 "waits" | README.md:3 "waits" | x'], "the same words in the same line"),
+    ("findings", [TIMEOUT + "x" * 600], "at most 600"),
+    ("evidence", ['client.py:1 "TIMEOUT = 10"'], "it is not: path:line"),
+    ("evidence", ['client.py:2 "TIMEOUT = 10" | used'], "it stands in line 1"),
+]
+
+
+@pytest.fixture
+def check(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
+    """The check script, called in the project: what it prints, nothing where all is well."""
+    from skills.lib import compact_json
+
+    monkeypatch.chdir(project)
+    monkeypatch.setattr(sys, "path", [str(SCRIPTS), *sys.path])
+    module: Any = loading.load_module(str(SCRIPTS / "check_incoherence.py"))
+
+    def run(*arguments: str | list[str]) -> str:
+        texts = [argument if isinstance(argument, str) else compact_json.readable(argument) for argument in arguments]
+        code = module.main(texts)
+        printed = capsys.readouterr().out
+        assert code == (1 if printed else 0), printed
+        return printed
+
+    return run
+
+
+@pytest.mark.parametrize("name, entries, why", CHECKED)
+def test_entries_without_what_they_claim_are_refused(
+    check: Callable[..., str], name: str, entries: list[str], why: str
+) -> None:
+    assert why in check(name, entries)
+
+
+def test_quotations_may_be_written_the_usual_ways(check: Callable[..., str], project: Path) -> None:
+    (project / "t.md").write_text('| say "so" | 30 |\nit goes\n  on here\n', encoding="utf-8")
+    good = [
+        't.md:1 "say "so" | 30" | `client.py:1` "TIMEOUT = 10" | a quotation with a bar and quotes',
+        './t.md:2-3 "it goes on here" | client.py:1 "TIMEOUT" | a quotation over two lines',
+    ]
+    assert check("findings", good) == ""
+
+
+@pytest.mark.parametrize(
+    "chosen, skipped, why",
+    [
+        ([DOCS], [f"{letter} | no" for letter in LETTERS[1:9]], "dimension J: missing"),
+        ([DOCS, DOCS], [f"{letter} | no" for letter in LETTERS[1:]], "dimension A stands 2 times"),
+        ([DOCS, "Z | x | y"], [f"{letter} | no" for letter in LETTERS[1:]], "'Z' is no dimension"),
+        (["A | docs"], [f"{letter} | no" for letter in LETTERS[1:]], "it has 2 parts, and takes 3"),
+        ([DOCS], [*[f"{letter} | no" for letter in LETTERS[1:9]], "J"], "it has 1 parts, and takes 2"),
+    ],
+)
+def test_every_dimension_is_chosen_or_skipped(
+    check: Callable[..., str], chosen: list[str], skipped: list[str], why: str
+) -> None:
+    assert why in check("dimensions", chosen, skipped)
+
+
+@pytest.mark.parametrize(
+    "candidates, dropped, why",
+    [
+        ([f"I2 | {TIMEOUT} | A1"], ["A2 | taste"], "number them I1"),
+        ([f"I1 | {TIMEOUT} | A1"], [], "finding A2: missing"),
+        ([f"I1 | {TIMEOUT} | A1, A2"], ["A2 | taste"], "finding A2 stands 2 times"),
+        ([f"I1 | {TIMEOUT} | A1, A2, A3"], [], "'A3' is no finding"),
+        ([f"I1 | {TIMEOUT} | A1"], ["A2"], "it has 1 parts, and takes 2"),
+        (["I1 | README.md:3 | x | A1, A2"], [], "it is not: path:line"),
+    ],
+)
+def test_every_finding_becomes_a_candidate_or_is_dropped(
+    check: Callable[..., str], candidates: list[str], dropped: list[str], why: str
+) -> None:
+    assert why in check("candidates", [f"A1 | {TIMEOUT}", f"A2 | {RETRIES}"], candidates, dropped)
+
+
+OPTIONS = ["a | x | README.md | none", "b | y | client.py | little"]
+
+
+@pytest.mark.parametrize(
+    "verdict, options, recommended, why",
+    [
+        ("drift", OPTIONS, "a: because", ""),
+        ("false-alarm", [], "none", ""),
+        ("false-alarm", OPTIONS, "none", "a false alarm has nothing to settle"),
+        ("gap", OPTIONS[:1], "a: because", "the options are a; give two to four"),
+        ("gap", OPTIONS[::-1], "a: because", "the options are b, a"),
+        ("gap", OPTIONS, "c: because", "recommended begins with the letter of an option"),
+        ("gap", ["a | x", OPTIONS[1]], "b: because", "it has 2 parts, and takes 4"),
+    ],
+)
+def test_a_verdict_comes_with_options(
+    check: Callable[..., str], verdict: str, options: list[str], recommended: str, why: str
+) -> None:
+    printed = check("judgement", verdict, options, recommended)
+    assert why in printed
+    assert bool(printed) == bool(why)
+
+
+@pytest.mark.parametrize(
+    "issues, dismissed, why",
+    [
+        (["I1 | drift | SHOULD | x"], [], "candidate I2: missing"),
+        (
+            ["I1 | drift | SHOULD | x", "I2 | false-alarm | COULD | x"],
+            [],
+            "one of ambiguity, gap, drift, contradiction",
+        ),
+        (["I1 | drift | HIGH | x", "I2 | gap | MUST | x"], [], "its third part is one of MUST, SHOULD, COULD"),
+        (["I1 | drift | SHOULD | x"], ["I2 | drift | x"], "one of false-alarm, duplicate, unjudged"),
+    ],
+)
+def test_every_candidate_gets_a_verdict(
+    check: Callable[..., str], issues: list[str], dismissed: list[str], why: str
+) -> None:
+    assert why in check("verdicts", [f"I1 | {TIMEOUT} | A1", f"I2 | {RETRIES} | A2"], issues, dismissed)
+
+
+@pytest.mark.parametrize(
+    "change, why",
+    [
+        (("I1: two", "two"), "'two places"),
+        (("b) Change the other\n", ""), "its options are a; give two to four"),
+        (("b) ", "c) "), "its options are a, c"),
+        (("Recommended: a", "Take a"), "one line that begins with Recommended:"),
+        (("Recommended: a", "Recommended: c"), "one line that begins with Recommended:"),
+        (("disagree", "disagree" * 90), "at most 650"),
+    ],
+)
+def test_an_entry_that_nobody_could_decide_by_is_refused(
+    check: Callable[..., str], change: tuple[str, str], why: str
+) -> None:
+    assert check("batch", ["I1"], "{collect-answers.due}", [entry("I1")]) == ""
+    assert why in check("batch", ["I1"], "{collect-answers.due}", [entry("I1").replace(*change)])
+
+
+LOGGED = ["I1 | resolved | a | x", "I2 | deferred | x"]
+
+
+@pytest.mark.parametrize(
+    "items, why",
+    [
+        (["W1 | I1 | README.md, docs/new.md (new) | x | y"], ""),
+        (["W2 | I1 | README.md | x | y"], "number them W1"),
+        (["W1 | I1, I2 | README.md | x | y"], "'I2' is no resolved issue"),
+        (["W1 | I1 | README.md | x"], "it has 4 parts, and takes 5"),
+        (["W1 | I1 | READ.md | x | y"], "one that is to be written is marked: READ.md (new)"),
+        (["W1 | I1 | README.md (new) | x | y"], "README.md exists, and is marked (new)"),
+        (["W1 | I1 | docs | x | y"], "docs is a folder"),
+        (["W1 | I1 | ../x.md (new) | x | y"], "outside the project"),
+    ],
+)
+def test_a_plan_covers_what_was_resolved_with_files_that_exist(
+    check: Callable[..., str], items: list[str], why: str
+) -> None:
+    printed = check("plan", LOGGED, items)
+    assert why in printed
+    assert bool(printed) == bool(why)
+
+
+@pytest.mark.parametrize(
+    "status, changes, why",
+    [
+        ("applied", ['README.md:3 "waits 30" | was "waits 10"', "client.py | unchanged: it is right"], ""),
+        ("applied", ['README.md:3 "waits 30" | was ""', "gone.py | deleted: unused"], "client.py: named by the item"),
+        ("applied", ['README.md:3 "waits 30" | was "waits 30"', "client.py | unchanged: x"], "is what stood there"),
+        ("applied", ['README.md:3 "waits 30" | was "then fails"', "client.py | unchanged: x"], "still stands"),
+        ("applied", ["README.md | unchanged: x", "client.py | unchanged: x"], "the status is blocked"),
+        ("applied", ['docs/config.md:2 "timeout" | was ""'], "docs/config.md is not a file of the item"),
+        ("applied", ["README.md | deleted: x", "client.py | unchanged: x"], "README.md is still there"),
+        ("applied", ["README.md | done"], "it is not: path:line"),
+        ("blocked", ["README.md | unchanged: x"], "a blocked item has no changes"),
+        ("blocked", [], ""),
+    ],
+)
+def test_a_change_is_seen_in_every_file_of_the_item(
+    check: Callable[..., str], status: str, changes: list[str], why: str
+) -> None:
+    printed = check("changes", "W1 | I1 | README.md, client.py | x | y\nTried before: W1 | again | z", status, changes)
+    assert why in printed
+    assert bool(printed) == bool(why)
+
+
+@pytest.mark.parametrize(
+    "outcomes, why",
+    [
+        (["W1 | failed | the file is generated"], "item of this wave W2: missing"),
+        (["W1 | done | x", "W2 | again | x"], "one of applied, again, failed"),
+        (["W1 | applied | it is done", "W2 | again | x"], 'it does not begin with path:line "quote"'),
+        (['W1 | applied | README.md:3 "waits 10"', "W2 | again | x"], '"waits 10" does not stand there'),
+    ],
+)
+def test_every_item_of_a_wave_comes_to_something(check: Callable[..., str], outcomes: list[str], why: str) -> None:
+    assert why in check("wave", ["W1", "W2"], outcomes)
+
+
+@pytest.mark.parametrize(
+    "change, why",
+    [
+        (("## Coverage", "### Coverage"), "it takes Summary, Issues, Coverage, Open"),
+        (("- I4 (deferred): after the release\n", ""), "candidate I4: missing"),
+        (("- I4 (deferred)", "- I4 (applied)"), "I4 did not end as applied: it is deferred"),
+        (("- I6 (false-alarm)", "- I7 (false-alarm)"), "'I7' is no candidate"),
+    ],
+)
+def test_a_report_that_leaves_a_candidate_out_or_ends_it_otherwise_is_refused(
+    check: Callable[..., str], project: Path, change: tuple[str, str], why: str
+) -> None:
+    log = [*FIRST["resolutions"][:2], FIRST["resolutions"][3], *SECOND["resolutions"]]
+    endings = ["I1 | applied | W1", "I2 | applied | W2", "I3 | applied | W3"]
+    known = ("contradictions.md", ANALYSIS["dismissed"], log, endings)
+    (project / "contradictions.md").write_text(REPORT, encoding="utf-8")
+    assert check("report", *known) == ""
+    (project / "contradictions.md").write_text(REPORT.replace(*change), encoding="utf-8")
+    assert why in check("report", *known)
+
+
+def test_the_manual_numbers_the_steps_as_the_graphs_have_them() -> None:
+    rows = re.findall(
+        r"^\| (\d+) \| (incoherence[a-z-]*) \| ([a-z-]+) \|", (FOLDER / "resources/positions.md").read_text(), re.M
+    )
+    assert [int(number) for number, _, _ in rows] == list(range(1, 22))
+    for name, stem in {
+        "incoherence": "incoherence",
+        "incoherence-explore": "incoherence_explore",
+        "incoherence-deep-dive": "incoherence_deep_dive",
+        "incoherence-reconcile": "incoherence_reconcile",
+    }.items():
+        workflow = loading.workflow_of_script(str(SCRIPTS / f"{stem}.py"))
+        assert (workflow.name, [step.id for step in workflow.steps]) == (name, [at for _, of, at in rows if of == name])
+
+
+@pytest.mark.req("W-15")
+def test_skill_file_meets_the_specification_and_its_command_opens_a_run(project: Path) -> None:
+    assert check_specification(FOLDER) == []
+    (command,) = commands_in(load_skill(FOLDER))
+    assert command.command == 'python3 "SKILL_DIR/scripts/incoherence.py" --step 1'
+    words = command.command.replace("SKILL_DIR", str(FOLDER)).replace("python3", shlex.quote(sys.executable), 1)
+    assert Shell(project)(words).step == "survey"
