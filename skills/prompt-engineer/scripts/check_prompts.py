@@ -1,0 +1,201 @@
+"""Checks what prompt-engineer reports, and writes what was approved.
+
+Called in the project's root; FILES, KEEP, VERDICTS and ENTRIES are JSON arrays of texts:
+
+    begin FOLDER FILES FITS LEAST MOST  the prompts are there, and the folder is free; nothing where FITS is not yes
+    begin-new …                         the same, and the prompts need not be there yet
+    quotes ENTRIES                      every 'file | "passage" | …' quotes what stands in its file
+    keep KEEP FILES                     every string stands in one of the prompts
+    plan FOLDER FILES KEEP              plan.json has its form, and fits the prompts
+    build FOLDER FILES KEEP VERDICTS    the same, judged; writes before/, after/ and changes.diff
+    apply FOLDER FILES KEEP VERDICTS    writes the prompts, exactly as changes.diff says
+
+Prints each fault and ends with 1 if there is one; nothing is then written.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+import re
+import shutil
+import sys
+from collections.abc import Callable, Sequence
+from functools import partial
+from pathlib import Path
+
+import prompt_plan as plans
+from prompt_plan import Faulty, Prompt
+
+SHOWN = 10
+
+_ENTRY = re.compile(r'\s*(?P<file>[^|"]+?)\s*\|\s*["“](?P<passage>.+?)["”]\s*\|\s*(?P<rest>\S.*)', re.DOTALL)
+
+
+def begin(folder: str, files: Sequence[str], fits: str, least: str, most: str, new: bool = False) -> str:
+    """Check that a run may begin in the folder with these prompts, unless it ends because another scope fits."""
+    if fits != "yes":
+        return f"not begun: {fits} fits better"
+    faults = [f"{file} stands {files.count(file)} times in files" for file in set(files) if files.count(file) > 1]
+    if not int(least) <= len(files) <= int(most):
+        faults.append(f"{len(files)} prompts; this scope takes {least} to {most}")
+    own = plans.inside(folder)
+    if (own / plans.DIFF).exists():
+        faults.append(f"{folder} holds the changes and the old prompts of an earlier run; name a new folder")
+    for file in files:
+        try:
+            if plans.inside(file).is_relative_to(own):
+                faults.append(f"{file} lies in the run's own folder; name the place where the prompt is used")
+            elif plans.inside(file).exists() or not new:
+                plans.text_of(file)
+        except Faulty as problem:
+            faults += problem.faults
+    if faults:
+        raise Faulty(*faults)
+    return f"{len(files)} prompts"
+
+
+def quotes(entries: Sequence[str]) -> str:
+    """Check that every passage stands in its file; white space may differ."""
+    faults = []
+    for number, entry in enumerate(entries, 1):
+        match = _ENTRY.fullmatch(entry)
+        if match is None:
+            faults.append(f'entry {number}, {entry[:60]!r}: the form is file | "passage" | what is said of it')
+            continue
+        try:
+            if _plain(match["passage"]) not in _plain(plans.text_of(match["file"])):
+                faults.append(f"entry {number}: {match['passage'][:60]!r} does not stand in {match['file']}")
+        except Faulty as problem:
+            faults += [f"entry {number}: {fault}" for fault in problem.faults]
+    if faults:
+        raise Faulty(*faults)
+    return f"{len(entries)} passages"
+
+
+def keep(strings: Sequence[str], files: Sequence[str]) -> str:
+    """Check that what is to be kept is there."""
+    texts = [plans.text_of(file) for file in files]
+    faults = [f"{string[:60]!r} stands in none of the prompts" for string in strings if not _stands(string, texts)]
+    if faults:
+        raise Faulty(*faults)
+    return f"{len(strings)} strings"
+
+
+def plan(folder: str, files: Sequence[str], strings: Sequence[str]) -> str:
+    """Check that the plan fits the prompts as they stand now."""
+    changes = plans.read_changes(folder, files)
+    changed = plans.prompts(folder, files, changes, {}, plans.inside)
+    faults = plans.lost(strings, changed)
+    if faults:
+        raise Faulty(*faults)
+    return f"{len(changes)} changes in {len(changed)} prompts"
+
+
+def build(folder: str, files: Sequence[str], strings: Sequence[str], entries: Sequence[str]) -> str:
+    """Write the old and the new texts and their difference into the folder; the prompts stay as they are."""
+    changed = _judged(folder, files, strings, entries, plans.inside)
+    for part in (plans.BEFORE, plans.AFTER):
+        shutil.rmtree(plans.inside(folder) / part, ignore_errors=True)
+    for prompt in changed:
+        if prompt.before is not None:
+            _write(plans.inside(folder) / plans.BEFORE / prompt.file, prompt.before)
+        _write(plans.inside(folder) / plans.AFTER / prompt.file, prompt.after)
+    diff = plans.difference(changed)
+    _write(plans.inside(folder) / plans.DIFF, diff)
+    return f"{folder}/{plans.DIFF} is written, sha256 {hashlib.sha256(diff.encode()).hexdigest()[:16]}"
+
+
+def apply(folder: str, files: Sequence[str], strings: Sequence[str], entries: Sequence[str]) -> str:
+    """Write the prompts as approved, and read them again; an approval of another difference does not count."""
+    changed = _judged(folder, files, strings, entries, lambda file: plans.inside(folder) / plans.BEFORE / file)
+    if plans.text_of(os.path.join(folder, plans.DIFF)) != plans.difference(changed):
+        raise Faulty(
+            f"plan.json, verdicts and before/ do not give the approved {folder}/{plans.DIFF}: something was edited "
+            "since. Put it back as it was when the user said yes"
+        )
+    faults = []
+    for prompt in changed:
+        now = plans.text_of(prompt.file) if plans.inside(prompt.file).exists() else None
+        if now not in (prompt.before, prompt.after):
+            faults.append(
+                f"{prompt.file} was edited since the user said yes; nothing was written. Show them the edit; if they "
+                "agree, put back the text under before/"
+            )
+    if faults:
+        raise Faulty(*faults)
+    for prompt in changed:
+        _write(plans.inside(prompt.file), prompt.after)
+        if plans.text_of(prompt.file) != prompt.after:
+            raise Faulty(f"{prompt.file} does not hold what was written; run the same command again")
+    return f"written: {', '.join(prompt.file for prompt in changed) or 'nothing'}"
+
+
+def _judged(
+    folder: str, files: Sequence[str], strings: Sequence[str], entries: Sequence[str], before: Callable[[str], Path]
+) -> list[Prompt]:
+    changes = plans.read_changes(folder, files)
+    verdicts = plans.read_verdicts(entries, changes)
+    changed = plans.prompts(folder, files, changes, verdicts, before)
+    faults = plans.lost(strings, changed)
+    if faults:
+        raise Faulty(*faults)
+    return changed
+
+
+def _write(path: Path, text: str) -> None:
+    """Leave the text whole or not at all; the file keeps its mode."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    part = path.with_name(path.name + ".part")
+    part.write_bytes(text.encode("utf-8"))
+    if path.exists():
+        shutil.copymode(path, part)
+    os.replace(part, path)
+
+
+def _stands(string: str, texts: Sequence[str]) -> bool:
+    return any(plans.as_written(string, text) in text for text in texts)
+
+
+def _plain(text: str) -> str:
+    return " ".join(text.split())
+
+
+# Each with the number of arguments that follow its name.
+CHECKS: dict[str, tuple[Callable[..., str], int]] = {
+    "begin": (begin, 5),
+    "begin-new": (partial(begin, new=True), 5),
+    "quotes": (quotes, 1),
+    "keep": (keep, 2),
+    "plan": (plan, 3),
+    "build": (build, 4),
+    "apply": (apply, 4),
+}
+
+
+def main(arguments: list[str]) -> int:
+    """Do what is asked and say what came of it; 0 if nothing is wrong."""
+    check, count = CHECKS.get(arguments[0] if arguments else "", (None, 0))
+    if check is None or len(arguments) != count + 1:
+        print(__doc__)
+        return 2
+    try:
+        print(check(*(json.loads(value) if value.startswith("[") else value for value in arguments[1:])))
+    except json.JSONDecodeError as error:
+        print(f"an argument is not JSON: {error}")
+        return 2
+    except OSError as error:
+        print(f"{error.filename}: {error.strerror}")
+        return 1
+    except Faulty as problem:
+        for fault in problem.faults[:SHOWN]:
+            print(fault)
+        if len(problem.faults) > SHOWN:
+            print(f"and {len(problem.faults) - SHOWN} more")
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

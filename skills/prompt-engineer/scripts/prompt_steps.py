@@ -1,0 +1,236 @@
+"""What the four graphs of prompt-engineer share: their common steps, and the list of techniques."""
+
+from __future__ import annotations
+
+from skills.lib.prompts import read_prompts, read_resource
+from skills.lib.workflow.core import StepContext, StepDef
+from skills.lib.workflow.requirements import Artifact, Command, Field
+from skills.lib.workflow.types import Outcome, person
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from skills.lib.workflow.requirements import Requirement
+
+    Ways = Mapping[Outcome, tuple[str | None, str]]
+
+PROMPTS = read_prompts(__file__)
+SCOPES = ("single-prompt", "ecosystem", "greenfield", "problem")
+
+RUN = ("triage.folder", "triage.files", "understand.keep")
+FOLDER, FILES, KEEP = (f"{{{name}}}" for name in RUN)
+QUESTION = """Shall these changes be made?
+{approve.summary}
+The whole difference: {triage.folder}/changes.diff
+yes: they are made, and the old texts kept. revise: say what should be different. stop: nothing is changed."""
+
+CASES = Field("cases", "list", minimum=2, maximum=8, help='each "input | what is right | what comes today; run or not"')
+PURPOSE = Field("purpose", minimum=20, maximum=600, help="given what, it yields what, for whom, who then does what")
+KEPT = Field("keep", "list", maximum=30, help="exact strings that survive every change; [] where there are none")
+KEPT_IS_THERE = Command(["check_prompts.py", "keep", "{keep}", FILES], 60, help="each stands in one of the prompts")
+REJECTED = Field("rejected", "list", minimum=1, maximum=10, help='each "technique | why not here"')
+PLANNED: list[Requirement] = [
+    Artifact(f"{FOLDER}/plan.json", help="an object for each change"),
+    Command(["check_prompts.py", "plan", FOLDER, FILES, KEEP], 60, help="each passage stands, each technique exists"),
+]
+
+
+def quoted(field: str) -> Command:
+    """The check that each entry of a field quotes what stands in its file."""
+    return Command(
+        ["check_prompts.py", "quotes", f"{{{field}}}"], 60, help=f"each passage of {field} stands in its file"
+    )
+
+
+def techniques() -> str:
+    """A line for each technique: its name, and when it is used."""
+    lines = [PROMPTS["techniques"], ""]
+    for entry in read_resource(__file__, "techniques.md").split("\n## ")[1:]:
+        name, _, body = entry.partition("\nUse when: ")
+        when, _, _ = body.partition("\nNot when: ")
+        lines.append(f"   {name}: {' '.join(when.split())}")
+    return "\n".join(lines)
+
+
+def fits(ctx: StepContext) -> Outcome:
+    """Go on in this scope, or end where another fits."""
+    return Outcome.OK if ctx.step_state["fits"] == "yes" else Outcome.SKIP
+
+
+def found(ctx: StepContext) -> Outcome:
+    """End where no fault was found: a prompt that works is left alone."""
+    return Outcome.OK if ctx.step_state["findings"] else Outcome.SKIP
+
+
+def settle(ctx: StepContext) -> Outcome:
+    """Check anew what was mended; end where every change was dropped."""
+    verdicts = [verdict.rpartition("|")[2].strip() for verdict in ctx.step_state["verdicts"]]
+    if "mended" in verdicts:
+        return Outcome.ITERATE
+    return Outcome.OK if "kept" in verdicts else Outcome.SKIP
+
+
+def settle_draft(ctx: StepContext) -> Outcome:
+    """Check anew what was mended; a draft remains one, however many techniques were dropped."""
+    mended = [verdict for verdict in ctx.step_state["verdicts"] if verdict.rpartition("|")[2].strip() == "mended"]
+    return Outcome.ITERATE if mended else Outcome.OK
+
+
+def step(
+    prompts: Mapping[str, str],
+    name: str,
+    title: str,
+    ways: Ways,
+    *texts: str,
+    handler: Callable[[StepContext], Any] | None = None,
+    needs: Sequence[str] = (),
+    requires: Sequence[Requirement] = (),
+    again: Sequence[str] = (),
+) -> StepDef:
+    """A step that a scope has for itself: its own prompt, then the shared texts."""
+    return StepDef(
+        name,
+        title,
+        _lines(prompts[name], *texts),
+        {outcome: target for outcome, (target, _) in ways.items()},
+        handler,
+        needs=needs,
+        requires=requires,
+        repeat=_lines(*again),
+        forbidden=_forbidden(prompts, name),
+        when={outcome: when for outcome, (_, when) in ways.items()},
+    )
+
+
+def triage(prompts: Mapping[str, str], scope: str, number: tuple[int, int], after: str) -> StepDef:
+    """Settle which prompts, for whom, and whether the scope fits; ``number`` is the least and the most of prompts."""
+    least, most = number
+    check = "begin-new" if scope == "greenfield" else "begin"
+    others = [other for other in SCOPES if other != scope]
+    return StepDef(
+        "triage",
+        "Settle the task",
+        _lines(prompts["triage"], PROMPTS["triage"]),
+        {Outcome.OK: after, Outcome.SKIP: None},
+        fits,
+        requires=[
+            Field("request", maximum=3000, help="what the user asked for, word for word"),
+            Field("files", "list", maximum=most, help=f"paths of the prompts, {least} to {most}"),
+            Field("reader", maximum=800, help="model, host, what fills it in, what reads its output; or unknown"),
+            Field("folder", maximum=120, help="a new folder for this run, such as .lockstep/prompts/triage"),
+            Field("fits", choices=("yes", *others), help="yes, or the scope that fits better"),
+            Command(
+                ["check_prompts.py", check, "{folder}", "{files}", "{fits}", str(least), str(most)],
+                60,
+                help="the prompts can be read, and the folder is free",
+            ),
+        ],
+        forbidden=_forbidden(prompts, "triage"),
+        when={Outcome.OK: "the scope fits", Outcome.SKIP: "another scope fits: open a run with its script"},
+    )
+
+
+def refine(prompts: Mapping[str, str], work: str, first: str) -> StepDef:
+    """Verify the technique behind each change; a new prompt cannot end with none left."""
+    judged = Command(
+        ["check_prompts.py", "build", FOLDER, FILES, KEEP, "{verdicts}"],
+        60,
+        help="each change has its verdict; changes.diff is written",
+    )
+    ways = {Outcome.OK: "approve", Outcome.ITERATE: "refine"}
+    when = {
+        Outcome.OK: "what is left stood as it is, or five rounds are done",
+        Outcome.ITERATE: "a change was mended, and is checked anew",
+    }
+    if work != "design":
+        ways[Outcome.SKIP] = None  # type: ignore[assignment]
+        when[Outcome.SKIP] = "every change was dropped: the prompts stay as they are"
+    return StepDef(
+        "refine",
+        "Verify each technique",
+        _lines(prompts["refine"], PROMPTS["refine"]),
+        ways,
+        settle_draft if work == "design" else settle,
+        needs=[
+            "triage.files",
+            "triage.folder",
+            "triage.reader",
+            f"{first}.cases",
+            "understand.keep",
+            "refine.verdicts",
+        ],
+        requires=[
+            Field("verdicts", "list", minimum=1, maximum=40, help='each "C1 | question | answer | kept"'),
+            judged,
+        ],
+        repeat=_lines(prompts["refine"], PROMPTS["refine again"], PROMPTS["refine"]),
+        forbidden=_forbidden(prompts, "refine"),
+        max_iterations=5,
+        when=when,
+    )
+
+
+def approve(prompts: Mapping[str, str], work: str, *shown: str) -> StepDef:
+    """Show the difference, and stop until the user has answered; ``shown`` is what else bears on the answer."""
+    return StepDef(
+        "approve",
+        "Have it approved",
+        _lines(PROMPTS["approve"], *([prompts["approve"]] if "approve" in prompts else ())),
+        {Outcome.OK: "execute", Outcome.FAIL: work, Outcome.SKIP: None},
+        person(QUESTION, {"yes": Outcome.OK, "revise": Outcome.FAIL, "stop": Outcome.SKIP}),
+        needs=["triage.request", "triage.files", "triage.folder", "refine.verdicts", f"{work}.rejected", *shown],
+        requires=[
+            Field(
+                "summary", "list", minimum=1, maximum=40, help='each "C1 | file | technique | what the output gains"'
+            ),
+            Command(
+                ["check_prompts.py", "build", FOLDER, FILES, KEEP, "{refine.verdicts}"],
+                60,
+                help="changes.diff is what the prompts and the plan give now",
+            ),
+        ],
+        forbidden=_forbidden({}, "approve"),
+        when={Outcome.OK: "yes", Outcome.FAIL: "revise", Outcome.SKIP: "stop: nothing is changed"},
+    )
+
+
+def execute(first: str) -> StepDef:
+    """Write what was approved; the check that the step is left by does the writing, and reads it again."""
+    return StepDef(
+        "execute",
+        "Make the approved changes",
+        _lines(PROMPTS["execute"]),
+        {Outcome.OK: None},
+        needs=[
+            "triage.files",
+            "triage.folder",
+            f"{first}.cases",
+            "refine.verdicts",
+            "approve.summary",
+            "approve.answer",
+        ],
+        requires=[
+            Field("traced", "list", minimum=2, maximum=16, help='each "path under after/ | "passage" | case, and how"'),
+            Field("told", minimum=20, maximum=1000, help="what the user is told, at most five sentences"),
+            quoted("traced"),
+            Command(
+                ["check_prompts.py", "apply", FOLDER, FILES, KEEP, "{refine.verdicts}"],
+                60,
+                help="writes the prompts exactly as approved",
+            ),
+        ],
+        forbidden=_forbidden({}, "execute"),
+        when={Outcome.OK: "every text under after/ was read whole, and nothing in it is broken"},
+    )
+
+
+def _lines(*texts: str) -> list[str]:
+    """The texts, with an empty line between them."""
+    return [line for text in texts for line in (text, "")][:-1]
+
+
+def _forbidden(prompts: Mapping[str, str], name: str) -> list[str]:
+    title = f"{name} (forbidden)"
+    return (prompts if title in prompts else PROMPTS)[title].splitlines()

@@ -1,0 +1,76 @@
+"""The graph of prompt-engineer for a single prompt: assess, understand, plan, verify, ask, change."""
+
+from __future__ import annotations
+
+import os
+
+from skills.lib.prompts import read_prompts
+from skills.lib.runtime.loading import load_module
+from skills.lib.workflow.core import Workflow, register_workflow
+from skills.lib.workflow.requirements import Field
+from skills.lib.workflow.types import Outcome
+
+steps = load_module(os.path.join(os.path.dirname(__file__), "prompt_steps.py"))
+SHARED = steps.PROMPTS
+PROMPTS = read_prompts(__file__)
+
+FAULTS = [
+    steps.CASES,
+    Field("findings", "list", maximum=15, help='each "file | "passage" | fault, case, what goes wrong"; or []'),
+    steps.quoted("findings"),
+]
+PARTS = [
+    steps.PURPOSE,
+    Field("parts", "list", minimum=1, maximum=15, help='each "file | "first words" | what it does | who needs it"'),
+    steps.KEPT,
+    Field("strengths", maximum=800, help="what works, and why"),
+    steps.quoted("parts"),
+    steps.KEPT_IS_THERE,
+]
+TASK = ("triage.request", "triage.files", "triage.folder", "triage.reader")
+KNOWN = (*TASK, "assess.cases", "assess.findings", "understand.purpose", "understand.parts", "understand.keep")
+
+WORKFLOW = Workflow(
+    "prompt-engineer-single-prompt",
+    steps.triage(PROMPTS, "single-prompt", (1, 1), "assess"),
+    steps.step(
+        PROMPTS,
+        "assess",
+        "Find what is wrong with it",
+        {
+            Outcome.OK: ("understand", "faults were found, each shown by a case"),
+            Outcome.SKIP: (None, "no case shows a fault: the prompt is left alone"),
+        },
+        SHARED["cases"],
+        PROMPTS["assess faults"],
+        handler=steps.found,
+        needs=TASK,
+        requires=FAULTS,
+    ),
+    steps.step(
+        PROMPTS,
+        "understand",
+        "Settle what each part is for",
+        {Outcome.OK: ("plan", "each part has its purpose, or an honest none")},
+        needs=(*TASK, "assess.cases", "assess.findings"),
+        requires=PARTS,
+    ),
+    steps.step(
+        PROMPTS,
+        "plan",
+        "Plan the changes",
+        {Outcome.OK: ("refine", "each change cites its passage and its technique")},
+        SHARED["plan form"],
+        steps.techniques(),
+        needs=(*KNOWN, "understand.strengths", "refine.verdicts", "approve.summary", "approve.reason"),
+        requires=[steps.REJECTED, *steps.PLANNED],
+        again=(SHARED["plan again"], SHARED["plan form"], steps.techniques()),
+    ),
+    steps.refine(PROMPTS, "plan", "assess"),
+    steps.approve(PROMPTS, "plan"),
+    steps.execute("assess"),
+    title="Prompt engineer: single prompt",
+    description="Improves one existing prompt, by techniques that are checked and changes that the user approves.",
+)
+
+register_workflow(WORKFLOW)

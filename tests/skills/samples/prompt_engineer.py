@@ -1,0 +1,69 @@
+"""What the scripted agent reports for prompt-engineer: two edited prompts, and one new."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+from skills.lib.testing import any_of
+
+EDITED, NEW = ".lockstep/prompts/edited", ".lockstep/prompts/new"
+PROMPT = "Read the mail: {mail}\nDon't be too long.\nGive the label.\n"
+DRAFT = "Answer {question} from the handbook.\nIf no section answers it, say so.\n"
+BOTH = ["prompts/a.md", "prompts/b.md"]
+
+
+def verdicts(*words: str) -> list[str]:
+    """A verdict on each change of a plan."""
+    return [f"C{number} | does it hold? | the words say so | {word}" for number, word in enumerate(words, 1)]
+
+
+def change(number: int, file: str) -> dict[str, str]:
+    """A change of one prompt."""
+    words = {"technique": "affirmative-directives", "quote": "Don't be too long.", "replacement": "Use one word."}
+    return {"id": f"C{number}", "file": file, "why": "case 1", **words}
+
+
+USE = {"id": "C1", "file": "prompts/new.md", "technique": "abstention", "quote": "If no section answers", "why": "R1"}
+FOUND = ['prompts/a.md | "Don\'t be too long." | no limit']
+
+VALUES: dict[str, Any] = {
+    "folder": EDITED,
+    "files": BOTH,
+    "findings": any_of(FOUND, []),
+    "keep": ["{mail}"],
+    "parts": FOUND,
+    "handoffs": ['prompts/a.md | "Give the label." | H1 gives', 'prompts/b.md | "Read the mail" | H1 takes'],
+    "answers": ['prompts/b.md | "Give the  label." | H1: agrees'],
+    "dependents": FOUND,
+    "verdicts": any_of(verdicts("kept", "kept"), verdicts("kept", "mended"), verdicts("dropped", "dropped")),
+    "traced": [f'{EDITED}/after/{file} | "Use one word." | a case' for file in BOTH],
+}
+BY_SCRIPT: dict[str, dict[str, Any]] = {
+    "single_prompt": {
+        "fits": any_of("yes", "greenfield"),
+        "files": ["prompts/a.md"],
+        "folder": ".lockstep/prompts/single",
+        "verdicts": any_of(verdicts("kept"), verdicts("mended"), verdicts("dropped")),
+        "traced": ['.lockstep/prompts/single/after/prompts/a.md | "Use one word." | a case'] * 2,
+    },
+    "ecosystem": {"fits": any_of("yes", "single-prompt")},
+    "greenfield": {
+        "fits": any_of("yes", "problem"),
+        "files": ["prompts/new.md"],
+        "folder": NEW,
+        "keep": ["{question}"],
+        "verdicts": any_of(verdicts("kept"), verdicts("mended")),
+        "traced": [f'{NEW}/after/prompts/new.md | "If no section answers" | a case'] * 2,
+    },
+    "problem": {"fits": any_of("yes", "ecosystem")},
+}
+FILES = {
+    "prompts/a.md": PROMPT,
+    "prompts/b.md": PROMPT,
+    f"{EDITED}/plan.json": json.dumps([change(1, "prompts/a.md"), change(2, "prompts/b.md")]),
+    ".lockstep/prompts/single/plan.json": json.dumps([change(1, "prompts/a.md")]),
+    f"{NEW}/plan.json": json.dumps([USE]),
+    f"{NEW}/draft/prompts/new.md": DRAFT,
+    "transcript": "IN: charged twice\nOUT: billing, bug\n",
+}
