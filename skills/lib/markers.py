@@ -15,34 +15,16 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from skills.lib.workflow.caller import Caller
-    from skills.lib.workflow.core import StepDef
-    from skills.lib.workflow.state import Run
-
 
 def folder(project: str) -> str:
     """The folder of a project's markers."""
     return os.path.join(paths.home(project), "open")
 
 
-def write(caller: Caller, run: Run, step: StepDef, onward: str) -> None:
+def write(project: str, run_id: str, marker: dict[str, Any]) -> None:
     """Say where an open run stands. Where that cannot be written, nothing is said rather than something old."""
-    marker = {
-        "run": run.id,
-        "parent": run.parent,
-        "workflow": run.workflow,
-        "project": caller.project,
-        "python": caller.python,
-        "script": run.script or caller.script,
-        "step": step.id,
-        "title": step.title,
-        "turn": run.turn,
-        "status": run.status,
-        "tools": list(step.tools),
-        "next": onward,
-    }
-    place = folder(caller.project)
-    path = os.path.join(place, run.id)
+    place = folder(project)
+    path = os.path.join(place, run_id)
     part = f"{path}.{os.getpid()}.part"
     text = compact_json.dumps(marker).encode()
     try:
@@ -57,7 +39,7 @@ def write(caller: Caller, run: Run, step: StepDef, onward: str) -> None:
             os.close(file)
         os.replace(part, path)
     except OSError:
-        remove(caller.project, run.id)
+        remove(project, run_id)
 
 
 def remove(project: str, run_id: str) -> None:

@@ -260,8 +260,7 @@ class Desk:
     def _show(self, workflow: Workflow, run: Run, notices: Sequence[Element] = ()) -> Reply:
         if run.ended:
             return self._show_end(workflow, run, notices)
-        onward = document.next_command(workflow, run, self.caller)
-        markers.write(self.caller, run, workflow.step(run.step or ""), onward)
+        markers.write(self.caller.project, run.id, document.standing(workflow, run, self.caller))
         brood = self.ledger.runs(run.children) if run.children else []
         at_once = agents_at_once() if brood else None
 

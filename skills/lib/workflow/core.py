@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 
-from skills.lib.compact_json import digest
+from skills.lib.compact_json import digest as digest
 from skills.lib.errors import SkillError, UsageError
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
 from skills.lib.workflow.types import AgentRole, Block, Dispatch, Gate, Person, Value, coerce

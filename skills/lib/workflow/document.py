@@ -15,6 +15,7 @@ from skills.lib.workflow.types import Dispatch, Element, Gate, Outcome, Person
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from skills.lib.workflow.caller import Caller
     from skills.lib.workflow.decision import Refusal
@@ -184,6 +185,25 @@ def next_command(workflow: Workflow, run: Run, caller: Caller) -> str:
     if reports_outcome(step):
         command += " --outcome FILL_outcome"
     return command
+
+
+def standing(workflow: Workflow, run: Run, caller: Caller) -> dict[str, Any]:
+    """Where an open run stands, for a program that holds the agent to it: the step, its tools, the way on."""
+    step = workflow.step(run.step or "")
+    return {
+        "run": run.id,
+        "parent": run.parent,
+        "workflow": run.workflow,
+        "project": caller.project,
+        "python": caller.python,
+        "script": run.script or caller.script,
+        "step": step.id,
+        "title": step.title,
+        "turn": run.turn,
+        "status": run.status,
+        "tools": list(step.tools),
+        "next": next_command(workflow, run, caller),
+    }
 
 
 def reports_outcome(step: StepDef) -> bool:

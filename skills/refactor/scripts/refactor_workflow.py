@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from skills.lib.compact_json import digest
 from skills.lib.conventions import convention_sections, get_convention
 from skills.lib.prompts import read_prompts
-from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
+from skills.lib.workflow.core import StepContext, StepDef, Workflow, digest, register_workflow
 from skills.lib.workflow.quality import review_loop
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
 from skills.lib.workflow.types import AgentRole, Dispatch, Outcome
