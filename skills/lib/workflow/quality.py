@@ -80,8 +80,10 @@ def _read_item(entry: Any, where: str) -> dict[str, str]:
             raise ValueError(f"{where}: {name} is not a text")
         item[name] = text.strip()
     plain = item["id"].replace("-", "").replace("_", "").replace(".", "").replace(":", "")
-    if not (plain.isascii() and plain.isalnum() and len(item["id"]) <= 64):
-        raise ValueError(f"{where}: the id {item['id']!r:.60} is not one (letters, digits, - _ . : and at most 64)")
+    if not (plain.isascii() and plain.isalnum() and item["id"][0].isalnum() and len(item["id"]) <= 64):
+        raise ValueError(
+            f"{where}: the id {item['id']!r:.60} is not one (letters, digits, - _ . : and at most 64; no sign first)"
+        )
     if not is_word(Severity, item["severity"]):
         raise ValueError(f"{where}: severity {item['severity']!r:.40} is not one of MUST, SHOULD, COULD")
     if not is_word(ItemStatus, item["status"]):
