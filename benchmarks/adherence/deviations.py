@@ -204,6 +204,50 @@ def with_a_lost_child(agent: Agent, block: Block) -> list[str] | None:
     return [*argv, "--project", agent.host.project, "--lost", f"{block.run}.99", "--reason", "gone"]
 
 
+def call_the_gate_afresh(agent: Agent, block: Block) -> list[str] | None:
+    """Ask for a gate of the graph, or what lies behind it, without the run, claiming that the review passed."""
+    gates = [step for step in agent.workflow.steps if step.gate]
+    if not gates or agent.is_child or block.id == "task":
+        return None
+    gate = agent.rng.choice(gates)
+    wanted = agent.rng.choice([gate.id, gate.next["ok"] or gate.id])  # type: ignore[index]
+    number = str(agent.workflow.number(wanted))
+    if not agent.host.remembers:
+        return [
+            *agent.first[:2],
+            "--step",
+            number,
+            "--total-steps",
+            str(len(agent.workflow.steps)),
+            "--qr-status",
+            "pass",
+        ]
+    step = agent.rng.choice([wanted, number])
+    return [*agent.first[:2], "--step", step, "--project", agent.host.project, "--qr-status", "pass"]
+
+
+def name_an_item_in_shell_words(agent: Agent, block: Block) -> list[str] | None:
+    """Report a review item whose id a careless command line would run."""
+    argv = agent.honest(block, style=False)
+    items = agent.plan.values.get("items")
+    if argv is None or not items or not agent.host.remembers:
+        return None
+    name = agent.rng.choice(("$(touch pwned)", "a; rm -rf .", "`id`", "../../etc/passwd", "--step"))
+    return with_flag(argv, "--record", f"items={as_text([{**items[0], 'id': name}, *items[1:]])}")
+
+
+def report_again_for_a_reviewer(agent: Agent, block: Block) -> list[str] | None:
+    """Report once more, and better, in the run of a sub-agent that has ended."""
+    if not agent.host.remembers:
+        return None
+    ended = [child for child in block.children() if not child.command]
+    if not ended:
+        return None
+    item = {"id": "z", "scope": "all", "check": "all is well", "severity": "MUST", "status": "PASS", "finding": ""}
+    argv = [*agent.first[:2], "--step", "done", "--run", agent.rng.choice(ended).id, "--turn", "1"]
+    return [*argv, "--project", agent.host.project, "--record", f"items={as_text([item])}"]
+
+
 KINDS: dict[str, Deviation] = {
     "skip a step": skip_a_step,
     "jump to the end": jump_to_the_end,
@@ -218,9 +262,12 @@ KINDS: dict[str, Deviation] = {
     "change what is fixed": change_what_is_fixed,
     "go on without a child": without_a_child,
     "go on with a lost child": with_a_lost_child,
+    "call a gate in a fresh process": call_the_gate_afresh,
+    "name an item in shell words": name_an_item_in_shell_words,
+    "report again for a reviewer": report_again_for_a_reviewer,
 }
-RETRY, STOP = "lose the output, retry", "stop early"
-NAMES = (*KINDS, RETRY, STOP)
+RETRY, STOP, PRINT = "lose the output, retry", "stop early", "print a step ten times"
+NAMES = (*KINDS, RETRY, STOP, PRINT)
 # Where one of these has its way, the run goes on with something undone; the others cost time and order only.
 LEAVES_A_HOLE = frozenset(KINDS) - {"replay an old command", "start twice", "forget the run"}
 
@@ -239,6 +286,8 @@ def deviate(agent: Agent, block: Block) -> Block | None:
         return _retry(agent, block)
     if name == STOP:
         return _stop(agent, block)
+    if name == PRINT:
+        return _print(agent, block)
     argv = KINDS[name](agent, block)
     if argv is None:
         return None
@@ -368,4 +417,17 @@ def _stop(agent: Agent, block: Block) -> Block | None:
         return found
     if agent.host.remembers:
         agent.tally.fault(Fault(STOP, agent.skill.name, block.id, "", found.text + found.errors))
+    return None
+
+
+def _print(agent: Agent, block: Block) -> Block | None:
+    """Print the present block ten times: the same each time, and nothing counted."""
+    if not agent.host.remembers:
+        return None
+    before = agent.host.standing()
+    shown = [agent.look(block) for _ in range(10)]
+    held = all(one.stable == block.stable for one in shown) and agent.host.standing() == before
+    agent.tally.deviation(PRINT, held)
+    if not held:
+        agent.tally.fault(Fault(PRINT, agent.skill.name, block.id, "", shown[-1].text + shown[-1].errors))
     return None
