@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 BENCHMARKS = {
     "steps": "benchmarks.steps",
+    "deep": "benchmarks.deep",
     "validation": "benchmarks.validation",
     "drawing": "benchmarks.drawing",
     "formatters": "benchmarks.formatters",

@@ -50,7 +50,7 @@ def figures(options: Options) -> list[Figures]:
         with options.progress("steps", samples + WARM_UP) as tick:
             for at in range(samples + WARM_UP):
                 for name, commands in calls.items():
-                    seconds = _time(commands[at], expected=3 if name.startswith("refused") else 0)
+                    seconds = timed(commands[at], expected=3 if name.startswith("refused") else 0)
                     if at >= WARM_UP:
                         took[name].append(seconds)
                 tick()
@@ -100,7 +100,7 @@ def _calls(python: str, skill: Skill, folder: str, count: int) -> dict[str, list
         refused = _first_move(python, skill, shared, at)
         refusals.append(with_flag(refused, "--step", skill.workflow.steps[-1].id))
         repeats.append(_first_move(python, skill, shared, at))
-        _time(repeats[-1], expected=0)
+        timed(repeats[-1], expected=0)
     openings = [_opening(python, skill, os.path.join(folder, f"project-{at}")) for at in range(count)]
     look = [python, skill.script, "--step", "2", "--stateless", "--project", shared]
     return {
@@ -136,7 +136,8 @@ def _opening(python: str, skill: Skill, project: str) -> Sample:
     return [python, *Lockstep(project).begin(skill, params)[1:]]
 
 
-def _time(command: Sample, expected: int) -> float:
+def timed(command: Sample, expected: int) -> float:
+    """How many seconds a command takes; RuntimeError where it ends with another exit code."""
     begin = time.perf_counter()
     done = subprocess.run(command, capture_output=True, env=_environment(), check=False)
     seconds = time.perf_counter() - begin

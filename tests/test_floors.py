@@ -20,8 +20,9 @@ ALLOWED: dict[str, set[str]] = {
     "ledger": {"ground", "workflow"},
     "runtime": {"ground", "workflow", "ledger"},
     "hosts": {"ground", "workflow", "ledger", "runtime", "skillfile"},
+    "migration": {"ground", "workflow"},
     "testing": {"ground", "workflow", "ledger", "runtime", "skillfile", "validation"},
-    "commands": {"hosts", "ground", "workflow", "ledger", "runtime", "skillfile", "testing", "validation"},
+    "commands": {"hosts", "ground", "workflow", "ledger", "migration", "runtime", "skillfile", "testing", "validation"},
 }
 # The one way up: registration asks the validator where a graph has no seal.
 DOORS = {"workflow/seal.py": {"validation"}}
@@ -39,10 +40,14 @@ ROOMS = {
 PUBLIC = {
     "skills._bootstrap",
     "skills.lib.conventions",
+    "skills.lib.errors",
+    "skills.lib.ledger",
+    "skills.lib.paths",
     "skills.lib.prompts",
     "skills.lib.runtime",
     "skills.lib.workflow.core",
     "skills.lib.workflow.formatters",
+    "skills.lib.workflow.legacy",
     "skills.lib.workflow.quality",
     "skills.lib.workflow.requirements",
     "skills.lib.workflow.types",
@@ -114,6 +119,7 @@ def test_the_ground_floor_reads_and_writes_nothing() -> None:
     [
         ("skills.lib.runtime", ["Desk", "Reply", "main"]),
         ("skills.lib.ledger", ["Event", "Ledger", "Stale", "new_id"]),
+        ("skills.lib.migration", ["Migration", "Refusal", "Unprovable", "migrate"]),
         (
             "skills.lib.testing",
             ["Agent", "Block", "InProcess", "Session", "Shell", "any_of", "every_transition", "every_walk", "parse"],

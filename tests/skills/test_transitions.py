@@ -24,6 +24,9 @@ if TYPE_CHECKING:
     from skills.lib.testing.blocks import Block
 
 
+LEGS = 16
+
+
 def name_of(script: Path) -> str:
     """The name of a script's workflow."""
     return loading.workflow_of_script(str(script)).name
@@ -71,8 +74,9 @@ def test_loops_are_walked_to_their_bound() -> None:
 
 
 def longest(script: Path) -> Walk:
-    """The walk that shows the most blocks."""
-    return max(every_walk(loading.workflow_of_script(str(script))), key=lambda walk: len(walk.legs))
+    """The walk that shows the most blocks, of those that are walked ten times in good time."""
+    walks = sorted(every_walk(loading.workflow_of_script(str(script))), key=lambda walk: len(walk.legs))
+    return [walk for walk in walks if walk is walks[0] or len(walk.legs) <= LEGS][-1]
 
 
 @pytest.mark.req("W-06", "W-18")

@@ -99,14 +99,22 @@ class Agent:
 
         Raises AssertionError where a command is refused, and CannotSteer where no report leads along the walk.
         """
+        block = self.reach(walk, len(walk.legs), *words, **parameters)
+        assert (block.exit_code, block.kind) == (0, "done"), block.text + block.errors
+        return self.taken(block.run)
+
+    def reach(self, walk: Walk, legs: int, *words: str, **parameters: Any) -> Block:
+        """Open a run, take so many legs of the walk, and return the block that is then printed; raises as play does."""
         block = self.open(*words, **parameters)
-        run = block.run
-        for at, leg in enumerate(walk.legs):
+        for at, leg in enumerate(walk.legs[:legs]):
             assert block.exit_code == 0, block.text + block.errors
             assert block.step == leg.step, f"at {block.step or block.kind}, and {leg} is next"
             block = self._take(block, leg, walk.legs[at + 1 :])
-        assert (block.exit_code, block.kind) == (0, "done"), block.text + block.errors
-        return self.taken(run)
+        return block
+
+    def ask(self, block: Block, leg: Leg) -> Block:
+        """Meet the requirements of a step that then asks a person, and return the block that waits for the answer."""
+        return self._report(block, leg, "pass", self.workflow)
 
     def taken(self, run: str) -> list[Taken]:
         """The transitions of a run, from the ledger."""
@@ -230,6 +238,8 @@ class Agent:
             after = self.run_command(command)
             if after.code != "missing-evidence":
                 break
+        if after.code == "missing-evidence":
+            raise CannotSteer(f"nothing that was tried passes the checks of step {block.step}: {after.why}")
         assert after.exit_code == 0, f"{command}\n{after.text}{after.errors}"
         return after
 

@@ -99,7 +99,10 @@ def check_walk(
 
 
 def choices(values: Mapping[str, Any], parameters: Sequence[str]) -> Iterator[dict[str, Any]]:
-    """The values with each combination of the parameters' choices; then, besides, each other choice pinned in turn."""
+    """The values with each combination of the parameters' choices; then, besides, each other choice pinned in turn.
+
+    At last those of the same place in every ``any_of`` together: reports that have to fit each other.
+    """
     several = {name: list(found) for name, found in values.items() if isinstance(found, samples.any_of)}
     fixed = {name: found for name, found in several.items() if name in parameters}
     combinations = [dict(zip(fixed, combined, strict=True)) for combined in product(*fixed.values())]
@@ -109,6 +112,8 @@ def choices(values: Mapping[str, Any], parameters: Sequence[str]) -> Iterator[di
         for name in several.keys() - fixed.keys():
             for choice in several[name]:
                 yield {**values, **combination, name: choice}
+    for at in range(max(map(len, several.values()), default=0)):
+        yield {**values, **{name: found[min(at, len(found) - 1)] for name, found in several.items()}}
 
 
 def _compare(agent: Agent, walk: Walk, taken: list[Taken]) -> None:

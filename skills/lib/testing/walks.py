@@ -120,20 +120,33 @@ class _Explored:
             state, leg = step
             before.append(leg)
         reached = next(after for leg, after in self._onward(at) if leg == goal)
-        return (*before[::-1], goal, *(self._to_end(reached) if reached else ()))
+        if reached is None:
+            return (*before[::-1], goal)
+        # What a Dispatch had targets for once, it has most likely again: it is skipped where it was before.
+        skips = any(self._is_skipped(leg) for leg in (*before, goal))
+        onward = self._to_end(reached, skips) or self._to_end(reached, not skips)
+        if onward is None:
+            raise Unplannable(f"{self._workflow.name}: no walk leads from {reached[0]} to the end")
+        return (*before[::-1], goal, *onward)
 
-    def _to_end(self, origin: State) -> tuple[Leg, ...]:
+    def _is_skipped(self, leg: Leg) -> bool:
+        return leg.route is Outcome.SKIP and isinstance(self._workflow.step(leg.step).handler, Dispatch)
+
+    def _to_end(self, origin: State, skips: bool) -> tuple[Leg, ...] | None:
+        """The shortest way to the end, past no Dispatch unless ``skips``; None where there is none."""
         ways: dict[State, tuple[Leg, ...]] = {origin: ()}
         queue = deque([origin])
         while queue:
             state = queue.popleft()
             for leg, reached in self._onward(state):
+                if self._is_skipped(leg) and not skips:
+                    continue
                 if reached is None:
                     return (*ways[state], leg)
                 if reached not in ways:
                     ways[reached] = (*ways[state], leg)
                     queue.append(reached)
-        raise Unplannable(f"{self._workflow.name}: no walk leads from {origin[0]} to the end")
+        return None
 
     def _onward(self, state: State) -> Iterator[tuple[Leg, State | None]]:
         at, counts = state

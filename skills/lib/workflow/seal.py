@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from skills.lib.workflow.core import Workflow
 
 # Digest of the graph rules' sources; tests/workflow/test_seal.py says what to write here when a rule changes.
-RULES = "0c576fa64f736e57"
+RULES = "c03bbff83be7d688"
 # False while an invalid graph is to be looked at (drawn, or all of its findings shown): it then registers unchecked.
 demanded = True
 
@@ -72,6 +72,13 @@ def require(workflow: Workflow, file: str) -> None:
         raise UnsealedWorkflow(
             f"the graph of {workflow.name} has no seal and cannot be validated: {error.name} is not installed",
             remedy="pip install lockstep-skills, or run `lockstep validate --seal` where it is installed",
+        ) from error
+    except ImportError as error:
+        if error.name != __name__.rpartition(".")[0]:
+            raise
+        raise UnsealedWorkflow(
+            f"the graph of {workflow.name} is not the one that was sealed, and this copy of a skill has no validator",
+            remedy="pip install lockstep-skills, then lockstep validate --seal and the folder of the skill",
         ) from error
     if not write(cached(workflow), text(workflow)):
         _keep_in_project(workflow)

@@ -13,9 +13,11 @@ if TYPE_CHECKING:
 
 
 def is_review(step: StepDef) -> bool:
-    """Whether the step's sub-agents review: they have a checkpoint, or are quality reviewers."""
+    """Whether the step's sub-agents review: they have a checkpoint, or are quality reviewers that no function judges."""
     handler = step.handler
-    return isinstance(handler, Dispatch) and (bool(handler.checkpoint) or handler.agent is AgentRole.QUALITY_REVIEWER)
+    if not isinstance(handler, Dispatch):
+        return False
+    return bool(handler.checkpoint) or (handler.agent is AgentRole.QUALITY_REVIEWER and not handler.then)
 
 
 def is_gate(step: StepDef) -> bool:

@@ -1,0 +1,90 @@
+"""Checks that a developer's copies are there: not empty, changed, and free of faults that a parser finds.
+
+Called in the project's root as ``PLAN_DIR MILESTONE FILES``: the milestone as its id or ``id | findings``, the files a
+JSON array of paths in the project. Prints each fault and ends with 1 if there is one.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import sys
+import tomllib
+
+SHOWN = 10
+
+
+def faults(folder: str, files: list[str], root: str) -> list[str]:
+    """Every fault of the copies in a milestone's folder, as one sentence each."""
+    found = []
+    for path in files:
+        why = _fault(os.path.join(folder, path), os.path.join(root, path))
+        if why:
+            found.append(f"{path}: {why}")
+    beside = sorted(copies(folder) - set(files))
+    where = os.path.relpath(folder, root)
+    return found + [f"{path} lies under {where} and is not among the files: name or remove it" for path in beside]
+
+
+def copies(folder: str) -> set[str]:
+    """The paths of all copies in a milestone's folder, as they are in the project."""
+    kept = {"REMOVED", "COMMENTS.json"}
+    found = {
+        os.path.relpath(os.path.join(at, name), folder).replace(os.sep, "/")
+        for at, _, names in os.walk(folder)
+        for name in names
+    }
+    return found - kept
+
+
+def _fault(copy: str, original: str) -> str:
+    if not os.path.isfile(copy):
+        return "there is no copy of it; write the whole file as it will be"
+    with open(copy, "rb") as opened:
+        content = opened.read()
+    if os.path.isfile(original):
+        with open(original, "rb") as opened:
+            if opened.read() == content:
+                return "its copy is the same as the project's file; change it, or remove the copy"
+    try:
+        return _parse_fault(copy, content.decode())
+    except UnicodeDecodeError as error:
+        return f"not UTF-8 text: byte {error.start}"
+
+
+def _parse_fault(name: str, text: str) -> str:
+    try:
+        if name.endswith((".py", ".pyi")):
+            ast.parse(text)
+        elif name.endswith(".json"):
+            json.loads(text)
+        elif name.endswith(".toml"):
+            tomllib.loads(text)
+    except SyntaxError as error:
+        return f"line {error.lineno}: {error.msg}"
+    except ValueError as error:
+        return str(error)
+    return ""
+
+
+def main(arguments: list[str]) -> int:
+    """Print the faults of the copies; 0 if there are none."""
+    if len(arguments) != 3:
+        print("usage: fill_changes_check.py PLAN_DIR MILESTONE FILES")
+        return 2
+    plan, milestone, files = arguments
+    folder = os.path.join(plan, "changes", milestone.partition("|")[0].strip())
+    try:
+        found = faults(folder, json.loads(files), os.getcwd())
+    except (OSError, ValueError) as error:
+        found = [f"the copies cannot be checked: {error}"]
+    for fault in found[:SHOWN]:
+        print(fault)
+    if len(found) > SHOWN:
+        print(f"and {len(found) - SHOWN} more")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

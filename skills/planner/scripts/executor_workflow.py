@@ -1,0 +1,259 @@
+"""The graph of planner-executor: from an approved plan to code and documents that were reviewed and run green."""
+
+from __future__ import annotations
+
+from skills.lib.prompts import read_prompts
+from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
+from skills.lib.workflow.quality import blocking, review_loop
+from skills.lib.workflow.requirements import Arg, Command, Field
+from skills.lib.workflow.types import AgentRole, Dispatch, Outcome
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from skills.lib.workflow.requirements import Requirement
+
+PROMPTS = read_prompts(__file__)
+
+# What a sub-agent is handed of each finding, and how many; a result is kept for the end in as much.
+HANDED, SHORT = 12, 400
+# As many sub-agents as a plan has milestones at most.
+MOST = 40
+# A milestone that this many developers were lost over is left to the review.
+LOST_AT_MOST = 2
+
+WAVES: list[Requirement] = [
+    Field(
+        "waves", "json", help='what plan_data.py prints, such as {"code": [["M-001"]], "documentation": [["M-002"]]}'
+    ),
+    Command(["plan_data.py", "waves", "{plan}", "--equal", "{waves}"], 60, help="the waves are these"),
+    Command(
+        ["plan_data.py", "check", "{plan}", "--stage", "coded"], 120, help="its changes are there and fit the tree"
+    ),
+    Command(["executor_approval.py", "{plan}", "{unapproved}"], 60, help="a run of planner approved this plan"),
+]
+RETROSPECTIVE: list[Requirement] = [
+    Field("summary", minimum=40, maximum=1500, help="what the project does now that it did not, for the user"),
+    Field("departures", "list", maximum=20, help='each "milestone | planned | done | why"; [] where there is none'),
+    Field("lessons", "list", maximum=10, help='each "what happened | what to do next time"; [] where there is none'),
+    Field("open", "list", maximum=20, help='each "what is open | who can close it"; [] where nothing is'),
+    Command(["project_checks.py", "{plan}"], 7200, help="the plan's own test, lint and type commands end with 0"),
+]
+
+
+def planned(ctx: StepContext) -> Outcome:
+    """A plan that changes documents alone goes straight to them: there is no code to write or to review."""
+    return Outcome.OK if ctx.step_state["waves"]["code"] else Outcome.SKIP
+
+
+def to_reconcile(ctx: StepContext) -> list[str]:
+    """Every code milestone, or none where the check was declined."""
+    return _names(ctx.run_state["waves"]["waves"]["code"]) if ctx.workflow_params["reconciliation_check"] else []
+
+
+def reconciled(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """Keep what each reviewer judged; a milestone whose reviewer was lost counts as not done."""
+    standing, missing = {}, {}
+    for result in ctx.step_state["results"]:
+        values = result.get("values", {})
+        standing[result["target"]] = values.get("status", "NOT")
+        missing[result["target"]] = "; ".join(values.get("missing", ()))[:SHORT]
+    return Outcome.OK, {"standing": standing, "missing": missing}
+
+
+def to_implement(ctx: StepContext) -> list[str]:
+    """The milestones of the first wave that is not done, or after a failed review those that findings name.
+
+    Where all is there already, one developer confirms it.
+    """
+    found = _open_findings(ctx.reviews.get("implementation-code"))
+    if found:
+        return _to_mend(found, ctx.run_state["waves"]["waves"]["code"])
+    missing = ctx.run_state.get("reconcile", {}).get("missing", {})
+    wave = next(iter(_left(ctx, ctx.step_state.get("done", []), ctx.step_state.get("lost", []))), [])
+    told = [f"{name} | in part there, missing: {missing[name]}" if missing.get(name) else name for name in wave]
+    return told or ["confirm"]
+
+
+def implemented(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """Go on with the next wave while one is left; a milestone whose developer was lost comes once again."""
+    results = ctx.step_state["results"]
+    log = [*ctx.step_state.get("log", []), *[_logged(result) for result in results]]
+    if _open_findings(ctx.reviews.get("implementation-code")):
+        return Outcome.OK, {"log": log}
+    done, lost = [*ctx.step_state.get("done", [])], [*ctx.step_state.get("lost", [])]
+    for result in results:
+        (done if result["status"] == "done" else lost).append(result["target"].partition(" | ")[0])
+    left = _left(ctx, done, lost)
+    return (Outcome.ITERATE if left else Outcome.OK), {"done": done, "lost": lost, "log": log}
+
+
+def to_document(ctx: StepContext) -> list[str]:
+    """One writer for all documents, after a failed review with the findings to mend."""
+    found = _open_findings(ctx.reviews.get("implementation-docs"))
+    return [_handed("all", found)] if found else ["all"]
+
+
+def _names(waves: Sequence[Sequence[str]]) -> list[str]:
+    return [name for wave in waves for name in wave]
+
+
+def _left(ctx: StepContext, done: Sequence[str], lost: Sequence[str]) -> list[list[str]]:
+    """The code that is still to be written, wave by wave, without what too many developers were lost over."""
+    standing = ctx.run_state.get("reconcile", {}).get("standing", {})
+    satisfied = [name for name, status in standing.items() if status == "SATISFIED"]
+    settled = {*done, *satisfied, *[name for name in lost if lost.count(name) >= LOST_AT_MOST]}
+    left = [[name for name in wave if name not in settled] for wave in ctx.run_state["waves"]["waves"]["code"]]
+    return [wave for wave in left if wave]
+
+
+def _open_findings(review: Mapping[str, Any] | None) -> list[Mapping[str, str]]:
+    """What blocks since the last review; what a lost reviewer never looked at is to be reviewed, not mended."""
+    if not review or review["status"] != "fail":
+        return []
+    return [item for item in blocking(review["items"], review["iteration"]) if not item.get("unsplit")]
+
+
+def _to_mend(found: Sequence[Mapping[str, str]], waves: Sequence[Sequence[str]]) -> list[str]:
+    """A target for each milestone that findings name; one for all where these could come into each other's files."""
+    named: dict[str, list[Mapping[str, str]]] = {}
+    known = _names(waves)
+    for item in found:
+        for name in [name for name in item["scope"].replace(",", " ").split() if name in known] or ["all findings"]:
+            named.setdefault(name, []).append(item)
+    if len(named) > 1 and not any(set(named) <= set(wave) for wave in waves):
+        return [_handed(", ".join(named), found)]
+    return [_handed(name, items) for name, items in named.items()]
+
+
+def _handed(head: str, found: Sequence[Mapping[str, str]]) -> str:
+    told = [f"{item['id']}: {(item['finding'] or item['check'])[:SHORT]}" for item in found[:HANDED]]
+    if len(found) > HANDED:
+        told.append(f"and {len(found) - HANDED} more, which come back with the next review")
+    return f"{head} | {'; '.join(told)}"
+
+
+def _logged(result: Mapping[str, Any]) -> str:
+    told = result["values"]["result"] if result["status"] == "done" else f"lost: {result['reason']}"
+    return f"{result['target'][:SHORT]}: {told[:SHORT]}"
+
+
+def step(built: StepDef, **changed: Any) -> StepDef:
+    """A step of a review loop with what is this workflow's own."""
+    return StepDef(**{**built.fields(), **changed})
+
+
+CODE_REVIEW, CODE_GATE = review_loop(
+    "implementation-code",
+    work="implement",
+    passed="document",
+    reviewer=Dispatch(AgentRole.QUALITY_REVIEWER, script="qr/implementation_code.py", params={"plan": "{plan}"}),
+    actions=[PROMPTS["review"]],
+    needs=["plan"],
+)
+DOCS_REVIEW, DOCS_GATE = review_loop(
+    "implementation-docs",
+    work="document",
+    passed="retrospective",
+    reviewer=Dispatch(AgentRole.QUALITY_REVIEWER, script="qr/implementation_docs.py", params={"plan": "{plan}"}),
+    actions=[PROMPTS["review"]],
+    needs=["plan"],
+)
+REVIEWING = PROMPTS["review (forbidden)"].splitlines()
+
+WORKFLOW = Workflow(
+    "planner-executor",
+    StepDef(
+        "waves",
+        "Plan the waves",
+        PROMPTS["waves"],
+        {Outcome.OK: "reconcile", Outcome.SKIP: "document"},
+        planned,
+        needs=["plan"],
+        requires=WAVES,
+        forbidden=PROMPTS["waves (forbidden)"].splitlines(),
+        when={
+            Outcome.OK: "there is code to write",
+            Outcome.SKIP: "the plan changes documents alone: there is no code to write or to review",
+        },
+    ),
+    StepDef(
+        "reconcile",
+        "Find out what is done already",
+        PROMPTS["reconcile"],
+        {Outcome.OK: "implement", Outcome.SKIP: "implement"},
+        Dispatch(
+            AgentRole.QUALITY_REVIEWER,
+            script="qr/reconciliation.py",
+            targets=to_reconcile,
+            params={"plan": "{plan}", "milestone": "{target}"},
+            cap=MOST,
+            then=reconciled,
+        ),
+        needs=["plan", "waves.waves"],
+        forbidden=REVIEWING,
+        when={
+            Outcome.OK: "each code milestone is judged SATISFIED, PARTIAL or NOT, or its reviewer is accounted for",
+            Outcome.SKIP: "the check was declined",
+        },
+    ),
+    StepDef(
+        "implement",
+        "Implement a wave",
+        PROMPTS["implement"],
+        {Outcome.OK: "implementation-code-review", Outcome.ITERATE: "implement"},
+        Dispatch(
+            AgentRole.DEVELOPER,
+            task=PROMPTS["implement (task)"],
+            targets=to_implement,
+            cap=MOST,
+            then=implemented,
+        ),
+        needs=["plan", "waves.waves", "reconcile.standing", "implement.done"],
+        forbidden=PROMPTS["implement (forbidden)"].splitlines(),
+        when={
+            Outcome.OK: "the last wave is implemented, or the findings are mended",
+            Outcome.ITERATE: "a milestone is left: its wave comes next",
+        },
+        allow={"loop-without-bound": "each entry finishes milestones of the plan, or loses a developer, at most twice"},
+    ),
+    step(CODE_REVIEW, forbidden=REVIEWING),
+    CODE_GATE,
+    StepDef(
+        "document",
+        "Have the work documented",
+        PROMPTS["document"],
+        {Outcome.OK: DOCS_REVIEW.id},
+        Dispatch(
+            AgentRole.TECHNICAL_WRITER,
+            script="tw/post_implementation.py",
+            targets=to_document,
+            params={"plan": "{plan}", "assignment": "{target}"},
+        ),
+        needs=["plan", "waves.waves"],
+        forbidden=PROMPTS["document (forbidden)"].splitlines(),
+    ),
+    step(DOCS_REVIEW, forbidden=REVIEWING),
+    DOCS_GATE,
+    StepDef(
+        "retrospective",
+        "Prove it, and look back",
+        PROMPTS["retrospective"],
+        {Outcome.OK: None},
+        needs=["plan", "unapproved", "waves.waves", "reconcile.standing", "implement.log", "document.results"],
+        requires=RETROSPECTIVE,
+        forbidden=PROMPTS["retrospective (forbidden)"].splitlines(),
+        allow={"read-on-some-paths": "a plan of documents alone has no code to tell of, and the step says so"},
+    ),
+    title="Plan executor",
+    description="Carries out an approved plan wave by wave: implemented, reviewed, documented, run green at the end.",
+    params=[
+        Arg("plan", maximum=120, help="the folder that the plan is kept in, such as .lockstep/plans/retry-queue"),
+        Arg("reconciliation_check", "bool", default=True, help="false where nothing of the plan can be done already"),
+        Arg("unapproved", default="", maximum=300, help="why a plan is carried out that no run of planner approved"),
+    ],
+)
+
+register_workflow(WORKFLOW)

@@ -1,0 +1,109 @@
+"""The form of a plan: read strictly as JSON, held against the JSON Schema."""
+
+from __future__ import annotations
+
+import json
+import os
+from typing import TYPE_CHECKING, Any
+
+from .faults import ENVIRONMENT, Fault, PlanError, nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+RESOURCES = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "resources")
+LIMIT = 10_000_000
+
+
+def schema() -> dict[str, Any]:
+    """The JSON Schema of a plan."""
+    found: dict[str, Any] = json.loads(resource("plan.schema.json"))
+    return found
+
+
+def resource(name: str) -> str:
+    """The text of a file in the skill's resources."""
+    with open(os.path.join(RESOURCES, name), encoding="utf-8") as file:
+        return file.read()
+
+
+def parse(content: bytes, name: str) -> Any:
+    """Read JSON; PlanError for what is not UTF-8, not JSON, or has a name twice in one object."""
+    try:
+        data = json.loads(content.decode("utf-8-sig"), object_pairs_hook=_once, parse_constant=_no_constant)
+        canonical(data).encode()
+    except RecursionError:
+        raise PlanError(f"{name} is nested too deeply for a plan") from None
+    except UnicodeDecodeError as error:
+        raise PlanError(f"{name} is not UTF-8 text: byte {error.start} cannot be read") from None
+    except UnicodeEncodeError:
+        raise PlanError(f"{name} has half of a surrogate pair in a text; write the character itself") from None
+    except ValueError as error:
+        raise PlanError(f"{name} is not JSON: {error}") from None
+    return data
+
+
+def canonical(plan: Any) -> str:
+    """One text for one content: sorted names, an indent of one."""
+    return json.dumps(plan, ensure_ascii=False, indent=1, sort_keys=True)
+
+
+def stored(plan: Any) -> bytes:
+    """The bytes of a version: the names in the order that they were given in."""
+    return (json.dumps(plan, ensure_ascii=False, indent=1) + "\n").encode()
+
+
+def form_faults(plan: Any) -> list[Fault]:
+    """Everything about a plan that the schema does not admit, in the plan's order."""
+    try:
+        import jsonschema
+    except ModuleNotFoundError:
+        raise PlanError(
+            "plans are checked against a JSON Schema, and jsonschema is not installed for this Python; "
+            "try: pip install jsonschema",
+            code=ENVIRONMENT,
+        ) from None
+    validator = jsonschema.Draft202012Validator(schema())
+    errors = sorted(validator.iter_errors(plan), key=lambda error: [_order(part) for part in error.absolute_path])
+    return [fault for error in errors for fault in _told(error)]
+
+
+def pointer(*parts: object) -> str:
+    """A JSON pointer."""
+    return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
+
+
+def _told(error: Any) -> Iterable[Fault]:
+    at = pointer(*error.absolute_path)
+    if error.validator == "required":
+        for name in error.validator_value:
+            if name not in error.instance:
+                yield Fault(at, f"{name} is missing", str(error.schema["properties"][name].get("description", "")))
+    elif error.validator == "additionalProperties":
+        known = error.schema["properties"]
+        for name in error.instance:
+            if name not in known:
+                yield Fault(at, f"{name!r:.80} is not part of it", nearest(name, known))
+    elif error.validator in ("enum", "const"):
+        choices = error.validator_value if error.validator == "enum" else [error.validator_value]
+        yield Fault(at, f"{error.instance!r:.80} is not one of the values", ", ".join(map(str, choices)))
+    else:
+        what = error.message if len(error.message) <= 200 else f"{error.validator} {error.validator_value} is not met"
+        yield Fault(at, what, str(error.schema.get("description", "")))
+
+
+def _order(part: object) -> tuple[int, int, str]:
+    return (0, part, "") if isinstance(part, int) else (1, 0, str(part))
+
+
+def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        names = [name for name, _ in pairs]
+        twice = next(name for name in names if names.count(name) > 1)
+        raise ValueError(f"the name {twice!r:.80} stands twice in one object")
+    return found
+
+
+def _no_constant(name: str) -> Any:
+    raise ValueError(f"{name} is no JSON number")

@@ -1,0 +1,76 @@
+"""Paths that a plan may name, and folders that it may be kept in."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from .faults import USAGE, PlanError
+
+# Names with a meaning of their own in the folder where a milestone's copies are put.
+RESERVED = ("REMOVED", "COMMENTS.json")
+_KEPT = (".git", ".lockstep")
+
+
+def path_fault(path: str) -> str:
+    """Why a text is no path of a file in the project, or nothing."""
+    if path.startswith("/") or (len(path) > 1 and path[1] == ":"):
+        return "absolute; paths are relative to the project's root"
+    if "\\" in path:
+        return "has a backslash; put / between the parts"
+    if any(ord(char) < 32 or ord(char) == 127 for char in path) or path != path.strip():
+        return "has a control character, or blanks at an end"
+    parts = path.split("/")
+    if ".." in parts:
+        return "leads upwards; no part may be .."
+    if "" in parts or "." in parts:
+        return "has an empty part or a single dot; write it plainly, as in src/app.py"
+    if parts[0].lower() in _KEPT:
+        return f"lies in {parts[0]}, which no plan changes"
+    if path in RESERVED:
+        return "has a name that the folder of copies keeps for itself"
+    return ""
+
+
+def plan_folder(argument: str, root: str, create: bool = False) -> str:
+    """The absolute path of a plan's folder under the project's root; PlanError where it cannot be one."""
+    base = os.path.realpath(root)
+    wanted = os.path.normpath(os.path.join(base, argument))
+    if wanted == base or not wanted.startswith(base.rstrip(os.sep) + os.sep):
+        what = f"{argument!r:.200} is not a folder under the project's root {base}"
+        raise PlanError(f"{what}; run this in the root, with a relative path such as plans/retry", code=USAGE)
+    at = base
+    for part in os.path.relpath(wanted, base).split(os.sep):
+        at = os.path.join(at, part)
+        if os.path.islink(at):
+            raise PlanError(f"{os.path.relpath(at, base)} is a link; a plan is kept in real folders", code=USAGE)
+    if create:
+        os.makedirs(wanted, exist_ok=True)
+    if not os.path.isdir(wanted):
+        raise PlanError(f"there is no folder {argument!r:.200} under {base}; save makes one", code=USAGE)
+    return wanted
+
+
+def read_under(root: str, path: str, limit: int) -> bytes | None:
+    """The content of a regular file under ``root``, reached without a link, or None where there is none.
+
+    Raises ValueError for a link, a folder, or a file of more than ``limit`` bytes.
+    """
+    at = root
+    for part in path.split("/"):
+        at = os.path.join(at, part)
+        if os.path.islink(at):
+            raise ValueError(f"{os.path.relpath(at, root)} is a link; links are not followed")
+    try:
+        with open(at, "rb") as file:
+            status = os.fstat(file.fileno())
+            if not stat.S_ISREG(status.st_mode):
+                raise ValueError("it is no regular file")
+            content = file.read(limit + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        return None
+    except OSError as error:
+        raise ValueError(f"it cannot be read: {error.strerror}") from None
+    if len(content) > limit:
+        raise ValueError(f"it has more than {limit:,} bytes")
+    return content

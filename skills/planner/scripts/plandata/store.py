@@ -1,0 +1,120 @@
+"""Versions of a plan in a folder: plan.1.json, plan.2.json and so on; none is ever written a second time."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import secrets
+from typing import Any, NamedTuple
+
+from .faults import ENVIRONMENT, USAGE, PlanError
+from .form import LIMIT, canonical, parse, stored
+from .markdown import as_markdown
+from .places import read_under
+
+_VERSION = re.compile(r"plan\.([1-9][0-9]{0,5})\.json")
+READABLE = "plan.md"
+
+
+class Saved(NamedTuple):
+    """A version in its folder; ``new`` tells whether this call wrote it."""
+
+    version: int
+    path: str
+    new: bool
+
+
+def versions(folder: str) -> list[int]:
+    """The numbers of the versions in a folder, rising."""
+    found = (_VERSION.fullmatch(name) for name in os.listdir(folder))
+    return sorted(int(match[1]) for match in found if match)
+
+
+def load(folder: str, version: int | None = None) -> tuple[int, Any]:
+    """A version (the latest without a number) and its content; PlanError where there is none or it is damaged."""
+    known = versions(folder)
+    if not known:
+        raise PlanError(f"{folder} holds no plan yet; save one first", code=USAGE)
+    number = known[-1] if version is None else version
+    if number not in known:
+        raise PlanError(f"there is no version {number}; there are {', '.join(map(str, known))}", code=USAGE)
+    name = f"plan.{number}.json"
+    try:
+        content = read_under(folder, name, LIMIT)
+    except ValueError as error:
+        raise PlanError(f"{name}: {error}", code=ENVIRONMENT) from None
+    if content is None:
+        raise PlanError(f"{name} has gone while it was read", code=ENVIRONMENT)
+    return number, parse(content, name)
+
+
+def save(folder: str, plan: Any, base: int) -> Saved:
+    """Write the plan as the version after ``base`` and render it; the same content as ``base`` writes no version.
+
+    Raises PlanError, and changes nothing, where somebody has written that version meanwhile.
+    """
+    if base and canonical(load(folder, base)[1]) == canonical(plan):
+        render(folder)
+        return Saved(base, os.path.join(folder, f"plan.{base}.json"), False)
+    number = base + 1
+    path = os.path.join(folder, f"plan.{number}.json")
+    part = _write_beside(path, stored(plan))
+    try:
+        # A link is made whole or not at all, and never over a file that is there.
+        os.link(part, path)
+    except FileExistsError:
+        what = f"version {number} was written by somebody else meanwhile, and this one was not saved"
+        raise PlanError(f"{what}; see what they changed (diff), bring it together with yours, and save again") from None
+    except OSError as error:
+        what = f"version {number} cannot be put in place: {error.strerror}"
+        raise PlanError(f"{what}; keep the plan on a file system with hard links", code=ENVIRONMENT) from None
+    finally:
+        with contextlib.suppress(OSError):
+            os.unlink(part)
+    _sync(folder)
+    render(folder)
+    return Saved(number, path, True)
+
+
+def render(folder: str) -> str:
+    """Write the latest version as Markdown and return the path; an unchanged file is left alone."""
+    number, plan = load(folder)
+    text = as_markdown(plan, number).encode()
+    path = os.path.join(folder, READABLE)
+    try:
+        if read_under(folder, READABLE, LIMIT) == text:
+            return path
+    except ValueError:
+        pass
+    part = _write_beside(path, text)
+    os.replace(part, path)
+    _sync(folder)
+    return path
+
+
+def _write_beside(path: str, content: bytes) -> str:
+    """Write a file of this process alone next to ``path``, down to the disk; its name is no version's."""
+    folder, name = os.path.split(path)
+    part = os.path.join(folder, f".{name}.{secrets.token_hex(6)}.part")
+    try:
+        file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o644)
+        with open(file, "wb") as opened:
+            opened.write(content)
+            opened.flush()
+            os.fsync(opened.fileno())
+    except OSError as error:
+        with contextlib.suppress(OSError):
+            os.unlink(part)
+        raise PlanError(f"{part} cannot be written: {error.strerror}", code=ENVIRONMENT) from None
+    return part
+
+
+def _sync(folder: str) -> None:
+    # Systems that cannot open a folder have no such thing to bring to the disk.
+    with contextlib.suppress(OSError):
+        opened = os.open(folder, os.O_RDONLY)
+        try:
+            os.fsync(opened)
+        finally:
+            os.close(opened)

@@ -1,0 +1,73 @@
+"""Checks a draft against what planner goes on with: the ids of its milestones by kind, and each file in one of them.
+
+Called in the project's root as ``DRAFT.json CODE DOCUMENTATION``, the last two JSON arrays of ids; prints each fault
+and ends with 1 if there is one. A draft that passes gets the folder for copies beside it, which plan_data.py collects
+from even where no milestone writes code. The form of the draft is for plan_data.py to check.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+from typing import Any
+
+KINDS = ("code", "documentation")
+
+
+def id_faults(milestones: list[dict[str, Any]], recorded: dict[str, list[str]]) -> list[str]:
+    """How the recorded ids differ from the draft's, kind by kind."""
+    found = []
+    for kind, ids in recorded.items():
+        wanted = [str(one.get("id")) for one in milestones if one.get("kind") == kind]
+        if sorted(ids) != sorted(wanted):
+            found.append(f"{kind} is recorded as {json.dumps(ids)}, and the draft has {json.dumps(wanted)}")
+    return found
+
+
+def file_faults(milestones: list[dict[str, Any]]) -> list[str]:
+    """Files that two milestones would write at the same time."""
+    owner: dict[str, str] = {}
+    found = []
+    for one in milestones:
+        for path in dict.fromkeys(map(str, one.get("files", ()))):
+            name = str(one.get("id"))
+            first = owner.setdefault(path.casefold(), name)
+            if first != name:
+                found.append(
+                    f"{path} is among the files of {first} and of {name}, which are written at the same time: join the "
+                    "two, or make what concerns it a milestone of its own that depends on both"
+                )
+    return found
+
+
+def faults(draft: object, recorded: dict[str, list[str]]) -> list[str]:
+    """Everything that is wrong, as one sentence each."""
+    milestones = draft.get("milestones") if isinstance(draft, dict) else None
+    if not isinstance(milestones, list) or not all(isinstance(one, dict) for one in milestones):
+        return ["the draft has no list of milestones; plan_data.py schema says what a plan looks like"]
+    return id_faults(milestones, recorded) + file_faults(milestones)
+
+
+def main(arguments: list[str]) -> int:
+    """Print the faults of the draft; 0 if there are none."""
+    if len(arguments) != 3:
+        print("usage: planner_check.py DRAFT.json CODE DOCUMENTATION")
+        return 2
+    try:
+        with open(arguments[0], encoding="utf-8-sig") as opened:
+            draft = json.load(opened)
+        recorded = dict(zip(KINDS, map(json.loads, arguments[1:]), strict=True))
+    except (OSError, ValueError) as error:
+        print(f"{arguments[0]} cannot be read: {error}")
+        return 1
+    found = faults(draft, recorded)
+    print("\n".join(found))
+    if found:
+        return 1
+    os.makedirs(os.path.join(os.path.dirname(arguments[0]), "changes"), exist_ok=True)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

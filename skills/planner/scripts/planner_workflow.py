@@ -1,0 +1,234 @@
+"""The graph of planner: from a request to an approved plan, with three review loops."""
+
+from __future__ import annotations
+
+from skills.lib.prompts import read_prompts
+from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
+from skills.lib.workflow.quality import blocking, review_loop
+from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
+from skills.lib.workflow.types import AgentRole, Dispatch, Outcome, person
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from skills.lib.workflow.requirements import Requirement
+
+PROMPTS = read_prompts(__file__)
+
+SIDES = (
+    "code | Where does the request land: which code does it now, who calls that, what does it call, which data and "
+    "formats pass through?",
+    "tests and tooling | How is the concerned behaviour tested today, with which helpers, and which commands test, "
+    "lint and type-check the project? How does each command end today?",
+    "conventions and documents | What do the project's documents, settings and history prescribe or promise that bears "
+    "on the request, and which documents would become untrue?",
+)
+KNOWN = ("request", "discover.results", "testing.strategy", "testing.answer")
+# How many findings a sub-agent is handed with its milestone; the rest is in the plan for it to see.
+HANDED = 12
+
+TESTING: list[Requirement] = [
+    Field("commands", "list", minimum=1, maximum=6, help='each "purpose | command | how it ended today"'),
+    Field("strategy", minimum=40, maximum=1200, help="what is tested how, where, and what stays untested and why"),
+]
+APPROACHES: list[Requirement] = [
+    Field(
+        "approaches", "list", minimum=2, maximum=3, help='each "id | what is done | files | costs | risk"; A1 minimal'
+    ),
+]
+ASSUMPTIONS: list[Requirement] = [
+    Field("assumptions", "list", minimum=1, maximum=12, help='each "id | what is so | source | what changes if wrong"'),
+    Field("recommendation", minimum=20, maximum=500, help="the approach you would take, and what decides"),
+]
+MILESTONES: list[Requirement] = [
+    Field("code", "list", maximum=40, help="ids of the code milestones; [] where there is none"),
+    Field("documentation", "list", maximum=40, help="ids of the documentation milestones; [] where there is none"),
+    Artifact("{plan}/draft.json", help="the plan as JSON"),
+    Command(["planner_check.py", "{plan}/draft.json", "{code}", "{documentation}"], 60, help="the ids are the draft's"),
+    Command(["plan_data.py", "save", "{plan}", "{plan}/draft.json"], 60, help="saves the plan as a new version"),
+    Command(
+        ["plan_data.py", "check", "{plan}", "--stage", "draft"], 60, help="the plan can be carried out as it stands"
+    ),
+]
+
+
+def collected(stage: str) -> list[Requirement]:
+    """The commands that turn the copies under changes/ into diffs, and check the plan they are part of."""
+    return [
+        Command(["plan_data.py", "collect", "{plan}"], 120, help="computes the diffs, and saves them with the plan"),
+        Command(["plan_data.py", "check", "{plan}", "--stage", stage], 120, help=f"the plan bears checking as {stage}"),
+    ]
+
+
+def to_develop(ctx: StepContext) -> list[str]:
+    """The code milestones whose changes are to be written, each with the findings to mend."""
+    return _due(ctx.run_state["milestones"]["code"], ctx.reviews.get("plan-code"))
+
+
+def to_document(ctx: StepContext) -> list[str]:
+    """The milestones whose comments and documents are to be written, each with the findings to mend."""
+    milestones = ctx.run_state["milestones"]
+    return _due([*milestones["code"], *milestones["documentation"]], ctx.reviews.get("plan-docs"))
+
+
+def _due(ids: Sequence[str], review: Mapping[str, Any] | None) -> list[str]:
+    """Every id; after a failed review those that a finding names, as "id | finding; finding"; all if one names none."""
+    found = blocking(review["items"], review["iteration"]) if review and review["status"] == "fail" else []
+    if not found:
+        return list(ids)
+    named: dict[str, list[str]] = {name: [] for name in ids}
+    for item in found:
+        scope = item["scope"].replace(",", " ").split()
+        for name in [name for name in ids if name in scope] or ids:
+            named[name].append(f"{item['id']}: {item['finding'] or item['check']}")
+    return [f"{name} | {'; '.join(findings[:HANDED])}" for name, findings in named.items() if findings]
+
+
+def reviewer(script: str, **params: str) -> Dispatch:
+    """A quality reviewer who is told the plan and the request, and nothing of what was said on the way."""
+    given = {"plan": "{plan}", "request": "{request}", **params}
+    return Dispatch(AgentRole.QUALITY_REVIEWER, script=f"qr/{script}.py", params=given)
+
+
+def loop(checkpoint: str, work: str, passed: str | None, reviewed_by: Dispatch) -> tuple[StepDef, StepDef]:
+    """The review step and the gate of a checkpoint."""
+    review, gate = review_loop(
+        checkpoint,
+        work=work,
+        passed=passed,
+        reviewer=reviewed_by,
+        actions=[PROMPTS["review"]],
+        needs=["request", "plan"],
+    )
+    return altered(review, forbidden=PROMPTS["review (forbidden)"].splitlines()), gate
+
+
+def altered(step: StepDef, **fields: Any) -> StepDef:
+    """The step with these fields in place of its own."""
+    return StepDef(**{**step.fields(), **fields})
+
+
+ANSWERS = (
+    "On the testing strategy ({testing.strategy}) the user said: {testing.answer}\n"
+    "On the assumptions ({assumptions.assumptions}) and the approach the user said: {assumptions.answer}"
+)
+COMPLETE = loop("plan-completeness", "milestones", "changes", reviewer("plan_completeness", answers=ANSWERS))
+CODED = loop("plan-code", "changes", "document", reviewer("plan_code"))
+DOCUMENTED = loop("plan-docs", "document", None, reviewer("plan_docs"))
+
+WORKFLOW = Workflow(
+    "planner",
+    StepDef(
+        "discover",
+        "Explore the project from three sides",
+        PROMPTS["discover"],
+        {Outcome.OK: "testing"},
+        Dispatch(
+            AgentRole.EXPLORE,
+            script="explore.py",
+            targets=SIDES,
+            params={"perspective": "{target}", "request": "{request}"},
+        ),
+        needs=["request", "plan"],
+        forbidden=PROMPTS["discover (forbidden)"].splitlines(),
+    ),
+    StepDef(
+        "testing",
+        "Settle how the work is proved",
+        PROMPTS["testing"],
+        {Outcome.OK: "approaches"},
+        person(
+            "This is how the finished work would be proved.\n\nCommands:\n{testing.commands}\n\nStrategy:\n"
+            "{testing.strategy}\n\nIs that right? Answer yes, or say what should be different."
+        ),
+        needs=["request", "discover.results"],
+        requires=TESTING,
+        forbidden=PROMPTS["testing (forbidden)"].splitlines(),
+    ),
+    StepDef(
+        "approaches",
+        "Find approaches that differ",
+        PROMPTS["approaches"],
+        {Outcome.OK: "assumptions"},
+        needs=KNOWN,
+        requires=APPROACHES,
+        forbidden=PROMPTS["approaches (forbidden)"].splitlines(),
+    ),
+    StepDef(
+        "assumptions",
+        "Surface what is taken for granted",
+        PROMPTS["assumptions"],
+        {Outcome.OK: "milestones"},
+        person(
+            "Before the plan is written: what it would take for granted.\n{assumptions.assumptions}\n\nApproaches:\n"
+            "{approaches.approaches}\n\nRecommended: {assumptions.recommendation}\n\nAnswer yes if all of this holds, "
+            "or say what is different and which approach to take."
+        ),
+        needs=[*KNOWN, "approaches.approaches"],
+        requires=ASSUMPTIONS,
+        forbidden=PROMPTS["assumptions (forbidden)"].splitlines(),
+    ),
+    StepDef(
+        "milestones",
+        "Choose, and write the plan",
+        [PROMPTS["milestones"], "", PROMPTS["form"]],
+        {Outcome.OK: "plan-completeness-review"},
+        needs=[
+            *("request", "plan", "discover.results", "testing.commands", "testing.strategy", "testing.answer"),
+            *("approaches.approaches", "assumptions.assumptions", "assumptions.recommendation", "assumptions.answer"),
+        ],
+        requires=MILESTONES,
+        repeat=[PROMPTS["milestones (again)"], "", PROMPTS["form"]],
+        forbidden=PROMPTS["milestones (forbidden)"].splitlines(),
+    ),
+    *COMPLETE,
+    StepDef(
+        "changes",
+        "Have developers write the changes",
+        PROMPTS["changes"],
+        {Outcome.OK: "plan-code-review", Outcome.SKIP: "document"},
+        Dispatch(
+            AgentRole.DEVELOPER,
+            script="dev/fill_changes.py",
+            targets=to_develop,
+            params={"plan": "{plan}", "milestone": "{target}"},
+            cap=40,
+        ),
+        needs=["request", "plan"],
+        requires=collected("coded"),
+        forbidden=PROMPTS["changes (forbidden)"].splitlines(),
+        when={
+            Outcome.OK: "the changes of every code milestone are written and bear checking",
+            Outcome.SKIP: "the plan has no code milestone: there is no code to review",
+        },
+    ),
+    *CODED,
+    StepDef(
+        "document",
+        "Have technical writers go over the changes",
+        PROMPTS["document"],
+        {Outcome.OK: "plan-docs-review"},
+        Dispatch(
+            AgentRole.TECHNICAL_WRITER,
+            script="tw/plan_scrub.py",
+            targets=to_document,
+            params={"plan": "{plan}", "milestone": "{target}"},
+            cap=40,
+        ),
+        needs=["request", "plan"],
+        requires=collected("documented"),
+        forbidden=PROMPTS["document (forbidden)"].splitlines(),
+    ),
+    DOCUMENTED[0],
+    altered(DOCUMENTED[1], actions=[PROMPTS["approved"]], needs=["request", "plan"]),
+    title="Planner",
+    description="Turns a request into an approved plan: explored, agreed with the user, written, reviewed three times.",
+    params=[
+        Arg("request", minimum=10, maximum=6000, help="what the user asked for, in their own words"),
+        Arg("plan", maximum=120, help="the folder that the plan is kept in, such as .lockstep/plans/retry-queue"),
+    ],
+)
+
+register_workflow(WORKFLOW)

@@ -1,0 +1,19 @@
+"""Entry of the reviewer of comments and documents; the executor dispatches it."""
+
+import os
+import sys
+
+root = os.path.realpath(__file__)
+for _ in range(5):
+    root = os.path.dirname(root)
+if root not in sys.path:
+    sys.path.insert(0, root)
+
+try:
+    from skills._bootstrap import main
+except ImportError:
+    sys.stderr.write("lockstep: the package lockstep-skills is not installed for %s\n" % sys.executable)
+    sys.stderr.write("  try:   the Python that has it, such as .venv/bin/python; or pip install lockstep-skills\n")
+    sys.exit(4)
+
+main(__file__, "implementation_docs_workflow")

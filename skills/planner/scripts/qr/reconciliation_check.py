@@ -1,0 +1,89 @@
+"""Checks the judgement on a milestone: one verdict for each requirement and acceptance, places that exist, the status.
+
+Called in the project's root as ``PLAN_DIR MILESTONE STATUS VERDICTS MISSING``, the last two JSON arrays of texts.
+Prints each fault and ends with 1 if there is one.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+from typing import Any
+
+_VERDICT = re.compile(r"\s*(?P<id>[RA][1-9][0-9]*)\s*\|\s*(?P<how>\w+)\s*\|\s*(?P<rest>.*\S)", re.DOTALL)
+_PLACE = re.compile(r"`?(?P<path>[^\s`|:][^`|:]*?):(?P<line>[1-9]\d*)(?:-\d+|:\d+)?`?(?=[\s|,;]|$)")
+
+
+def faults(milestone: dict[str, Any], status: str, verdicts: list[str], missing: list[str], root: str) -> list[str]:
+    """Every fault of the judgement, as one sentence each."""
+    wanted = [f"R{at}" for at in range(1, len(milestone["requirements"]) + 1)]
+    wanted += [f"A{at}" for at in range(1, len(milestone["acceptance"]) + 1)]
+    found: list[str] = []
+    given: dict[str, str] = {}
+    for number, text in enumerate(verdicts, 1):
+        match = _VERDICT.match(text)
+        head = f"verdict {number}, {text[:60]!r}: "
+        if not match or match["how"] not in ("met", "open"):
+            found.append(head + "write it as id | met | path:line | what shows it, or id | open | what is missing")
+        elif match["id"] not in wanted or match["id"] in given:
+            what = "has a verdict already" if match["id"] in given else f"is not one of {', '.join(wanted)}"
+            found.append(f"{head}{match['id']} {what}")
+        else:
+            given[match["id"]] = match["how"]
+            why = place_fault(match["rest"], root) if match["how"] == "met" else ""
+            if why:
+                found.append(head + why)
+    left = [name for name in wanted if name not in given]
+    if left:
+        found.append(f"there is no verdict on {', '.join(left)}")
+    return found or status_faults(list(given.values()), status, missing)
+
+
+def status_faults(verdicts: list[str], status: str, missing: list[str]) -> list[str]:
+    """Whether the status, and what is missing, follow from the verdicts."""
+    met = verdicts.count("met")
+    follows = "SATISFIED" if met == len(verdicts) else "PARTIAL" if met else "NOT"
+    found = []
+    if status != follows:
+        found.append(f"{met} of {len(verdicts)} are met, which is {follows}, not {status}")
+    if bool(missing) == (follows == "SATISFIED"):
+        found.append("nothing is missing with SATISFIED" if missing else "say under missing what is still to be done")
+    return found
+
+
+def place_fault(rest: str, root: str) -> str:
+    """Why what follows "met" does not begin with a place that can be opened, or nothing."""
+    place = _PLACE.match(rest)
+    if not place:
+        return "what is met begins with path:line"
+    file = os.path.realpath(os.path.join(root, place["path"]))
+    if not file.startswith(os.path.realpath(root).rstrip(os.sep) + os.sep) or not os.path.isfile(file):
+        return f"{place['path']} is no file of the project"
+    with open(file, "rb") as opened:
+        count = sum(1 for _ in opened)
+    return "" if int(place["line"]) <= count else f"{place['path']} has {count} lines"
+
+
+def main(arguments: list[str]) -> int:
+    """Print the faults of a judgement; 0 if there are none."""
+    if len(arguments) != 5:
+        print("usage: reconciliation_check.py PLAN_DIR MILESTONE STATUS VERDICTS MISSING")
+        return 2
+    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    from plandata.command import milestone_of  # type: ignore[import-not-found]
+    from plandata.faults import PlanError  # type: ignore[import-not-found]
+
+    folder, name, status, verdicts, missing = arguments
+    try:
+        found = faults(milestone_of(folder, name), status, json.loads(verdicts), json.loads(missing), os.getcwd())
+    except (PlanError, OSError, ValueError) as error:
+        found = [f"the judgement cannot be checked: {error}"]
+    for fault in found:
+        print(fault)
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,125 @@
+"""Checks that a technical writer left the code of a milestone's copies as the developer handed it over.
+
+Called in the project's root as ``PLAN_DIR MILESTONE``, the milestone as its id or ``id | findings``. What was handed
+over is what the plan's latest version has as changes. Python is compared without comments and docstrings, JSON and TOML
+by their data; files of other kinds are left to the reviewer. Prints each fault and ends with 1 if there is one.
+"""
+
+from __future__ import annotations
+
+import ast
+import json
+import os
+import sys
+import tomllib
+from itertools import zip_longest
+
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from plandata import diffs, store  # type: ignore[import-not-found]
+from plandata.faults import PlanError  # type: ignore[import-not-found]
+
+SHOWN = 10
+_SCOPES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+
+
+def faults(plan_folder: str, milestone: str, root: str) -> list[str]:
+    """Everything that differs from what was handed over, as one sentence each."""
+    _, plan = store.load(plan_folder)
+    one = next((one for one in plan["milestones"] if one["id"] == milestone), None)
+    if one is None:
+        return [f"the plan has no milestone {milestone!r:.40}"]
+    folder = os.path.join(plan_folder, "changes", milestone)
+    handed = {
+        change["file"]: diffs.apply(change["diff"], _text(os.path.join(root, change["file"])))
+        for change in one["changes"]
+    }
+    found = []
+    for path in one["files"]:
+        if is_code(path):
+            why = difference(path, handed.get(path), _text(os.path.join(folder, path)))
+            if why:
+                found.append(f"{path}: {why}")
+    return found + comment_faults(_text(os.path.join(folder, "COMMENTS.json")))
+
+
+def is_code(path: str) -> bool:
+    """Whether the code of a file can be told apart from its comments here."""
+    return path.endswith((".py", ".pyi", ".json", ".toml"))
+
+
+def difference(path: str, before: str | None, after: str | None) -> str:
+    """How the code of a copy differs from what was handed over, or nothing."""
+    if before is None or after is None:
+        if before == after:
+            return ""
+        return (
+            "its copy is gone; put it back" if after is None else "the developer wrote no copy of it; remove this one"
+        )
+    try:
+        new = _code(path, after)
+    except ValueError as error:
+        return f"it cannot be parsed any more: {error}"
+    except SyntaxError as error:
+        return f"line {error.lineno}: {error.msg}"
+    for old_part, (line, new_part) in zip_longest(_code(path, before), new, fillvalue=(0, "")):
+        if old_part[1] != new_part:
+            where = f"at line {line}" if line else "at its end"
+            return f"its code differs {where} from what the developer handed over; only comments and docstrings may"
+    return ""
+
+
+def comment_faults(text: str | None) -> list[str]:
+    """What is wrong with COMMENTS.json, where there is one."""
+    try:
+        found = {} if text is None else json.loads(text)
+    except ValueError as error:
+        return [f"COMMENTS.json is not JSON: {error}"]
+    listed = isinstance(found, dict) and all(isinstance(entry, list) for entry in found.values())
+    if not listed or not all(isinstance(line, str) for entry in found.values() for line in entry):
+        return ['COMMENTS.json is not an object of lists of texts, such as {"src/send.py": ["send(): why five tries"]}']
+    return []
+
+
+def _code(path: str, text: str) -> list[tuple[int, str]]:
+    """The parts of a file that do something, each with its line."""
+    if path.endswith(".json"):
+        return [(1, json.dumps(json.loads(text), sort_keys=True))]
+    if path.endswith(".toml"):
+        return [(1, repr(tomllib.loads(text)))]
+    tree = ast.parse(text)
+    for node in ast.walk(tree):
+        if isinstance(node, _SCOPES):
+            body = node.body[1:] if ast.get_docstring(node, clean=False) is not None else node.body
+            node.body = body or ([] if isinstance(node, ast.Module) else [ast.Pass()])
+    return [(statement.lineno, ast.dump(statement)) for statement in tree.body]
+
+
+def _text(path: str) -> str | None:
+    try:
+        with open(path, encoding="utf-8", newline="") as opened:
+            return opened.read()
+    except FileNotFoundError:
+        return None
+
+
+def main(arguments: list[str]) -> int:
+    """Print the faults of the copies; 0 if there are none."""
+    if len(arguments) != 2:
+        print("usage: plan_scrub_check.py PLAN_DIR MILESTONE")
+        return 2
+    try:
+        found = faults(arguments[0], arguments[1].partition("|")[0].strip(), os.getcwd())
+    except (OSError, ValueError) as error:
+        found = [f"the copies cannot be compared: {error}"]
+    except PlanError as error:
+        found = [f"the plan cannot be read: {error.what}"]
+    for fault in found[:SHOWN]:
+        print(fault)
+    if len(found) > SHOWN:
+        print(f"and {len(found) - SHOWN} more")
+    return 1 if found else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(sys.argv[1:]))

@@ -1,0 +1,103 @@
+"""What the scripted agent reports for the executor and its sub-agents: plans of two waves, of one, and of none."""
+
+from __future__ import annotations
+
+import json
+import sys
+from typing import Any
+
+from skills.lib.testing.samples import any_of
+
+TWO, ONE, NONE = "plans/two", "plans/one", "plans/none"
+
+
+def milestone(name: str, path: str, kind: str, after: list[str]) -> dict[str, Any]:
+    """A milestone that makes one file of one line."""
+    intent = {"id": name.replace("M", "I"), "file": path, "behaviour": "It holds one line.", "decisions": []}
+    diff = f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+one = 1\n"
+    return {
+        "id": name,
+        "title": f"There is {path}",
+        "kind": kind,
+        "files": [path],
+        "requirements": ["It holds one line."],
+        "acceptance": ["It can be read."],
+        "tests": ["Reading it gives one line."],
+        "depends_on": after,
+        "intent": [intent],
+        "changes": [{"id": name.replace("M", "CH"), "file": path, "diff": diff, "comments": []}],
+    }
+
+
+def plan(*milestones: dict[str, Any]) -> str:
+    """A whole plan of these milestones, as a saved version holds it."""
+    whole = {
+        "schema": 1,
+        "title": "Files of one line",
+        "request": "Make files that hold one line each.",
+        "context": {"summary": "There are none so far.", "files": [], "patterns": []},
+        "testing": {
+            "strategy": "Reading them.",
+            "commands": {"test": [[sys.executable, "-c", "pass"]], "lint": None, "types": None},
+        },
+        "decisions": [],
+        "rejected": [],
+        "constraints": [],
+        "risks": [],
+        "invisible_knowledge": [],
+        "milestones": list(milestones),
+    }
+    return json.dumps(whole)
+
+
+FIRST, SECOND = milestone("M-001", "src/one.py", "code", []), milestone("M-002", "src/two.py", "code", ["M-001"])
+PAPER = milestone("M-003", "docs/one.md", "documentation", [])
+
+FILES: dict[str, str] = {
+    f"{TWO}/plan.1.json": plan(FIRST, SECOND, PAPER),
+    f"{ONE}/plan.1.json": plan(FIRST, PAPER),
+    f"{NONE}/plan.1.json": plan(PAPER),
+    "src/there.py": "one = 1\n",
+}
+VERDICTS = ["R1 | met | src/there.py:1 | it is read", "A1 | open | nobody tried"]
+COMPARED = [f"{one} {at} | met | src/there.py:1 | one line" for one in ("M-001", "M-002") for at in ("R1", "A1")]
+BY_SCRIPT: dict[str, dict[str, Any]] = {
+    "executor": {
+        # In the order in which the first report that fits is most often the right one for the plan.
+        "plan": any_of(NONE, ONE, TWO),
+        "reconciliation_check": any_of("true", "false"),
+        "waves": any_of(
+            {"code": [], "documentation": [["M-003"]]},
+            {"code": [["M-001"]], "documentation": [["M-003"]]},
+            {"code": [["M-001"], ["M-002"]], "documentation": [["M-003"]]},
+        ),
+        "unapproved": "there is no planner in this test",
+        "status": "PARTIAL",
+        "verdicts": VERDICTS,
+        "missing": ["somebody has to try it"],
+        "compared": COMPARED,
+        "comments": ["src/there.py:1 | why it is one"],
+        "knowledge": [],
+        "documents": [],
+        "indexes": [],
+        "files": ["src/there.py"],
+    },
+    "reconciliation": {
+        "plan": TWO,
+        "milestone": "M-001",
+        "status": "PARTIAL",
+        "verdicts": VERDICTS,
+        "missing": ["somebody has to try it"],
+    },
+    "implementation_code": {"plan": TWO, "compared": COMPARED},
+    "implementation_docs": {"plan": TWO},
+    "post_implementation": {
+        "plan": TWO,
+        "assignment": "all | wording: it says was",
+        "comments": ["src/there.py:1 | why it is one"],
+        "knowledge": [],
+        "documents": [],
+        "indexes": [],
+        "files": ["src/there.py"],
+    },
+}
