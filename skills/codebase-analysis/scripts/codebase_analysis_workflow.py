@@ -56,6 +56,7 @@ WORKFLOW = Workflow(
         requires=MAP,
         forbidden=PROMPTS["scope (forbidden)"].splitlines(),
         when={Outcome.OK: "the goal can be answered, and every area passes the four tests"},
+        tools=["read", "search", "shell", "write"],
     ),
     StepDef(
         "survey",
@@ -72,6 +73,7 @@ WORKFLOW = Workflow(
         needs=["scope.goal", "scope.areas"],
         forbidden=PROMPTS["survey (forbidden)"].splitlines(),
         when={Outcome.OK: "every sub-agent has finished, or is accounted for as lost"},
+        tools=["read", "search", "shell", "write", "agent"],
     ),
     StepDef(
         "deepen",
@@ -88,6 +90,7 @@ WORKFLOW = Workflow(
             Outcome.OK: "confidence high or certain, or four rounds are done",
             Outcome.ITERATE: "confidence exploring, low or medium: another round on what is still weak",
         },
+        tools=["read", "search", "shell", "web", "write"],
     ),
     StepDef(
         "synthesize",
@@ -101,6 +104,7 @@ WORKFLOW = Workflow(
         requires=REPORT,
         forbidden=PROMPTS["synthesize (forbidden)"].splitlines(),
         when={Outcome.OK: "the report is written, and its headings and places bear checking"},
+        tools=["read", "search", "shell", "write"],
     ),
     title="Codebase analysis",
     description="Finds out how a codebase works, for one goal, with a place for every claim.",

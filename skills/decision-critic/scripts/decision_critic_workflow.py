@@ -70,6 +70,7 @@ WORKFLOW = Workflow(
         requires=PARTS,
         when={Outcome.OK: "every part of the decision has an id and a neutral wording"},
         forbidden=forbidden("extract"),
+        tools=["read", "search", "web", "write", "ask"],
     ),
     StepDef(
         "classify",
@@ -80,6 +81,7 @@ WORKFLOW = Workflow(
         requires=KINDS,
         when={Outcome.OK: "every id has a kind, and the load-bearing ones are named"},
         forbidden=forbidden("classify"),
+        tools=["read", "search", "web", "write", "ask"],
     ),
     StepDef(
         "question",
@@ -90,6 +92,7 @@ WORKFLOW = Workflow(
         requires=QUESTIONS,
         when={Outcome.OK: "each load-bearing id has a question that could refute it"},
         forbidden=forbidden("question"),
+        tools=["read", "search", "web", "write", "ask"],
     ),
     StepDef(
         "answer",
@@ -100,6 +103,7 @@ WORKFLOW = Workflow(
         requires=ANSWERS,
         when={Outcome.OK: "each question has an answer with its basis, or is marked unknown"},
         forbidden=forbidden("answer"),
+        tools=["read", "search", "shell", "web", "write"],
     ),
     StepDef(
         "challenge",
@@ -113,6 +117,7 @@ WORKFLOW = Workflow(
         requires=CASE,
         when={Outcome.OK: "the answers are read by the key, and the case rests on named ids"},
         forbidden=forbidden("challenge"),
+        tools=["read", "search", "web", "write"],
     ),
     StepDef(
         "reframe",
@@ -123,6 +128,7 @@ WORKFLOW = Workflow(
         requires=FRAMES,
         when={Outcome.OK: "the new question admits an option that the old one shut out"},
         forbidden=forbidden("reframe"),
+        tools=["read", "search", "web", "write"],
     ),
     StepDef(
         "verdict",

@@ -95,6 +95,7 @@ WORKFLOW = Workflow(
         max_iterations=3,
         at_limit=Outcome.FAIL,
         outcomes=[Outcome.OK, Outcome.ITERATE],
+        tools=["read", "search", "shell", "web", "write", "ask"],
     ),
     StepDef(
         "hypothesize",
@@ -105,6 +106,7 @@ WORKFLOW = Workflow(
         requires=RIVALS,
         when={Outcome.OK: "two to four rivals stand, and no two of them predict the same"},
         forbidden=forbidden("hypothesize"),
+        tools=["read", "search", "write"],
     ),
     StepDef(
         "investigate",
@@ -132,6 +134,7 @@ WORKFLOW = Workflow(
         requires=CAUSE,
         when={Outcome.OK: "the chain has no leap, and nothing in it goes beyond the evidence"},
         forbidden=forbidden("formulate"),
+        tools=["read", "search", "write"],
     ),
     StepDef(
         "report",
@@ -142,6 +145,7 @@ WORKFLOW = Workflow(
         requires=REPORT,
         when={Outcome.OK: "the report is written; the run ends, and the user gets it as your reply"},
         forbidden=forbidden("report"),
+        tools=["read", "search", "write"],
     ),
     title="Problem analysis",
     description="Finds the cause of one problem by rival hypotheses and evidence.",
