@@ -21,6 +21,7 @@ from transcript import TranscriptError, replay  # noqa: E402  both need the path
 
 from skills.lib.commands.lookup import inventory, status_page  # noqa: E402
 from skills.lib.commands.lookup.status_page import section  # noqa: E402
+from skills.lib.hosts import packaging  # noqa: E402
 from skills.lib.runtime import loading  # noqa: E402
 from skills.lib.workflow.core import Workflow  # noqa: E402
 from skills.lib.workflow.types import Dispatch  # noqa: E402
@@ -68,13 +69,20 @@ def readme(page: str) -> str:
     return replay(section(page, "skills", table + "\n".join(rows)))
 
 
+def packaged(text: str) -> Writer:
+    """The writer of a file by which a host takes this repository as a plugin."""
+    return lambda _: text
+
+
 PAGES: dict[str, Writer] = {
+    **{path: packaged(text) for path, text in packaging.files(str(ROOT)).items()},
     "README.md": readme,
     "MIGRATION_STATUS.md": migration,
     "docs/architecture.md": replay,
     "docs/authoring.md": replay,
     "docs/cli.md": commands,
     "docs/lockstep.rng": grammar,
+    "docs/migrating.md": replay,
     "docs/protocol.md": replay,
     "docs/rules.md": rules,
     "skills/lib/workflow/README.md": replay,

@@ -24,6 +24,7 @@ ALLOWED = {
     "workflow/validation": FIRST | {"conventions", "prompts", "skillfile", "workflow", "workflow/formatters"},
     "ledger": FIRST | {"workflow"},
     "runtime": FIRST | {"ledger", "workflow", "workflow/formatters"},
+    "migration": FIRST | {"conventions", "workflow", "workflow/formatters"},
 }
 ALLOWED["hosts"] = set(ALLOWED)
 ALLOWED["testing"] = set(ALLOWED)

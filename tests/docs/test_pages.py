@@ -12,13 +12,17 @@ import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
 SCRIPT = ROOT / "docs" / "generate.py"
+PACKAGING = """.agents/plugins/marketplace.json .claude-plugin/marketplace.json .claude-plugin/plugin.json
+.codex-plugin/plugin.json gemini-extension.json hooks/claude.json hooks/codex.json""".split()
 PAGES: list[Any] = [
+    *(pytest.param(page, marks=pytest.mark.req("H-05")) for page in PACKAGING),
     "README.md",
     "MIGRATION_STATUS.md",
     "docs/architecture.md",
     pytest.param("docs/authoring.md", marks=pytest.mark.req("W-20")),
     "docs/cli.md",
     "docs/lockstep.rng",
+    pytest.param("docs/migrating.md", marks=pytest.mark.req("W-14")),
     pytest.param("docs/protocol.md", marks=pytest.mark.req("W-11", "W-24")),
     "docs/rules.md",
     pytest.param("skills/lib/workflow/README.md", marks=pytest.mark.req("W-23")),
