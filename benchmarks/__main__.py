@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 BENCHMARKS = {
     "steps": "benchmarks.steps",
+    "hooks": "benchmarks.hooks",
     "deep": "benchmarks.deep",
     "validation": "benchmarks.validation",
     "drawing": "benchmarks.drawing",

@@ -144,7 +144,7 @@ def test_a_table_shows_numbers_with_fitting_digits() -> None:
 def test_every_benchmark_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--quick", "--json", "--runs", "8"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert list(found["benchmarks"]) == ["steps", "validation", "drawing", "formatters", "adherence"]
+    assert list(found["benchmarks"]) == ["steps", "hooks", "validation", "drawing", "formatters", "adherence"]
     assert [row["call"] for row in found["benchmarks"]["steps"][0]["rows"]] == [
         "python -c pass",
         "a step, with ledger commit",

@@ -34,6 +34,10 @@ ROOMS = {
     "rich": ("commands",),
     "hypothesis": ("testing",),
     "pytest": ("testing",),
+    "mcp": ("hosts/mcp",),
+    "anyio": ("hosts/mcp",),
+    "uvicorn": ("hosts/mcp",),
+    "starlette": ("hosts/mcp",),
     "jsonschema": ("ledger/evidence.py", "testing", "workflow/validation"),
 }
 # What a skill may import of the library.

@@ -15,6 +15,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+_IN_AN_ID = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
+_WORDS = ("run", "workflow", "project", "python", "script", "step", "title", "status", "next")
+
+
+def is_id(text: str) -> bool:
+    """Whether a text can be a run's id, and so the name of its marker: letters and digits, with a dot between."""
+    return 0 < len(text) <= 100 and all(part and _IN_AN_ID.issuperset(part) for part in text.split("."))
+
 
 def folder(project: str) -> str:
     """The folder of a project's markers."""
@@ -34,27 +42,45 @@ def write(project: str, run_id: str, marker: dict[str, Any]) -> None:
             os.makedirs(place, 0o700, exist_ok=True)
             file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
         try:
-            os.write(file, text)
+            whole = os.write(file, text) == len(text)
         finally:
             os.close(file)
-        os.replace(part, path)
+        if whole:
+            os.replace(part, path)
+            return
     except OSError:
-        remove(project, run_id)
+        pass
+    _unlink(part)
+    remove(project, run_id)
 
 
 def remove(project: str, run_id: str) -> None:
     """Forget a run that is open no more."""
-    try:  # noqa: SIM105  contextlib costs a step 2 ms
-        os.unlink(os.path.join(folder(project), run_id))
-    except OSError:
-        pass
+    _unlink(os.path.join(folder(project), run_id))
 
 
 def read(project: str, run_id: str) -> dict[str, Any] | None:
-    """What the marker of a run says; None where there is none, or none that can be read."""
+    """What the marker of a run says; None where there is none, or none that is whole and can be read."""
+    if not is_id(run_id):
+        return None
     try:
         with open(os.path.join(folder(project), run_id), "rb") as file:
             found = compact_json.loads(file.read().decode())
     except (OSError, ValueError):
         return None
-    return found if isinstance(found, dict) else None
+    return found if _is_marker(found) else None
+
+
+def _is_marker(found: object) -> bool:
+    if not isinstance(found, dict) or not all(isinstance(found.get(name), str) for name in _WORDS):
+        return False
+    tools, parent = found.get("tools"), found.get("parent")
+    are_words = isinstance(tools, list) and all(isinstance(tool, str) for tool in tools)
+    return are_words and isinstance(found.get("turn"), int) and isinstance(parent, str | None)
+
+
+def _unlink(path: str) -> None:
+    try:  # noqa: SIM105  contextlib costs a step 2 ms
+        os.unlink(path)
+    except OSError:
+        pass

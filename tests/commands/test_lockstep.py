@@ -226,7 +226,7 @@ def test_completion_knows_subcommands_skills_and_runs(
     installed: Callable[..., Path], walker: Callable[[Path], Walker]
 ) -> None:
     run = walker(installed("part")).start(what="x")
-    assert completed("lockstep st", 1) == ["stats"]
+    assert completed("lockstep st", 1) == ["status", "stats"]
     assert completed("lockstep show par", 2) == ["part"]
     assert completed(f"lockstep trace {run.id[:3]}", 2) == [run.id]
 

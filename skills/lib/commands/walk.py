@@ -16,9 +16,8 @@ from skills.lib.commands.walking.asking import Left
 from skills.lib.commands.walking.block import print_block
 from skills.lib.commands.walking.journey import Journey
 from skills.lib.errors import PRINTED, RefusedError, UsageError
-from skills.lib.runtime.script import lockstep_command
 from skills.lib.workflow import cli, document
-from skills.lib.workflow.caller import Caller, join
+from skills.lib.workflow.caller import Caller, join, lockstep_command
 from skills.lib.workflow.core import Workflow
 
 

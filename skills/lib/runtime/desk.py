@@ -33,7 +33,7 @@ def agents_at_once() -> int | None:
     given = os.environ.get("LOCKSTEP_AGENTS", "")
     if not given:
         return None
-    if not (given.isascii() and given.isdigit() and int(given) > 0):
+    if not (given.isascii() and given.isdigit() and len(given) < 10 and int(given) > 0):
         raise UsageError(
             f"LOCKSTEP_AGENTS is {given!r:.40}", valid="a whole number of 1 or more: how many sub-agents work at once"
         )
@@ -97,7 +97,7 @@ class Desk:
     def _open(self, workflow: Workflow, move: Move, new: bool) -> Reply:
         beside = self._use_ledger(create=True).open_runs(workflow.name)
         others = [other for other in beside if not _is_of_another_project(other, self.caller.project)]
-        twins = [] if new else [other for other in others if self._is_twin(other, move.run)]
+        twins = [] if new else [other for other in others if _is_twin(other, move.run)]
         for twin in twins:
             if twin.turn == 1:
                 return self._show(workflow, twin, self._others(twin, others))
@@ -317,9 +317,6 @@ class Desk:
         element = document.refused_document(workflow, run, refusal, asked, next_line, show)
         return Reply(element, code, run, workflow)
 
-    def _is_twin(self, other: Run, run: Run) -> bool:
-        return other.params == run.params and other.script == run.script
-
     def _others(self, run: Run, others: Sequence[Run]) -> list[Element]:
         notices = [
             document.notice(
@@ -406,6 +403,12 @@ def _is_of_another_project(run: Run, project: str) -> bool:
         return False
     real = os.path.realpath
     return real(run.project) != real(project) and real(paths.home(run.project)) == real(paths.home(project))
+
+
+def _is_twin(other: Run, run: Run) -> bool:
+    """Whether a run was opened as this one is; on its first turn, one of another definition was not."""
+    same = other.params == run.params and other.script == run.script
+    return same and (other.turn > 1 or other.fingerprint == run.fingerprint)
 
 
 def _only_looks(request: Request, run: Run) -> bool:

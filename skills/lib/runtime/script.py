@@ -8,7 +8,7 @@ import sys
 from skills.lib import paths
 from skills.lib.errors import BUG, INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, UsageError, tell
 from skills.lib.workflow import cli, context, document
-from skills.lib.workflow.caller import Caller
+from skills.lib.workflow.caller import Caller, lockstep_command
 from skills.lib.workflow.formatters import xml
 from skills.lib.workflow.texts import check_text
 
@@ -129,15 +129,6 @@ def emit(text: str, code: int) -> int:
             remedy="run the same command again: it prints the same block",
         ) from error
     return code
-
-
-def lockstep_command() -> tuple[str, ...]:
-    """How ``lockstep`` is called here: the installed command beside the interpreter, else by its package's path."""
-    beside = os.path.join(os.path.dirname(sys.executable), "lockstep.exe" if os.name == "nt" else "lockstep")
-    if os.path.exists(beside):
-        return (beside,)
-    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    return (sys.executable, os.path.join(package, "__main__.py"))
 
 
 def _way_back(argv: Sequence[str], script: str) -> str:

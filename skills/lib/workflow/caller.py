@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 
 from skills.lib.workflow.types import Value
 
@@ -29,6 +30,15 @@ def join(arguments: Sequence[str]) -> str:
 
         return list2cmdline(arguments)
     return " ".join([quote(argument) for argument in arguments])
+
+
+def lockstep_command() -> tuple[str, ...]:
+    """How ``lockstep`` is called here: the installed command beside the interpreter, else by its package's path."""
+    beside = os.path.join(os.path.dirname(sys.executable), "lockstep.exe" if os.name == "nt" else "lockstep")
+    if os.path.exists(beside):
+        return (beside,)
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return (sys.executable, os.path.join(package, "__main__.py"))
 
 
 class Caller(Value):

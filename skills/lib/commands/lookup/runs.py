@@ -16,8 +16,7 @@ from skills.lib.errors import UsageError
 from skills.lib.ledger import Event, Ledger
 from skills.lib.ledger.database import FILE, MARKER
 from skills.lib.runtime import Desk, loading
-from skills.lib.runtime.script import lockstep_command
-from skills.lib.workflow.caller import Caller
+from skills.lib.workflow.caller import Caller, lockstep_command
 from skills.lib.workflow.core import Workflow
 from skills.lib.workflow.state import Run
 

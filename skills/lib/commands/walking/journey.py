@@ -9,9 +9,8 @@ from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.walking import asking, block
 from skills.lib.errors import PRINTED
 from skills.lib.runtime import Desk, Reply, loading
-from skills.lib.runtime.script import lockstep_command
 from skills.lib.workflow import document
-from skills.lib.workflow.caller import Caller
+from skills.lib.workflow.caller import Caller, lockstep_command
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.state import Request, Run

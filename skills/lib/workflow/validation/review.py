@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 def is_review(step: StepDef) -> bool:
-    """Whether the step's sub-agents review: they have a checkpoint, or are quality reviewers that no function judges."""
+    """Whether the step's sub-agents review: with a checkpoint, or as quality reviewers that no function judges."""
     handler = step.handler
     if not isinstance(handler, Dispatch):
         return False

@@ -1,0 +1,124 @@
+"""What the hook adds to a tool call: each kind beside a bare ``python -c pass``, interleaved, on a lean interpreter."""
+
+from __future__ import annotations
+
+import json
+import os
+import statistics
+import subprocess
+import tempfile
+import time
+from typing import TYPE_CHECKING
+
+from benchmarks.adherence.hosts import own_ledgers
+from benchmarks.report import Cell, Figures
+from benchmarks.steps import BARE, QUICK_SAMPLES, SAMPLES, WARM_UP, lean_python
+from skills.lib.hosts import sessions
+from skills.lib.runtime import Desk, loading
+from skills.lib.workflow import seal
+from skills.lib.workflow.caller import Caller
+from skills.lib.workflow.state import Request
+
+if TYPE_CHECKING:
+    from benchmarks.options import Options
+
+    Call = tuple[list[str], bytes, str]
+
+HOOK = os.path.join(os.path.dirname(os.path.abspath(loading.__file__)), "..", "hosts", "run_hook.py")
+# Kind of call -> the bound of its ratio to bare; a denied call asks the ledger once more and has none.
+BOUNDS: dict[str, float] = {
+    "no run open": 1.25,
+    "another session's run open": 1.25,
+    "an allowed tool": 1.9,
+    "the run's own command": 1.9,
+}
+_SKILL = "hooked"
+_GRAPH = """from skills.lib.workflow.core import StepDef, Workflow, register_workflow
+from skills.lib.workflow.types import Outcome
+
+WORKFLOW = Workflow(
+    "hooked",
+    StepDef("begin", "Begin", "Begin.", {Outcome.OK: "look"}),
+    StepDef("look", "Look", "Look.", {Outcome.OK: None}, tools=["read", "search"]),
+)
+register_workflow(WORKFLOW)
+"""
+
+
+def figures(options: Options) -> list[Figures]:
+    """Measure every kind of call in turn, round by round."""
+    samples = QUICK_SAMPLES if options.quick else SAMPLES
+    with own_ledgers(), tempfile.TemporaryDirectory(prefix="lockstep-bench-") as folder:
+        calls = _calls(lean_python(folder), folder)
+        took: dict[str, list[float]] = {name: [] for name in calls}
+        with options.progress("hooks", samples + WARM_UP) as tick:
+            for at in range(samples + WARM_UP):
+                for name, call in calls.items():
+                    seconds = _time(*call, expected=2 if name == "a denied tool" else 0)
+                    if at >= WARM_UP:
+                        took[name].append(seconds)
+                tick()
+    bare = statistics.median(took[BARE])
+    rows: list[list[Cell]] = [
+        [name, statistics.median(many) * 1000, statistics.median(many) / bare, BOUNDS.get(name)]
+        for name, many in took.items()
+    ]
+    notes = [f"One process per event, as a host starts it; medians of {samples}, interleaved."]
+    return [Figures("A hook", ["call", "ms", "ratio to bare", "at most"], rows, notes)]
+
+
+def _calls(python: str, folder: str) -> dict[str, Call]:
+    """For each kind of call its command, the event that it reads and the state folder."""
+    project, none, state = (os.path.join(folder, name) for name in ("project", "none", "state"))
+    os.makedirs(os.path.join(project, ".lockstep"))
+    run, onward, script = _open_run(python, project, folder)
+    os.environ["LOCKSTEP_STATE"] = state
+    try:
+        sessions.bind(sessions.name_of("claude", "s1"), None, {"run": run, "project": project, "script": script})
+    finally:
+        del os.environ["LOCKSTEP_STATE"]
+    hook = [python, "-IS", os.path.realpath(HOOK), "--host", "claude"]
+
+    def event(session: str, tool: str, **given: str) -> bytes:
+        common = {"session_id": session, "cwd": project, "hook_event_name": "PreToolUse"}
+        return json.dumps({**common, "tool_name": tool, "tool_input": given}).encode()
+
+    return {
+        BARE: ([python, "-c", "pass"], b"", none),
+        "no run open": (hook, event("s1", "Read", file_path="a"), none),
+        "another session's run open": (hook, event("s2", "Read", file_path="a"), state),
+        "an allowed tool": (hook, event("s1", "Read", file_path="a"), state),
+        "the run's own command": (hook, event("s1", "Bash", command=onward), state),
+        "a denied tool": (hook, event("s1", "Write", file_path="a"), state),
+    }
+
+
+def _open_run(python: str, project: str, folder: str) -> tuple[str, str, str]:
+    """Open a run of a small skill and go to its second step; its id, the command that goes on, and the script."""
+    script = os.path.join(folder, _SKILL, "scripts", f"{_SKILL}.py")
+    graph = script.removesuffix(".py") + loading.SUFFIX
+    os.makedirs(os.path.dirname(script))
+    with open(graph, "w", encoding="utf-8") as file:
+        file.write(_GRAPH)
+    workflow = loading.load_workflow(graph)
+    seal.write(seal.beside(workflow, graph), seal.text(workflow))
+    desk = Desk(Caller(python, script, project))
+    try:
+        opened = desk.start(workflow, {}).run
+        assert opened is not None
+        moved = desk.advance(workflow, opened.id, Request("look", run=opened.id, turn=1)).run
+        assert moved is not None
+        return moved.id, desk.caller.step("done", moved), script
+    finally:
+        desk.close()
+
+
+def _time(command: list[str], event: bytes, state: str, expected: int) -> float:
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
+    environment["LOCKSTEP_STATE"] = state
+    begin = time.perf_counter()
+    done = subprocess.run(command, input=event, capture_output=True, env=environment, check=False)
+    seconds = time.perf_counter() - begin
+    if done.returncode != expected:
+        raise RuntimeError(f"{' '.join(command)} ended with {done.returncode}: {done.stderr.decode()}")
+    return seconds

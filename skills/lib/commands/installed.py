@@ -1,0 +1,87 @@
+"""``lockstep installed``."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import click
+
+from skills.lib.commands.console.options import examples, json_option, project_option
+from skills.lib.commands.console.screen import Screen
+from skills.lib.commands.lookup import placing, sources
+from skills.lib.hosts import install as installing
+from skills.lib.hosts.install import Installed
+from skills.lib.hosts.places import HOSTS, SCOPES, Places, places
+
+_HEADINGS = ("HOST", "SCOPE", "STATE", "SKILLS", "HOOKS", "VERSION")
+_TOLD = {
+    "interrupted": "an installation was interrupted; the next install, upgrade or uninstall mends it",
+    "unknown": "cannot be compared",
+    "missing": "something is missing: lockstep upgrade writes it again",
+    "changed": "changed by you: kept by every command but with --force",
+    "stale": "not as this version would put it: lockstep upgrade",
+}
+
+
+@click.command(
+    epilog=examples(
+        "lockstep installed  # each host, and what is not as it was put there",
+        "lockstep installed --json  # every file, with its state, for a program",
+    )
+)
+@json_option
+@project_option
+@click.pass_obj
+def installed(screen: Screen, as_json: bool, project: str) -> None:
+    """List what is installed for which host, in this project and for the user, with its state.
+
+    A file is current, changed (by you), missing, or stale (not as this version would put it).
+    """
+    found: list[tuple[Places, Installed]] = []
+    known = sources.every(project)
+    for scope in SCOPES:
+        for host in HOSTS:
+            place = places(host, scope, project)
+            told = installing.inspect(place, project, known)
+            if told is not None:
+                found.append((place, told))
+    if as_json:
+        screen.json([_as_data(place, told) for place, told in found])
+        return
+    if not found:
+        screen.say("Nothing is installed, neither in this project nor for the user. To begin: lockstep install HOST")
+        return
+    screen.table(_HEADINGS, [_row(place, told) for place, told in found])
+    for place, told in found:
+        _show_odd(screen, place, told, project)
+
+
+def _row(place: Places, told: Installed) -> list[str]:
+    of = told.told
+    hooks = "none" if not place.hooks or not of.hooks else f"on, {of.stops} stops"
+    return [place.host, place.scope, told.state, str(len(of.skills)), hooks, of.version or "-"]
+
+
+def _show_odd(screen: Screen, place: Places, told: Installed, project: str) -> None:
+    """What is not current, and what to do about it."""
+    if told.state == "current":
+        return
+    screen.print("")
+    screen.print(screen.styled(f"{place.host}, {place.scope} scope: ", "bold"), told.problem or _TOLD[told.state])
+    for entry in told.entries:
+        if entry.state != "current":
+            screen.print(f"  {entry.state:8} {placing.shown_path(entry.path, place, project)} ({entry.what})")
+
+
+def _as_data(place: Places, told: Installed) -> dict[str, Any]:
+    return {
+        "host": place.host,
+        "scope": place.scope,
+        "state": told.state,
+        "problem": told.problem,
+        "version": told.told.version,
+        "hooks": bool(place.hooks) and told.told.hooks,
+        "stops": told.told.stops,
+        "skills": sorted(told.told.skills),
+        "files": [{"path": entry.path, "what": entry.what, "state": entry.state} for entry in told.entries],
+    }

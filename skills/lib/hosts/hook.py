@@ -1,0 +1,374 @@
+"""The hook: one call per event of a host. It allows by saying nothing, and denies with exit 2 and a reason.
+
+Hosts let a tool run when a hook fails in any other way (measured on four clients), so every fault while a run is open
+ends in that one form too, with the way out; where no run is open a fault passes. What it narrows is what an agent
+does by habit or mistake: it is no sandbox.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from skills.lib import compact_json, markers, paths
+from skills.lib.errors import EnvironmentProblem
+from skills.lib.hosts import sessions, tools
+from skills.lib.hosts.lines import answers_for_a_person, is_lifeline, is_own, value_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from types import ModuleType
+    from typing import Any
+
+    from skills.lib.hosts.standing import Followed, Marker
+
+ALLOWED, DENIED = 0, 2
+# How often a stop is refused while the run has not moved.
+STOPS = 3
+# A host's event -> what it is about.
+_KINDS = {
+    "PreToolUse": "tool",
+    "BeforeTool": "tool",
+    "UserPromptSubmit": "turn",
+    "BeforeAgent": "turn",
+    "SessionStart": "begin",
+    "PreCompact": "compact",
+    "Stop": "stop",
+    "SubagentStop": "stop",
+    "AfterAgent": "stop",
+    "SessionEnd": "end",
+}
+
+
+class Event:
+    """What the host says happened; ids and names are text from outside."""
+
+    __slots__ = (
+        "host",
+        "name",
+        "kind",
+        "session",
+        "agent",
+        "cwd",
+        "tool",
+        "given",
+        "command",
+        "words",
+        "again",
+        "waits",
+        "between",
+    )
+
+    def __init__(self, host: str, payload: Mapping[str, Any]) -> None:
+        self.host = host
+        self.name = _text(payload, "hook_event_name")
+        self.kind = _KINDS.get(self.name, "")
+        self.session = _text(payload, "session_id")
+        self.agent = _text(payload, "agent_id")
+        self.cwd = _text(payload, "cwd")
+        self.tool = _text(payload, "tool_name")
+        given = payload.get("tool_input")
+        self.given: Mapping[str, Any] = given if isinstance(given, dict) else {}
+        meant = tools.meanings(host, self.tool, self.given) if self.kind == "tool" else frozenset(("",))
+        # What an unknown tool runs is looked into for a run's name, and is never one of the commands that are free.
+        self.command = tools.command_of(self.given) if not meant or "shell" in meant else ""
+        self.words = tools.words_of(self.given) if "shell" in meant else []
+        self.again = bool(payload.get("stop_hook_active"))
+        tasks = payload.get("background_tasks")
+        # Qwen Code tells of a turn after each tool's result too, with no prompt.
+        self.between = payload.get("prompt") == ""
+        self.waits = isinstance(tasks, list) and any(isinstance(one, dict) and _is_agent(one) for one in tasks)
+
+    @property
+    def own(self) -> str:
+        """The name of the session file of the agent that the event is of."""
+        return sessions.name_of(self.host, self.session, self.agent)
+
+    @property
+    def main(self) -> str:
+        """The name of the session file of the session's main agent."""
+        return sessions.name_of(self.host, self.session)
+
+    @property
+    def folder(self) -> str:
+        """The folder that a command runs in."""
+        asked = [self.given.get(name) for name in ("workdir", "cwd", "directory", "dir_path")]
+        return os.path.join(self.cwd or os.getcwd(), *[place for place in asked if isinstance(place, str)])
+
+
+class Denied(Exception):
+    """Carries the reason of a denial."""
+
+
+def main(raw: bytes, options: Mapping[str, str], told: dict[str, bool]) -> int:
+    """Serve one event, given as JSON, and return the exit code.
+
+    ``options`` are ``--host`` and ``--stops``; ``told["open"]`` says, to whoever watches the clock, whether the event
+    is one that is blocked when no answer comes.
+    """
+    known = sessions.names()
+    if not known and b"--run" not in raw and b"lockstep_" not in raw:
+        return ALLOWED
+    event: Event | None = None
+    output, sys.stdout = sys.stdout, sys.stderr  # what a skill's module prints is not part of the answer
+    try:
+        payload = compact_json.loads(raw.decode())
+        if not isinstance(payload, dict):
+            raise ValueError("the event is not a JSON object")
+        event = Event(options.get("--host", "claude"), payload)
+        if not event.session or not event.kind:  # nothing can be said of a session without a name
+            return ALLOWED
+        told["open"] = _is_held_up(event, known)
+        return _serve(event, known, _count(options.get("--stops")), told)
+    except Denied as denied:
+        return _deny(str(denied))
+    except Exception as error:
+        return _fault(error, event, told["open"] if event else _is_open_here(known))
+    finally:
+        sys.stdout = output
+
+
+def _serve(event: Event, known: Sequence[str], stops: int, told: dict[str, bool]) -> int:
+    if event.kind == "tool":
+        _check_tool(event, known, told)
+    elif event.kind == "end":
+        _end(event, known)
+    elif event.kind == "stop":
+        _check_stop(event, known, stops)
+    elif event.own in known:
+        # What is said at a session's start stands in Qwen Code's system prompt for good, and in Gemini CLI's next turn,
+        # which is told anyway: in both the turn says it.
+        if event.kind == "compact" or (event.kind == "begin" and event.host in ("qwen", "gemini")):
+            _forget_shown(event.own)
+        else:
+            _remind(event)
+    return ALLOWED
+
+
+def _check_tool(event: Event, known: Sequence[str], told: dict[str, bool]) -> None:
+    """Raise Denied where the present step does not allow the call."""
+    own = _bound(event, known, told)
+    for name in dict.fromkeys((event.own, event.main)):
+        session = own if name == event.own else sessions.read(name) if name in known else None
+        if session is None:
+            continue
+        if any(is_own(event.words, followed["script"], event.folder) for followed in session["runs"]):
+            return
+        held = _held(name, session)
+        if held is None:
+            continue
+        if answers_for_a_person(event.command):
+            raise Denied(_reasons().answering(held))
+        if is_lifeline(event.words, event.folder) or _allows(held, event):
+            return
+        held = _held(name, session, by_ledger=True)
+        if held is None:
+            continue
+        if not (_allows(held, event) or is_own(event.words, held["script"], event.folder)):
+            raise Denied(_reasons().denial(held, event.host, event.tool))
+        return
+
+
+def _allows(held: Marker, event: Event) -> bool:
+    return tools.allows(held["tools"], event.host, event.tool, event.given)
+
+
+def _bound(event: Event, known: Sequence[str], told: dict[str, bool]) -> dict[str, Any] | None:
+    """What the event's agent follows: from now on the run that its call names, if there is such a run."""
+    session, damage = None, None
+    try:
+        session = sessions.read(event.own) if event.own in known else None
+    except ValueError as error:
+        damage = error
+    run, project = _named(event)
+    if run and not (session and _is_last(session, run, project)):
+        # A sub-agent's run has no marker before its first command, and its parent's has one.
+        marker = markers.read(project, run) or markers.read(project, run.rpartition(".")[0])
+        if marker is not None:
+            told["open"] = True
+            return sessions.bind(event.own, session, {"run": run, "project": project, "script": marker["script"]})
+    if damage is not None:
+        raise damage
+    return session
+
+
+def _named(event: Event) -> tuple[str, str]:
+    """The run that a call names, and its project: ``--run`` of a command, or ``run`` of a tool of ours."""
+    if tools.is_ours(event.tool):
+        run, project = _text(event.given, "run"), _text(event.given, "project")
+    else:
+        run = value_of("--run", event.command) if "--run" in event.command else ""
+        project = value_of("--project", event.command) if run else ""
+    if not markers.is_id(run):
+        return "", ""
+    named = os.path.join(event.folder, project) if project else ""
+    return run, os.path.realpath(named) if os.path.isdir(named) else paths.project_root(event.folder)
+
+
+def _is_last(session: Mapping[str, Any], run: str, project: str) -> bool:
+    last: Followed = session["runs"][-1]
+    return (last["run"], last["project"]) == (run, project)
+
+
+def _held(name: str, session: dict[str, Any], by_ledger: bool = False) -> Marker | None:
+    """Where the run stands that holds the agent: of those that it follows, the last named that is open and begun.
+
+    By the marker, and by the ledger where there is none or where it is asked for. Runs that are over are forgotten.
+    """
+    held, over = None, []
+    for followed in reversed(session["runs"]):
+        marker = None if by_ledger else markers.read(followed["project"], followed["run"])
+        if marker is None:
+            marker = _looked_up(followed)
+        if marker is None:
+            over.append(followed)
+        elif _is_begun(marker):
+            held = marker
+            break
+    if over:
+        _keep(name, session, [one for one in session["runs"] if one not in over])
+    return held
+
+
+def _keep(name: str, session: dict[str, Any], runs: list[dict[str, str]]) -> None:
+    """Forget the other runs, where that can be written down: a run that is over holds nobody in any case."""
+    try:  # noqa: SIM105  contextlib costs 2 ms
+        sessions.keep(name, session, runs)
+    except EnvironmentProblem:
+        pass
+
+
+def _looked_up(followed: Followed) -> Marker | None:
+    from skills.lib.hosts import standing
+
+    return standing.refreshed(followed)
+
+
+def _reasons() -> ModuleType:
+    from skills.lib.hosts import reasons
+
+    return reasons
+
+
+def _is_begun(marker: Marker) -> bool:
+    """Whether the run holds anybody: one that never left its first step does not; a sub-agent's does."""
+    return marker["status"] != "pending" and (bool(marker["parent"]) or marker["turn"] > 1)
+
+
+def _check_stop(event: Event, known: Sequence[str], stops: int) -> None:
+    """Raise Denied while the followed run is in the middle, so many times; never while it waits for a person."""
+    if event.own not in known or (event.name == "SubagentStop" and not event.agent) or event.waits:
+        return
+    session = sessions.read(event.own)
+    held = _held(event.own, session, by_ledger=True) if session else None
+    if session is None or held is None or held["status"] != "open":
+        return
+    at = [held["run"], held["turn"]]
+    before = session.get("stops")
+    count = before[2] if isinstance(before, list) and before[:2] == at else 0
+    if count < stops:
+        sessions.write(event.own, {**session, "stops": [*at, count + 1]})
+        raise Denied(_reasons().not_yet(held))
+
+
+def _forget_shown(name: str) -> None:
+    session = sessions.read(name)
+    if session is not None:
+        sessions.write(name, {**session, "shown": None})
+
+
+def _end(event: Event, known: Sequence[str]) -> None:
+    """Forget the session's sub-agents; what its main agent follows stays, for the session may be resumed."""
+    for name in known:
+        if name.startswith(event.main + "."):
+            sessions.forget(name)
+    session = sessions.read(event.main) if event.main in known else None
+    if session is not None:
+        _held(event.main, session)
+
+
+def _remind(event: Event) -> None:
+    """Give the present block back: after a compaction or a resumption always, at a turn where it is another one.
+
+    Gemini CLI tells of no compaction (its PreCompress comes before each request), so there every turn may follow one.
+    """
+    session = sessions.read(event.own)
+    held = _held(event.own, session) if session else None
+    if session is None or held is None:
+        return
+    at = [held["run"], held["turn"]]
+    # A compaction leaves None; where there was none, what a command printed since the last turn is still there.
+    if event.between and session.get("shown", at) is not None:
+        return
+    if event.kind == "turn" and session.get("shown") == at and event.host != "gemini":
+        return
+    from skills.lib.hosts import standing
+
+    said = {"hookEventName": event.name, "additionalContext": standing.reminder(held, _reasons().LONGEST)}
+    _write(1, compact_json.dumps({"hookSpecificOutput": said}) + "\n")
+    sessions.write(event.own, {**session, "shown": at})
+
+
+def _fault(error: Exception, event: Event | None, is_open: bool) -> int:
+    """Block a tool or a first stop while a run is open, naming the way out; let everything else pass."""
+    reasons = _reasons()
+    if is_open and event is not None and is_lifeline(event.words, event.folder):
+        return ALLOWED
+    if is_open:
+        return _deny(reasons.blocked(error, event.main if event else ""))
+    if event is None or event.kind != "end":  # a host takes whatever is said at a session's end for a failure
+        _write(2, reasons.fault(error) + " Nothing is held up by that.\n")
+    return ALLOWED
+
+
+def _is_held_up(event: Event, known: Sequence[str]) -> bool:
+    """Whether the event is blocked when the hook fails: a tool or a first stop, where the session follows a run."""
+    if event.kind == "stop":
+        return event.own in known and not event.again
+    return event.kind == "tool" and (event.own in known or event.main in known)
+
+
+def _is_open_here(known: Sequence[str]) -> bool:
+    """Whether some session follows a run of the project in the working directory; a file in doubt counts."""
+    try:
+        project = paths.project_root()
+    except OSError:
+        return bool(known)
+    for name in known:
+        try:
+            session = sessions.read(name)
+        except (OSError, ValueError):
+            return True
+        if session and any(one["project"] == project for one in session["runs"]):
+            return True
+    return False
+
+
+def _deny(reason: str) -> int:
+    _write(2, reason.strip()[: _reasons().LONGEST] + "\n")
+    return DENIED
+
+
+def _write(file: int, text: str) -> None:
+    """Write to an output of the process; where it is closed, the exit code still says what is to be done."""
+    data = text.encode("utf-8", "replace")
+    try:
+        while data:
+            data = data[os.write(file, data) :]
+    except OSError:
+        return
+
+
+def _text(payload: Mapping[str, Any], name: str) -> str:
+    value = payload.get(name)
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _is_agent(task: Mapping[str, Any]) -> bool:
+    """Whether a background task is a sub-agent at work, whose end wakes the session."""
+    return task.get("status") == "running" and (task.get("type") == "subagent" or "agent_type" in task)
+
+
+def _count(given: str | None) -> int:
+    return int(given) if given and given.isascii() and given.isdigit() else STOPS

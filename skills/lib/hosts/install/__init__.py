@@ -1,0 +1,140 @@
+"""Puts skills, role definitions and hooks where a host looks for them, and takes them away again."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass
+
+from skills.lib.errors import LockstepError
+from skills.lib.hosts.install import applying, hooks, manifest, planning
+from skills.lib.hosts.install.disk import Disk
+from skills.lib.hosts.install.manifest import Manifest
+from skills.lib.hosts.install.planning import Change, Plan, Wish
+from skills.lib.hosts.places import Places
+
+# Told of each file that stays because the user changed it: the paths to replace or remove all the same; None: all.
+Choose = Callable[[list[Change]], frozenset[str] | None]
+# What a plan does to a file, as the state that the file is in.
+_STATES = {
+    planning.SAME: "current",
+    planning.SHARED: "current",
+    planning.UPDATE: "stale",
+    planning.EDIT: "stale",
+    planning.ADD: "stale",
+    planning.DELETE: "stale",
+    planning.RESTORE: "missing",
+    planning.KEEP: "changed",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One installed file: its path, what it is, and whether it is current, changed, missing or stale."""
+
+    path: str
+    what: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What is installed for a host in a scope. ``problem`` says why its files could not be compared."""
+
+    told: Manifest
+    entries: tuple[Entry, ...]
+    problem: str = ""
+
+    @property
+    def state(self) -> str:
+        """The worst state of all files: interrupted, unknown, missing, changed, stale or current."""
+        if self.told.intended is not None:
+            return "interrupted"
+        found = {entry.state for entry in self.entries} | ({"unknown"} if self.problem else set())
+        return next(
+            state for state in ("unknown", "missing", "changed", "stale", "current") if state in found | {"current"}
+        )
+
+
+def install(
+    place: Places,
+    project: str,
+    skills: Mapping[str, str],
+    hooks: bool | None = None,
+    stops: int | None = None,
+    choose: Choose | None = None,
+    dry_run: bool = False,
+) -> Plan:
+    """Install skills (name -> folder) for a host, with what is installed there already, and return what was done.
+
+    ``hooks`` and ``stops`` are as they were where None is given, at first True and 3.
+    """
+    with nullcontext() if dry_run else manifest.locked(place):
+        old = manifest.read(place) if dry_run else applying.recover(place)
+        told = old or Manifest(place.host, place.scope)
+        wish = Wish(
+            dict(skills),
+            told.hooks if hooks is None else hooks,
+            told.stops if stops is None else stops,
+        )
+        others = manifest.others(place, project)
+        plan = planning.to_install(place, wish, old, others)
+        forced = choose(plan.kept()) if choose is not None and plan.kept() else frozenset()
+        if forced is None or forced:
+            plan = planning.to_install(place, wish, old, others, forced)
+        if not dry_run:
+            applying.apply(plan)
+        return plan
+
+
+def uninstall(place: Places, project: str, choose: Choose | None = None, dry_run: bool = False) -> Plan | None:
+    """Take away what is installed for a host, and return what was done; None where nothing is installed."""
+    with nullcontext() if dry_run else manifest.locked(place):
+        old = manifest.read(place) if dry_run else applying.recover(place)
+        if old is None:
+            return None
+        others = manifest.others(place, project)
+        plan = planning.to_uninstall(place, old, others)
+        forced = choose(plan.kept()) if choose is not None and plan.kept() else frozenset()
+        if forced is None or forced:
+            plan = planning.to_uninstall(place, old, others, forced)
+        if not dry_run:
+            applying.apply(plan)
+        return plan
+
+
+def inspect(place: Places, project: str, skills: Mapping[str, str]) -> Installed | None:
+    """How what is installed for a host compares with what was put there and with what would be put there now.
+
+    ``skills`` has where each skill would be taken from. None where nothing is installed; nothing is changed.
+    """
+    told = manifest.read(place)
+    if told is None:
+        return None
+    wish = Wish(sources(told, skills), told.hooks, told.stops)
+    try:
+        plan = planning.to_install(place, wish, told, manifest.others(place, project))
+    except LockstepError as error:
+        return Installed(told, (), error.what)
+    entries = [Entry(change.path, change.what, _STATES[change.action]) for change in plan.changes]
+    return Installed(told, tuple(_with_hooks(place, told, entries)))
+
+
+def sources(told: Manifest, skills: Mapping[str, str]) -> dict[str, str]:
+    """Where each installed skill is to be taken from now; one that is found no more is left out."""
+    return {name: skills[name] for name in told.skills if name in skills}
+
+
+def _with_hooks(place: Places, told: Manifest, entries: list[Entry]) -> list[Entry]:
+    """The entries, with that of a settings file told as missing where entries of hooks were taken out of it."""
+    if place.hooks not in told.merged:
+        return entries
+    data = Disk(place.bases).read(place.hooks)
+    _, text = planning.text_of(place.hooks, data)
+    states = hooks.state(place.hooks, text, place.host, told.merged[place.hooks].entries)
+    if "missing" not in states.values():
+        return entries
+    return [
+        Entry(entry.path, entry.what, "missing") if (entry.path, entry.what) == (place.hooks, "hooks") else entry
+        for entry in entries
+    ]

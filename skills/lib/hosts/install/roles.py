@@ -1,0 +1,76 @@
+"""A role's definition as each host wants it: Markdown with its own frontmatter, or TOML."""
+
+from __future__ import annotations
+
+from skills.lib import roles
+from skills.lib.hosts import places, tools
+from skills.lib.roles import Role
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+# opencode allows all that a definition does not deny.
+_OPENCODE_DENIED = {"edit": ("edit", "write"), "bash": ("shell", "shell(<script>)"), "webfetch": ("web",)}
+
+
+def definitions(host: str) -> dict[str, bytes]:
+    """The files of a host's role definitions by name; none where it has no such thing."""
+    if host not in _FORMS:
+        return {}
+    ending, form = _FORMS[host]
+    names = [name for name in roles.role_names() if name not in places.BUILT_IN.get(host, ())]
+    return {name + ending: form(host, roles.get_role(name)).encode() for name in names}
+
+
+def _claude(host: str, role: Role) -> str:
+    return _markdown({"name": role.name, "description": _quoted(role), "tools": ", ".join(_tools(host, role))}, role)
+
+
+def _listed(host: str, role: Role) -> str:
+    """As Qwen Code and Gemini CLI want it: the tools as a list."""
+    listed = "".join(f"\n  - {tool}" for tool in _tools(host, role))
+    return _markdown({"name": role.name, "description": _quoted(role), "tools": listed}, role)
+
+
+def _opencode(host: str, role: Role) -> str:
+    denied = [name for name, needs in _OPENCODE_DENIED.items() if not set(needs) & set(role.tools)]
+    fields = {"description": _quoted(role), "mode": "subagent"}
+    if denied:
+        fields["permission"] = "".join(f"\n  {name}: deny" for name in denied)
+    return _markdown(fields, role)
+
+
+def _codex(host: str, role: Role) -> str:
+    """Codex has no list of tools for an agent; its hook holds to what a step allows."""
+    fields = {"name": role.name, "description": role.description, "developer_instructions": role.body + "\n"}
+    return "".join(f"{name} = {_toml(text)}\n" for name, text in fields.items())
+
+
+def _tools(host: str, role: Role) -> list[str]:
+    """The host's names for what the role needs."""
+    named = ["shell" if tool == "shell(<script>)" else tool for tool in role.tools]
+    return list(dict.fromkeys(own for name in named for own in tools.TABLE[name][host]))
+
+
+def _markdown(fields: dict[str, str], role: Role) -> str:
+    head = "".join(f"{name}: {text}\n".replace(": \n", ":\n") for name, text in fields.items())
+    return f"---\n{head}---\n\n{role.body}\n"
+
+
+def _quoted(role: Role) -> str:
+    return '"' + role.description.replace("\\", "\\\\").replace('"', '\\"') + '"'
+
+
+def _toml(text: str) -> str:
+    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
+    return f'"""\n{escaped}"""' if "\n" in text else f'"{escaped}"'
+
+
+_FORMS: dict[str, tuple[str, Callable[[str, Role], str]]] = {
+    "claude": (".md", _claude),
+    "codex": (".toml", _codex),
+    "opencode": (".md", _opencode),
+    "qwen": (".md", _listed),
+    "gemini": (".md", _listed),
+}

@@ -1,0 +1,104 @@
+"""What a command line means for a run: the words of its flags, its skill's own commands, and those always allowed."""
+
+from __future__ import annotations
+
+import os
+
+from skills.lib.hosts import tools
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+# Subcommands of lockstep that an agent may always call.
+LIFELINES = frozenset("doctor resume abandon runs trace show list status".split())
+
+
+def value_of(flag: str, command: str) -> str:
+    """The value of a flag in a command line; the last one counts, as it does for the command."""
+    value = ""
+    for words in _commands(command):
+        for at, word in enumerate(words):
+            if word == flag and at + 1 < len(words):
+                value = words[at + 1]
+            elif word.startswith(flag + "="):
+                value = word[len(flag) + 1 :]
+    return value
+
+
+def is_own(words: Sequence[str], script: str, folder: str) -> bool:
+    """Whether the words start that script, or with ``--step`` another one of its skill."""
+    if len(words) < 2 or not _is_python(words[0]):
+        return False
+    called, script = os.path.realpath(os.path.join(folder, words[1])), os.path.realpath(script)
+    if called == script:
+        return True
+    scripts = _scripts_of(script)
+    return bool(scripts) and called.startswith(scripts + os.sep) and called.endswith(".py") and "--step" in words
+
+
+def is_lifeline(words: Sequence[str], folder: str) -> bool:
+    """Whether the words are a subcommand of lockstep that is always allowed."""
+    rest = _lockstep_arguments(words, folder)
+    return bool(rest) and rest[0] in LIFELINES
+
+
+def answers_for_a_person(command: str) -> bool:
+    """Whether a command line would answer a question as the person at the terminal does."""
+    return "answer" in command and any(_has_answer(words) for words in _commands(command))
+
+
+def _commands(line: str, deep: int = 3) -> list[list[str]]:
+    """The words of each command of a line, and of the lines in it that a shell reads: after ``-c``, and substituted."""
+    found = []
+    for words in tools.commands_in(line):
+        found.append(words)
+        for at, word in enumerate(words if deep else ()):
+            if "`" in word or "$(" in word or (at and words[at - 1][:1] == "-" and words[at - 1][-1:] == "c"):
+                found += _commands(word, deep - 1)
+    return found
+
+
+def _has_answer(words: Sequence[str]) -> bool:
+    """Whether ``answer`` follows ``lockstep`` in the words, with nothing but flags between."""
+    is_after = False
+    for word in words:
+        if is_after and word == "answer":
+            return True
+        is_after = (is_after and word[:1] == "-") or _is_lockstep(word)
+    return False
+
+
+def _is_lockstep(word: str) -> bool:
+    name = word.rpartition("/")[2]
+    return name in ("lockstep", "lockstep.exe", "skills") or word.endswith("skills/__main__.py")
+
+
+def _lockstep_arguments(words: Sequence[str], folder: str) -> Sequence[str]:
+    """What follows ``lockstep`` where the words call it, by its name, its package's path or its module's name."""
+    if not words:
+        return ()
+    if words[0].rpartition("/")[2] == "lockstep":
+        return words[1:]
+    if not _is_python(words[0]):
+        return ()
+    if list(words[1:3]) == ["-m", "skills"]:
+        return words[3:]
+    called = os.path.realpath(os.path.join(folder, words[1])) if len(words) > 1 else ""
+    return words[2:] if called.endswith(os.path.join(os.sep, "skills", "__main__.py")) else ()
+
+
+def _is_python(word: str) -> bool:
+    name = word.rpartition("/")[2]
+    return name == "python" or (name.startswith("python3") and tools.is_interpreter(word))
+
+
+def _scripts_of(script: str) -> str:
+    """The folder of a skill's scripts that a script is in; "" where there is none of that name."""
+    place = os.path.dirname(script)
+    while os.path.basename(place) != "scripts":
+        above = os.path.dirname(place)
+        if above == place:
+            return ""
+        place = above
+    return place

@@ -1,0 +1,72 @@
+"""What the hook says where it denies: what is allowed, which command goes on, and the way out."""
+
+from __future__ import annotations
+
+from skills.lib.hosts import sessions, standing, tools
+from skills.lib.hosts.lines import LIFELINES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from skills.lib.hosts.standing import Marker
+
+# Hosts cut what a hook says at 10,000 characters.
+LONGEST = 9_900
+
+
+def denial(held: Marker, host: str, tool: str) -> str:
+    """Why a tool is denied."""
+    return (
+        f"The run {held['run']} of {held['workflow']} is at the step '{held['title']}', which allows: "
+        f"{tools.named(held['tools'], host)}. {tool[:80]} is not among them here. This command goes on, and is always "
+        f"allowed as one simple command:\n  {_onward(held)}\n{_way_out(held)}"
+    )
+
+
+def not_yet(held: Marker) -> str:
+    """Why a stop is refused."""
+    return (
+        f"The run {held['run']} of {held['workflow']} is not at its end: it is at the step '{held['title']}'. "
+        f"Do what the step says, then run:\n  {_onward(held)}\n{_way_out(held)}"
+    )
+
+
+def answering(held: Marker) -> str:
+    """Why an agent may not answer as the person at the terminal."""
+    return (
+        "lockstep answer is for a person at a terminal; an answer that an agent gives in their place is worth nothing. "
+        f"Ask the person to run it, and go on with run {held['run']} by its own command."
+    )
+
+
+def fault(error: Exception) -> str:
+    """What went wrong in the hook itself."""
+    lines = getattr(error, "lines", None)
+    what = "; ".join(line.strip() for line in lines()) if lines else f"{type(error).__name__}: {error}"
+    return f"Lockstep's hook could not do its work ({what[:2_000]})."
+
+
+def blocked(error: Exception, name: str) -> str:
+    """What went wrong, and how to go on in spite of it; ``name`` is of the session's file, "" where it is unknown."""
+    place = sessions.path_of(name) + "*" if name else sessions.folder()
+    return (
+        f"{fault(error)} A run is open in this session, so nothing goes on unseen. The way out: lockstep doctor says "
+        "what is wrong; lockstep runs lists the runs, and lockstep resume RUN prints the step again; lockstep abandon "
+        f"RUN --reason '…' ends one. Always allowed: {', '.join(sorted(LIFELINES))}. For a person at a terminal: what "
+        f"holds this session is {place}; without it the session is free."
+    )
+
+
+def _onward(held: Marker) -> str:
+    """The command that goes on; the one that prints the block with it, where it is very long."""
+    return str(held["next"]) if len(held["next"]) <= LONGEST // 2 else _lockstep(held, "resume")
+
+
+def _way_out(held: Marker) -> str:
+    return (
+        f"To see the step again: {_lockstep(held, 'resume')}\nIf the work is no longer wanted: "
+        f"{_lockstep(held, 'abandon')} --reason '…'"
+    )
+
+
+def _lockstep(held: Marker, subcommand: str) -> str:
+    return standing.lockstep(subcommand, held["run"], "--project", held["project"])

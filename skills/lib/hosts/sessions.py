@@ -1,0 +1,172 @@
+"""Which runs an agent of a host's session follows: one small file per agent, in the user's state folder.
+
+Each agent has a file of its own, so that sub-agents that begin at the same moment never write the same one.
+"""
+
+from __future__ import annotations
+
+import os
+import time
+
+from skills.lib import compact_json
+from skills.lib.errors import EnvironmentProblem
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# A session that has not been heard of for so long (seconds) is forgotten when another one is bound.
+FORGOTTEN = 30 * 24 * 3600
+# How many runs an agent follows at most; the one that it named last comes last.
+FOLLOWED = 8
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
+_PART = ".part"
+
+
+def folder() -> str:
+    """The folder of the session files (LOCKSTEP_STATE, or lockstep/ in XDG_STATE_HOME or ~/.local/state)."""
+    given = os.environ.get("LOCKSTEP_STATE")
+    if given:
+        return os.path.join(given, "sessions")
+    base = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    return os.path.join(base, "lockstep", "sessions")
+
+
+def path_of(name: str) -> str:
+    """Where the session file of that name is."""
+    return os.path.join(folder(), name)
+
+
+def name_of(host: str, session: str, agent: str = "") -> str:
+    """The file name of an agent of a session: ``host-session`` or ``host-session.agent``.
+
+    Ids come from outside and may be anything: one that is not short and plain stands as ``~`` and a digest.
+    """
+    name = host + _word(session)
+    return f"{name}.{_word(agent)}" if agent else name
+
+
+def names() -> list[str]:
+    """The session files that there are."""
+    try:
+        return [name for name in os.listdir(folder()) if not name.endswith(_PART)]
+    except OSError:
+        return []
+
+
+def unfinished() -> list[str]:
+    """The files of a writer that was interrupted, or is at work."""
+    try:
+        return [name for name in os.listdir(folder()) if name.endswith(_PART)]
+    except OSError:
+        return []
+
+
+def host_of(name: str) -> str:
+    """The host of a session file."""
+    return name.partition("-")[0].partition("~")[0]
+
+
+def read(name: str) -> dict[str, Any] | None:
+    """What a session file says; None where there is none. ValueError where it is damaged, OSError where unreadable."""
+    try:
+        with open(path_of(name), "rb") as file:
+            text = file.read()
+    except FileNotFoundError:
+        return None
+    try:
+        found = compact_json.loads(text.decode())
+    except ValueError:
+        found = None
+    if not isinstance(found, dict) or not _are_runs(found.get("runs")):
+        raise ValueError(f"the session file {path_of(name)} is damaged")
+    return found
+
+
+def write(name: str, session: dict[str, Any]) -> None:
+    """Replace a session file; EnvironmentProblem where it cannot be."""
+    path = path_of(name)
+    part = f"{path}.{os.getpid()}{_PART}"
+    try:
+        os.makedirs(folder(), 0o700, exist_ok=True)
+        with open(part, "wb") as file:
+            file.write(compact_json.dumps(session).encode())
+        os.replace(part, path)
+    except OSError as error:
+        _unlink(part)
+        raise EnvironmentProblem(
+            f"the session file {path} cannot be written: {error.strerror}",
+            remedy="make room on the disk, or set LOCKSTEP_STATE to a folder that can be written",
+        ) from error
+
+
+def forget(name: str) -> None:
+    """Remove a session file."""
+    _unlink(path_of(name))
+
+
+def keep(name: str, session: dict[str, Any], runs: list[dict[str, str]]) -> None:
+    """Let an agent follow only these of its runs; with none its file goes."""
+    if runs:
+        write(name, {**session, "runs": runs})
+    else:
+        forget(name)
+
+
+def bind(name: str, session: dict[str, Any] | None, followed: dict[str, str]) -> dict[str, Any]:
+    """Let an agent follow a run before all others, and return its session; the run then belongs to no other session."""
+    runs = [one for one in (session or {"runs": []})["runs"] if not _is_same(one, followed)]
+    session = {**(session or {}), "runs": [*runs, followed][-FOLLOWED:]}
+    write(name, session)
+    stem = name.partition(".")[0]
+    try:
+        others = os.listdir(folder())
+    except OSError:
+        return session
+    for other in others:
+        if other.partition(".")[0] != stem:
+            _release(other, followed)
+    return session
+
+
+def _release(name: str, followed: dict[str, str]) -> None:
+    """Take a run from another session; one that was not heard of for long goes altogether."""
+    try:
+        old = time.time() - os.stat(path_of(name)).st_mtime > FORGOTTEN
+        found = None if old or name.endswith(_PART) else read(name)
+        if old:
+            forget(name)
+        elif found is not None:
+            kept = [one for one in found["runs"] if not _is_same(one, followed)]
+            if kept != found["runs"]:
+                keep(name, found, kept)
+    except (OSError, ValueError, EnvironmentProblem):
+        return
+
+
+def _is_same(one: dict[str, str], other: dict[str, str]) -> bool:
+    return (one["run"], one["project"]) == (other["run"], other["project"])
+
+
+def _word(given: str) -> str:
+    if 0 < len(given) <= 80 and _PLAIN.issuperset(given):
+        return "-" + given
+    return "~" + compact_json.digest(given)
+
+
+def _are_runs(found: object) -> bool:
+    return (
+        isinstance(found, list)
+        and bool(found)
+        and all(
+            isinstance(one, dict) and all(isinstance(one.get(name), str) for name in ("run", "project", "script"))
+            for one in found
+        )
+    )
+
+
+def _unlink(path: str) -> None:
+    try:  # noqa: SIM105  contextlib costs 2 ms
+        os.unlink(path)
+    except OSError:
+        pass

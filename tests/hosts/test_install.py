@@ -1,0 +1,650 @@
+"""Installing, changing a file, upgrading and uninstalling, on every host and in both scopes."""
+
+from __future__ import annotations
+
+import json
+import os
+import pty
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+from syrupy.assertion import SnapshotAssertion
+
+from skills.lib.hosts import places, tools
+from skills.lib.hosts.install import hooks, jsontext, manifest, roles
+from skills.lib.roles import role_names
+from tests.hosts.conftest import SKILL, Command, place_of, tree
+
+HOSTS = ["codex", "claude", "opencode", "qwen", "gemini", "agents"]
+MERGING = ["codex", "claude", "qwen", "gemini"]
+SCOPES = ["project", "user"]
+# Settings as a person writes them: short lists on one line, wide indentation, something after.
+SETTINGS = """{
+    "model": "x",
+    "permissions": {"allow": ["Bash(ls:*)", "Read"], "deny": []},
+    "hooks": {
+        "Stop": [
+            {"hooks": [{"type": "command", "command": "say done"}]}
+        ]
+    },
+    "last": [1, 2, 3]
+}
+"""
+# Codex reads nothing but hooks from its file.
+CODEX_SETTINGS = """{
+    "hooks": {
+        "Stop": [
+            {"hooks": [{"type": "command", "command": "say done"}]}
+        ]
+    }
+}
+"""
+
+
+@pytest.fixture
+def own(cli: Command, project: Path) -> Path:
+    """A skill of the project's own, which can be edited; its folder."""
+    assert cli("new", "my-skill").code == 0
+    return project / "skills" / "my-skill"
+
+
+def settings_of(host: str) -> str:
+    return CODEX_SETTINGS if host == "codex" else SETTINGS
+
+
+def written(path: Path, text: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text, encoding="utf-8")
+    return path
+
+
+@pytest.mark.req("H-01")
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("host", HOSTS)
+def test_install_edit_upgrade_uninstall(
+    cli: Command, own: Path, project: Path, home: Path, host: str, scope: str
+) -> None:
+    place = place_of(host, scope, project)
+    if host in MERGING:
+        written(Path(place.hooks), settings_of(host))
+    if place.roles:
+        written(Path(place.roles, "mine.md"), "mine")
+    before = tree(project), tree(home)
+
+    done = cli("install", host, "--scope", scope, "--skill", "my-skill")
+    assert done.code == 0, done.err
+    copy = Path(place.skills, "my-skill")
+    assert (copy / "skills" / "_bootstrap.py").is_file()
+    [state] = json.loads(cli("installed", "--json").out)
+    assert (state["host"], state["scope"], state["state"], state["skills"]) == (host, scope, "current", ["my-skill"])
+    script = copy / "scripts" / "my_skill.py"
+    first = subprocess.run(
+        [sys.executable, "-I", "-S", str(script), "--step", "frame", "--stateless"], capture_output=True, check=False
+    )
+    assert (first.returncode, first.stderr) == (0, b"")
+
+    edited = copy / "SKILL.md"
+    edited.write_text(edited.read_text() + "\nMine.\n")
+    prompts = own / "scripts" / "my_skill_prompts.md"
+    prompts.write_text(prompts.read_text() + "\nMore.\n")
+    states = {Path(file["path"]).name: file["state"] for file in json.loads(cli("installed", "--json").out)[0]["files"]}
+    assert (states["SKILL.md"], states["my_skill_prompts.md"], states["my_skill.py"]) == ("changed", "stale", "current")
+
+    upgraded = cli("upgrade", host)
+    assert upgraded.code == 3
+    assert "1 file stays as you have it" in upgraded.err
+    assert "SKILL.md: skill my-skill, changed by you" in upgraded.err
+    assert edited.read_text().endswith("\nMine.\n")
+    assert (copy / "scripts" / "my_skill_prompts.md").read_text().endswith("\nMore.\n")
+
+    gone = cli("uninstall", host, "--scope", scope)
+    assert gone.code == 3
+    assert [path for path in copy.rglob("*") if path.is_file()] == [edited]
+    shutil.rmtree(copy)
+    for folder in [copy.parent, copy.parent.parent]:
+        if not any(folder.iterdir()):
+            folder.rmdir()
+    (own / "scripts" / "my_skill_prompts.md").write_bytes(
+        before[0]["skills/my-skill/scripts/my_skill_prompts.md"]  # type: ignore[arg-type]
+    )
+    assert (tree(project), left_in(home, scope)) == before
+
+
+def left_in(home: Path, scope: str) -> dict[str, bytes | str | None]:
+    """What is in the home, but for the folders in which programs keep their state: these are made, and stay."""
+    found = tree(home)
+    if scope == "user":
+        assert [found.pop(name) for name in (".local", ".local/state")] == [None, None]
+    return found
+
+
+@pytest.mark.req("H-01")
+@pytest.mark.parametrize("scope", SCOPES)
+@pytest.mark.parametrize("host", HOSTS)
+def test_uninstalling_leaves_nothing_behind(cli: Command, project: Path, home: Path, host: str, scope: str) -> None:
+    before = tree(project), tree(home)
+    assert cli("install", host, "--scope", scope, "--skill", SKILL).code == 0
+    cache = Path(place_of(host, scope, project).skills, SKILL, "skills", "lib", "__pycache__")
+    written(cache / "paths.cpython-311.pyc", "left by Python")
+    assert cli("uninstall", host, "--scope", scope).code == 0
+    assert (tree(project), left_in(home, scope)) == before
+
+
+@pytest.mark.req("H-01")
+def test_a_dry_run_tells_every_file_and_writes_nothing(
+    cli: Command, project: Path, home: Path, snapshot: SnapshotAssertion
+) -> None:
+    written(project / ".claude" / "settings.local.json", SETTINGS)
+    before = tree(project), tree(home)
+    shown = cli("install", "claude", "--skill", SKILL, "--dry-run")
+    assert (shown.code, shown.err) == (0, "")
+    assert (tree(project), tree(home)) == before
+    assert re.search(rf"^write +\.claude/skills/{SKILL}/skills/ \(\d\d files\)", shown.out, re.MULTILINE)
+    assert re.sub(r"\(\d\d files\)", "(N files)", shown.out) == snapshot
+
+
+@pytest.mark.req("H-01")
+def test_a_plan_can_be_read_by_a_program(cli: Command, project: Path) -> None:
+    told = json.loads(cli("install", "codex", "--skill", SKILL, "--dry-run", "--json").out)
+    assert (told["host"], told["scope"], told["done"]) == ("codex", "project", False)
+    actions = {change["path"]: change["action"] for change in told["changes"]}
+    assert actions[str(project / ".codex" / "hooks.json")] == "add"
+    assert actions[str(project / ".agents" / "skills" / SKILL / "SKILL.md")] == "add"
+    assert str(project / ".agents") in told["folders"]
+    assert json.loads(cli("install", "codex", "--skill", SKILL, "--json").out)["done"] is True
+
+
+@pytest.mark.req("H-01")
+def test_without_a_name_all_shipped_skills_are_installed(cli: Command, project: Path) -> None:
+    assert cli("install", "agents").code == 0
+    shipped = {path.parent.name for path in (Path(places.__file__).parents[2]).glob("*/SKILL.md")}
+    assert {path.name for path in (project / ".agents" / "skills").iterdir()} == shipped
+    assert SKILL in shipped
+
+
+@pytest.mark.req("H-01")
+def test_a_second_skill_is_put_beside_the_first(cli: Command, own: Path, project: Path) -> None:
+    cli("install", "codex", "--skill", SKILL)
+    cli("install", "codex", "--skill", "my-skill", "--stops", "7")
+    [state] = json.loads(cli("installed", "--json").out)
+    assert (state["skills"], state["stops"], state["state"]) == (["my-skill", SKILL], 7, "current")
+    again = cli("install", "codex", "--skill", SKILL)
+    assert again.out.startswith("codex, project scope: ")
+    assert re.match(r"codex, project scope: \d+ as they should be\.\n", again.out)
+
+
+@pytest.mark.req("H-01")
+def test_what_two_hosts_share_stays_until_the_last_goes(cli: Command, project: Path) -> None:
+    before = tree(project)
+    for host in ("codex", "gemini"):
+        assert cli("install", host, "--skill", SKILL).code == 0
+    gone = cli("uninstall", "codex")
+    assert (gone.code, "left to another host" in gone.out) == (0, True)
+    assert (project / ".agents" / "skills" / SKILL / "SKILL.md").is_file()
+    assert not (project / ".codex").exists()
+    assert json.loads(cli("installed", "--json").out)[0]["state"] == "current"
+    assert cli("uninstall", "gemini").code == 0
+    assert tree(project) == before
+
+
+@pytest.mark.req("H-01")
+def test_a_shared_file_that_one_host_upgrades_is_current_for_the_other(cli: Command, own: Path, project: Path) -> None:
+    for host in ("codex", "gemini"):
+        assert cli("install", host, "--skill", "my-skill").code == 0
+    prompts = own / "scripts" / "my_skill_prompts.md"
+    prompts.write_text(prompts.read_text() + "\nMore.\n")
+    assert cli("upgrade", "codex").code == 0
+    assert {one["state"] for one in json.loads(cli("installed", "--json").out)} == {"current"}
+    prompts.write_text(prompts.read_text() + "\nAnd more.\n")
+    assert cli("upgrade").code == 0
+    assert {one["state"] for one in json.loads(cli("installed", "--json").out)} == {"current"}
+
+
+@pytest.mark.req("H-01")
+def test_a_file_of_the_users_own_is_never_replaced_unasked(cli: Command, project: Path) -> None:
+    mine = written(project / ".claude" / "agents" / "developer.md", "mine")
+    done = cli("install", "claude", "--skill", SKILL)
+    assert done.code == 3
+    assert ".claude/agents/developer.md: role developer, yours, and no part of an installation" in done.err
+    assert mine.read_text() == "mine"
+    assert cli("uninstall", "claude").code == 0
+    assert mine.read_text() == "mine"
+    assert cli("install", "claude", "--skill", SKILL, "--force").code == 0
+    assert mine.read_text().startswith("---\nname: developer\n")
+
+
+@pytest.mark.req("H-01")
+def test_at_a_terminal_the_user_is_asked(cli: Command, project: Path) -> None:
+    mine = written(project / ".claude" / "agents" / "developer.md", "mine")
+    command = [sys.executable, "-m", "skills", "install", "claude", "--skill", SKILL]
+    root = str(Path(places.__file__).parents[3])
+    for answer, code, left in ((b"n\n", 3, "mine"), (b"y\n", 0, "---\n")):
+        ours, theirs = pty.openpty()
+        asked = subprocess.Popen(
+            command,
+            cwd=project,
+            stdin=theirs,
+            stdout=subprocess.PIPE,
+            stderr=theirs,
+            env={**os.environ, "PYTHONPATH": root},
+        )
+        os.close(theirs)
+        os.write(ours, answer)
+        assert asked.stdout is not None
+        asked.stdout.read()
+        assert asked.wait(60) == code
+        assert b"Replace or remove it? [y/N]" in os.read(ours, 10_000)
+        os.close(ours)
+        asked.stdout.close()
+        assert mine.read_text()[:4] == left
+
+
+@pytest.mark.req("H-01")
+def test_a_missing_file_is_told_and_written_again(cli: Command, project: Path) -> None:
+    cli("install", "agents", "--skill", SKILL)
+    (project / ".agents" / "skills" / SKILL / "SKILL.md").unlink()
+    shown = cli("installed")
+    assert "agents  project  missing" in shown.out
+    assert f"  missing  .agents/skills/{SKILL}/SKILL.md (skill {SKILL})\n" in shown.out
+    assert "1 written again" in cli("upgrade").out
+    assert "current" in cli("installed").out
+
+
+@pytest.mark.req("H-01")
+def test_a_skill_that_is_found_no_more_is_taken_away_at_an_upgrade(cli: Command, own: Path, project: Path) -> None:
+    cli("install", "agents", "--skill", SKILL, "--skill", "my-skill")
+    shutil.rmtree(own)
+    shown = cli("upgrade")
+    assert (shown.code, "The skill my-skill is found no more" in shown.err) == (0, True)
+    assert [path.name for path in (project / ".agents" / "skills").iterdir()] == [SKILL]
+
+
+@pytest.mark.req("H-01")
+def test_a_skill_is_never_installed_over_its_own_source(cli: Command, own: Path, project: Path) -> None:
+    (project / ".agents" / "skills").mkdir(parents=True)
+    copy = project / ".agents" / "skills" / "my-skill"
+    shutil.copytree(own, copy)
+    assert cli("install", "codex", "--skill", "my-skill", "--dry-run").code == 3  # the copy's entry has another head
+    shutil.rmtree(own)
+    before = tree(project)
+    shown = cli("install", "codex", "--skill", "my-skill", "--force")
+    assert (shown.code, shown.out) == (3, "")
+    assert "would be installed over itself" in shown.err
+    assert tree(project) == before
+
+
+@pytest.mark.req("H-01")
+def test_hooks_in_both_scopes_are_told(cli: Command, project: Path) -> None:
+    assert "both scopes" not in cli("install", "codex", "--skill", SKILL).err
+    assert "Hooks are on in both scopes" in cli("install", "codex", "--scope", "user", "--skill", SKILL).err
+    assert "both scopes" not in cli("install", "codex", "--skill", SKILL, "--no-hooks").err
+
+
+def test_nothing_installed_is_said_plainly(cli: Command, project: Path) -> None:
+    before = tree(project)
+    assert cli("installed").err.startswith("Nothing is installed")
+    assert json.loads(cli("installed", "--json").out) == []
+    gone = cli("uninstall", "codex")
+    assert (gone.code, gone.out) == (2, "")
+    assert gone.err.startswith("lockstep: nothing is installed for codex in the project scope\n")
+    assert cli("upgrade").code == 2
+    assert tree(project) == before
+
+
+def test_an_unknown_host_or_skill_is_a_usage_error(cli: Command, project: Path) -> None:
+    assert cli("install", "emacs").code == 2
+    shown = cli("install", "codex", "--skill", "problem-analisys")
+    assert (shown.code, "problem-analysis (the nearest name)" in shown.err) == (2, True)
+    assert tree(project) == {".git": None}
+
+
+@pytest.mark.parametrize("command", ["install", "installed", "uninstall", "upgrade", "export"])
+def test_help_has_examples(cli: Command, command: str) -> None:
+    shown = cli(command, "--help")
+    assert (shown.code, "Examples:" in shown.out) == (0, True)
+
+
+def hook_entries(path: Path) -> dict[str, dict[str, Any]]:
+    """Our entry of each event in a settings file, with the one hook in it."""
+    found = {}
+    for event, groups in json.loads(path.read_text())["hooks"].items():
+        for group in groups:
+            if "run_hook.py" in group["hooks"][0]["command"]:
+                assert event not in found
+                found[event] = {**group, **group["hooks"][0]}
+    return found
+
+
+@pytest.mark.req("H-01", "H-02")
+@pytest.mark.parametrize("host", MERGING)
+def test_the_hook_of_each_host_is_the_one_program_and_runs(cli: Command, project: Path, host: str) -> None:
+    cli("install", host, "--skill", SKILL, "--stops", "1")
+    entries = hook_entries(Path(place_of(host, "project", project).hooks))
+    assert set(entries) == set(hooks.EVENTS[host])
+    for event, entry in entries.items():
+        words = shlex.split(entry["command"])
+        assert words[1:2] == ["-IS"]
+        assert words[3:] == ["--host", host, "--stops", "1"]
+        assert all(os.path.isabs(word) for word in (words[0], words[2]))
+        # Far above the five seconds after which the hook speaks for itself, in the host's unit.
+        expected = 30_000 if host in ("qwen", "gemini") else 30
+        assert entry["timeout"] == (3 if (host, event) == ("codex", "SessionEnd") else expected)
+        assert entry.get("matcher") == ("*" if event in ("PreToolUse", "BeforeTool") else None)
+    event_given = json.dumps({"hook_event_name": "Stop", "session_id": "s", "cwd": str(project)})
+    done = subprocess.run(
+        ["sh", "-c", entry["command"]], input=event_given, capture_output=True, text=True, check=False
+    )
+    assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
+
+
+@pytest.mark.req("H-01")
+@pytest.mark.parametrize("host", MERGING)
+def test_hooks_can_be_left_out_and_taken_out(cli: Command, project: Path, host: str) -> None:
+    path = written(Path(place_of(host, "project", project).hooks), settings_of(host))
+    cli("install", host, "--skill", SKILL, "--no-hooks")
+    assert path.read_text() == settings_of(host)
+    cli("upgrade")
+    assert path.read_text() == settings_of(host)
+    cli("install", host, "--skill", SKILL, "--hooks")
+    assert len(hook_entries(path)) == len(hooks.EVENTS[host])
+    cli("install", host, "--skill", SKILL, "--no-hooks")
+    assert path.read_text() == settings_of(host)
+
+
+@pytest.mark.req("H-01")
+def test_a_hook_that_the_user_changed_is_kept_and_goes_at_the_end(cli: Command, project: Path) -> None:
+    path = written(project / ".claude" / "settings.local.json", SETTINGS)
+    cli("install", "claude", "--skill", SKILL)
+    path.write_text(path.read_text().replace('"timeout": 30', '"timeout": 77', 1))
+    shown = cli("install", "claude", "--skill", SKILL, "--stops", "9")
+    assert shown.code == 3
+    assert "hook Stop, changed by you" in shown.err
+    entries = hook_entries(path)
+    assert (entries["Stop"]["timeout"], entries["Stop"]["command"].endswith("--stops 3")) == (77, True)
+    assert all(entry["command"].endswith("--stops 9") for event, entry in entries.items() if event != "Stop")
+    assert cli("install", "claude", "--skill", SKILL, "--force").code == 0
+    assert hook_entries(path)["Stop"]["timeout"] == 30
+    cli("uninstall", "claude")
+    assert path.read_text() == SETTINGS
+
+
+@pytest.mark.req("H-01")
+def test_a_hook_that_was_taken_out_is_missing_and_comes_back(cli: Command, project: Path) -> None:
+    path = project / ".qwen" / "settings.json"
+    cli("install", "qwen", "--skill", SKILL)
+    whole = path.read_text()
+    settings = json.loads(whole)
+    del settings["hooks"]["Stop"]
+    path.write_text(json.dumps(settings, indent=2))
+    assert "  missing  .qwen/settings.json (hooks)\n" in cli("installed").out
+    assert cli("upgrade").code == 0
+    assert "Stop" in hook_entries(path)
+
+
+@pytest.mark.req("H-01")
+@pytest.mark.parametrize(
+    "text, what",
+    [
+        ('{\n  // mine\n  "a": 1\n}\n', "line 2: a comment stands there"),
+        ('{"a": 1, /* mine */ "b": 2}\n', "line 1: a comment stands there"),
+        ('{"a": 1,}\n', "line 1: a comma stands before the end, which JSON does not have"),
+        ('{"a": 1\n', "line 2: a comma or } is missing"),
+        ('{"a": 1, "a": 2}\n', "line 1: the name 'a' stands there twice"),
+        ("[]\n", "holds no JSON object"),
+        ('{"hooks": []}\n', "hooks is not a list of entries for each event"),
+        ("\xff", "is not UTF-8 text"),
+    ],
+)
+def test_settings_that_cannot_be_edited_safely_are_left_alone(
+    cli: Command, project: Path, text: str, what: str
+) -> None:
+    path = project / ".gemini" / "settings.json"
+    path.parent.mkdir()
+    path.write_bytes(text.encode("latin-1"))
+    before = tree(project)
+    shown = cli("install", "gemini", "--skill", SKILL)
+    assert (shown.code, shown.out) == (3, "")
+    assert f"{path}" in shown.err
+    assert what in shown.err
+    assert "--no-hooks" in shown.err
+    assert tree(project) == before
+
+
+@pytest.mark.req("H-01")
+@pytest.mark.parametrize(
+    "text",
+    [
+        "{}",
+        "{}\n",
+        '{"a": [1, 2], "b": {}}',
+        '{\n\t"a": 1\n}\n',
+        '{\r\n  "a": 1\r\n}\r\n',
+        '\ufeff{\n  "a": "\\u00e9 é"\n}\n',
+        '{\n  "hooks": {}\n}\n',
+        '{\n  "hooks": {\n    "Stop": []\n  },\n  "b": 1\n}\n',
+        '{\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}\n}\n',
+        CODEX_SETTINGS,
+        SETTINGS,
+    ],
+)
+def test_settings_are_as_they_were_to_the_last_byte(cli: Command, project: Path, text: str) -> None:
+    path = project / ".claude" / "settings.local.json"
+    path.parent.mkdir()
+    path.write_bytes(text.encode())
+    assert cli("install", "claude", "--skill", SKILL).code == 0
+    merged = json.loads(path.read_bytes().decode("utf-8-sig"))
+    given = json.loads(text.removeprefix("\ufeff"))
+    assert {name: merged[name] for name in given if name != "hooks"} == {
+        name: given[name] for name in given if name != "hooks"
+    }
+    assert len(hook_entries_of(merged)) == len(hooks.EVENTS["claude"])
+    assert cli("upgrade").code == 0
+    assert cli("uninstall", "claude").code == 0
+    assert path.read_bytes() == text.encode()
+
+
+def hook_entries_of(settings: dict[str, Any]) -> list[str]:
+    return [
+        event
+        for event, groups in settings["hooks"].items()
+        for group in groups
+        if any("run_hook.py" in hook["command"] for hook in group["hooks"])
+    ]
+
+
+@pytest.mark.req("H-01")
+def test_a_users_hook_beside_ours_in_one_entry_stays(cli: Command, project: Path) -> None:
+    path = project / ".claude" / "settings.local.json"
+    cli("install", "claude", "--skill", SKILL)
+    settings = json.loads(path.read_text())
+    settings["hooks"]["Stop"][0]["hooks"].append({"type": "command", "command": "say done"})
+    path.write_text(json.dumps(settings, indent=2))
+    assert cli("uninstall", "claude").code == 0
+    assert json.loads(path.read_text()) == {
+        "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}
+    }
+
+
+def test_json_is_read_where_json_reads_it() -> None:
+    for text in ('{"a": [1, -2.5e3, true, false, null, "\\ud83d\\ude00"], "": {}}', " [ ] ", '"x"', "1"):
+        assert jsontext.parse(text).value == json.loads(text)
+    for text in ("", "{", "[1", "{1: 2}", "NaN", "01", '"a', "[1 2]", '{"a" 1}', "{} {}", "tru", "[" * 200 + "]" * 200):
+        with pytest.raises(jsontext.NotPlain):
+            jsontext.parse(text)
+
+
+@pytest.mark.req("H-01")
+@pytest.mark.parametrize("host", ["claude", "qwen", "gemini", "opencode"])
+def test_a_role_is_what_its_host_reads(host: str) -> None:
+    found = roles.definitions(host)
+    assert {name.removesuffix(".md") for name in found} == set(role_names()) - places.BUILT_IN.get(host, set())
+    for name, data in found.items():
+        _, head, body = data.decode().split("---\n", 2)
+        fields = yaml.safe_load(head)
+        assert body.strip().startswith("# ")
+        assert len(fields["description"]) > 40
+        if host == "opencode":
+            assert fields["mode"] == "subagent"
+            assert set(fields) <= {"description", "mode", "permission"}
+            continue
+        assert (fields["name"], set(fields)) == (name.removesuffix(".md"), {"name", "description", "tools"})
+        listed = fields["tools"].split(", ") if host == "claude" else fields["tools"]
+        assert {tool for tool in listed if not any(tool in names[host] for names in tools.TABLE.values())} == set()
+    reviewer = found["quality-reviewer.md"].decode()
+    assert ("edit: deny" in reviewer) if host == "opencode" else ("edit" not in reviewer.split("---\n")[1].lower())
+
+
+@pytest.mark.req("H-01")
+def test_a_role_for_codex_is_toml_with_the_whole_text() -> None:
+    found = roles.definitions("codex")
+    assert set(found) == {f"{name}.toml" for name in role_names()}
+    fields = tomllib.loads(found["explore.toml"].decode())
+    assert set(fields) == {"name", "description", "developer_instructions"}
+    assert fields["developer_instructions"].startswith("# Explorer\n")
+    assert "`path:line`" in fields["developer_instructions"]
+
+
+def test_the_generic_folder_has_neither_roles_nor_hooks(cli: Command, project: Path) -> None:
+    assert roles.definitions("agents") == {}
+    cli("install", "agents", "--skill", SKILL)
+    assert {path.name for path in project.iterdir()} == {".git", ".agents", ".lockstep"}
+
+
+@pytest.mark.req("H-01")
+def test_a_user_keeps_settings_elsewhere(
+    cli: Command, project: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODEX_HOME", str(tmp_path / "codex"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("LOCKSTEP_STATE", str(tmp_path / "state"))
+    for host in ("codex", "opencode"):
+        assert cli("install", host, "--scope", "user", "--skill", SKILL).code == 0
+    assert (tmp_path / "codex" / "hooks.json").is_file()
+    assert (tmp_path / "codex" / "agents" / "explore.toml").is_file()
+    assert (tmp_path / "config" / "opencode" / "plugin" / "lockstep.js").is_file()
+    assert {path.name for path in home.iterdir()} == {".agents"}
+    assert {path.name for path in (tmp_path / "state" / "installed").iterdir()} == {"codex.json", "opencode.json"}
+    for host in ("codex", "opencode"):
+        assert cli("uninstall", host, "--scope", "user").code == 0
+    assert list(home.iterdir()) == []
+    assert not (tmp_path / "codex").exists()
+
+
+@pytest.mark.req("H-01")
+def test_a_project_can_be_moved(cli: Command, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    cli("install", "codex", "--skill", SKILL)
+    moved = tmp_path / "moved"
+    project.rename(moved)
+    monkeypatch.chdir(moved)
+    assert json.loads(cli("installed", "--json").out)[0]["state"] == "current"
+    assert cli("uninstall", "codex").code == 0
+    assert tree(moved) == {".git": None}
+
+
+@pytest.mark.req("H-01")
+@pytest.mark.parametrize(
+    "name", ["../../etc/passwd", "/etc/passwd", "src/main.py", ".agents/skills/../../x", ".git/config"]
+)
+def test_a_manifest_that_names_other_files_is_not_followed(cli: Command, project: Path, name: str) -> None:
+    cli("install", "codex", "--skill", SKILL)
+    path = Path(manifest.path_of(place_of("codex", "project", project)))
+    told = json.loads(path.read_text())
+    told["files"][name] = "0" * 64
+    path.write_text(json.dumps(told))
+    before = tree(project)
+    shown = cli("uninstall", "codex", "--force")
+    assert shown.code == 4
+    assert f"nothing of codex belongs at {name!r}" in shown.err
+    assert tree(project) == before
+
+
+@pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 2}', '{"format": 1}', '{"format": 1, "host": "qwen"}'])
+def test_a_damaged_manifest_is_told_with_its_name(cli: Command, project: Path, text: str) -> None:
+    path = Path(manifest.path_of(place_of("codex", "project", project)))
+    written(path, text)
+    for command in (["install", "codex"], ["uninstall", "codex"], ["installed"], ["upgrade"]):
+        shown = cli(*command)
+        assert (shown.code, shown.out) == (4, "")
+        assert f"the manifest {path} cannot be used" in shown.err
+
+
+PLAYED = """
+import { Lockstep } from "./lockstep.mjs";
+const asked = [];
+const get = async ({ path }) => {
+  asked.push(path.id);
+  return { data: { parentID: path.id === "kid" ? "top" : undefined } };
+};
+const client = { session: { get } };
+const hooks = await Lockstep({ client, directory: process.cwd() });
+const said = [];
+for (const sessionID of ["top", "kid"]) {
+  try {
+    await hooks["tool.execute.before"]({ tool: "edit", sessionID, callID: "1" }, { args: { filePath: "x" } });
+    said.push("allowed");
+  } catch (error) {
+    said.push(error.message);
+  }
+}
+const system = ["first"], context = [];
+await hooks["experimental.chat.system.transform"]({ sessionID: "top" }, { system });
+await hooks["experimental.chat.system.transform"]({}, { system });
+await hooks["experimental.session.compacting"]({ sessionID: "top" }, { context });
+await hooks.event({ event: { type: "session.deleted", properties: { info: { id: "top" } } } });
+console.log(JSON.stringify({ said, system, context, asked }));
+"""
+# Stands for the hook: denies an edit in the top session's sub-agent, and says what it was asked.
+STANDING_IN = """
+import json, sys
+event = json.load(sys.stdin)
+with open("events.jsonl", "a") as file:
+    file.write(json.dumps(event) + "\\n")
+if event.get("agent_id"):
+    sys.stderr.write("not in a sub-agent")
+    sys.exit(2)
+if event["hook_event_name"] == "SessionStart":
+    said = {"hookEventName": "SessionStart", "additionalContext": "step " + event["source"]}
+    print(json.dumps({"hookSpecificOutput": said}))
+"""
+
+
+@pytest.mark.req("H-02")
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+def test_the_plugin_of_opencode_hands_on_what_the_hook_says(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    hook = written(project / "hook.py", STANDING_IN)
+    monkeypatch.setattr(hooks, "command", lambda host, stops: [sys.executable, str(hook)])
+    (project / "lockstep.mjs").write_bytes(hooks.plugin(3))
+    written(project / "play.mjs", PLAYED)
+    done = subprocess.run(["node", "play.mjs"], cwd=project, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert json.loads(done.stdout) == {
+        "said": ["allowed", "not in a sub-agent"],
+        "system": ["first", "step resume"],
+        "context": ["step compact"],
+        "asked": ["top", "kid"],
+    }
+    events = [json.loads(line) for line in (project / "events.jsonl").read_text().splitlines()]
+    assert [event["hook_event_name"] for event in events] == [
+        "PreToolUse",
+        "PreToolUse",
+        "SessionStart",
+        "SessionStart",
+        "SessionEnd",
+    ]
+    assert events[0] == {
+        "session_id": "top",
+        "agent_id": "",
+        "cwd": str(project),
+        "hook_event_name": "PreToolUse",
+        "tool_name": "edit",
+        "tool_input": {"filePath": "x"},
+    }
+    assert (events[1]["session_id"], events[1]["agent_id"]) == ("top", "kid")
