@@ -3,7 +3,7 @@
 PYTHON := .venv/bin/python
 JOBS ?= 2
 
-.PHONY: help setup demo test lint types format bench docs docs-check seals validate coverage clean
+.PHONY: help setup demo demo-plan clients conformance test lint types format bench docs docs-check seals validate coverage clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -13,6 +13,15 @@ setup: ## make .venv and install into it
 
 demo: setup ## walk problem-analysis on a real question, by the printed commands alone
 	$(PYTHON) demo/run.py
+
+demo-plan: setup ## walk planner and its executor on a small project, to green tests; pages into build/demo-plan
+	$(PYTHON) demo/plan.py --pages build/demo-plan
+
+clients: setup ## bring the agent clients that the tests drive, into .clients (npm, 1.3 GB)
+	@.ci/clients
+
+conformance: setup ## bring the conformance suites that the MCP server is held to, into .clients/mcp (npm, 0.3 GB)
+	@.ci/conformance
 
 test: setup ## run all tests
 	$(PYTHON) -m pytest -n $(JOBS)
@@ -47,4 +56,4 @@ coverage: setup ## run all tests and show what they leave out
 	$(PYTHON) -m pytest -n $(JOBS) --cov --cov-report=term
 
 clean: ## remove .venv and what tools left behind
-	rm -rf .venv .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build htmlcov .coverage .coverage.*
+	rm -rf .venv .clients .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build htmlcov .coverage .coverage.*

@@ -15,13 +15,15 @@ from skills.lib.commands.console import exits
 from skills.lib.commands.console.screen import open_screen
 from skills.lib.errors import UsageError
 
-# In the order of help: finding and checking skills, making one, runs, the shell.
+# In the order of help: finding and checking skills, making one, runs, hosts, the shell.
 SUBCOMMANDS = {
     "list": "List the skills of a tree: workflows, steps, gates, open runs.",
     "show": "Show one skill: its workflows, steps, routes, parameters, requirements.",
     "validate": "Check skills: graphs, handlers, prompts, SKILL.md.",
+    "status": "Show which skills of a tree are Workflows, and what those hold.",
     "graph": "Draw a workflow: every edge, every outcome, the edges that a run took.",
     "new": "Make a new skill: running, valid and tested.",
+    "migrate": "Turn a legacy skill script into a Workflow.",
     "walk": "Play the agent: walk a skill block by block.",
     "runs": "List the runs of a project.",
     "trace": "Show the record of a run.",
@@ -30,6 +32,13 @@ SUBCOMMANDS = {
     "answer": "Answer what a run asks a person.",
     "prune": "Remove the records of runs that ended long ago.",
     "stats": "Show where agents stumble: refusals and iterations by step.",
+    "export": "Make a self-contained copy of a skill, to be put anywhere.",
+    "install": "Put skills, role definitions and hooks where an agent host looks for them.",
+    "installed": "List what is installed for which host, and whether it is as it was put there.",
+    "upgrade": "Bring what is installed up to date with this version.",
+    "uninstall": "Take away what was installed for a host.",
+    "doctor": "Say what is installed, trusted, stale or broken, and the command that mends it.",
+    "mcp": "Serve skills and runs to MCP clients.",
     "completion": "Print the completion script of a shell.",
 }
 

@@ -1,0 +1,52 @@
+"""``lockstep mcp``."""
+
+from __future__ import annotations
+
+import sys
+from functools import partial
+
+import click
+
+from skills.lib.commands.console.options import examples, project_option
+from skills.lib.commands.lookup import skills
+from skills.lib.errors import EnvironmentProblem, UsageError
+
+
+@click.command(
+    epilog=examples(
+        "lockstep mcp --project /path/to/project  # what an MCP client is told to start",
+        "lockstep mcp --http 8808  # at http://127.0.0.1:8808/mcp, for this machine alone",
+    )
+)
+@click.option("--http", "address", metavar="[HOST:]PORT", help="Serve streamable HTTP (default: standard input).")
+@click.option(
+    "--allow-host",
+    "hosts",
+    metavar="NAME",
+    multiple=True,
+    help="Also serve requests to this host name; needed to listen where other machines reach it.",
+)
+@project_option
+def mcp(address: str | None, hosts: tuple[str, ...], project: str) -> None:
+    """Serve the project's skills and runs to MCP clients: skills as resources, runs as tools.
+
+    The tools are list_skills, start_run, next_step and run_state. A run that is opened here is the same as one that
+    is opened by a script: runs, trace, answer and resume know it.
+    """
+    if hosts and address is None:
+        raise UsageError("--allow-host is about HTTP", remedy="give --http with it")
+    try:
+        from skills.lib.hosts.mcp import transports
+        from skills.lib.hosts.mcp.server import SkillServer
+    except ImportError as error:
+        if (error.name or "").partition(".")[0] in ("skills", ""):
+            raise
+        raise EnvironmentProblem(
+            f"the MCP server needs the package mcp, version 2.3 or later, for {sys.executable}: {error}",
+            remedy="pip install 'lockstep-skills[mcp]'",
+        ) from error
+    server = SkillServer(project, partial(skills.find, project))
+    if address is None:
+        transports.serve_stdio(server)
+    else:
+        transports.serve_http(server, address, hosts)

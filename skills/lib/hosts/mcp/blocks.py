@@ -1,0 +1,137 @@
+"""The engine's documents as an MCP client reads them: a command is a tool call, a flag is an argument."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from skills.lib.hosts.mcp import toolcalls
+from skills.lib.runtime import Reply
+from skills.lib.workflow import document
+from skills.lib.workflow.caller import Caller
+from skills.lib.workflow.formatters.xml import COMMANDS
+from skills.lib.workflow.types import Element
+
+ARGUMENTS = (
+    "In this session a command is a call of the server's tools. Where a text says --record or --record-file, give "
+    "record, an object of the values by name; --step, --run, --turn, --outcome, --answer, --reason, --lost, --replace "
+    "and --new are arguments of these names; any other --flag is an entry of parameters."
+)
+_FIELDS = "Give each field as an entry of record: a text of any length as it is, a list as a JSON array."
+
+
+def for_client(element: Element, caller: Caller, workflow: str) -> Element:
+    """The document with tool calls in place of commands, by the same grammar; a skill's own words stand as they are."""
+    types = _types(element)
+    inside = [_rewritten(child, caller, workflow, types) for child in element.children]
+    tags = [child.tag for child in element.children if isinstance(child, Element)]
+    if element.tag == "step":
+        inside.insert(1, document.notice(_places(caller)))
+    if "DISPATCH" in tags:
+        inside.insert(1, document.notice(ARGUMENTS))
+    return Element(element.tag, element.attributes, *inside, prose=element.prose)
+
+
+def _places(caller: Caller) -> str:
+    """What a text of the skill may take from the command that stands in NEXT elsewhere."""
+    return (
+        f"What is said here of NEXT's --project is {caller.project}; of the script that NEXT runs, {caller.script}, "
+        f"with the Python {caller.python}."
+    )
+
+
+def data_of(reply: Reply, caller: Caller) -> dict[str, Any]:
+    """What the document of a reply says, for a program: where the run stands, what to report, the call that goes on."""
+    element, run, workflow = reply.element, reply.run, reply.workflow
+    data: dict[str, Any] = {"kind": element.tag}
+    if workflow is not None:
+        data["skill"] = workflow.name
+    if run is not None:
+        data |= {"run": run.id, "turn": run.turn, "step": run.step, "status": run.status}
+    if element.tag == "refused":
+        data["code"] = element.attributes["code"]
+    for part in element.children:
+        if isinstance(part, Element):
+            data |= _part(part, caller, workflow.name if workflow else "")
+    return data
+
+
+def _part(part: Element, caller: Caller, workflow: str) -> dict[str, Any]:
+    children = [child for child in part.children if isinstance(child, Element)]
+    if part.tag == "NEXT":
+        call = toolcalls.read(_text(part), caller, workflow)
+        return {"next": {"tool": call.tool, "arguments": call.arguments}} if call else {}
+    if part.tag == "RECORD":
+        specs = {kind: [_spec(child) for child in children if child.tag == kind] for kind in ("field", "param")}
+        return {name: found for name, found in (("record", specs["field"]), ("parameters", specs["param"])) if found}
+    if part.tag == "INVOKE_AFTER":
+        return {"outcomes": [{**_named(way, "name", "to"), "when": _text(way)} for way in children]}
+    if part.tag == "QUESTION":
+        return {"question": {"text": _text(part), **_about(part.attributes)}}
+    if part.tag == "WHY":
+        return {"why": _text(part)}
+    if part.tag == "RESULT":
+        return {"result": {str(value.attributes["name"]): _text(value) for value in children}}
+    if part.tag == "DISPATCH":
+        return {"children": [_child(child, caller, workflow) for child in children if child.tag == "child"]}
+    return {}
+
+
+def _child(child: Element, caller: Caller, workflow: str) -> dict[str, Any]:
+    data = _named(child, "id", "status", "target")
+    for inner in child.children:
+        call = toolcalls.read(_text(inner), caller, workflow) if isinstance(inner, Element) else None
+        if call:
+            data["call"] = {"tool": call.tool, "arguments": call.arguments}
+    return data
+
+
+def _spec(spec: Element) -> dict[str, Any]:
+    return {**_about(spec.attributes), "help": _text(spec)}
+
+
+def _about(attributes: Mapping[str, object]) -> dict[str, Any]:
+    """Attributes as JSON values, without the flag of a command line."""
+    found: dict[str, Any] = {name: value for name, value in attributes.items() if name != "flag"}
+    if "required" in found:
+        found["required"] = found["required"] == "true"
+    if "choices" in found:
+        found["choices"] = str(found["choices"]).split("|")
+    return found
+
+
+def _named(element: Element, *names: str) -> dict[str, Any]:
+    return {name: str(element.attributes[name]) for name in names if name in element.attributes}
+
+
+def _text(element: Element) -> str:
+    return "".join(child for child in element.children if isinstance(child, str))
+
+
+def _types(element: Element) -> dict[str, str]:
+    """The types of the fields and parameters that a step asks for."""
+    return {
+        str(spec.attributes["name"]): str(spec.attributes["type"])
+        for part in element.children
+        if isinstance(part, Element) and part.tag == "RECORD"
+        for spec in part.children
+        if isinstance(spec, Element) and "type" in spec.attributes
+    }
+
+
+def _rewritten(child: Element | str, caller: Caller, workflow: str, types: Mapping[str, str]) -> Element | str:
+    if isinstance(child, str):
+        return child
+    attributes = dict(child.attributes)
+    if "flag" in attributes:
+        name = attributes["name"]
+        attributes["flag"] = f'parameters={{"{name}": …}}' if child.tag == "param" else f'outcome="{name}"'
+    if child.tag == "file":
+        return Element(child.tag, attributes, _FIELDS)
+    if child.tag == "WHY" and "--" in _text(child):
+        return Element(child.tag, attributes, f"{_text(child)} ({ARGUMENTS})")
+    if child.tag in COMMANDS:
+        call = toolcalls.read(_text(child), caller, workflow)
+        return Element(child.tag, attributes, call.shown(types)) if call else child
+    inside = [_rewritten(part, caller, workflow, types) for part in child.children]
+    return Element(child.tag, attributes, *inside, prose=child.prose)

@@ -1,0 +1,124 @@
+"""Which workflows there are to start: those of the skills that are found, loaded here and now."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Mapping, Sequence
+from difflib import get_close_matches
+from typing import Any, NamedTuple
+
+from skills.lib.errors import LockstepError, UsageError
+from skills.lib.runtime import loading
+from skills.lib.workflow.core import Workflow
+from skills.lib.workflow.requirements import Arg
+from skills.lib.workflow.types import Dispatch
+
+# What the server says of a skill: name, description, uri, problem, and the scripts that have a workflow beside them.
+Skill = Mapping[str, Any]
+# How much of a description stands in the list that an agent reads; the whole is in the skill's SKILL.md.
+TOLD = 400
+
+
+class Found(NamedTuple):
+    """A workflow and its entry script."""
+
+    script: str
+    workflow: Workflow
+
+
+def one(name: str, skills: Sequence[Skill]) -> Found:
+    """The workflow that a skill's or a workflow's name means; UsageError names the nearest, or what there is.
+
+    Raises the error of a skill that is broken.
+    """
+    own = [skill for skill in skills if skill["name"] == name][:1]
+    if own and not own[0]["scripts"]:
+        raise UsageError(f"the skill {name} has no workflow to run", remedy=f"read the resource {own[0]['uri']}")
+    names, errors = [skill["name"] for skill in skills], []
+    for script in _likely_first(name, [script for skill in own or skills for script in skill["scripts"]]):
+        try:
+            workflow = loading.workflow_of_script(script)
+        except LockstepError as error:
+            errors.append(error)
+            continue
+        if workflow.name == name or (own and len(own[0]["scripts"]) == 1):
+            return Found(script, workflow)
+        names.append(workflow.name)
+    if own and errors:
+        raise errors[0]
+    if own:
+        mains = [found.workflow.name for found in _mains(own[0]["scripts"])]
+        raise UsageError(f"the skill {name} has several workflows", valid=", ".join(mains), remedy="name one of them")
+    close = get_close_matches(name, names, 1, 0.5)
+    remedy = f"{close[0]} (the nearest name); list_skills() says what each is for" if close else "list_skills()"
+    raise UsageError(f"there is no skill {name!r:.80}", valid=", ".join(sorted(set(names))), remedy=remedy)
+
+
+def describe(skills: Sequence[Skill]) -> list[dict[str, Any]]:
+    """Each skill with the workflows that a run of it can begin with; one that is broken says why."""
+    described = []
+    for skill in skills:
+        entry = {"name": skill["name"], "uri": skill["uri"], "description": skill["description"], "workflows": []}
+        problem = skill["problem"]
+        try:
+            entry["workflows"] = [_described(found.workflow) for found in _mains(skill["scripts"])]
+        except LockstepError as error:
+            problem = problem or error.what
+        except SystemExit as left:
+            problem = problem or f"a module exits while it is imported ({left.code})"
+        described.append({**entry, "problem": problem} if problem else entry)
+    return described
+
+
+def told(skill: Mapping[str, Any]) -> str:
+    """A skill as lines for a reader."""
+    description = skill["description"]
+    lines = [f"{skill['name']}: {description if len(description) <= TOLD else description[:TOLD].rstrip() + ' …'}"]
+    if skill.get("problem"):
+        lines.append(f"  broken: {skill['problem']}")
+    elif not skill["workflows"]:
+        lines.append(f"  no workflow to run: read {skill['uri']}")
+    for workflow in skill["workflows"]:
+        asked = [_asked(parameter) for parameter in workflow["parameters"]]
+        given = ", parameters={" + ", ".join(asked) + "}" if asked else ""
+        lines.append(f'  start_run(skill="{workflow["name"]}"{given})')
+    return "\n".join(lines)
+
+
+def _likely_first(name: str, scripts: Sequence[str]) -> list[str]:
+    """The scripts, those whose file is called as the workflow before the others: most often one need be loaded."""
+    wanted = name.replace("-", "_") + ".py"
+    return sorted(scripts, key=lambda script: os.path.basename(script) != wanted)
+
+
+def _mains(scripts: Sequence[str]) -> Iterator[Found]:
+    """The workflows that no other of the same skill dispatches to its sub-agents."""
+    loaded = {os.path.realpath(script): loading.workflow_of_script(script) for script in scripts}
+    dispatched = {
+        os.path.realpath(os.path.join(os.path.dirname(script), step.handler.script))
+        for script, workflow in loaded.items()
+        for step in workflow.steps
+        if isinstance(step.handler, Dispatch) and step.handler.script
+    }
+    return (Found(script, workflow) for script, workflow in loaded.items() if script not in dispatched)
+
+
+def _described(workflow: Workflow) -> dict[str, Any]:
+    return {
+        "name": workflow.name,
+        "title": workflow.title,
+        "parameters": [_parameter(arg) for arg in workflow.run_params()],
+    }
+
+
+def _parameter(arg: Arg) -> dict[str, Any]:
+    about: dict[str, Any] = {"name": arg.name, "type": arg.type, "required": arg.required, "help": arg.help}
+    if arg.choices:
+        about["choices"] = list(arg.choices)
+    if arg.default is not None:
+        about["default"] = arg.default
+    return about
+
+
+def _asked(parameter: Mapping[str, Any]) -> str:
+    return f'"{parameter["name"]}": {parameter["type"]}{"" if parameter["required"] else " (may be left out)"}'

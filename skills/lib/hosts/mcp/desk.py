@@ -1,0 +1,206 @@
+"""What each tool does: thin faces of the library's desk, a request as plain data in and a reply as plain data out."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from difflib import get_close_matches
+from typing import Any
+
+from skills.lib import paths
+from skills.lib.errors import LockstepError, SkillError, UsageError
+from skills.lib.hosts.mcp import blocks, catalogue
+from skills.lib.hosts.mcp.toolcalls import ToolCall
+from skills.lib.ledger import Ledger, database
+from skills.lib.runtime import Desk, Reply, loading, script
+from skills.lib.workflow.caller import Caller, lockstep_command
+from skills.lib.workflow.core import Workflow
+from skills.lib.workflow.state import Request, Run
+from skills.lib.workflow.texts import check_text, check_tree
+from skills.lib.workflow.types import Element
+
+Given = Mapping[str, Any]
+Answer = dict[str, Any]
+_TEXTS = ("step", "outcome", "answer", "lost", "replace", "reason")
+
+
+def serve(given: Given) -> Answer:
+    """The reply to one request: ``text``, whether it is an ``error``, and ``data`` for a program."""
+    try:
+        return _OPERATIONS[given["tool"]](given)
+    except LockstepError as error:
+        return failed(error, given)
+    except SystemExit as left:
+        what = f"a module of the skill exits while it is imported ({left.code})"
+        return failed(SkillError(what, remedy="let it only register its workflow"), given)
+
+
+def _start(given: Given) -> Answer:
+    found = catalogue.one(given["skill"], given["skills"])
+    parameters = {_parameter(name): value for name, value in given.get("parameters", {}).items()}
+    check_tree(parameters, "parameters")
+    caller = _caller(given["project"], found.script)
+    return _replied(
+        caller, found.workflow, lambda desk: desk.start(found.workflow, parameters, given.get("new", False))
+    )
+
+
+def _step(given: Given) -> Answer:
+    run = _run(given)
+    path = _script(run, given["project"])
+    workflow = loading.workflow_of_script(path)
+    request = _request(given, workflow)
+    return _replied(_caller(given["project"], path), workflow, lambda desk: desk.advance(workflow, run.id, request))
+
+
+def _state(given: Given) -> Answer:
+    if "run" not in given:
+        return _open_runs(given["project"])
+    run = _run(given)
+    if run.status == "pending":  # looking must not begin it
+        begin = ToolCall("next_step", {"run": run.id, "step": "1"})
+        text = f"Run {run.id} of {run.workflow} is a sub-agent's and has not begun: {begin.shown()}"
+        return _said(text, {**_about(run), "next": begin._asdict()})
+    path = _script(run, given["project"])
+    workflow = loading.workflow_of_script(path)
+    return _replied(_caller(given["project"], path), workflow, lambda desk: desk.state(workflow, run.id))
+
+
+def _skills(given: Given) -> Answer:
+    found = catalogue.describe(given["skills"])
+    return _said("\n\n".join(catalogue.told(skill) for skill in found) or "No skill is found.", {"skills": found})
+
+
+_OPERATIONS: dict[str, Callable[[Given], Answer]] = {
+    "start_run": _start,
+    "next_step": _step,
+    "run_state": _state,
+    "list_skills": _skills,
+}
+
+
+def _replied(caller: Caller, workflow: Workflow, call: Callable[[Desk], Reply]) -> Answer:
+    """The document of a reply, whole: what makes it too long stands in files that it names."""
+    desk = Desk(caller)
+    try:
+        reply = call(desk)
+        name = (reply.workflow or workflow).name
+        rebuild = reply.rebuild
+
+        def build(spill: dict[str, str]) -> Element:
+            assert rebuild is not None
+            return blocks.for_client(rebuild(spill), caller, name)
+
+        shown = Reply(
+            blocks.for_client(reply.element, caller, name),
+            reply.exit_code,
+            reply.run,
+            reply.workflow or workflow,
+            build if rebuild else None,
+        )
+        text = script.render_reply(shown, desk)
+    finally:
+        desk.close()
+    return {"text": text, "error": reply.exit_code != 0, "data": blocks.data_of(reply, caller)}
+
+
+def _request(given: Given, workflow: Workflow) -> Request:
+    """The request that the arguments make, each text checked as those of a command line are."""
+    for name in _TEXTS:
+        if given.get(name) is not None:
+            check_text(given[name], name)
+    records = dict(given.get("record", {}))
+    parameters = {_parameter(name): value for name, value in given.get("parameters", {}).items()}
+    check_tree(records, "record")
+    check_tree(parameters, "parameters")
+    of_steps = {arg.name for arg in workflow.params if arg.step}
+    for name in [name for name in records if name in of_steps]:
+        parameters.setdefault(name, records.pop(name))
+    if given.get("lost") is not None and given.get("replace") is not None:
+        raise UsageError("lost gives up on a sub-agent and replace starts another", remedy="give one of the two")
+    fields = {name: given.get(name) for name in (*_TEXTS, "turn") if name != "step"}
+    return Request(given.get("step", "next"), run=given["run"], params=parameters, records=records, **fields)
+
+
+def _parameter(name: str) -> str:
+    """A parameter's name, also where it is written as the flag that a text names."""
+    return name.removeprefix("--").replace("-", "_")
+
+
+def _script(run: Run, project: str) -> str:
+    """The script of a run: where it was, or in the place that the project was moved to."""
+    moved = os.path.join(project, os.path.relpath(run.script, run.project))
+    return moved if not os.path.exists(run.script) and os.path.exists(moved) else run.script
+
+
+def _caller(project: str, path: str) -> Caller:
+    return Caller(sys.executable, path, project, lockstep_command())
+
+
+def _run(given: Given) -> Run:
+    """The run that is named; UsageError offers those that are open."""
+    run_id = given["run"]
+    check_text(run_id, "run")
+    with _records(given["project"]) as ledger:
+        found = ledger.run(run_id) if ledger else None
+        opened = [run.id for run in _roots(ledger)] if found is None else []
+    if found is not None:
+        return found
+    close = get_close_matches(run_id, opened, 1, 0.5)
+    nearest = f"{close[0]} (the nearest id); " if close else ""
+    raise UsageError(
+        f"this project has no run {run_id!r:.80}",
+        valid=", ".join(opened) or "none: no run is open",
+        remedy=f"{nearest}run_state() lists the open runs, start_run opens one",
+    )
+
+
+@contextmanager
+def _records(project: str) -> Iterator[Ledger | None]:
+    """The project's ledger; None where it never had one."""
+    home = paths.home(project)
+    if not any(os.path.exists(os.path.join(home, name)) for name in (database.FILE, database.MARKER)):
+        yield None
+        return
+    ledger = Ledger(home, create=False)
+    try:
+        yield ledger
+    finally:
+        ledger.close()
+
+
+def _roots(ledger: Ledger | None) -> list[Run]:
+    """The runs that go on and that no other run started."""
+    return ledger.every_run("parent IS NULL AND status IN ('open', 'waiting')") if ledger else []
+
+
+def _open_runs(project: str) -> Answer:
+    with _records(project) as ledger:
+        opened = _roots(ledger)
+    lines = [
+        f"{run.workflow}, {run.status} at {run.step}, turn {run.turn}: "
+        + ToolCall("run_state", {"run": run.id}).shown()
+        for run in opened
+    ]
+    return _said("\n".join(lines) or "No run is open: start_run opens one.", {"runs": [_about(run) for run in opened]})
+
+
+def _about(run: Run) -> dict[str, Any]:
+    return {"run": run.id, "skill": run.workflow, "status": run.status, "step": run.step, "turn": run.turn}
+
+
+def _said(text: str, data: dict[str, Any]) -> Answer:
+    return {"text": text + "\n", "error": False, "data": data}
+
+
+def failed(error: LockstepError, given: Given) -> Answer:
+    """What was wrong, what is valid, what to try, and the call that goes on."""
+    lines = error.lines()
+    if isinstance(given.get("run"), str) and given["tool"] != "run_state":
+        lines.append(
+            f"Nothing was changed. The run's present block: {ToolCall('run_state', {'run': given['run']}).shown()}"
+        )
+    data = {"kind": "error", "code": type(error).__name__, "what": error.what, "valid": error.valid}
+    return {"text": "\n".join(lines) + "\n", "error": True, "data": {**data, "remedy": error.remedy}}

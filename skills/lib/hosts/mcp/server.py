@@ -1,0 +1,129 @@
+"""The server: Lockstep's tools and the skills' resources on the official SDK."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import anyio.to_thread
+from mcp.server import MCPServer
+from mcp.server.lowlevel.helper_types import ReadResourceContents
+from mcp.server.mcpserver.context import Context
+from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
+from mcp.types import (
+    CallToolResult,
+    InputRequiredResult,
+    Resource,
+    ResourceTemplate,
+    TextContent,
+    Tool,
+)
+
+from skills import __version__
+from skills.lib.errors import LockstepError
+from skills.lib.hosts.mcp import blocks, desk, tools
+from skills.lib.hosts.mcp.extension import META, SkillsExtension
+from skills.lib.hosts.mcp.library import SCHEME, File, Library, Skill
+from skills.lib.hosts.mcp.processes import Workers
+from skills.lib.skillfile import SkillFileError, SkillFolder
+
+INSTRUCTIONS = (
+    "Skills that are followed one block at a time: list_skills says which there are, start_run begins one (in place of "
+    "the script that its SKILL.md names), next_step reports a step and gives the next, run_state gives the present "
+    "block again, also after the conversation was cut short. Do what a block says, then make the call in its NEXT. "
+    f"{blocks.ARGUMENTS}"
+)
+
+
+class SkillServer(MCPServer[Any]):
+    """Serves one project; ``find`` discovers the folders of its skills."""
+
+    def __init__(self, project: str, find: Callable[[], list[SkillFolder]]) -> None:
+        self.library = Library(find)
+        self.workers = Workers(project)
+        super().__init__(
+            "lockstep",
+            title="Lockstep",
+            description="Skills that an agent follows one printed step at a time.",
+            instructions=INSTRUCTIONS,
+            version=__version__,
+            extensions=[SkillsExtension(self.library)],
+            log_level="WARNING",
+        )
+
+    async def list_tools(self) -> list[Tool]:
+        """The tools of a run, and any that were added."""
+        return [*tools.TOOLS.values(), *await super().list_tools()]
+
+    async def call_tool(
+        self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
+    ) -> CallToolResult | InputRequiredResult:
+        """Serve a call; what the engine refuses and what cannot be understood is a result that says the way on."""
+        if name not in tools.TOOLS:
+            return await super().call_tool(name, arguments, context)
+        try:
+            given = tools.checked(name, arguments)
+            if name in ("list_skills", "start_run"):
+                skills = await anyio.to_thread.run_sync(self.library.skills)
+                given["skills"] = [skill.about() for skill in skills]
+            reply = await self.workers.call({**given, "tool": name})
+        except LockstepError as error:
+            reply = desk.failed(error, {**arguments, "tool": name})
+        content = [TextContent(type="text", text=reply["text"])]
+        return CallToolResult(content=list(content), structured_content=reply["data"], is_error=reply["error"])
+
+    async def list_resources(self) -> list[Resource]:
+        """Every file of every served skill, and any resource that was added."""
+        return [*await anyio.to_thread.run_sync(self._resources), *await super().list_resources()]
+
+    async def list_resource_templates(self) -> list[ResourceTemplate]:
+        """The form of a skill's URIs, and any template that was added."""
+        template = ResourceTemplate(
+            uri_template=SCHEME + "{skill}/{+path}", name="skill-file", description="A file of a skill."
+        )
+        return [template, *await super().list_resource_templates()]
+
+    async def read_resource(
+        self, uri: Any, context: Context[Any, Any] | None = None
+    ) -> Iterable[ReadResourceContents] | InputRequiredResult:
+        """The content of a skill's file, byte for byte."""
+        if not str(uri).startswith(SCHEME):
+            return await super().read_resource(uri, context)
+        file = await anyio.to_thread.run_sync(self._file, str(uri))
+        content = file.data if file.text is None else file.text
+        return [ReadResourceContents(content=content, mime_type=file.type, meta=_meta(file))]
+
+    def _file(self, uri: str) -> File:
+        try:
+            skill = self.library.of(uri)
+            file = skill.file(uri) if skill else None
+        except SkillFileError as error:
+            raise ResourceError(error.what) from error
+        if file is None:
+            raise ResourceNotFoundError(f"no skill that is served has the file {uri:.200}")
+        return file
+
+    def _resources(self) -> list[Resource]:
+        found = []
+        for skill in self.library.served():
+            try:
+                found += [_resource(skill, file) for file in skill.files()]
+            except (SkillFileError, OSError):  # list_skills says what is wrong with it
+                continue
+        return found
+
+
+def _resource(skill: Skill, file: File) -> Resource:
+    main = file.uri == skill.uri
+    return Resource(
+        uri=file.uri,
+        name=skill.name if main else file.uri[len(skill.root) + 1 :],
+        description=skill.description if main else None,
+        mime_type=file.type,
+        size=len(file.data),
+        _meta=_meta(file),
+    )
+
+
+def _meta(file: File) -> dict[str, Any]:
+    return {f"{META}digest": file.digest, f"{META}size": len(file.data)}

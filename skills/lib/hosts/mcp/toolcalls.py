@@ -1,0 +1,82 @@
+"""What a printed command of a step script is for an MCP client: the call of a tool, with the same arguments."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from collections.abc import Mapping
+from typing import Any, NamedTuple
+
+from skills.lib.workflow.caller import Caller
+
+_ARGUMENTS = ("outcome", "answer", "lost", "replace", "reason")
+# A value of these types is no JSON text: its placeholder stands bare.
+_BARE = ("int", "float", "bool", "list", "json", "items")
+
+
+class ToolCall(NamedTuple):
+    """A tool and its arguments; a value to fill in stands as ``FILL_name``."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+    def shown(self, types: Mapping[str, str] | None = None) -> str:
+        """The call as a reader sees it; ``types`` are those of the fields and parameters to fill in."""
+        words = [f"{name}={_shown(name, value, types or {})}" for name, value in self.arguments.items()]
+        return f"{self.tool}({', '.join(words)})"
+
+
+def read(command: str, caller: Caller, workflow: str) -> ToolCall | None:
+    """The tool call for a command that a step script printed; None for any other text, and for another project's.
+
+    ``workflow`` is the one that a command opens which names no run.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    if len(words) < 2 or words[0] != caller.python or not words[1].endswith(".py"):
+        return None
+    given, record, parameters = _flags(words[2:])
+    if given.pop("project", None) != caller.project:
+        return None
+    if "run" not in given:
+        arguments = {"skill": workflow, "parameters": parameters, "new": given.get("new")}
+        return ToolCall("start_run", {name: value for name, value in arguments.items() if value})
+    if given.get("step") == "current" and len(given) == 2:
+        return ToolCall("run_state", {"run": given["run"]})
+    arguments = {"run": given["run"]}
+    if "turn" in given:
+        arguments["turn"] = int(given["turn"])
+    arguments |= {"step": given["step"], "record": record, "parameters": parameters}
+    arguments |= {name: given.get(name) for name in _ARGUMENTS}
+    return ToolCall("next_step", {name: value for name, value in arguments.items() if value})
+
+
+def _flags(words: list[str]) -> tuple[dict[str, Any], dict[str, str], dict[str, str]]:
+    """The flags of every step script, what is recorded, and the parameters of the workflow."""
+    given: dict[str, Any] = {}
+    record: dict[str, str] = {}
+    parameters: dict[str, str] = {}
+    rest = iter(words)
+    for word in rest:
+        flag = word[2:]
+        if flag == "new":
+            given["new"] = True
+        elif flag == "record":
+            name, _, value = next(rest, "").partition("=")
+            record[name] = value
+        elif flag in ("step", "run", "turn", "project", *_ARGUMENTS):
+            given[flag] = next(rest, "")
+        else:
+            parameters[flag.replace("-", "_")] = next(rest, "")
+    return given, record, parameters
+
+
+def _shown(name: str, value: Any, types: Mapping[str, str]) -> str:
+    if isinstance(value, dict):
+        inner = [f"{json.dumps(key)}: {_shown(key, one, types)}" for key, one in value.items()]
+        return "{" + ", ".join(inner) + "}"
+    if types.get(name) in _BARE and value == f"FILL_{name}":
+        return str(value)
+    return json.dumps(value, ensure_ascii=False)

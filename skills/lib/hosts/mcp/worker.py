@@ -1,0 +1,39 @@
+"""One tool call in a process of its own: a request as JSON on standard input, the reply as JSON on standard output.
+
+Started by its path (``python -P worker.py``), for the project's own ``skills`` folder must not shadow the package.
+"""
+
+import json
+import os
+import sys
+
+if __name__ == "__main__":
+    root = os.path.realpath(__file__)
+    for _ in range(5):
+        root = os.path.dirname(root)
+    sys.path.insert(0, root)
+
+from skills.lib.errors import BUG, INTERRUPTED
+from skills.lib.hosts.mcp import desk
+from skills.lib.runtime import entry, script
+
+
+def main() -> int:
+    """Serve the one request; whatever a skill prints goes to standard error."""
+    wire = os.dup(1)
+    os.dup2(2, 1)
+    try:
+        reply = desk.serve(json.loads(sys.stdin.buffer.read()))
+        answer = json.dumps(reply).encode()
+    except KeyboardInterrupt:  # the call was given up
+        return INTERRUPTED
+    except Exception:
+        script.report_bug()
+        return BUG
+    with os.fdopen(wire, "wb") as out:
+        out.write(answer)
+    return 0
+
+
+if __name__ == "__main__":
+    entry.leave(main())
