@@ -81,6 +81,8 @@ PAGES: dict[str, Writer] = {
     "docs/architecture.md": replay,
     "docs/authoring.md": replay,
     "docs/cli.md": commands,
+    "docs/hooks.md": replay,
+    "docs/hosts/README.md": replay,
     "docs/lockstep.rng": grammar,
     "docs/migrating.md": replay,
     "docs/protocol.md": replay,

@@ -648,3 +648,26 @@ def test_the_plugin_of_opencode_hands_on_what_the_hook_says(project: Path, monke
         "tool_input": {"filePath": "x"},
     }
     assert (events[1]["session_id"], events[1]["agent_id"]) == ("top", "kid")
+
+
+@pytest.mark.req("H-02")
+@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+@pytest.mark.parametrize("is_followed", [True, False])
+def test_the_plugin_of_opencode_denies_where_its_hook_cannot_be_run(
+    project: Path, monkeypatch: pytest.MonkeyPatch, is_followed: bool
+) -> None:
+    monkeypatch.setattr(hooks, "command", lambda host, stops: [str(project / "gone" / "python"), "hook.py"])
+    (project / "lockstep.mjs").write_bytes(hooks.plugin(3))
+    written(project / "play.mjs", PLAYED)
+    state = project / "state"
+    (state / "sessions").mkdir(parents=True)
+    if is_followed:
+        written(state / "sessions" / "opencode-top", "{}")
+    monkeypatch.setenv("LOCKSTEP_STATE", str(state))
+    done = subprocess.run(["node", "play.mjs"], cwd=project, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    said = json.loads(done.stdout)["said"]
+    if is_followed:
+        assert all("Lockstep's hook cannot be run" in text and "lockstep install opencode" in text for text in said)
+    else:
+        assert said == ["allowed", "allowed"]

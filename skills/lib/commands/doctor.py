@@ -1,0 +1,108 @@
+"""``lockstep doctor``."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
+import click
+
+from skills import __version__
+from skills.lib.commands.console.options import examples, json_option, project_option
+from skills.lib.commands.console.screen import Screen, clean, one_line
+from skills.lib.errors import PRINTED
+from skills.lib.hosts.doctor import registry
+from skills.lib.hosts.doctor.patient import Patient
+from skills.lib.hosts.doctor.result import OK, PROBLEM, WARNING, Told
+from skills.lib.hosts.places import HOSTS
+
+# Something is wrong; warnings alone are no failure.
+UNWELL = 1
+_COLOURS = {OK: "green", WARNING: "yellow", PROBLEM: "bold red"}
+
+
+@click.command(
+    epilog=examples(
+        "lockstep doctor  # Lockstep, this project, and every host",
+        "lockstep doctor codex  # one host, which is then expected to be there",
+        "lockstep doctor --fix  # remove files of runs that have ended",
+        "lockstep doctor --json  # for a program",
+    )
+)
+@click.argument("hosts", metavar="[HOST]...", nargs=-1, type=click.Choice(HOSTS))
+@click.option("--fix", is_flag=True, help="Remove files that outlived their run; nothing else is changed.")
+@json_option
+@project_option
+@click.pass_obj
+def doctor(screen: Screen, hosts: tuple[str, ...], fix: bool, as_json: bool, project: str) -> int:
+    """Say what is installed, trusted, stale or broken, and the command that mends it.
+
+    HOST is codex, claude, opencode, qwen, gemini or agents (default: all). Hosts are asked without a model. Exit code
+    0 if nothing is wrong, 1 if something is; a warning is not wrong.
+    """
+    patient = Patient(project, hosts or HOSTS, named=bool(hosts))
+    with _progress() as progress:
+        told = list(registry.examine(patient, progress))
+    told = registry.mended(told) if fix else told
+    if as_json:
+        screen.json(_as_data(project, told))
+    else:
+        _show(screen, told)
+    return UNWELL if _count(told, PROBLEM) else PRINTED
+
+
+@contextmanager
+def _progress() -> Iterator[Callable[[str], None]]:
+    """A line on standard error that says what is being looked at, where a person reads it."""
+    if not sys.stderr.isatty():
+        yield lambda text: None
+        return
+
+    def write(text: str) -> None:
+        sys.stderr.write(f"\r\x1b[K{clean(text)[:60]}")
+        sys.stderr.flush()
+
+    try:
+        yield write
+    finally:
+        write("")
+
+
+def _show(screen: Screen, told: list[Told]) -> None:
+    subject = ""
+    for one in told:
+        if one.subject != subject:
+            subject = one.subject
+            screen.print(screen.styled(subject, "bold"))
+        result = one.result
+        status = screen.styled(f"  {result.status:8}", _COLOURS[result.status])
+        screen.print(status, screen.styled(f"{one.check:13}", "dim"), one_line(result.what))
+        if result.status != OK:
+            for name, text in (("where", result.where), ("do", result.remedy)):
+                if text:
+                    screen.print(" " * 10, screen.styled(f"{name + ':':13}", "dim"), one_line(text))
+    wrong, warned = _count(told, PROBLEM), _count(told, WARNING)
+    if not wrong and not warned:
+        screen.say(screen.styled("Nothing is wrong.", "green"))
+    else:
+        colour = "red" if wrong else "yellow"
+        screen.say(screen.styled(f"{_counted(wrong, 'problem')}, {_counted(warned, 'warning')}.", colour))
+
+
+def _as_data(project: str, told: list[Told]) -> dict[str, object]:
+    return {
+        "version": __version__,
+        "project": project,
+        "problems": _count(told, PROBLEM),
+        "warnings": _count(told, WARNING),
+        "results": [one.to_data() for one in told],
+    }
+
+
+def _count(told: list[Told], status: str) -> int:
+    return sum(one.result.status == status for one in told)
+
+
+def _counted(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -1,0 +1,77 @@
+"""Checks of what the installer put somewhere: whether it is finished, of this version, and as it was written."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from shlex import quote
+
+from skills import __version__
+from skills.lib.hosts.doctor.patient import PROGRAMS, SCOPES, Patient
+from skills.lib.hosts.doctor.result import Result, ok, problem, warning
+
+_SHOWN = 5
+
+
+def command(patient: Patient, verb: str, host: str, scope: str, *more: str) -> str:
+    """A ``lockstep`` command about an installation."""
+    project = ["--project", quote(patient.project)] if scope == "project" else []
+    return " ".join(["lockstep", verb, host, "--scope", scope, *project, *more])
+
+
+def installation(patient: Patient, host: str) -> Iterator[Result]:
+    """Which skills are installed in which scope, and by which version."""
+    nothing = True
+    for scope in SCOPES:
+        told = patient.manifest(host, scope)
+        if told is None:
+            continue
+        nothing = False
+        where = patient.place(host, scope).skills
+        if told.intended is not None:
+            yield problem(
+                f"an installation ({scope}) was interrupted; the next one finishes it or takes it back",
+                where,
+                command(patient, "upgrade", host, scope),
+            )
+        elif told.version != __version__:
+            what = f"installed ({scope}) by version {told.version or 'unknown'}, and this is {__version__}"
+            yield warning(what, where, command(patient, "upgrade", host, scope))
+        else:
+            yield ok(f"{len(told.skills)} skill{'' if len(told.skills) == 1 else 's'} installed ({scope})", where)
+    if nothing and (patient.program(host) or host not in PROGRAMS):
+        yield ok(f"nothing is installed for it: lockstep install {host}")
+
+
+def files(patient: Patient, host: str) -> Iterator[Result]:
+    """Whether each installed file is as it was written, and as this version would write it."""
+    for scope in SCOPES:
+        told = patient.manifest(host, scope)
+        if told is None or told.intended is not None:
+            continue
+        found = patient.inspected(host, scope)
+        if found is None or found.problem:
+            what = f"the installed files ({scope}) cannot be compared: {found.problem if found else 'they are gone'}"
+            yield problem(what, remedy=command(patient, "upgrade", host, scope))
+            continue
+        paths = {state: [entry.path for entry in found.entries if entry.state == state] for state in _STATES}
+        for state, (result, told_as, more) in _STATES.items():
+            if paths[state]:
+                remedy = command(patient, "upgrade", host, scope, *more)
+                yield result(_counted(paths[state], told_as, scope), paths[state][0], remedy)
+        if not any(paths.values()):
+            yield ok(f"{len(found.entries)} installed files ({scope}) are as they were written")
+
+
+# The state of a file -> what it comes to, how it is told, and what the command that mends it needs more.
+_STATES = {
+    "missing": (problem, "missing", ()),
+    "stale": (warning, "not as this version would write them", ()),
+    "changed": (warning, "changed by you, and kept by an upgrade", ("--force",)),
+}
+
+
+def _counted(paths: list[str], what: str, scope: str) -> str:
+    names = ", ".join(os.path.basename(path) for path in paths[:_SHOWN])
+    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
+    return f"{len(paths)} installed file{'' if len(paths) == 1 else 's'} ({scope}) {what}: {names}{more}"

@@ -1,0 +1,134 @@
+"""Checks of Lockstep itself on this machine: its Python, its libraries, its variables, its hook."""
+
+from __future__ import annotations
+
+import importlib.util
+import os
+import shutil
+import sys
+import tempfile
+from collections.abc import Iterator
+
+from skills.lib.hosts.doctor.asking import ask
+from skills.lib.hosts.doctor.patient import SOON, Patient
+from skills.lib.hosts.doctor.result import Result, ok, problem, warning
+
+OLDEST = (3, 11)
+_LIBRARIES = {"click": "click", "jsonschema": "jsonschema", "lxml": "lxml", "networkx": "networkx", "yaml": "PyYAML"}
+_LIBRARIES["rich"] = "rich"
+# A tool call that names a run, so that the hook does all its work, and then finds none.
+_EVENT = b"""{"hook_event_name": "PreToolUse", "session_id": "doctor", "cwd": "/", "tool_name": "Read",
+"tool_input": {"path": "--run"}}"""
+
+
+def python(patient: Patient) -> Iterator[Result]:
+    """The Python that runs this, and the one that SKILL.md names."""
+    yield ok(f"Python {'.'.join(map(str, sys.version_info[:3]))}", sys.executable)
+    named = patient.python()
+    remedy = "install Python 3.11 or later, so that python3 on the PATH is it"
+    if not named:
+        yield problem("there is no python3 on the PATH, and SKILL.md tells agents to call it", remedy=remedy)
+        return
+    found = version_of(patient, named)
+    if found is None:
+        yield problem("python3 on the PATH does not run", named, remedy)
+    elif found < OLDEST:
+        shown = ".".join(map(str, found))
+        yield problem(f"python3 on the PATH is {shown}; skills and plugins' hooks need 3.11 or later", named, remedy)
+    else:
+        yield ok(f"python3 on the PATH is {'.'.join(map(str, found))}", named)
+
+
+def version_of(patient: Patient, program: str) -> tuple[int, ...] | None:
+    """The version of a Python; None where it does not say one."""
+    answer = patient.ask(program, "-ISc", "import sys; print(*sys.version_info[:2])")
+    words = answer.out.split()
+    if answer.code != 0 or len(words) != 2 or not all(word.isdigit() for word in words):
+        return None
+    return tuple(int(word) for word in words)
+
+
+def libraries(patient: Patient) -> Iterator[Result]:
+    """What the command needs beyond the standard library; a step needs none of it."""
+    missing = [name for module, name in _LIBRARIES.items() if importlib.util.find_spec(module) is None]
+    if missing:
+        words = " ".join(missing)
+        yield problem(f"not installed for this Python: {', '.join(missing)}", remedy=f"pip install {words}")
+    else:
+        yield ok("all libraries are installed")
+
+
+def command(patient: Patient) -> Iterator[Result]:
+    """Whether a reason of the hook that names ``lockstep`` can be followed."""
+    found = shutil.which("lockstep")
+    if found:
+        yield ok("lockstep is on the PATH", found)
+    else:
+        yield warning(
+            "lockstep is not on the PATH, and the hook's reasons name it",
+            remedy=f'export PATH="{os.path.dirname(sys.executable)}:$PATH"',
+        )
+
+
+def variables(patient: Patient) -> Iterator[Result]:
+    """LOCKSTEP_HOME, LOCKSTEP_STATE and LOCKSTEP_AGENTS, where they are set."""
+    given = patient.environment
+    home, state, agents = (given.get(f"LOCKSTEP_{name}") for name in ("HOME", "STATE", "AGENTS"))
+    if home and os.path.isfile(os.path.join(patient.project, home)):
+        yield problem("LOCKSTEP_HOME is no folder", home, "unset LOCKSTEP_HOME")
+    if state and not os.path.isabs(state):
+        yield problem(
+            "LOCKSTEP_STATE is relative, so that each working directory has its own",
+            state,
+            f"export LOCKSTEP_STATE={os.path.abspath(state)}",
+        )
+    if agents and not (agents.isascii() and agents.isdigit() and int(agents) > 0):
+        yield problem(
+            f"LOCKSTEP_AGENTS is {agents!r:.40}, and no whole number of 1 or more", remedy="unset LOCKSTEP_AGENTS"
+        )
+    told = [
+        f"{name}={given[name]}" for name in ("LOCKSTEP_HOME", "LOCKSTEP_STATE", "LOCKSTEP_AGENTS") if given.get(name)
+    ]
+    yield ok("set: " + ", ".join(told) if told else "no variable of Lockstep is set")
+
+
+def state_folder(patient: Patient) -> Iterator[Result]:
+    """Whether the hook can keep which run a session follows."""
+    from skills.lib.hosts import sessions
+
+    folder = os.path.abspath(sessions.folder())
+    there = folder
+    while not os.path.lexists(there):
+        there = os.path.dirname(there)
+    remedy = "export LOCKSTEP_STATE to a folder that can be written, where the host is started"
+    if not os.path.isdir(there):
+        yield problem("the state folder cannot be made: a file is in its way", there, f"mv {there} {there}.aside")
+        return
+    try:
+        tempfile.TemporaryFile(dir=there).close()
+    except OSError as error:
+        yield problem(f"the state folder cannot be written: {error.strerror}", there, remedy)
+        return
+    yield ok("the state folder can be written", folder)
+
+
+def hook(patient: Patient) -> Iterator[Result]:
+    """Whether the hook does its work with this Python, as a host would call it."""
+    from skills.lib.hosts import places
+
+    yield hook_answer([sys.executable, "-IS", places.hook_program(), "--host", "claude"])
+
+
+def hook_answer(words: list[str]) -> Result:
+    """What a hook's command does with an event that it must let pass; its state is a folder of this call."""
+    if not os.path.isfile(words[2]):
+        return problem("the hook's program is gone", words[2], "pip install --force-reinstall lockstep-skills")
+    with tempfile.TemporaryDirectory(prefix="lockstep-doctor-") as state:
+        answer = ask(words, SOON, given=_EVENT, env={"LOCKSTEP_STATE": state})
+    if answer.code == 0 and not answer.out and not answer.err:
+        return ok("the hook runs", words[2])
+    return problem(
+        f"the hook does not run: {answer.why or answer.last_words()}",
+        words[2],
+        "pip install --force-reinstall lockstep-skills, then lockstep upgrade",
+    )

@@ -1,0 +1,84 @@
+"""Checks of the project: its ledger, the runs in it, and ledgers above it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from shlex import quote
+
+from skills.lib import paths
+from skills.lib.errors import LedgerError
+from skills.lib.hosts.doctor.patient import Patient
+from skills.lib.hosts.doctor.result import Result, ok, problem, warning
+
+
+def has_ledger(project: str) -> bool:
+    """Whether a project ever had a ledger."""
+    from skills.lib.ledger.database import FILE, MARKER
+
+    home = paths.home(project)
+    return any(os.path.lexists(os.path.join(home, name)) for name in (FILE, MARKER))
+
+
+def ledger(patient: Patient) -> Iterator[Result]:
+    """Whether every checksum holds and the events lead to the runs as they stand."""
+    from skills.lib.ledger import Ledger
+    from skills.lib.ledger.database import FILE
+
+    home = paths.home(patient.project)
+    if not has_ledger(patient.project):
+        yield ok("no run was ever opened here", home)
+        return
+    if not os.access(home, os.W_OK | os.X_OK):
+        yield problem("the ledger's folder cannot be written", home, f"chmod u+rwx {quote(home)}")
+        return
+    try:
+        opened = Ledger(home, create=False)
+        try:
+            opened.verify()
+            count = len(opened.every_run())
+        finally:
+            opened.close()
+    except LedgerError as error:
+        aside = f"mv {quote(home)} {quote(home + '.aside')}"
+        moved = "damaged" in error.what or "missing" in error.what or "not a ledger" in error.what
+        yield problem(error.what, os.path.join(home, FILE), aside if moved else error.remedy)
+        return
+    yield ok(f"the ledger is whole: {count} run{'' if count == 1 else 's'}", os.path.join(home, FILE))
+
+
+def open_runs(patient: Patient) -> Iterator[Result]:
+    """Whether the script of each run that goes on is still there."""
+    from skills.lib.ledger import Ledger
+
+    if not has_ledger(patient.project):
+        return
+    opened = Ledger(paths.home(patient.project), create=False)
+    try:
+        runs = [run for run in opened.every_run("parent IS NULL") if not run.ended]
+    finally:
+        opened.close()
+    for run in runs:
+        if not os.path.isfile(run.script):
+            yield problem(
+                f"the run {run.id} of {run.workflow} is open, and its script is gone",
+                run.script,
+                f"lockstep abandon {run.id} --reason 'its skill is gone' --project {quote(patient.project)}",
+            )
+    if runs:
+        yield ok(f"{len(runs)} run{'' if len(runs) == 1 else 's'} open: lockstep runs")
+
+
+def ledgers_above(patient: Patient) -> Iterator[Result]:
+    """Whether a folder above has a ledger too: an agent that starts there finds other runs than one from here."""
+    if os.path.isabs(patient.environment.get("LOCKSTEP_HOME") or ""):
+        return
+    folder = patient.project
+    while os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+        if os.path.isfile(os.path.join(folder, ".lockstep", "runs.db")):
+            yield warning(
+                "a folder above has a ledger of its own; which one counts depends on where an agent starts",
+                os.path.join(folder, ".lockstep"),
+                f"lockstep runs --project {quote(folder)}",
+            )

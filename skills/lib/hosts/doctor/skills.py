@@ -1,0 +1,144 @@
+"""Checks of the skills that lie where a host looks: whether they start, and whether the host itself sees them."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tempfile
+from collections.abc import Iterator
+from shlex import quote
+
+from skills.lib.errors import BROKEN_SKILL, ENVIRONMENT, PRINTED, USAGE
+from skills.lib.hosts.doctor.asking import Answer, ask, texts_in
+from skills.lib.hosts.doctor.installed import command
+from skills.lib.hosts.doctor.patient import LATER, SCOPES, SOON, Patient
+from skills.lib.hosts.doctor.result import Result, ok, problem, warning
+
+# How a host says, without a model, which skills it sees.
+ASKED = {
+    "codex": ("debug", "prompt-input", "x"),
+    "opencode": ("--pure", "debug", "skill"),  # with plugins it would first bring what they need
+    "gemini": ("skills", "list"),
+}
+_GEMINI = re.compile(r"^([a-z0-9-]+) \[Enabled\]", re.MULTILINE)
+_CODEX = re.compile(r"^- (?:[a-z0-9-]+:)?([a-z0-9-]+): ", re.MULTILINE)
+
+
+def lying(patient: Patient, host: str, scope: str) -> dict[str, str]:
+    """The skills of Lockstep's kind in a host's folder, installed or put there otherwise: name -> entry script."""
+    folder = patient.place(host, scope).skills
+    try:
+        names = sorted(os.listdir(folder))
+    except OSError:
+        return {}
+    found = {}
+    for name in names:
+        script = os.path.join(folder, name, "scripts", name.replace("-", "_") + ".py")
+        if os.path.isfile(os.path.join(folder, name, "SKILL.md")) and os.path.isfile(script):
+            found[name] = script
+    return found
+
+
+def there(patient: Patient, host: str) -> Iterator[Result]:
+    """Whether each skill that the manifest names is there, and each can be read as a skill."""
+    from skills.lib.skillfile import SkillFileError, load_skill
+
+    for scope in SCOPES:
+        found = lying(patient, host, scope)
+        told = patient.manifest(host, scope)
+        folder = patient.place(host, scope).skills
+        missing = sorted(set(told.skills) - set(found)) if told is not None else []
+        if missing:
+            remedy = command(patient, "upgrade", host, scope)
+            yield problem(f"not where {host} looks ({scope}): {', '.join(missing)}", folder, remedy)
+        for name in found:
+            try:
+                load_skill(os.path.join(folder, name))
+            except SkillFileError as error:
+                yield problem(f"{name}: {error.what}", os.path.join(folder, name, "SKILL.md"), error.remedy)
+        if found and not missing:
+            yield ok(f"{len(found)} skill{'' if len(found) == 1 else 's'} ({scope}): {', '.join(found)}", folder)
+
+
+def start(patient: Patient, host: str) -> Iterator[Result]:
+    """Whether each skill prints a first step with the Python that SKILL.md names: its modules and seals are good."""
+    program = patient.python()
+    if not program:
+        return
+    for scope in SCOPES:
+        found = lying(patient, host, scope)
+        failed = 0
+        for name, script in found.items():
+            reason = _why_not(patient, program, script)
+            if reason:
+                failed += 1
+                yield problem(f"{name} does not start: {reason}", script, _renewal(patient, host, scope, name))
+        if found and not failed:
+            yield ok(f"each of them ({scope}) prints its first step", program)
+
+
+def _why_not(patient: Patient, program: str, script: str) -> str:
+    words = (program, script, "--step", "1", "--stateless")
+    if words not in patient.remembered:
+        # An empty cache: a seal that is not shipped is not found elsewhere by luck.
+        with tempfile.TemporaryDirectory(prefix="lockstep-doctor-") as cache:
+            environment = {"XDG_CACHE_HOME": cache, "PYTHONDONTWRITEBYTECODE": "1"}
+            patient.remembered[words] = ask(words, SOON, cwd=cache, env=environment)
+    answer = patient.remembered[words]
+    if answer.code in (PRINTED, USAGE):
+        return ""
+    if answer.code in (ENVIRONMENT, BROKEN_SKILL):
+        return answer.last_words().removeprefix("lockstep: ")
+    return answer.why or answer.err.strip().rpartition("\n")[2][:300] or f"it ended with {answer.code}"
+
+
+def _renewal(patient: Patient, host: str, scope: str, name: str) -> str:
+    told = patient.manifest(host, scope)
+    if told is not None and name in told.skills:
+        return command(patient, "upgrade", host, scope)
+    return f"pip install lockstep-skills, or a self-contained copy: lockstep export {name}"
+
+
+def seen(patient: Patient, host: str) -> Iterator[Result]:
+    """Whether the host lists the skills that lie where it looks; asked without a model."""
+    program = patient.program(host)
+    expected = sorted({name for scope in SCOPES for name in lying(patient, host, scope)})
+    if not program or not expected:
+        return
+    if host not in ASKED:
+        yield ok(f"{host} cannot be asked which skills it sees; in a session, /skills shows them")
+        return
+    answer = patient.ask(program, *ASKED[host], seconds=LATER)
+    if answer.code != 0:
+        yield warning(f"{host} did not say which skills it sees: {answer.why or answer.last_words()}", program)
+        return
+    missing = [name for name in expected if name not in _names(host, answer.out + answer.err)]
+    if missing:
+        what = f"{host} does not see: {', '.join(missing)}"
+        there = f"cd {quote(patient.project)} && "
+        remedy = there + " ".join((host, *ASKED[host]))
+        if is_distrusted(answer):
+            what, remedy = f"{what}; it does not trust the folder", f"{there}{host}, then /permissions, and trust it"
+        yield problem(what, patient.place(host, "project").skills, remedy)
+    else:
+        yield ok(f"{host} itself sees {'it' if len(expected) == 1 else f'all {len(expected)}'}")
+
+
+def is_distrusted(answer: Answer) -> bool:
+    """Whether Gemini CLI said that it leaves a project's skills and hooks out."""
+    return "folder is not trusted" in answer.err + answer.out
+
+
+def _names(host: str, said: str) -> set[str]:
+    """The names of the skills in a host's answer."""
+    if host == "gemini":
+        return set(_GEMINI.findall(said))
+    start = said.find("[")
+    try:
+        data, _ = json.JSONDecoder().raw_decode(said, max(start, 0))
+    except ValueError:
+        return set()
+    if host == "opencode":
+        return {str(one.get("name")) for one in data if isinstance(one, dict)}
+    return {name for text in texts_in(data) for name in _CODEX.findall(text)}
