@@ -46,6 +46,14 @@ def test_the_demo_walks_to_the_end_and_shows_the_record(tmp_path: Path) -> None:
     ledger.close()
 
 
+def test_the_demo_of_the_planner_says_what_it_does(tmp_path: Path) -> None:
+    """That it tells its story to the end is seen in tests/skills/test_planner_to_executor.py."""
+    command = [sys.executable, str(DEMO.with_name("plan.py")), "--help"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert "--pages" in done.stdout
+
+
 def test_what_is_no_module_is_refused(tmp_path: Path) -> None:
     done = run_demo("--module", "os; print(1)", cwd=tmp_path)
     assert done.returncode == 2

@@ -74,6 +74,18 @@ def test_a_question_is_put_once_it_is_prepared(waves: Agent) -> None:
     assert waves.follow(waiting, answer="good").kind == "done"
 
 
+def test_the_end_says_what_is_to_be_done_then(waves: Agent) -> None:
+    block = waves.follow(waves.open(topic="tea & <milk>"), areas=[])
+    end = waves.run_command(block.next)
+    assert (end.kind, end.notices) == ("done", ["Tell the user about tea & <milk>."])
+    look = waves.run_command(end_again(waves, block.run))
+    assert look.text == end.text
+
+
+def end_again(waves: Agent, run: str) -> str:
+    return f"python {waves.script} --step current --run {run} --project {waves.project}"
+
+
 @pytest.mark.req("W-24")
 def test_the_agent_cannot_say_how_a_question_ends(waves: Agent) -> None:
     ask = asking(waves)
@@ -108,11 +120,16 @@ def test_so_many_sub_agents_work_at_once(waves: Agent, monkeypatch: pytest.Monke
     assert waves.run_command(waves.finish(then.children[1].command).next).step == "ask"
 
 
-def test_a_number_that_is_none_is_told(waves: Agent, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("LOCKSTEP_AGENTS", "many")
-    block = waves.follow(waves.open(), areas=["a", "b"])
-    assert block.exit_code == 2
-    assert "LOCKSTEP_AGENTS is 'many'" in block.errors
+@pytest.mark.parametrize("number", ["many", "0", "-1", "1.5", " 2", "9" * 5000], ids=lambda number: number[:5])
+def test_a_number_that_is_none_is_told_before_anything_moves(
+    waves: Agent, monkeypatch: pytest.MonkeyPatch, number: str
+) -> None:
+    opened = waves.open()
+    monkeypatch.setenv("LOCKSTEP_AGENTS", number)
+    told = waves.follow(opened, areas=["a", "b"])
+    assert told.exit_code == 2
+    assert f"LOCKSTEP_AGENTS is {number!r:.40}" in told.errors
+    assert waves.state(opened.run).turn == 1
 
 
 @pytest.mark.req("W-03")

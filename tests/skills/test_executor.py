@@ -106,7 +106,7 @@ def judged(status: str, verdicts: list[str], missing: list[str]) -> list[dict[st
     ]
 
 
-FIRST_OPEN = judged("NOT", ["R1 | open | rounds each line", "A1 | open | costs 6"], ["total() must round once"])
+FIRST_OPEN = judged("PARTIAL", ["R1 | met | shop/prices.py:6 | -", "A1 | open | costs 6"], ["total() must round once"])
 SECOND_OPEN = judged("NOT", ["R1 | open | -", "R2 | open | -", "A1 | open | absent"], ["shop/export.py is not there"])
 
 
@@ -178,7 +178,7 @@ def test_a_plan_is_carried_out_reviewed_mended_documented_and_run_green(crew: Cr
     block = crew.work(block, result("DONE: total() rounds once"))
 
     assert (block.step, block.root.get("iteration")) == ("implement", "2")
-    assert [child.target.partition(" | ")[0] for child in block.children] == ["M-002"]
+    assert [child.target for child in block.children] == ["M-002"]
     write(root, {"shop/export.py": small_project.HASTY_EXPORT})
     block = crew.work(block, result("DONE: to_csv() is there"))
 
@@ -217,7 +217,8 @@ def test_a_plan_is_carried_out_reviewed_mended_documented_and_run_green(crew: Cr
     assert block.step == "retrospective"
     assert "M-002 | one-cell" in block.context["implement.log"]
 
-    write(root, {"tests/test_export.py": small_project.TEST_EXPORT.replace("Ada,8", "Ada,9")})
+    # Of another size than what it is mended to: Python tells sources of one second apart by that alone.
+    write(root, {"tests/test_export.py": small_project.TEST_EXPORT.replace("Ada,8", "Ada,80")})
     red = crew.agent.follow(block, **END)
     assert (red.exit_code, red.code) == (3, "missing-evidence")
     assert "FAILED test: " in red.why

@@ -216,6 +216,7 @@ def explorer(agent: Agent, block: Block, letter: str) -> Block:
     block = agent.follow(block, gaps=[] if letter == "A" else ["docs/config.md | the unit"])
     if letter == "D":
         assert block.step == "gaps"
+        assert block.context["sweep.compared"] == f"- {compared[0]}"
         block = agent.follow(block, compared=compared, unread=[])
     return agent.follow(block, findings=FOUND[letter], unread="none")
 
@@ -248,7 +249,8 @@ def reconciler(agent: Agent, block: Block, item: str) -> Block:
         assert was in file.read_text(encoding="utf-8")
         agent.write(path, file.read_text(encoding="utf-8").replace(was, now))
     block = agent.follow(block, edits=[" | ".join(edit) for edit in EDITS[item]], ran="none", hindrance="none")
-    return agent.follow(block, status="applied", changes=CHANGES[item], note="none")
+    note = "docs/old.md:4 says it too" if item == "W1" else "none"
+    return agent.follow(block, status="applied", changes=CHANGES[item], note=note)
 
 
 def exploring(agent: Agent) -> Block:
@@ -293,6 +295,7 @@ def test_a_run_leads_from_a_scope_to_settled_contradictions(agent: Agent, projec
     assert [id_of(child.target) for child in wave_2.children] == ["W3"]
     report = agent.follow(play(agent, wave_2, reconciler), **WAVE_2)
     assert report.context["collect.endings"] == "- I1 | applied | W1\n- I2 | applied | W2\n- I3 | applied | W3"
+    assert report.context["collect.notes"] == "- W1 | docs/old.md:4 says it too"
     agent.write("contradictions.md", REPORT)
     done = agent.follow(report, **DONE)
     assert done.kind == "done"
@@ -380,7 +383,7 @@ def test_what_a_lost_reconciler_left_is_tried_again_by_one_that_is_told_why(agen
     wave = agent.follow(collect, outcomes=[WAVE_1["outcomes"][0], again], ran="none")
     assert [id_of(child.target) for child in wave.children] == ["W2", "W3"]
     told = agent.run_command(wave.children[0].command)
-    assert told.context["item"].endswith("Tried before: W2 | again | nothing was changed")
+    assert told.context["item"].endswith("Tried before: nothing was changed")
     report = agent.follow(play(agent, wave, reconciler), outcomes=[WAVE_1["outcomes"][1], *WAVE_2["outcomes"]], ran="-")
     assert report.step == "report"
 

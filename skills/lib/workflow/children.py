@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Field, fill
+from skills.lib.workflow.texts import VALUE_LIMIT
 from skills.lib.workflow.types import Dispatch, ItemStatus, Outcome, QRStatus, Severity, is_word
 
 TYPE_CHECKING = False
@@ -39,7 +40,7 @@ def specs(run: Run, step: StepDef, computed: Sequence[Any] = ()) -> list[dict[st
             "task": fill(task, fields),
             "target": target,
             "context": fill(dispatch.context, fields),
-            "params": {name: fill(value, fields) for name, value in dispatch.params.items()},
+            "params": {name: _kept(fill(value, fields)) for name, value in dispatch.params.items()},
             "model": dispatch.model,
         }
         if checkpoint:
@@ -49,6 +50,12 @@ def specs(run: Run, step: StepDef, computed: Sequence[Any] = ()) -> list[dict[st
             spec["verdict"] = True
         made.append(spec)
     return made
+
+
+def _kept(value: str) -> str:
+    """A parameter that its sub-agent's run can be opened with, however much was filled in."""
+    over = len(value) > VALUE_LIMIT
+    return f"{value[: VALUE_LIMIT - 100]} … ({len(value):,} characters)" if over else value
 
 
 def _assignments(run: Run, step: StepDef, dispatch: Dispatch, computed: Sequence[Any]) -> list[tuple[str, str]]:

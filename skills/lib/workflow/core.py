@@ -134,6 +134,9 @@ class StepDef(Value):
         where = f"step {id!r}"
         if handler is not None and not callable(handler) and not isinstance(handler, (Dispatch, Person, Gate)):
             raise TypeError(f"{where}: handler is a function, a Dispatch, a Person or a Gate, not {handler!r}")
+        if isinstance(handler, Person) and max_iterations is not None:
+            raise ValueError(f"{where}: max_iterations bounds no answers; a person is heard however often it takes")
+        _check_names(where, handler, requires)
         self._set(
             id=id,
             title=title,
@@ -194,10 +197,22 @@ class StepDef(Value):
 class Workflow(Value):
     """A named graph of steps; the first is the start unless ``start`` says otherwise.
 
-    ``params`` holds the Arg of the run and of leaving a step; ``output`` is ``xml`` or ``text``.
+    ``params`` holds the Arg of the run and of leaving a step; ``output`` is ``xml`` or ``text``. ``closing`` says what
+    is to be done once the run is at its end; it may name a run parameter as ``{name}``.
     """
 
-    __slots__ = ("name", "steps", "title", "description", "params", "start", "output", "_by_id", "_fingerprint")
+    __slots__ = (
+        "name",
+        "steps",
+        "title",
+        "description",
+        "params",
+        "start",
+        "output",
+        "closing",
+        "_by_id",
+        "_fingerprint",
+    )
     name: str
     steps: tuple[StepDef, ...]
     title: str
@@ -205,6 +220,7 @@ class Workflow(Value):
     params: tuple[Arg, ...]
     start: str
     output: str
+    closing: str
     _by_id: dict[str, StepDef]
     _fingerprint: str
 
@@ -217,12 +233,20 @@ class Workflow(Value):
         params: Sequence[Arg] = (),
         start: str | None = None,
         output: str = "xml",
+        closing: str = "",
     ) -> None:
         if output not in ("xml", "text"):
             raise ValueError(f"workflow {name!r} output: {output!r} is not one of xml, text")
         for arg in params:
             if arg.flag[2:] in RESERVED_FLAGS:
                 raise ValueError(f"workflow {name!r}: {arg.flag} is a flag of every step script, choose another name")
+        for step in steps:
+            asks_at_once = isinstance(step.handler, Person) and not step.asks_later
+            if asks_at_once and any(arg.step == step.id for arg in params):
+                raise ValueError(
+                    f"workflow {name!r}: {step.id} asks a person as it is entered, and nothing is reported there; "
+                    "give it a Field in requires, or take the parameter from another step"
+                )
         self._set(
             name=name,
             steps=steps,
@@ -231,6 +255,7 @@ class Workflow(Value):
             params=tuple(params),
             start=start if start is not None else (steps[0].id if steps else ""),
             output=output,
+            closing=closing,
             _by_id={step.id: step for step in reversed(steps)},
             _fingerprint="",
         )
@@ -272,6 +297,7 @@ class Workflow(Value):
             "description": self.description,
             "start": self.start,
             "output": self.output,
+            **({"closing": self.closing} if self.closing else {}),
             "params": [_plain(arg) for arg in self.params],
             "steps": [_plain_fields(step) for step in self.steps],
         }
@@ -296,6 +322,7 @@ class Workflow(Value):
                 params=params,
                 start=data.get("start"),
                 output=data.get("output", "xml"),
+                closing=data.get("closing", ""),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise SkillError(f"this is not a workflow's data: {type(error).__name__}: {error}") from error
@@ -352,6 +379,16 @@ def register_workflow(workflow: Workflow) -> Workflow:
     seal.require(workflow, file)
     REGISTRY[workflow.name] = Registered(workflow, file)
     return workflow
+
+
+def _check_names(where: str, handler: object, requires: Sequence[Requirement]) -> None:
+    """Raise ValueError for a field of a name under which the engine itself records something of the step."""
+    own: tuple[str, ...] = ("results",) if isinstance(handler, Dispatch) else ()
+    if isinstance(handler, (Person, Gate)):
+        own = ("answer", "answered_by", "reason")
+    for spec in requires:
+        if isinstance(spec, Field) and spec.name in own:
+            raise ValueError(f"{where} requires: the engine records {spec.name!r} of this step, choose another name")
 
 
 def _tools(value: Sequence[str], where: str) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from skills.lib.workflow.context import context_elements, result_values, value_element
 from skills.lib.workflow.core import StepDef, Workflow
-from skills.lib.workflow.requirements import Artifact, Command, Field
+from skills.lib.workflow.requirements import Artifact, Command, Field, fill
 from skills.lib.workflow.state import Run
 from skills.lib.workflow.types import Dispatch, Element, Gate, Outcome, Person
 
@@ -88,6 +88,8 @@ def done_document(
     if run.status != "done":
         words = f"This run is {run.status}" + (f": {run.last['reason']}" if run.last.get("reason") else "") + "."
     parts = [Element("STATE", {}, words), *notices]
+    if workflow.closing and run.status == "done" and parent is None:
+        parts.append(notice(fill(workflow.closing, run.params)))
     files = spill or {}
     result = [
         value_element(last, name, value, files.get(f"{last}.{name}"))
@@ -319,7 +321,10 @@ def _waiting(workflow: Workflow, run: Run, caller: Caller) -> list[Element]:
     attributes: dict[str, object] = {"by": "terminal" if at_terminal else "agent"}
     if question.get("choices"):
         attributes["choices"] = "|".join(question["choices"])
-    parts = [Element("QUESTION", attributes, _clipped(question.get("text", ""), QUESTION_LIMIT))]
+    text = _clipped(question.get("text", ""), QUESTION_LIMIT)
+    if len(question.get("text", "")) > QUESTION_LIMIT:
+        text += f"\nThe values in it are shown whole by: {caller.person('trace', run.id, '--values')}"
+    parts = [Element("QUESTION", attributes, text)]
     words = ("FILL_answer", "--reason", "FILL_reason") if "gate" in question else ("FILL_answer",)
     if at_terminal:
         parts.append(Element("ANSWER", {}, caller.person("answer", run.id, *words)))

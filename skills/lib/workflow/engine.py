@@ -139,6 +139,9 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof:
 
     state = {**run.state.get(step.id, {}), **recorded, **params, **found}
     if step.asks_later:
+        # What the question shows was recorded for it: a field left out now says nothing of what it once was.
+        left_out = {spec.name for spec in step.requires if isinstance(spec, Field)} - set(recorded)
+        state = {name: value for name, value in state.items() if name not in left_out}
         detail = {"recorded": values.keepable({**recorded, **params}), "evidence": list(evidence)}
         return _ask(run.changed(state={**run.state, step.id: values.keepable(state)}), step, request, detail)
     reviewed = run.changed(reviews=reviews)
@@ -268,6 +271,18 @@ def _judged(workflow: Workflow, step: StepDef, given: Any) -> tuple[Outcome, dic
     return outcome, extra
 
 
+def _computed(workflow: Workflow, step: StepDef, given: Any) -> Any:
+    """What a targets function returned, once it is seen to be texts that a block can hold."""
+    name = f"{workflow.name}: the targets function of step {step.id}"
+    if not isinstance(given, (list, tuple)) or not all(isinstance(one, str) and one.strip() for one in given):
+        raise HandlerError(f"{name} returned {given!r:.200}", valid="a list of texts, none of them empty")
+    try:
+        check_tree(list(given), "what it returned", bounded=False)
+    except UsageError as error:
+        raise HandlerError(f"{name}: {error.what}", valid=error.valid) from error
+    return given
+
+
 def _copy(value: Any) -> Any:
     if isinstance(value, dict):
         return {name: _copy(inner) for name, inner in value.items()}
@@ -323,11 +338,11 @@ def _enter(workflow: Workflow, run: Run, step_id: str, kind: str, detail: dict[s
     visits = {**run.visits, step_id: run.visits.get(step_id, 0) + 1}
     entered = run.changed(step=step_id, visits=visits, status="open")
     if isinstance(step.handler, Person) and not step.asks_later:
-        return Move(entered.changed(status="waiting", question=_question(run, step.handler)), kind, detail)
+        return Move(entered.changed(status="waiting", question=_question(run, step, step.handler)), kind, detail)
     if isinstance(step.handler, Dispatch):
         wanted: Any = step.handler.targets
         if callable(wanted):
-            wanted = _call(workflow, entered, step, wanted, run.state.get(step_id, {}), {})
+            wanted = _computed(workflow, step, _call(workflow, entered, step, wanted, run.state.get(step_id, {}), {}))
         try:
             create = children.specs(entered, step, wanted)
         except ValueError as error:
@@ -336,8 +351,9 @@ def _enter(workflow: Workflow, run: Run, step_id: str, kind: str, detail: dict[s
     return Move(entered, kind, detail)
 
 
-def _question(run: Run, asked: Person) -> dict[str, Any]:
-    known = {**run.params, **run.recorded}
+def _question(run: Run, step: StepDef, asked: Person) -> dict[str, Any]:
+    optional = {f"{step.id}.{spec.name}": "" for spec in step.requires if isinstance(spec, Field)}
+    known = {**optional, **run.params, **run.recorded}
     shown = {name: present(value) if isinstance(value, list) else value for name, value in known.items()}
     text = fill(asked.question, shown)
     return {"text": text, "choices": list(asked.choices), "at_terminal": asked.at_terminal}
@@ -347,7 +363,8 @@ def _ask(run: Run, step: StepDef, request: Request, detail: dict[str, Any]) -> M
     """Put the question of a step whose requirements are met, and wait."""
     assert isinstance(step.handler, Person)
     last = {"turn": run.turn, "digest": request_digest(request), "step": step.id}
-    asked = run.changed(status="waiting", question=_question(run, step.handler), turn=run.turn + 1, last=last)
+    question = _question(run, step, step.handler)
+    asked = run.changed(status="waiting", question=question, turn=run.turn + 1, last=last)
     return Move(asked, "asked", {"from": step.id, "to": step.id, **detail})
 
 

@@ -368,8 +368,11 @@ class Person(Value):
     choices: Mapping[str, Outcome]
     at_terminal: bool
 
-    def __init__(self, question: str, choices: Mapping[str, Outcome | str], at_terminal: bool = False) -> None:
-        coerced = {name: coerce(Outcome, outcome, f"Person choice {name}") for name, outcome in choices.items()}
+    def __init__(
+        self, question: str, choices: Mapping[str, Outcome | str] | None = None, at_terminal: bool = False
+    ) -> None:
+        given = (choices or {}).items()
+        coerced = {name: coerce(Outcome, outcome, f"Person choice {name}") for name, outcome in given}
         self._set(question=question, choices=coerced, at_terminal=bool(at_terminal))
 
 

@@ -71,9 +71,10 @@ def to_implement(ctx: StepContext) -> list[str]:
     found = _open_findings(ctx.reviews.get("implementation-code"))
     if found:
         return _to_mend(found, ctx.run_state["waves"]["waves"]["code"])
-    missing = ctx.run_state.get("reconcile", {}).get("missing", {})
+    seen = ctx.run_state.get("reconcile", {})
+    partly = {name for name, status in seen.get("standing", {}).items() if status == "PARTIAL"}
     wave = next(iter(_left(ctx, ctx.step_state.get("done", []), ctx.step_state.get("lost", []))), [])
-    told = [f"{name} | in part there, missing: {missing[name]}" if missing.get(name) else name for name in wave]
+    told = [f"{name} | in part there, missing: {seen['missing'][name]}" if name in partly else name for name in wave]
     return told or ["confirm"]
 
 

@@ -225,6 +225,7 @@ WORKFLOW = Workflow(
     altered(DOCUMENTED[1], actions=[PROMPTS["approved"]], needs=["request", "plan"]),
     title="Planner",
     description="Turns a request into an approved plan: explored, agreed with the user, written, reviewed three times.",
+    closing=PROMPTS["closing"],
     params=[
         Arg("request", minimum=10, maximum=6000, help="what the user asked for, in their own words"),
         Arg("plan", maximum=120, help="the folder that the plan is kept in, such as .lockstep/plans/retry-queue"),

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from lxml import html
 
 from skills import __version__
+from skills.lib.commands.console.screen import one_line
 from skills.lib.commands.drawing import edges
 from skills.lib.commands.lookup.runs import Records, moment, skill_of
 from skills.lib.commands.tracing import chart, chronicle, findings, svg
@@ -30,6 +31,8 @@ if TYPE_CHECKING:
 LIMIT, LIMIT_MANY, MANY = 4_000, 600, 20
 # How many graphs are drawn; of further runs the way is told in words alone.
 DRAWN = 12
+# How much of a sub-agent's target its line tells.
+TOLD = 120
 _CSS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page.css")
 _COLOURS = {"done": "good", "open": "wait", "waiting": "wait", "abandoned": "bad", "lost": "bad"}
 
@@ -89,9 +92,7 @@ class _Page:
                 yield self._child(child)
 
     def _child(self, child: Run) -> html.HtmlElement:
-        spec = child.spec
-        about = " · ".join(str(part) for part in (spec.get("agent"), spec.get("target")) if part)
-        summary = el("summary", el("strong", child.id), f" {about[:200]} · ", self._status(child))
+        summary = el("summary", el("strong", child.id), f" {_task(child)} · ", self._status(child))
         return el(
             "details", summary, self._headline(child), self._about(child, "h3"), class_="child", id=_anchor(child.id)
         )
@@ -132,7 +133,7 @@ class _Page:
             yield from self._review(done)
         if told.stays or told.beside:
             yield el(heading, "Step by step")
-            yield from Stays(self.limit, workflow, {one.id for one in self.tree}).sections(told)
+            yield from Stays(self.limit, workflow, {one.id: _task(one) for one in self.tree}).sections(told)
 
     def _workflow(self, run: Run) -> Workflow | None:
         """The graph as it was when the run last took it up; None where the run never began."""
@@ -144,7 +145,7 @@ class _Page:
             return None
 
     def _way(self, run: Run, workflow: Workflow | None, events: list[Event], trail: str) -> html.HtmlElement:
-        made = el("figure", el("p", trail, class_="trail"))
+        made = el("figure", el("p", _in_words(trail), class_="trail"))
         if workflow is not None and len(workflow.steps) > 1 and self.left_to_draw:
             self.left_to_draw -= 1
             graph = edges.of_workflow(workflow, events)
@@ -194,6 +195,19 @@ class _Page:
 def _function(_: str) -> Handler:
     """What stands for each function of a workflow that is only drawn."""
     return lambda context: Outcome.OK
+
+
+def _task(run: Run) -> str:
+    """What a sub-agent is, and what it was sent out for."""
+    parts = [one_line(run.spec[name]) for name in ("agent", "checkpoint", "target") if run.spec.get(name)]
+    return " · ".join(part if len(part) <= TOLD else part[: TOLD - 1] + "…" for part in parts)
+
+
+def _in_words(trail: str) -> Iterator[Piece]:
+    """The trail with each arrow kept on one line."""
+    for at, word in enumerate(trail.split(" ")):
+        yield " " if at else ""
+        yield el("span", word, class_="arrow") if word.endswith("→") else word
 
 
 def _anchor(run_id: str) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from lxml import html
@@ -11,6 +11,7 @@ from skills.lib.commands.lookup.runs import moment
 from skills.lib.commands.tracing.chronicle import Chronicle, Stay
 from skills.lib.commands.tracing.findings import who
 from skills.lib.commands.tracing.markup import Piece, el, facts, table, value
+from skills.lib.workflow.types import Outcome
 
 if TYPE_CHECKING:
     from skills.lib.ledger import Event
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 
 
 class Stays:
-    """Tells the stays of one run; ``known`` are the runs that have a section of their own to lead to."""
+    """Tells the stays of one run; ``known`` are the runs that have a section to lead to, each with what it is about."""
 
-    def __init__(self, limit: int | None, workflow: Workflow | None, known: Collection[str]) -> None:
+    def __init__(self, limit: int | None, workflow: Workflow | None, known: Mapping[str, str]) -> None:
         self.limit = limit
         self.workflow = workflow
         self.known = known
@@ -44,7 +45,8 @@ class Stays:
         if stay.left is None:
             yield el("strong", " · here the run stands", class_="wait")
         else:
-            yield f" · {_left(stay.left)}"
+            yield " · "
+            yield from _left(stay.left)
         refused = sum(event.kind == "refused" for event in stay.happened)
         if refused:
             yield el("span", f" · {refused} refused", class_="bad")
@@ -55,12 +57,12 @@ class Stays:
         if stay.left is not None:
             yield from self._report(stay.left)
         if stay.children:
-            yield el("p", "Sub-agents: ", self._links(stay.children))
+            yield el("div", "Sub-agents:", el("ul", [el("li", self._link(child)) for child in stay.children]))
 
-    def _links(self, ids: list[str]) -> Iterator[Piece]:
-        for at, child in enumerate(ids):
-            yield ", " if at else ""
-            yield el("a", child, href=f"#run-{child}") if child in self.known else child
+    def _link(self, child: str) -> Iterator[Piece]:
+        about = self.known.get(child)
+        yield child if about is None else el("a", child, href=f"#run-{child}")
+        yield el("span", f" {about}", class_="faint") if about else ""
 
     def _event(self, event: Event) -> html.HtmlElement:
         head = el("p", el("strong", _name(event)), el("span", f" · {_by(event)}, {moment(event.at)}", class_="faint"))
@@ -100,11 +102,14 @@ class Stays:
         return [str(one.get("kind", "")), value(str(one.get("what", "")), self.limit), result]
 
 
-def _left(event: Event) -> str:
+def _left(event: Event) -> Iterator[Piece]:
     """How a stay ended, and by whom."""
-    if event.kind in ("moved", "finished"):
-        return f"{event.detail.get('outcome')} → {event.detail.get('to') or 'done'}, by {_by(event)}"
-    return f"{event.kind}, by {_by(event)}"
+    if event.kind not in ("moved", "finished"):
+        yield f"{event.kind}, by {_by(event)}"
+        return
+    outcome = str(event.detail.get("outcome"))
+    yield el("span", outcome, class_="bad" if outcome == Outcome.FAIL else None)
+    yield f" → {event.detail.get('to') or 'done'}, by {_by(event)}"
 
 
 def _name(event: Event) -> str:

@@ -35,10 +35,21 @@ def apply(one: Mapping[str, Any], root: str) -> list[Applied]:
         except ValueError as error:
             faults.append(Fault(f"{change['id']} {path}", str(error)))
             continue
-        wanted.append((path, state, after))
+        wanted.append((path, state, text_of(root, path), after))
     if faults:
         raise PlanError(f"no change of {one['id']} was applied, for the tree is not as planned", faults)
-    return [Applied(path, _put(root, path, after) if state == diffs.TODO else "there") for path, state, after in wanted]
+    done: list[Applied] = []
+    before = {path: text for path, _, text, _ in wanted}
+    try:
+        for path, state, _, after in wanted:
+            done.append(Applied(path, _put(root, path, after) if state == diffs.TODO else "there"))
+    except PlanError:
+        for path, how in reversed(done):
+            if how != "there":
+                with contextlib.suppress(PlanError):
+                    _put(root, path, before[path])
+        raise
+    return done
 
 
 def _put(root: str, path: str, text: str | None) -> str:

@@ -17,7 +17,7 @@ from .apply import apply
 from .collect import collected
 from .faults import ENVIRONMENT, USAGE, PlanError, nearest
 from .places import plan_folder
-from .stages import STAGES, faults_at
+from .stages import STAGES, faults_at, unworkable_files
 from .waves import waves
 
 KINDS = ("code", "documentation")
@@ -39,6 +39,7 @@ def save(given: argparse.Namespace) -> None:
     root = os.getcwd()
     plan = form.parse(_draft(given.draft), given.draft)
     _held(plan, given.stage, root, given.draft)
+    _workable(plan, root, given.draft)
     folder = plan_folder(given.plan_dir, root, create=True)
     known = store.versions(folder)
     _say(given, store.save(folder, plan, known[-1] if known else 0))
@@ -48,10 +49,12 @@ def check(given: argparse.Namespace) -> None:
     """Say whether the latest version is at a stage, and everything that keeps it from being."""
     number, plan = store.load(plan_folder(given.plan_dir, os.getcwd()))
     _held(plan, given.stage, os.getcwd(), f"plan.{number}.json")
+    _workable(plan, os.getcwd(), f"plan.{number}.json")
     if given.json:
         print(json.dumps({"ok": True, "version": number, "stage": given.stage, "faults": []}))
     else:
-        print(f"plan.{number}.json is at stage {given.stage}: {len(plan['milestones'])} milestones")
+        told = f"{len(plan['milestones'])} milestones, content {form.content_id(plan)}"
+        print(f"plan.{number}.json is at stage {given.stage}: {told}")
 
 
 def show(given: argparse.Namespace) -> None:
@@ -204,6 +207,12 @@ def _held(plan: Any, stage: str, root: str, name: str) -> None:
     faults = faults_at(plan, stage, root)
     if faults:
         raise PlanError(f"{name} is not at stage {stage}", faults)
+
+
+def _workable(plan: dict[str, Any], root: str, name: str) -> None:
+    faults = list(unworkable_files(plan, root))
+    if faults:
+        raise PlanError(f"{name} cannot be carried out", faults)
 
 
 def _say(given: argparse.Namespace, saved: store.Saved) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
 from typing import TYPE_CHECKING, Any
@@ -48,6 +49,11 @@ def canonical(plan: Any) -> str:
     return json.dumps(plan, ensure_ascii=False, indent=1, sort_keys=True)
 
 
+def content_id(plan: Any) -> str:
+    """16 hex digits that another content does not have."""
+    return hashlib.sha256(canonical(plan).encode()).hexdigest()[:16]
+
+
 def stored(plan: Any) -> bytes:
     """The bytes of a version: the names in the order that they were given in."""
     return (json.dumps(plan, ensure_ascii=False, indent=1) + "\n").encode()
@@ -65,7 +71,7 @@ def form_faults(plan: Any) -> list[Fault]:
         ) from None
     validator = jsonschema.Draft202012Validator(schema())
     errors = sorted(validator.iter_errors(plan), key=lambda error: [_order(part) for part in error.absolute_path])
-    return [fault for error in errors for fault in _told(error)]
+    return list(dict.fromkeys(fault for error in errors for fault in _told(error)))
 
 
 def pointer(*parts: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from .faults import USAGE, PlanError
+from .faults import ENVIRONMENT, USAGE, PlanError
 
 # Names with a meaning of their own in the folder where a milestone's copies are put.
 RESERVED = ("REMOVED", "COMMENTS.json")
@@ -25,8 +25,9 @@ def path_fault(path: str) -> str:
         return "leads upwards; no part may be .."
     if "" in parts or "." in parts:
         return "has an empty part or a single dot; write it plainly, as in src/app.py"
-    if parts[0].lower() in _KEPT:
-        return f"lies in {parts[0]}, which no plan changes"
+    kept = next((part for part in parts if part.lower() in _KEPT), "")
+    if kept:
+        return f"lies in {kept}, which no plan changes"
     if path in RESERVED:
         return "has a name that the folder of copies keeps for itself"
     return ""
@@ -45,10 +46,20 @@ def plan_folder(argument: str, root: str, create: bool = False) -> str:
         if os.path.islink(at):
             raise PlanError(f"{os.path.relpath(at, base)} is a link; a plan is kept in real folders", code=USAGE)
     if create:
-        os.makedirs(wanted, exist_ok=True)
+        _make(wanted, argument)
     if not os.path.isdir(wanted):
         raise PlanError(f"there is no folder {argument!r:.200} under {base}; save makes one", code=USAGE)
     return wanted
+
+
+def _make(folder: str, argument: str) -> None:
+    try:
+        os.makedirs(folder, exist_ok=True)
+    except (FileExistsError, NotADirectoryError):
+        what = f"{argument!r:.200} is a file, or lies below one; a plan is kept in a folder"
+        raise PlanError(what, code=USAGE) from None
+    except OSError as error:
+        raise PlanError(f"the folder {argument!r:.200} cannot be made: {error.strerror}", code=ENVIRONMENT) from None
 
 
 def read_under(root: str, path: str, limit: int) -> bytes | None:
@@ -62,10 +73,10 @@ def read_under(root: str, path: str, limit: int) -> bytes | None:
         if os.path.islink(at):
             raise ValueError(f"{os.path.relpath(at, root)} is a link; links are not followed")
     try:
+        # Looked at before it is opened: opening a pipe waits for a writer.
+        if not stat.S_ISREG(os.stat(at).st_mode):
+            raise ValueError("it is no regular file")
         with open(at, "rb") as file:
-            status = os.fstat(file.fileno())
-            if not stat.S_ISREG(status.st_mode):
-                raise ValueError("it is no regular file")
             content = file.read(limit + 1)
     except (FileNotFoundError, NotADirectoryError):
         return None

@@ -16,7 +16,7 @@ from .waves import cycle
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-_DOCUMENTS = (".md", ".markdown", ".mdx", ".rst", ".adoc", ".asciidoc", ".org", ".tex")
+_DOCUMENTS = (".md", ".markdown", ".rst", ".adoc", ".asciidoc", ".org", ".tex")
 _DOCUMENT_NAMES = ("readme", "license", "licence", "notice", "authors", "contributing", "changelog", "changes", "news")
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from . import diffs
@@ -43,6 +44,16 @@ def text_of(root: str, path: str) -> str | None:
     return text
 
 
+def unworkable_files(plan: dict[str, Any], root: str) -> Iterator[Fault]:
+    """Files of the milestones that are there and that no plan can change: links, folders, what is no text."""
+    for number, one in enumerate(plan["milestones"]):
+        for at, path in enumerate(one["files"]):
+            try:
+                text_of(root, path)
+            except ValueError as error:
+                yield Fault(pointer("milestones", number, "files", at), f"{path} cannot be changed by a plan: {error}")
+
+
 def unfit_changes(plan: dict[str, Any], root: str) -> Iterator[Fault]:
     """Changes that fit neither before nor after on the tree, milestone after milestone as they are carried out."""
     at = {one["id"]: number for number, one in enumerate(plan["milestones"])}
@@ -57,9 +68,20 @@ def unfit_changes(plan: dict[str, Any], root: str) -> Iterator[Fault]:
                     raise ValueError(f"it is a diff of {named!r:.120}")
                 before = tree[path] if path in tree else text_of(root, path)
                 tree[path] = diffs.apply(change["diff"], before)
+                if tree[path] is not None:
+                    _check_above(path, tree, root)
             except ValueError as error:
                 what = f"{change['id']} ({one['id']}) does not fit {path}: {error}"
                 yield Fault(where, what, f"a new copy of it under changes/{one['id']}/, then collect")
+
+
+def _check_above(path: str, tree: dict[str, str | None], root: str) -> None:
+    """Raise ValueError where a file stands in place of a folder that the path leads through."""
+    parts = path.split("/")
+    for above in ("/".join(parts[:at]) for at in range(1, len(parts))):
+        there = tree[above] is not None if above in tree else os.path.isfile(os.path.join(root, above))
+        if there:
+            raise ValueError(f"{above} is a file, and no folder to put it in")
 
 
 def _missing_changes(plan: dict[str, Any], stage: str) -> Iterator[Fault]:

@@ -54,10 +54,12 @@ def save(folder: str, plan: Any, base: int) -> Saved:
 
     Raises PlanError, and changes nothing, where somebody has written that version meanwhile.
     """
-    if base and canonical(load(folder, base)[1]) == canonical(plan):
+    if base and _holds(folder, base, plan):
         render(folder)
         return Saved(base, os.path.join(folder, f"plan.{base}.json"), False)
     number = base + 1
+    if not _VERSION.fullmatch(f"plan.{number}.json"):
+        raise PlanError(f"there is no version after {base}; move the versions that are no longer wanted elsewhere")
     path = os.path.join(folder, f"plan.{number}.json")
     part = _write_beside(path, stored(plan))
     try:
@@ -77,6 +79,14 @@ def save(folder: str, plan: Any, base: int) -> Saved:
     return Saved(number, path, True)
 
 
+def _holds(folder: str, version: int, plan: Any) -> bool:
+    """Whether a version has the same content; one that is damaged has not, and the next one takes its place."""
+    try:
+        return canonical(load(folder, version)[1]) == canonical(plan)
+    except PlanError:
+        return False
+
+
 def render(folder: str) -> str:
     """Write the latest version as Markdown and return the path; an unchanged file is left alone."""
     number, plan = load(folder)
@@ -88,7 +98,12 @@ def render(folder: str) -> str:
     except ValueError:
         pass
     part = _write_beside(path, text)
-    os.replace(part, path)
+    try:
+        os.replace(part, path)
+    except OSError as error:
+        os.unlink(part)
+        what = f"version {number} is kept, and {READABLE} beside it cannot be written: {error.strerror}"
+        raise PlanError(what, code=ENVIRONMENT) from None
     _sync(folder)
     return path
 
