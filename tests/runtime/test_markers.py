@@ -10,7 +10,7 @@ from skills.lib import markers
 from skills.lib.runtime import Desk
 from skills.lib.testing.agent import Agent
 from skills.lib.workflow.caller import Caller
-from skills.lib.workflow.core import StepDef
+from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
 
 Factory = Callable[[str], Agent]
@@ -72,6 +72,15 @@ def test_a_marker_that_cannot_be_written_is_rather_missing_than_old(agent: Facto
 @pytest.mark.parametrize("tools", [["read", "shell(git)", "shell"], "read", []])
 def test_tools_have_canonical_names(tools: list[str]) -> None:
     StepDef("look", "Look", next={Outcome.OK: None}, tools=tools)
+
+
+def test_a_step_without_tools_has_those_of_its_workflow() -> None:
+    look = StepDef("look", "Look", next={Outcome.OK: "tell"})
+    tell = StepDef("tell", "Tell", next={Outcome.OK: None}, tools=["write"])
+    workflow = Workflow("tools", look, tell, tools=["read"])
+    assert [workflow.tools_of(step) for step in workflow.steps] == [("read",), ("write",)]
+    assert Workflow.from_data(workflow.to_data()) == workflow
+    assert "tools" not in Workflow("tools", look).to_data()
 
 
 @pytest.mark.parametrize("tool", ["Bash", "shell()", "shell(rm -rf)", "shell(a;b)", "shell(a", "reed", ""])

@@ -198,7 +198,8 @@ class Workflow(Value):
     """A named graph of steps; the first is the start unless ``start`` says otherwise.
 
     ``params`` holds the Arg of the run and of leaving a step; ``output`` is ``xml`` or ``text``. ``closing`` says what
-    is to be done once the run is at its end; it may name a run parameter as ``{name}``.
+    is to be done once the run is at its end; it may name a run parameter as ``{name}``. ``tools`` are those of every
+    step that names none of its own.
     """
 
     __slots__ = (
@@ -210,6 +211,7 @@ class Workflow(Value):
         "start",
         "output",
         "closing",
+        "tools",
         "_by_id",
         "_fingerprint",
     )
@@ -221,6 +223,7 @@ class Workflow(Value):
     start: str
     output: str
     closing: str
+    tools: tuple[str, ...]
     _by_id: dict[str, StepDef]
     _fingerprint: str
 
@@ -234,6 +237,7 @@ class Workflow(Value):
         start: str | None = None,
         output: str = "xml",
         closing: str = "",
+        tools: Sequence[str] = (),
     ) -> None:
         if output not in ("xml", "text"):
             raise ValueError(f"workflow {name!r} output: {output!r} is not one of xml, text")
@@ -256,6 +260,7 @@ class Workflow(Value):
             start=start if start is not None else (steps[0].id if steps else ""),
             output=output,
             closing=closing,
+            tools=_tools(tools, f"workflow {name!r}"),
             _by_id={step.id: step for step in reversed(steps)},
             _fingerprint="",
         )
@@ -281,6 +286,10 @@ class Workflow(Value):
         """The position of a step, 1 to n."""
         return next(at for at, step in enumerate(self.steps, 1) if step.id == step_id)
 
+    def tools_of(self, step: StepDef) -> tuple[str, ...]:
+        """What the agent may use in a step; none named is all."""
+        return step.tools or self.tools
+
     def run_params(self) -> tuple[Arg, ...]:
         """The parameters fixed when a run opens."""
         return tuple(arg for arg in self.params if arg.step is None)
@@ -297,7 +306,7 @@ class Workflow(Value):
             "description": self.description,
             "start": self.start,
             "output": self.output,
-            **({"closing": self.closing} if self.closing else {}),
+            **{name: value for name, value in (("closing", self.closing), ("tools", list(self.tools))) if value},
             "params": [_plain(arg) for arg in self.params],
             "steps": [_plain_fields(step) for step in self.steps],
         }
@@ -323,6 +332,7 @@ class Workflow(Value):
                 start=data.get("start"),
                 output=data.get("output", "xml"),
                 closing=data.get("closing", ""),
+                tools=data.get("tools", ()),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise SkillError(f"this is not a workflow's data: {type(error).__name__}: {error}") from error

@@ -203,7 +203,7 @@ def standing(workflow: Workflow, run: Run, caller: Caller) -> dict[str, Any]:
         "title": step.title,
         "turn": run.turn,
         "status": run.status,
-        "tools": list(step.tools),
+        "tools": list(workflow.tools_of(step)),
         "next": next_command(workflow, run, caller),
     }
 
@@ -232,8 +232,9 @@ def _attributes(workflow: Workflow, run: Run, step: StepDef) -> dict[str, object
     }
     if run.iteration > 1 or step.max_iterations:
         attributes["iteration"] = run.iteration
-    if step.tools:
-        attributes["tools"] = " ".join(step.tools)
+    tools = workflow.tools_of(step)
+    if tools:
+        attributes["tools"] = " ".join(tools)
     return attributes
 
 

@@ -39,6 +39,7 @@ RETROSPECTIVE: list[Requirement] = [
     Field("departures", "list", maximum=20, help='each "milestone | planned | done | why"; [] where there is none'),
     Field("lessons", "list", maximum=10, help='each "what happened | what to do next time"; [] where there is none'),
     Field("open", "list", maximum=20, help='each "what is open | who can close it"; [] where nothing is'),
+    Command(["executor_approval.py", "{plan}", "{unapproved}"], 60, help="the plan is still the one that was approved"),
     Command(["project_checks.py", "{plan}"], 7200, help="the plan's own test, lint and type commands end with 0"),
 ]
 

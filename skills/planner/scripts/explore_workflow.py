@@ -101,6 +101,7 @@ WORKFLOW = Workflow(
         requires=REPORT,
         forbidden=FORBIDDEN,
     ),
+    tools=["read", "search", "write", "shell", "web"],
     title="Exploration for a plan",
     description="Explores a project from one side, for whoever plans a request.",
     params=[

@@ -223,6 +223,7 @@ WORKFLOW = Workflow(
     ),
     DOCUMENTED[0],
     altered(DOCUMENTED[1], actions=[PROMPTS["approved"]], needs=["request", "plan"]),
+    tools=["read", "search", "write", "shell", "web", "agent", "ask"],
     title="Planner",
     description="Turns a request into an approved plan: explored, agreed with the user, written, reviewed three times.",
     closing=PROMPTS["closing"],

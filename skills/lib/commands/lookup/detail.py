@@ -120,7 +120,8 @@ def _requirements(workflow: Workflow, step: StepDef) -> list[list[str]]:
         elif isinstance(spec, Command):
             lines.append([" ".join(spec.argv), f"a command that exits 0 within {spec.timeout:g} s", spec.help])
     if isinstance(step.handler, Person):
-        lines.append(["(answer)", "one of " + ", ".join(step.handler.choices) or "a text", step.handler.question])
+        choices = ", ".join(step.handler.choices)
+        lines.append(["(answer)", f"one of {choices}" if choices else "a text", step.handler.question])
     return lines
 
 

@@ -80,6 +80,7 @@ WORKFLOW = Workflow(
         requires=JUDGED,
         forbidden=FORBIDDEN,
     ),
+    tools=["read", "search", "write", "shell", "web"],
     title="Review of implemented code",
     description="Reviews the code that an executed plan brought: run, held against the plan, and probed.",
     params=[Arg("plan", help="the folder that the plan is kept in")],

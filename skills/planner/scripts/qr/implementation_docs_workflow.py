@@ -68,6 +68,7 @@ WORKFLOW = Workflow(
         requires=JUDGED,
         forbidden=FORBIDDEN,
     ),
+    tools=["read", "search", "write", "shell", "web"],
     title="Review of comments and documents",
     description="Reviews the comments and documents of an executed plan: true to the code, complete, timeless.",
     params=[Arg("plan", help="the folder that the plan is kept in")],

@@ -85,6 +85,7 @@ WORKFLOW = Workflow(
         requires=[Field("items", "items", help="one object per answer; on a re-verification exactly the items given")],
         forbidden=FORBIDDEN,
     ),
+    tools=["read", "search", "write", "shell", "web"],
     title="Review of a plan's code",
     description="Reviews the code of a plan's milestones, item by item, before it touches the project.",
     params=[

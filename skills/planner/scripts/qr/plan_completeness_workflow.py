@@ -73,6 +73,7 @@ WORKFLOW = Workflow(
         requires=[Field("items", "items", help="one object per answer; on a re-verification exactly the items given")],
         forbidden=FORBIDDEN,
     ),
+    tools=["read", "search", "write", "shell", "web"],
     title="Review of a plan's completeness",
     description="Reviews whether a plan is complete and can be carried out, item by item, before code is written.",
     params=[

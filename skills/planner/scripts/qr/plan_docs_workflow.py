@@ -66,6 +66,7 @@ WORKFLOW = Workflow(
         requires=[Field("items", "items", help="one object per answer; on a re-verification exactly the items given")],
         forbidden=FORBIDDEN,
     ),
+    tools=["read", "search", "write", "shell", "web"],
     title="Review of a plan's documentation",
     description="Reviews the comments and documents of a plan's changes, item by item, before they touch the project.",
     params=[

@@ -74,6 +74,7 @@ WORKFLOW = Workflow(
         requires=JUDGED,
         forbidden=FORBIDDEN,
     ),
+    tools=["read", "search", "write", "shell", "web"],
     title="Reconciliation of a milestone",
     description="Finds out whether one milestone of a plan is done already, in part, or not.",
     params=[
