@@ -16,7 +16,13 @@ from skills.lib.runtime import loading
 ROOT = Path(__file__).resolve().parents[2]
 PAGES = sorted(
     page
-    for folder in (ROOT, ROOT / "docs", ROOT / "skills" / "lib" / "workflow", ROOT / "conventions")
+    for folder in (
+        ROOT,
+        ROOT / "docs",
+        ROOT / "docs" / "hosts",
+        ROOT / "skills" / "lib" / "workflow",
+        ROOT / "conventions",
+    )
     for page in folder.glob("*.md")
 )
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -55,6 +61,9 @@ def test_every_page_of_docs_is_listed() -> None:
     listed = (ROOT / "docs" / "README.md").read_text(encoding="utf-8")
     for page in (ROOT / "docs").glob("*.md"):
         assert f"({page.name})" in listed or page.name == "README.md", page.name
+    hosts = (ROOT / "docs" / "hosts" / "README.md").read_text(encoding="utf-8")
+    for page in (ROOT / "docs" / "hosts").glob("*.md"):
+        assert f"({page.name})" in hosts or page.name == "README.md", page.name
 
 
 @pytest.mark.parametrize("page", ["README.md", "docs/authoring.md", "docs/protocol.md", "docs/architecture.md"])

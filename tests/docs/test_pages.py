@@ -21,6 +21,8 @@ PAGES: list[Any] = [
     "docs/architecture.md",
     pytest.param("docs/authoring.md", marks=pytest.mark.req("W-20")),
     "docs/cli.md",
+    pytest.param("docs/hooks.md", marks=pytest.mark.req("H-02")),
+    pytest.param("docs/hosts/README.md", marks=pytest.mark.req("H-01", "H-04")),
     "docs/lockstep.rng",
     pytest.param("docs/migrating.md", marks=pytest.mark.req("W-14")),
     pytest.param("docs/protocol.md", marks=pytest.mark.req("W-11", "W-24")),

@@ -90,7 +90,7 @@ def show(screen: Screen, plan: Plan, project: str, dry_run: bool, as_json: bool)
     kept = plan.kept()
     if kept:
         many = "1 file stays as you have it" if len(kept) == 1 else f"{len(kept)} files stay as you have them"
-        screen.say(f"{many}, against what was asked for; --force replaces or removes them:")
+        screen.say(f"{many}, against what was asked for; --force replaces or removes what you changed:")
         for change in kept:
             screen.say(f"  {shown_path(change.path, plan.place, project)}: {change.what}, {change.why}")
     return code_of(plan)
