@@ -229,7 +229,7 @@ def test_a_full_run_asks_the_weak_again_keeps_the_rest_and_ends_in_an_answer(age
         "\n\nThe earlier answer: P2 answered in round one, and says in full what it rests on."
     )
     lost = agent.run_command(again.children[1].command).context["perspective"]
-    assert lost == f"{OPPONENT}\n\nAsked again. What was missing: nobody came back: the host killed it"
+    assert lost == OPPONENT
 
     gate = worked_out(agent, again, said="answered in round two")
     assert gate.root.get("iteration") == "2"
@@ -383,9 +383,17 @@ def test_the_gate_is_not_reached_while_a_sub_agent_is_out(agent: Agent) -> None:
 @pytest.mark.parametrize(
     "step, wrong, why",
     [
-        ("plan", {"parts": ["Which? | a count", "Q2 | Who? | users"]}, "it does not begin with Q1"),
+        ("characterize", {"tests": ["it says a number", "T2 | x"]}, "begin it with T1"),
+        ("synthesize", {"claims": ["S1 | it will | P1", "S2 | a | b | c"]}, "3 parts; write S1 | claim | rests on"),
+        ("refine", {"claims": ["S2 | a | b | c", "S2 | d | e | f"]}, "S2 is given twice"),
+        ("refine", {"claims": ["names will change", "S2 | d | e | f"]}, "write S1 | claim | rests on"),
+        (
+            "plan",
+            {"parts": ["Which? | a count", "Q2 | Who? | users"]},
+            "begin it with Q1; the form is Q1 | sub-question",
+        ),
         ("plan", {"parts": ["Q1 | Which?", "Q2 | Who? | users"]}, "2 parts; write Q1 | sub-question"),
-        ("design", {"perspectives": [RECORD, JOINER, "P4 x | y? | z | w"]}, "it does not begin with P3"),
+        ("design", {"perspectives": [RECORD, JOINER, "P4 x | y? | z | w"]}, "begin it with P3"),
         ("design", {"perspectives": [RECORD, JOINER, "P3 x | y? | z"]}, "3 parts; write P1 name | its question"),
         (
             "design",
@@ -394,9 +402,9 @@ def test_the_gate_is_not_reached_while_a_sub_agent_is_out(agent: Agent) -> None:
         ),
         ("design", {"perspectives": [RECORD, JOINER, "P3 | y? | z | w"]}, "it has no name"),
         ("design", {"coverage": ["Q1 | P1, P7", "Q2 | P2"]}, "there is no P7"),
-        ("design", {"coverage": ["Q1 | P1", "Q3 | P2"]}, 'Q2 has no perspective; add "Q2 | P1"'),
+        ("design", {"coverage": ["Q1 | P1", "Q3 | P2"]}, 'Q2 has no perspective; add "Q2 | "'),
         ("design", {"perspectives": [RECORD, JOINER]}, "2 entries is out of range"),
-        ("revise", {"perspectives": [JOINER, RECORD, OPPONENT]}, "it does not begin with P1"),
+        ("revise", {"perspectives": [JOINER, RECORD, OPPONENT]}, "begin it with P1"),
     ],
 )
 def test_a_plan_or_design_out_of_form_is_refused_and_the_right_one_goes_on(
@@ -426,6 +434,34 @@ def test_a_judgement_that_leaves_an_answer_out_is_refused(agent: Agent, wrong: d
     assert (refused.exit_code, refused.kind) == (3, "refused")
     assert why in refused.why
     assert agent.follow(refused, **SOUND).step == "aggregate"
+
+
+@pytest.mark.parametrize(
+    "step, wrong, why",
+    [
+        ("gather", {"found": ["two of three | CHANGELOG.md:1-3"]}, "begin it with F1; the form is F1 | fact | source"),
+        ("answer", {"claims": ["A1 | two of three"]}, "2 parts; write A1 | claim | rests on"),
+        ("question", {"questions": ["V1 | How many?"]}, "2 parts; write V1 | question | look in"),
+        ("verify", {"answers": ["V2 | observed | two | CHANGELOG.md"]}, "answers: V1 has no entry"),
+        (
+            "verify",
+            {"answers": ["V1 | sure | two | CHANGELOG.md"]},
+            "its second part is one of observed, known, unknown",
+        ),
+        ("challenge", {"standing": ["A1 | fine | by V1"]}, "one of upheld, changed, refuted, open"),
+        ("challenge", {"standing": ["A2 | upheld | by V1"]}, "standing: A1 has no entry"),
+    ],
+)
+def test_a_sub_agent_cannot_leave_a_claim_or_a_question_out(
+    agent: Agent, step: str, wrong: dict[str, Any], why: str
+) -> None:
+    block = agent.run_command(come_to(agent, "dispatch").children[0].command)
+    while block.step != step:
+        block = agent.follow(block, **WORKED[block.step])
+    refused = agent.follow(block, **{**WORKED[step], **wrong})
+    assert (refused.exit_code, refused.kind) == (3, "refused")
+    assert why in refused.why
+    assert agent.follow(refused, **WORKED[step]).exit_code == 0
 
 
 @pytest.mark.req("W-03")

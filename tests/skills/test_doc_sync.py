@@ -178,8 +178,11 @@ def test_a_run_leads_from_drift_to_documents_that_are_true(agent: Follower, audi
     failed = review(agent, agent.follow(early, INDEXED), "FAIL")
     assert (failed.at, failed.root.get("iteration")) == ("migrate", "2")
     assert failed.context["documents.findings"] == f"- true-1 (MUST) a lock is held for 5 s: {FAULT}"
+    assert failed.context["migrate.settled"].startswith("- D3 | done | docs/storage.md:3 says 5 s\n")
     put(project, {"docs/storage.md": MENDED})
-    again = agent.follow(agent.follow(failed, SETTLED), INDEXED)
+    indexes = agent.follow(failed, SETTLED)
+    assert indexes.context["indexes.indexes"].endswith("src/CLAUDE.md | write.py added")
+    again = agent.follow(indexes, INDEXED)
     assert "iteration 2 of 5, re-verification" in again.words("STATE")
     report = review(agent, again, "PASS")
     assert report.context["migrate.log"].count("D3 | done") == 2
@@ -187,6 +190,18 @@ def test_a_run_leads_from_drift_to_documents_that_are_true(agent: Follower, audi
     assert (done.at, done.result) == ("done", REPORTED)
     assert (project / "docs/storage.md").read_text(encoding="utf-8") == MENDED
     assert check(project, "list", "repo", ".") == (1, [FOUND[2]])
+
+
+@pytest.mark.req("W-04")
+def test_the_reviewer_learns_what_was_left_to_the_user(agent: Follower, audit: Block, project: Path) -> None:
+    put(project, {"docs/storage.md": MENDED})
+    rows = ["D3 | left | src/lock.py:1 is wrong, the user decides", *SETTLED["settled"][1:]]
+    indexes = agent.follow(agent.follow(audit, {"findings": FINDINGS}), {"settled": rows})
+    mend_indexes(project)
+    task = agent.shell(commands(agent.follow(indexes, INDEXED))[0]).words("DO")
+    (finding,) = (finding for finding in FINDINGS if finding.startswith("D3 |"))
+    assert f"{finding} | left: src/lock.py:1 is wrong, the user decides" in task
+    assert "D4 |" not in task
 
 
 @pytest.mark.req("W-18")
@@ -270,7 +285,7 @@ def test_an_audit_that_passes_over_what_the_script_finds_is_refused(agent: Follo
     refused = agent.follow(audit, {"findings": FINDINGS[2:4]})
     assert (refused.exit_code, refused.root.get("code")) == (3, "missing-evidence")
     for fault in (FOUND[0], FOUND[1], FOUND[2], FOUND[5]):
-        assert f"no finding names {fault}" in refused.words("WHY")
+        assert f"no finding holds the line of {fault}" in refused.words("WHY")
     assert FOUND[3] not in refused.words("WHY")
     assert agent.follow(refused, {"findings": FINDINGS}).at == "migrate"
 
@@ -297,7 +312,10 @@ def test_a_finding_of_the_audit_has_all_its_parts(project: Path, row: str, why: 
     "rows, why",
     [
         (["D3 | done | x", "D4 | left | y"], "D6 is missing"),
-        (["D1 | done | x", "D3 | done | x", "D4 | left | y", "D6 | done | x"], "D1 is no finding that is settled here"),
+        (
+            ["D1 | done | x", "D3 | done | x", "D4 | left | y", "D6 | done | x"],
+            "D1 gets no row here: no finding, or of kind index or exempt",
+        ),
         (["D3 | done | x", "D3 | done | x", "D4 | left | y", "D6 | done | x"], "D3 is given twice"),
         (["D3 | done", "D4 | left | y", "D6 | done | x"], "'D3 | done': write D1 | done | what stands where now"),
     ],

@@ -244,8 +244,11 @@ def test_a_plan_is_carried_out_reviewed_mended_documented_and_run_green(crew: Cr
         "retrospective -ok-> done",
     ]
     [last] = [event for event in crew.agent.events(crew.run) if event.kind == "finished"]
-    assert [(proof["what"], proof["exit"]) for proof in last.detail["evidence"]] == [(f"project_checks.py {WHERE}", 0)]
-    assert "passed test: " in last.detail["evidence"][0]["output"]
+    assert [(proof["what"], proof["exit"]) for proof in last.detail["evidence"]] == [
+        (f"executor_approval.py {WHERE} a test", 0),
+        (f"project_checks.py {WHERE}", 0),
+    ]
+    assert "passed test: " in last.detail["evidence"][1]["output"]
     for files in DONE.values():
         for path, text in files.items():
             assert (root / path).read_text() == text
@@ -382,13 +385,29 @@ def approve(root: Path, where: str, status: str = "done", workflow: str = "plann
         status=status,
         turn=20,
     )
-    ledger.commit(None, Move(run, "opened", {}), "agent", {})
+    opened = ledger.commit(None, Move(run, "opened", {}), "agent", {})
+    proof = {"kind": "command", "ok": True, "output": plan_data(root, "check", WHERE, "--stage", "documented")}
+    ledger.commit(opened, Move(opened, "moved", {"from": "document", "evidence": [proof]}), "agent")
     ledger.close()
 
 
 @pytest.mark.parametrize("where", [WHERE, "./plans/../plans/shop/"])
 def test_a_plan_that_a_finished_planner_approved_is_carried_out(crew: Crew, root: Path, where: str) -> None:
     approve(root, where)
+    assert crew.begin(unapproved=None).step == "reconcile"
+
+
+def test_a_plan_that_was_changed_since_it_was_approved_is_not_carried_out(crew: Crew, root: Path) -> None:
+    approve(root, WHERE)
+    changed = json.loads((root / WHERE / "plan.2.json").read_text(encoding="utf-8"))
+    changed["testing"]["commands"]["test"] = [["true"]]
+    (root / "changed.json").write_text(json.dumps(changed), encoding="utf-8")
+    plan_data(root, "save", WHERE, "changed.json")
+    refused = crew.begin(unapproved=None)
+    assert refused.code == "missing-evidence"
+    assert "was changed since run abcdefgh of planner approved it: plan.3.json is not what was approved" in refused.why
+    assert "plan_data.py save plans/shop plans/shop/plan.2.json takes that one back" in refused.why
+    plan_data(root, "save", WHERE, f"{WHERE}/plan.2.json")
     assert crew.begin(unapproved=None).step == "reconcile"
 
 

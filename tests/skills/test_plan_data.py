@@ -142,6 +142,9 @@ def test_every_fault_is_told_in_one_pass_with_its_place_and_what_is_right(say: C
         (lambda text: text["milestones"][0].update(depends_on=["M-003"]), "which is of documentation and comes after"),
         (lambda text: text["milestones"][0]["files"].append("Shop/Prices.py"), "stands twice in the files of M-001"),
         (lambda text: text["milestones"][0]["files"].append(".git/config"), "lies in .git, which no plan changes"),
+        (lambda text: text["milestones"][0]["files"].append("vendor/.GIT/hooks/x"), "lies in .GIT, which no plan"),
+        (lambda text: text["milestones"][0]["files"].append("a/.lockstep/runs.db"), "lies in .lockstep, which no plan"),
+        (lambda text: text["milestones"][2]["files"].append("docs/live.mdx"), "'docs/live.mdx' is no document"),
         (lambda text: text["milestones"][0]["files"].append("REMOVED"), "keeps for itself"),
         (lambda text: text.update(title="   "), "/title: '   ' "),
     ],
@@ -242,6 +245,95 @@ def test_a_plan_is_kept_under_the_root(say: Callable[..., tuple[int, str]], wher
     code, told = say("save", where, "draft.json")
     assert code == 2
     assert "is not a folder under the project's root" in told
+
+
+def test_each_fault_is_told_once(say: Callable[..., tuple[int, str]]) -> None:
+    code, told = save(say, {"schema": 1})
+    assert (code, told.count("risks is missing")) == (1, 1)
+    assert told.endswith("plan_data.py: draft.json is not at stage draft: 10 faults, above\n")
+
+
+@pytest.mark.parametrize("where", ["taken", "taken/below", "x" * 300])
+def test_a_folder_that_cannot_be_made_is_told_without_a_traceback(
+    say: Callable[..., tuple[int, str]], where: str
+) -> None:
+    Path("draft.json").write_text(json.dumps(plan()))
+    Path("taken").write_text("a file")
+    code, told = say("save", where, "draft.json")
+    assert (code, len(told.splitlines())) == (4 if "x" in where else 2, 1)
+
+
+@pytest.mark.parametrize("content", [None, b"{", b"\xff"], ids=["pipe", "cut", "bytes"])
+def test_a_damaged_version_is_told_and_the_next_one_takes_its_place(
+    saved: Callable[..., tuple[int, str]], content: bytes | None
+) -> None:
+    damaged = Path(WHERE, "plan.2.json")
+    if content is None:
+        os.mkfifo(damaged)
+    else:
+        damaged.write_bytes(content)
+    code, told = saved("check", WHERE)
+    assert code in (1, 4)
+    assert "plan.2.json" in told
+    assert save(saved, plan()) == (0, "version 3: plans/shop/plan.3.json\n")
+    assert saved("check", WHERE)[0] == 0
+
+
+def test_no_version_is_saved_that_would_not_be_found_again(saved: Callable[..., tuple[int, str]]) -> None:
+    os.rename(Path(WHERE, "plan.1.json"), Path(WHERE, "plan.999999.json"))
+    code, told = save(saved, {**plan(), "title": "Another title"})
+    assert (code, told.startswith("plan_data.py: there is no version after 999999")) == (1, True)
+
+
+def test_a_readable_plan_that_cannot_be_written_is_told(say: Callable[..., tuple[int, str]]) -> None:
+    Path(WHERE, "plan.md").mkdir(parents=True)
+    code, told = save(say, plan())
+    assert (code, told.startswith("plan_data.py: version 1 is kept, and plan.md beside it cannot be")) == (4, True)
+    assert sorted(os.listdir(WHERE)) == ["plan.1.json", "plan.md"]
+
+
+@pytest.mark.parametrize("kind", ["link", "folder", "binary", "pipe"])
+def test_a_file_that_no_plan_can_change_is_told_before_code_is_written_for_it(
+    say: Callable[..., tuple[int, str]], root: Path, kind: str
+) -> None:
+    readme = root / "README.md"
+    readme.rename(root / "moved.md")
+    if kind == "link":
+        readme.symlink_to("moved.md")
+    elif kind == "folder":
+        readme.mkdir()
+    elif kind == "binary":
+        readme.write_bytes(b"\0")
+    else:
+        os.mkfifo(readme)
+    code, told = save(say, plan())
+    assert (code, told.startswith("/milestones/2/files/0: README.md cannot be changed by a plan: ")) == (1, True)
+
+
+def test_a_pipe_among_the_copies_is_told(saved: Callable[..., tuple[int, str]]) -> None:
+    copies()
+    os.mkfifo(Path(WHERE, "changes", "M-001", "shop", "pipe"))
+    code, told = saved("collect", WHERE)
+    assert code == 1
+    assert "changes/M-001/shop/pipe: it is no regular file" in told
+
+
+def test_no_file_is_planned_below_a_file_and_nothing_is_applied_by_halves(
+    saved: Callable[..., tuple[int, str]], root: Path
+) -> None:
+    draft = plan()
+    one = draft["milestones"][0]
+    one["files"] += ["out", "out/below"]
+    one["changes"] = [
+        {"id": f"CH-00{at}", "file": path, "diff": f"--- /dev/null\n+++ b/{path}\n@@ -0,0 +1 @@\n+x\n", "comments": []}
+        for at, path in enumerate(("out", "out/below"), 1)
+    ]
+    assert save(saved, draft)[0] == 0
+    _, told = saved("check", WHERE, "--stage", "coded")
+    assert "CH-002 (M-001) does not fit out/below: out is a file, and no folder to put it in" in told
+    code, told = saved("apply", WHERE, "M-001")
+    assert (code, told) == (4, "plan_data.py: out/below cannot be written: File exists\n")
+    assert not (root / "out").exists()
 
 
 def test_links_are_refused(saved: Callable[..., tuple[int, str]], root: Path) -> None:
@@ -400,7 +492,8 @@ def test_copies_become_the_changes_of_a_plan_that_is_then_documented(saved: Call
         "M-002 CH-004 tests/test_export.py +19 -0\n"
         "M-003 CH-005 README.md +4 -1\n",
     )
-    assert saved("check", WHERE, "--stage", "documented") == (0, "plan.2.json is at stage documented: 3 milestones\n")
+    code, told = saved("check", WHERE, "--stage", "documented")
+    assert (code, told[:-17]) == (0, "plan.2.json is at stage documented: 3 milestones, content ")
     assert saved("collect", WHERE)[1].startswith("version 2 (nothing has changed)")
 
 

@@ -312,6 +312,52 @@ def test_without_a_developer_s_copy_the_changes_are_not_left(agent: Agent, plann
     assert agent.run_command(lost.next).step == "plan-code-review"
 
 
+def test_after_its_review_the_code_stays_as_it_is(agent: Agent, planned: Block) -> None:
+    changes = gated(agent, drafted(agent, planned, sample.DRAFT), item("C-01", "plan"))
+    document = gated(agent, dispatched(agent, changes, DEVELOPER, develop(agent)), item("K-01", "M-001"))
+    last = document
+    for child in document.children:
+        last = agent.lose(document, child.id)
+    agent.write(f"{PLAN}/changes/M-002/README.md", sample.README_AFTER)
+    agent.write(f"{PLAN}/changes/M-001/COMMENTS.json", '{"src/greet.py": ["greet(): whom no name greets"]}')
+    copy = f"{PLAN}/changes/M-001/src/greet.py"
+    agent.write(copy, sample.FILES[copy].replace('"all"', '"everyone"'))
+    refused = agent.run_command(last.next)
+    assert (refused.exit_code, refused.code) == (3, "missing-evidence")
+    assert "M-001 src/greet.py: its code differs at line 1 from what the developer handed over" in refused.why
+    agent.write(copy, sample.FILES[copy])
+    assert agent.run_command(last.next).step == "plan-docs-review"
+
+
+def test_a_plan_gets_no_milestone_that_nobody_reviewed(agent: Agent, planned: Block) -> None:
+    changes = gated(agent, drafted(agent, planned, sample.ONLY_MANUAL, code=[]), item("C-01", "plan"))
+    document = agent.follow(changes)
+    hidden = json.loads(json.dumps(sample.DRAFT))
+    agent.write("hidden.json", json.dumps(hidden))
+    assert checked("plan_data.py", agent.project, "save", PLAN, "hidden.json")[0] == 0
+    refused = dispatched(agent, document, WRITER, write_texts(agent))
+    assert (refused.exit_code, refused.code) == (3, "missing-evidence")
+    assert 'code is recorded as [], and the draft has ["M-001"]' in refused.why
+
+
+@pytest.mark.parametrize("content", ['{"milestones": [{"id": "M-001", "files": 5}]}', "[" * 100_000])
+def test_a_draft_of_any_form_is_told_without_a_traceback(agent: Agent, content: str) -> None:
+    agent.write("draft.json", content)
+    code, told = checked("planner_check.py", agent.project, "draft.json", '["M-002"]', "[]")
+    assert code == 1
+    assert "Traceback" not in told
+    assert told
+
+
+def test_a_fix_round_hands_over_a_bounded_text() -> None:
+    module = loading.load_module(str(SCRIPTS / "planner_workflow.py"))
+    state = {"milestones": {"code": ["M-001"], "documentation": []}}
+    found = review(*[(f"K-{at}", "M-001", "x" * 90_000) for at in range(20)])
+    [target] = module.to_develop(StepContext(run_state=state, reviews={"plan-code": found}))
+    assert len(target) < 6_000
+    assert target.endswith("; and 8 more, which come back with the next review")
+
+
 def review(*items: tuple[str, str, str], iteration: int = 1) -> dict[str, Any]:
     """A failed review of items as id, scope and finding."""
     made = [

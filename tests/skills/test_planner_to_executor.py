@@ -195,7 +195,8 @@ def test_the_executor_neither_begins_unapproved_nor_ends_red(story: Story) -> No
     assert "AssertionError: 180 != 18" in red.why
     assert "2 commands, 1 failed" in red.why
     [last] = [event for event in story.agent.events(story.carried_out) if event.kind == "finished"]
-    [proof] = last.detail["evidence"]
+    approved, proof = last.detail["evidence"]
+    assert approved["output"].startswith(f"approved by run {story.planned} of planner")
     assert (proof["what"], proof["exit"]) == (f"project_checks.py {PLAN}", 0)
 
 
@@ -314,7 +315,8 @@ def test_the_page_of_the_carrying_out_shows_its_way_and_what_was_refused(story: 
     assert findings(root, "implementation-docs")[0] == ["examples", "FAIL", "PASS", MENDED]
     [refused] = root.xpath("//div[@class='event refused']")
     assert "AssertionError: 180 != 18" in told(refused)
-    [(what, result)] = proofs(root, "9 retrospective")
+    [(approval, _), (what, result)] = proofs(root, "9 retrospective")
+    assert approval.startswith(f"executor_approval.py {PLAN}")
     assert (what, result.startswith("holds, exit 0 ")) == (f"project_checks.py {PLAN}", True)
     assert result.endswith("2 commands, 0 failed")
     sent = root.xpath("//main/details[@class='stay'][starts-with(summary/strong, '3 implement')]//ul[li/a]/li")

@@ -163,11 +163,17 @@ def picked(block: Block) -> list[str]:
     return [child.get("target", "") for child in block.root.iterfind("DISPATCH/child")]
 
 
+def judged(findings: list[str]) -> Values:
+    """The findings, and every other candidate dismissed."""
+    places = [row.partition(" |")[0] for row in SEARCHED["candidates"]]
+    rest = [f"{place} | below the threshold" for place in places if place not in " ".join(findings)]
+    return {"findings": findings, "dismissed": rest}
+
+
 def explore(agent: Follower, command: str, findings: list[str]) -> Block:
     """Walk the five steps of one explorer."""
     block = agent.shell(command)
-    judged: Values = {"findings": findings, "dismissed": []}
-    reports: list[Values] = [GROUND, SIGNS, SEARCHED, judged, {"summary": SUMMARY}]
+    reports: list[Values] = [GROUND, SIGNS, SEARCHED, judged(findings), {"summary": SUMMARY}]
     for values in reports:
         block = agent.follow(block, values)
     return block
@@ -182,7 +188,8 @@ def review(agent: Follower, block: Block, status: str) -> Block:
     ]
     done = agent.follow(agent.shell(command), {"items": json.dumps(items)})
     gate = agent.shell(done.next)
-    assert gate.at == "work-items-gate"
+    assert (gate.at, gate.context["synthesize.items_file"]) == ("work-items-gate", ITEMS_FILE)
+    assert gate.context["explore.pick"].startswith("seed 1: ")
     return agent.shell(gate.next)
 
 
@@ -319,8 +326,9 @@ def test_findings_are_numbered_and_only_those_that_hold_go_on(agent: Follower, t
     ]
     cluster = agent.follow(triage, TRIAGED)
     assert cluster.context["triage.holding"].splitlines() == [
-        f"- F1 | {ERRORS} | {ERROR_FINDING.replace('SHOULD', 'MUST')}",
-        f"- F2 | {TWO_WAYS} | {ROUND_FINDING}",
+        f"- F1 | {ERRORS} | {ERROR_FINDING.replace('SHOULD', 'MUST')}"
+        " | seen: an order is gone and nobody sees it, load.py:7 passes",
+        f"- F2 | {TWO_WAYS} | {ROUND_FINDING} | seen: the two totals of one order differ by a cent",
     ]
 
 
@@ -388,9 +396,29 @@ def test_a_triage_that_loses_a_finding_is_refused_and_can_be_put_right(agent: Fo
     ],
 )
 def test_a_finding_has_a_place_and_a_severity(project: Path, findings: list[str], why: str) -> None:
-    code, lines = check(project, "findings", findings)
+    code, lines = check(project, "findings", findings, [], [])
     assert code == 1
     assert why in lines[0]
+
+
+@pytest.mark.parametrize(
+    "findings, dismissed, wanted",
+    [
+        ([ROUND_FINDING], ["shop/load.py:6 | best effort"], []),
+        (["shop/cart.py:5 | SHOULD | two ways, also shop/load.py:6-7 | the second"], [], []),
+        ([ROUND_FINDING], [], ["the candidate shop/load.py:6 is in no finding and not dismissed"]),
+        (
+            [],
+            ["shop/cart.py:51 | x", "shop/load.py:6 | y"],
+            ["the candidate shop/cart.py:5 is in no finding and not dismissed"],
+        ),
+    ],
+)
+def test_each_candidate_is_a_finding_or_dismissed(
+    project: Path, findings: list[str], dismissed: list[str], wanted: list[str]
+) -> None:
+    candidates = ["shop/cart.py:5 | rounds", "shop/load.py:6-7 | passes"]
+    assert check(project, "findings", findings, candidates, dismissed) == (bool(wanted), wanted)
 
 
 def test_an_explorer_whose_finding_has_no_place_is_refused_and_goes_on(agent: Follower, exploring: Block) -> None:
@@ -400,7 +428,8 @@ def test_an_explorer_whose_finding_has_no_place_is_refused_and_goes_on(agent: Fo
     refused = agent.follow(block, {"findings": ["the error is lost"], "dismissed": []})
     assert (refused.exit_code, refused.root.get("code")) == (3, "missing-evidence")
     assert "it does not begin with path:line" in refused.words("WHY")
-    assert agent.follow(refused, {"findings": [ERROR_FINDING], "dismissed": []}).at == "report"
+    assert "the candidate shop/cart.py:5 is in no finding and not dismissed" in refused.words("WHY")
+    assert agent.follow(refused, judged([ERROR_FINDING])).at == "report"
 
 
 def test_work_items_that_do_not_hold_together_are_refused(agent: Follower, triage: Block, project: Path) -> None:
@@ -437,13 +466,30 @@ def test_good_work_items_have_no_fault(project: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    "left, why",
+    [
+        (["C2 | the export reads both, shop/cart.py:5"], []),
+        (["C2"], ['left is a list of texts, each "C2 | why no item serves it"']),
+        ("C2 | x", ['left is a list of texts, each "C2 | why no item serves it"']),
+        (["C1 | x"], ["C1 in left is not ruled refactor", "no item serves C2, which is ruled refactor"]),
+        ([], ["the file holds no item"]),
+    ],
+)
+def test_a_cluster_that_the_review_found_better_left_needs_no_item(project: Path, left: Any, why: list[str]) -> None:
+    write_items(project)
+    file = project / ITEMS_FILE
+    file.write_text(json.dumps({"pick": PICK, "items": [], "left": left}), encoding="utf-8")
+    assert check(project, "items", ITEMS_FILE, PICK, ["F1 | x"], list(WEIGHED["weighed"]))[1] == why
+
+
+@pytest.mark.parametrize(
     "changes, why",
     [
         ({"size": "tiny"}, "item 1 (W1): size is one of small, medium, large"),
         ({"id": "1"}, "item 1 (1): an id is W and a number, such as W1"),
         ({"proof": " "}, "item 1 (W1): proof is missing or not a text"),
         ({"requires": "W2"}, "item 1 (W1): requires is missing or not a list of texts"),
-        ({"owner": "me"}, "item 1 (W1): there is no key 'owner'"),
+        ({"owner": "me"}, "item 1 (W1): 'owner' is no key of an item; take it out"),
         ({"findings": ["F9"]}, "W1 cites F9, which is not a finding that holds"),
         ({"findings": []}, "W1 cites no findings"),
         ({"places": []}, "W1 cites no places"),
@@ -483,7 +529,7 @@ def test_an_order_that_cannot_be_followed_is_named(
 
 
 def test_a_file_without_items_or_of_another_pick_is_refused(project: Path) -> None:
-    assert faults(project) == ['the file holds {"pick": …, "items": […]} with one item or more']
+    assert faults(project) == ["the file holds no item"]
     assert faults(project, "W1") == ["item 1 is not an object"]
     assert faults(project, ITEM, pick="seed 2") == [f"pick is to be, letter for letter: {PICK}"]
     served_elsewhere = check(

@@ -99,6 +99,7 @@ PROPOSE: dict[str, Any] = {
     "gives_up": "The same basket cannot be ordered twice on purpose.",
     "fails_when": "Baskets that are ordered again and again, as a subscription would.",
     "fit": "strong",
+    "corrected": [],
 }
 UNHEARD = (
     "Asked: minimal, removal, upstream. Left out for the small effort: structural, domain, stateless, first principles."
@@ -260,14 +261,18 @@ def test_a_lost_perspective_is_named_to_the_end_and_the_design_must_name_it(agen
         ("calibrate", {"effort": "huge"}, "one of small, medium, large"),
         ("calibrate", {"also": ["security"]}, "is not one of minimal, removal"),
         ("reflect", {"criteria": ["R1 | one basket is one order | send it"]}, "1 entries is out of range"),
+        ("context", {"limits": ["no new service | hard, operations"]}, "begin it with C1; the form is C1 | limit"),
+        ("reflect", {"criteria": ["R1 | one order", "R2 | no wait | time it"]}, "2 parts; write R1 | what any"),
+        ("aggregate", {"ideas": ["I1 | refuse | minimal", "drop | removal"]}, "begin it with I2"),
+        ("challenge", {"met": [*CHALLENGE["met"][:2], "K3 | all are met"]}, "write R1 yes: by what, or R1 no: why"),
         ("synthesize", {"candidates": SYNTHESIZE["candidates"][:1]}, "1 entries is out of range"),
-        ("synthesize", {"candidates": SYNTHESIZE["candidates"][1:]}, "it does not begin with K1"),
+        ("synthesize", {"candidates": SYNTHESIZE["candidates"][1:]}, "begin it with K1; the form is K1 name"),
         (
             "synthesize",
             {"candidates": ["K1 a | b | c | d", "K2 a | b | c"]},
             "3 parts; write K1 name | how it solves it",
         ),
-        ("synthesize", {"candidates": ["K1 a | b | c | d", "K2 | b | c | d"]}, "candidate 2"),
+        ("synthesize", {"candidates": ["K1 a | b | c | d", "K2 | b | c | d"]}, "there is no name after K2"),
         ("challenge", {"attacks": CHALLENGE["attacks"][:2]}, 'K3 has none; add "K3 | what happens | holds"'),
         ("challenge", {"attacks": [*CHALLENGE["attacks"], "K1 | slow | may be"]}, "does not begin with holds, bends"),
         ("challenge", {"attacks": [*CHALLENGE["attacks"], "all | slow | bends"]}, "one of K1, K2, K3 and a |"),
@@ -286,6 +291,24 @@ def test_a_report_out_of_form_is_refused_and_the_right_one_goes_on(
     assert (refused.exit_code, refused.kind) == (3, "refused")
     assert why in refused.why
     assert agent.follow(refused, **STEPS[step]).exit_code == 0
+
+
+@pytest.mark.parametrize(
+    "meets, why",
+    [
+        (["R1 | yes | it is found"], 'R2 is not there; add "R2 | yes or no | …"'),
+        (["R1 | mostly | it is found", "R2 | yes | 1 ms"], "write R1 | yes or no | by what; the criteria are R1, R2"),
+        (["yes, both", "R2 | yes | 1 ms"], "meets: R1 is not there"),
+    ],
+)
+def test_a_proposal_says_of_every_criterion_whether_it_is_met(agent: Agent, meets: list[str], why: str) -> None:
+    look = agent.run_command(come_to(agent, "explore").children[0].command)
+    propose = agent.follow(look, **LOOK)
+    values = {**PROPOSE, "proposal": "Look the basket up before storing it, and answer with the order it became."}
+    refused = agent.follow(propose, **{**values, "meets": meets})
+    assert (refused.exit_code, refused.kind) == (3, "refused")
+    assert why in refused.why
+    assert agent.follow(refused, **values).kind == "done"
 
 
 def test_where_every_candidate_breaks_one_may_still_be_chosen(agent: Agent) -> None:

@@ -1,8 +1,9 @@
-"""Checks what deepthink reports: the mode, the parts of the plan, the perspectives, the judgement of what came back.
+"""Checks what deepthink reports: the mode, numbered lists, the perspectives, the judgement of what came back.
 
-Called as ``mode GIVEN CHOSEN``, ``parts LIST``, ``perspectives LIST``, ``design PERSPECTIVES PARTS COVERAGE`` or
-``judged PERSPECTIVES LOST CHECKED WEAK``, each list a JSON array of texts; prints each fault and ends with 1 if there
-is one.
+Called as ``mode GIVEN CHOSEN``; with the name of a numbered list (``tests``, ``parts``, ``found``, ``claims``,
+``questions`` or ``theses``) and the list; as ``answers QUESTIONS ANSWERS``, ``standing CLAIMS STANDING``, ``kept
+THESES``, ``perspectives LIST``, ``design PERSPECTIVES PARTS COVERAGE`` or ``judged PERSPECTIVES LOST CHECKED WEAK``.
+Each list is a JSON array of texts. Prints each fault and ends with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -11,7 +12,17 @@ import json
 import re
 import sys
 
-PARTS = "Q1 | sub-question | what would settle it"
+THESES = "S1 | claim | rests on | what would refute it"
+NUMBERED = {
+    "tests": "T1 | what a good answer passes and a poor one fails",
+    "parts": "Q1 | sub-question | what would settle it",
+    "found": "F1 | fact | source",
+    "claims": "A1 | claim | rests on",
+    "questions": "V1 | question | look in: place, page or calculation",
+    "theses": THESES,
+}
+ANSWERS = ("observed", "known", "unknown")
+STANDINGS = ("upheld", "changed", "refuted", "open")
 PERSPECTIVES = "P1 name | its question | how it works | what it leaves to others"
 _ID = re.compile(r"[A-Z]\d+\b")
 _PERSPECTIVE = re.compile(r"\bP\d+\b")
@@ -31,10 +42,33 @@ def numbered_faults(lines: list[str], form: str) -> list[str]:
         parts, wanted = parts_of(line, count), f"{form[0]}{number}"
         where = f"entry {number}, {line[:60]!r}"
         if id_of(line) != wanted:
-            found.append(f"{where}: it does not begin with {wanted}")
+            found.append(f"{where}: begin it with {wanted}; the form is {form}")
         elif len(parts) != count or not all(parts):
             found.append(f"{where}: {len(parts)} parts; write {form}")
     return found
+
+
+def word_faults(field: str, asked: list[str], given: list[str], words: tuple[str, ...], count: int) -> list[str]:
+    """What is asked and has no entry, and entries without a known id, one of the words, and the rest of their parts."""
+    known = list(map(id_of, asked))
+    found = []
+    for line in given:
+        faults = entry_faults(field, line, known, count)
+        if not faults and parts_of(line, count)[1].lower() not in words:
+            faults = [f"{field} {line[:60]!r}: its second part is one of {', '.join(words)}"]
+        found += faults
+    missing = [name for name in known if name not in set(map(id_of, given))]
+    return found + [f"{field}: {name} has no entry" for name in missing]
+
+
+def thesis_faults(theses: list[str]) -> list[str]:
+    """Claims without an id of their own or without their parts; their numbers may have gaps."""
+    found, names = [], list(map(id_of, theses))
+    for name, line in zip(names, theses, strict=True):
+        parts = parts_of(line, 4)
+        if not name.startswith("S") or parts[0] != name or len(parts) != 4 or not all(parts):
+            found.append(f"claims {line[:60]!r}: write {THESES}")
+    return found + [f"claims: {name} is given twice" for name in sorted(set(names)) if name and names.count(name) > 1]
 
 
 def perspective_faults(perspectives: list[str]) -> list[str]:
@@ -59,7 +93,7 @@ def coverage_faults(perspectives: list[str], parts: list[str], coverage: list[st
         covered.setdefault(id_of(line), set()).update(ids & known)
         found += [f"coverage {line[:60]!r}: there is no {name}" for name in sorted(ids - known)]
     bare = [id_of(part) for part in parts if not covered.get(id_of(part))]
-    return found + [f'coverage: {part} has no perspective; add "{part} | P1"' for part in bare]
+    return found + [f'coverage: {part} has no perspective; add "{part} | " and those that answer it' for part in bare]
 
 
 def judgement_faults(perspectives: list[str], lost: list[str], checked: list[str], weak: list[str]) -> list[str]:
@@ -100,8 +134,14 @@ def faults(kind: str, values: list[str]) -> list[str]:
     if kind == "mode":
         return mode_faults(*values)
     lists = [json.loads(value) for value in values]
-    if kind == "parts":
-        return numbered_faults(lists[0], PARTS)
+    if kind in NUMBERED:
+        return numbered_faults(lists[0], NUMBERED[kind])
+    if kind == "kept":
+        return thesis_faults(lists[0])
+    if kind == "answers":
+        return word_faults("answers", lists[0], lists[1], ANSWERS, 4)
+    if kind == "standing":
+        return word_faults("standing", lists[0], lists[1], STANDINGS, 3)
     if kind == "perspectives":
         return perspective_faults(lists[0])
     if kind == "design":
@@ -109,14 +149,23 @@ def faults(kind: str, values: list[str]) -> list[str]:
     return judgement_faults(*lists)
 
 
-COUNTS = {"mode": 2, "parts": 1, "perspectives": 1, "design": 3, "judged": 4}
+COUNTS = {
+    **dict.fromkeys(NUMBERED, 1),
+    "mode": 2,
+    "kept": 1,
+    "answers": 2,
+    "standing": 2,
+    "perspectives": 1,
+    "design": 3,
+    "judged": 4,
+}
 
 
 def main(arguments: list[str]) -> int:
     """Print the faults of what is named; 0 if there are none."""
     kind, values = (arguments[0], arguments[1:]) if arguments else ("", [])
     if COUNTS.get(kind) != len(values):
-        print("usage: check_thinking.py mode|parts|perspectives|design|judged VALUE…")
+        print(f"usage: check_thinking.py {'|'.join(COUNTS)} VALUE…")
         return 2
     found = faults(kind, values)
     for fault in found:

@@ -39,6 +39,7 @@ NATURE: list[Requirement] = [
     Field("chosen", choices=("quick", "full"), help="how this run goes on; what --mode says, unless that is auto"),
     Field("why", minimum=20, maximum=400, help="what speaks for that mode"),
     Command(["check_thinking.py", "mode", "{mode}", "{chosen}"], 60, help="chosen agrees with the run's --mode"),
+    Command(["check_thinking.py", "tests", "{tests}"], 60, help="T1, T2, … without a gap"),
 ]
 CASES: list[Requirement] = [
     Field(
@@ -94,6 +95,7 @@ THESIS: list[Requirement] = [
     Field("answer", minimum=40, maximum=3000, help="the answer, its first sentence the answer itself"),
     Field("claims", "list", minimum=2, maximum=10, help='each "S1 | claim | rests on | what would refute it"'),
     Field("weakest", minimum=20, maximum=500, help="the claim that you would bet on least, and why"),
+    Command(["check_thinking.py", "theses", "{claims}"], 60, help="S1, S2, … with their four parts"),
 ]
 PASS: list[Requirement] = [
     Field("attack", minimum=20, maximum=1200, help="the strongest thing tried against the answer this pass"),
@@ -101,6 +103,7 @@ PASS: list[Requirement] = [
     Field("answer", minimum=40, maximum=3000, help="the answer as it stands now, whole"),
     Field("claims", "list", minimum=2, maximum=10, help='all as they stand now: "S1 | claim | rests on | refuted by"'),
     Field("open", "list", maximum=8, help='each "what is open | how it could turn the answer"; [] where nothing'),
+    Command(["check_thinking.py", "kept", "{claims}"], 60, help="each claim has its S number and four parts"),
 ]
 GIVEN: list[Requirement] = [
     Field("answer", minimum=20, maximum=1000, help="the answer in a few sentences, with how sure it is"),
@@ -134,7 +137,7 @@ def plan(ctx: StepContext) -> Outcome:
 
 
 def asked(ctx: StepContext) -> list[str]:
-    """Every perspective; after a partial round the weak ones alone, each with what was missing and what it had said."""
+    """Every perspective; after a partial round the lost, and the weak with what they said and what it lacked."""
     perspectives = ctx.run_state["revise"]["perspectives"]
     gate = ctx.run_state.get("gate", {})
     if gate.get("verdict") != "partial":
@@ -143,9 +146,11 @@ def asked(ctx: StepContext) -> list[str]:
     said = {entry["perspective"]: entry.get("answer", "") for entry in ctx.run_state["dispatch"]["answers"]}
     targets = []
     for line in gate["again"]:
-        target = f"{whole[id_of(line)]}\n\nAsked again. What was missing: {line.partition('|')[2].strip()}"
-        earlier = said.get(id_of(line), "")
-        targets.append(f"{target}\n\nThe earlier answer: {earlier}" if earlier else target)
+        target, earlier = whole[id_of(line)], said.get(id_of(line), "")
+        if earlier:
+            missing = line.partition("|")[2].strip()
+            target = f"{target}\n\nAsked again. What was missing: {missing}\n\nThe earlier answer: {earlier}"
+        targets.append(target)
     return targets
 
 
@@ -270,7 +275,10 @@ WORKFLOW = Workflow(
         "revise",
         "Revise the design",
         {Outcome.OK: ("dispatch", "every fault is settled, and every line can be understood by a stranger")},
-        [*QUESTION, "clarify.bounds", *PLAN, "design.perspectives", "critique.faults", "critique.absent"],
+        [
+            *(*QUESTION, "clarify.bounds", *PLAN, "design.perspectives", "design.coverage"),
+            *("critique.faults", "critique.absent"),
+        ],
         MENDED,
     ),
     step(
@@ -311,7 +319,10 @@ WORKFLOW = Workflow(
         "aggregate",
         "Join what was found",
         {Outcome.OK: ("synthesize", "agreements, conflicts, insights and gaps are told apart")},
-        [*QUESTION, *PLAN, "revise.perspectives", "dispatch.answers", "gate.verdict", "gate.again", "gate.because"],
+        [
+            *(*QUESTION, *PLAN, "revise.perspectives", "dispatch.answers", "gate.checked"),
+            *("gate.verdict", "gate.again", "gate.because"),
+        ],
         JOINED,
     ),
     step(
@@ -320,7 +331,7 @@ WORKFLOW = Workflow(
         {Outcome.OK: ("refine", "the answer answers, and every claim says what it rests on")},
         [
             *(*QUESTION, "clarify.facts", "clarify.bounds", "abstract.principles", *STANDARD),
-            *("recall.lesson", *PLAN, "plan.guess", *FOUND),
+            *("recall.lesson", *PLAN, "plan.guess", "dispatch.answers", *FOUND),
         ],
         THESIS,
         allow={"read-on-some-paths": "a quick run has no perspectives to join, and the text says what to do then"},
@@ -334,13 +345,14 @@ WORKFLOW = Workflow(
         },
         [
             *(*QUESTION, "clarify.facts", *STANDARD),
-            *("synthesize.answer", "synthesize.claims", "synthesize.weakest"),
+            *("aggregate.gaps", "synthesize.answer", "synthesize.claims", "synthesize.weakest"),
             *("refine.log", "refine.answer", "refine.claims", "refine.open"),
         ],
         PASS,
         refine,
         repeat=[PROMPTS["refine (again)"], "", PROMPTS["refine"]],
         max_iterations=PASSES,
+        allow={"read-on-some-paths": "a quick run has no gaps of perspectives, and the text says so"},
     ),
     step(
         "output",
@@ -355,6 +367,7 @@ WORKFLOW = Workflow(
     title="Deepthink",
     description="Thinks one hard question through, by several perspectives, to an answer that was attacked.",
     params=PARAMS,
+    closing=PROMPTS["closing"],
 )
 
 register_workflow(WORKFLOW)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skills.lib.prompts import read_prompts
 from skills.lib.workflow.core import StepDef, Workflow, register_workflow
-from skills.lib.workflow.requirements import Arg, Field
+from skills.lib.workflow.requirements import Arg, Command, Field
 from skills.lib.workflow.types import Confidence, Outcome
 
 TYPE_CHECKING = False
@@ -29,6 +29,7 @@ GROUND: list[Requirement] = [
         help='each "F1 | fact | source: place, page, calculation or recollection"',
     ),
     Field("unknown", "list", maximum=6, help='each "what could not be had | how much it matters"; [] where nothing'),
+    Command(["check_thinking.py", "found", "{found}"], 60, help="F1, F2, … each with its source"),
 ]
 CHAIN: list[Requirement] = [
     Field("chain", "list", minimum=2, maximum=10, help='each "1 | what follows | from F1, from 2, or assumed"'),
@@ -39,17 +40,21 @@ DRAFT: list[Requirement] = [
         "draft", minimum=40, maximum=2000, help="the answer of this perspective, its first sentence the answer itself"
     ),
     Field("claims", "list", minimum=1, maximum=6, help='each "A1 | claim | rests on"; what carries it first'),
+    Command(["check_thinking.py", "claims", "{claims}"], 60, help="A1, A2, … each with what it rests on"),
 ]
 CHECKS: list[Requirement] = [
     Field("questions", "list", minimum=1, maximum=6, help='each "V1 | neutral question, complete in itself | look in"'),
+    Command(["check_thinking.py", "questions", "{questions}"], 60, help="V1, V2, … each with where to look"),
 ]
 CHECKED: list[Requirement] = [
     Field("answers", "list", minimum=1, maximum=6, help='each "V1 | observed, known or unknown | answer | basis"'),
+    Command(["check_thinking.py", "answers", "{question.questions}", "{answers}"], 60, help="each V has its answer"),
 ]
 STOOD: list[Requirement] = [
     Field("standing", "list", minimum=1, maximum=6, help='each "A1 | upheld, changed, refuted or open | by V1: why"'),
     Field("counter", minimum=20, maximum=800, help="the strongest objection from outside this perspective"),
     Field("limits", minimum=20, maximum=600, help="where this perspective cannot see, or misleads"),
+    Command(["check_thinking.py", "standing", "{answer.claims}", "{standing}"], 60, help="each A says how it stands"),
 ]
 REPORT: list[Requirement] = [
     Field("answer", minimum=40, maximum=2500, help="the answer, whole; its first sentence the answer itself"),
@@ -141,10 +146,11 @@ WORKFLOW = Workflow(
         (None, "the report can be understood by somebody who knows the question and nothing else"),
         (
             *(*GIVEN, *GROUNDS, "take-up.task", "reason.chain", "answer.draft", "answer.claims"),
-            *("verify.answers", "challenge.standing", "challenge.counter", "challenge.limits"),
+            *("question.questions", "verify.answers", "challenge.standing", "challenge.counter", "challenge.limits"),
         ),
         REPORT,
     ),
+    tools=["read", "search", "write", "shell", "web"],
     title="One perspective",
     description="Works one question out from one perspective, for the sub-agents of deepthink.",
     params=PARAMS,

@@ -251,7 +251,7 @@ def audit_complaints(scope: str, path: str, left_out: Rows, findings: Rows) -> R
     found += [f"the id {name} is given twice" for name in repeated([cells(row)[0] for row in findings])]
     for fault in faults(Project(os.getcwd()), scope, path, left_out):
         if not any(file == fault.path and first <= fault.line <= last for file, first, last in held):
-            found.append(f"no finding names {fault}")
+            found.append(f"no finding holds the line of {fault}")
     return found
 
 
@@ -260,7 +260,7 @@ def settled_complaints(findings: Rows, settled: Rows) -> Rows:
     due = [parts[0] for parts in map(cells, findings) if parts[1] not in ("index", "exempt")]
     given = [cells(row)[0] for row in settled]
     found = [f"{name} is missing" for name in due if name not in given]
-    found += [f"{name} is no finding that is settled here" for name in given if name not in due]
+    found += [f"{name} gets no row here: no finding, or of kind index or exempt" for name in given if name not in due]
     found += [f"{name} is given twice" for name in repeated(given)]
     for row in settled:
         parts = cells(row)

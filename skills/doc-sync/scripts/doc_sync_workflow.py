@@ -70,9 +70,14 @@ def anything_due(ctx: StepContext) -> Outcome:
 
 
 def log(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """Keep what every round settled."""
-    done = [*ctx.step_state.get("log", ()), f"Round {ctx.iteration}:", *ctx.step_state["settled"]]
-    return Outcome.OK, {"log": done}
+    """Keep what every round settled, and the findings that are left to the user as they stand."""
+    settled = [[part.strip() for part in row.split("|", 2)] for row in ctx.step_state["settled"]]
+    reasons = {parts[0]: parts[2] for parts in settled if parts[1] == "left"}
+    found = {row.partition("|")[0].strip(): row for row in ctx.run_state["audit"]["findings"]}
+    return Outcome.OK, {
+        "log": [*ctx.step_state.get("log", ()), f"Round {ctx.iteration}:", *ctx.step_state["settled"]],
+        "left": [f"{found[name]} | left: {why}" for name, why in reasons.items()],
+    }
 
 
 def forbidden(step: str) -> list[str]:
@@ -121,7 +126,7 @@ WORKFLOW = Workflow(
         [PROMPTS["migrate"], "", QUESTIONS],
         {Outcome.OK: "indexes"},
         log,
-        needs=["scope", "path", "discover.layout", "audit.findings"],
+        needs=["scope", "path", "discover.layout", "audit.findings", "migrate.settled"],
         requires=SETTLED,
         repeat=[PROMPTS["migrate (again)"], "", QUESTIONS],
         forbidden=forbidden("migrate"),
@@ -132,7 +137,10 @@ WORKFLOW = Workflow(
         "Update the indexes",
         [PROMPTS["indexes"], "", get_convention("documentation", "Index: one per folder")],
         {Outcome.OK: "documents-review"},
-        needs=["scope", "path", "discover.layout", "discover.left_out", "audit.findings", "migrate.settled"],
+        needs=[
+            *("scope", "path", "discover.layout", "discover.left_out", "audit.findings", "migrate.settled"),
+            *("indexes.indexes", "indexes.exceptions"),
+        ],
         requires=INDEXED,
         forbidden=forbidden("indexes"),
         when={Outcome.OK: "the script finds nothing that is not an exception"},
@@ -152,7 +160,7 @@ WORKFLOW = Workflow(
         {Outcome.OK: None},
         needs=[
             *("scope", "path", "discover.areas", "discover.left_out", "audit.findings"),
-            *("migrate.log", "indexes.indexes", "indexes.exceptions"),
+            *("migrate.log", "migrate.left", "indexes.indexes", "indexes.exceptions"),
         ],
         requires=REPORT,
         forbidden=forbidden("report"),
@@ -162,6 +170,7 @@ WORKFLOW = Workflow(
     title="Doc sync",
     description="Brings documents back in line with the code.",
     params=PARAMS,
+    closing=PROMPTS["closing"],
 )
 
 register_workflow(WORKFLOW)

@@ -115,7 +115,9 @@ def judgement(verdict: str, options: Entries, recommended: str) -> Entries:
         return ["a false alarm has nothing to settle: give [] as options"] if options else []
     letters = [name(entry) for entry in options]
     if len(options) < 2 or letters != list("abcd")[: len(letters)]:
-        return [f"the options are {', '.join(letters) or 'none'}; give two to four, as a, b, c, d"]
+        return [
+            f"the options are {', '.join(letters) or 'none'}; give two to four: a | change | files | cost, then b, …"
+        ]
     found = each(options, shaped(4, "a | change | files | cost"))
     if recommended[:1] not in letters or recommended[1:2] != ":":
         found.append(f"recommended begins with the letter of an option: {letters[0]}: because …")
@@ -140,12 +142,12 @@ def entry_fault(entry: str) -> str:
     """Why a user could not decide by an entry; or nothing."""
     letters = options_of(entry)
     if not re.match(r"I\d+: \S", entry):
-        return "its first line is not: I1: what disagrees"
+        return "its first line has to be: I1: what disagrees"
     if len(letters) < 2 or letters != list("abcd")[: len(letters)]:
         return f"its options are {', '.join(letters) or 'none'}; give two to four lines: a) …, b) …"
     chosen = re.findall(r"^Recommended: ([a-z])\b", entry, re.MULTILINE)
     if len(chosen) != 1 or chosen[0] not in letters:
-        return "it has one line that begins with Recommended: and the letter of an option"
+        return "write one line that begins with Recommended: and the letter of one of its options"
     return f"it has {len(entry)} characters, at most {ENTRY}" if len(entry) > ENTRY else ""
 
 

@@ -58,6 +58,7 @@ WORKFLOW = Workflow(
         forbidden=PROMPTS["judge (forbidden)"].splitlines(),
         when={Outcome.OK: "the verdict's test is met, and each option could be carried out as it stands"},
     ),
+    tools=["read", "search", "write", "shell", "web"],
     title="Incoherence: look into one candidate",
     description="Follows both sides of one candidate to what decides them, and gives one of five verdicts.",
     params=[

@@ -23,7 +23,7 @@ COVERAGE: list[Requirement] = [
     Command(["check_incoherence.py", "sources", "{gaps}"], 60, help="each gap begins with a path that exists"),
 ]
 GAPS: list[Requirement] = [
-    Field("compared", "list", minimum=1, maximum=40, help="as before: one entry per statement of the gaps"),
+    Field("compared", "list", minimum=1, maximum=40, help='"path:line | statement | agrees, differs or unclear | …"'),
     Field("unread", "list", maximum=8, help='"path | reason": what is still not read; [] where nothing is'),
 ]
 FINDINGS: list[Requirement] = [
@@ -66,7 +66,7 @@ WORKFLOW = Workflow(
         "Fill the gaps",
         PROMPTS["gaps"],
         {Outcome.OK: "findings"},
-        needs=[*TASK, "coverage.gaps"],
+        needs=[*TASK, "sweep.compared", "coverage.gaps"],
         requires=GAPS,
         forbidden=PROMPTS["gaps (forbidden)"].splitlines(),
         when={Outcome.OK: "every gap is read, or named as unread"},
@@ -82,6 +82,7 @@ WORKFLOW = Workflow(
         when={Outcome.OK: "every finding has two places and two quotations, or there is none"},
         allow={"read-on-some-paths": "where nothing was missed there is no second look to show"},
     ),
+    tools=["read", "search", "write", "shell", "web"],
     title="Incoherence: explore one dimension",
     description="Looks for disagreements of one kind, and quotes both sides of each.",
     params=[

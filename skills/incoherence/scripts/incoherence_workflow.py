@@ -184,7 +184,7 @@ def wave(ctx: StepContext) -> list[str]:
             continue
         if not touched & files(item):
             told = before.get(name(item))
-            chosen.append(f"{item}\nTried before: {told}" if told else item)
+            chosen.append(f"{item}\nTried before: {told.split('|', 2)[2].strip()}" if told else item)
         touched |= files(item)
     return chosen
 
@@ -195,7 +195,7 @@ def came_back(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
 
 
 def close(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """Keep what a wave came to; ITERATE while an item is open. What is open at the limit stays unfinished."""
+    """Keep what a wave came to and what its notes say; ITERATE while an item is open, unfinished at the limit."""
     given = ctx.step_state["outcomes"]
     log = [*ctx.step_state.get("log", ()), *[entry for entry in given if cells(entry)[1:2] != ["again"]]]
     again = [entry for entry in given if cells(entry)[1:2] == ["again"]]
@@ -206,7 +206,15 @@ def close(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
         word = "".join(came.get(name(item), ["unfinished"]))
         endings += [f"{issue.strip()} | {word} | {name(item)}" for issue in cells(item)[1].split(",")]
     left = [item for item in plan if name(item) not in came]
-    return Outcome.ITERATE if left else Outcome.OK, {"log": log, "again": again, "endings": endings}
+    said = [(name(child["target"]), child["values"].get("note", "none")) for child in _done(ctx)]
+    notes = [*ctx.step_state.get("notes", ()), *[f"{item} | {note}" for item, note in said if note.lower() != "none"]]
+    kept = {"log": log, "again": again, "endings": endings, "notes": notes}
+    return Outcome.ITERATE if left else Outcome.OK, kept
+
+
+def _done(ctx: StepContext) -> list[dict[str, Any]]:
+    """The reconcilers of the last wave that came back."""
+    return [child for child in ctx.run_state["reconcile"]["results"] if child["status"] == "done"]
 
 
 def step(
@@ -232,7 +240,7 @@ def step(
 SKIPPED = {"read-on-some-paths": "the report is also where a run ends that found, or was to change, nothing"}
 SEARCH = ("survey.scope", "survey.left_out", "dimensions.dimensions", "dimensions.skipped", "explore.unread")
 JUDGED = ("candidates.candidates", "candidates.dropped", "deep-dive.judged", "verdicts.issues", "verdicts.dismissed")
-DECIDED = ("collect-answers.log", "plan.items", "collect.log", "collect.endings", "collect.ran")
+DECIDED = ("collect-answers.log", "plan.items", "collect.log", "collect.endings", "collect.notes", "collect.ran")
 ANSWERED = ("collect-answers.log", "collect-answers.asked", "collect-answers.due")
 
 WORKFLOW = Workflow(
@@ -381,6 +389,7 @@ WORKFLOW = Workflow(
     ),
     title="Incoherence",
     description="Finds where a repository contradicts itself, and settles each contradiction with the user.",
+    closing=PROMPTS["closing"],
 )
 
 register_workflow(WORKFLOW)

@@ -2,7 +2,8 @@
 
 Called in the project's root as ``DRAFT.json CODE DOCUMENTATION``, the last two JSON arrays of ids; prints each fault
 and ends with 1 if there is one. A draft that passes gets the folder for copies beside it, which plan_data.py collects
-from even where no milestone writes code. The form of the draft is for plan_data.py to check.
+from even where no milestone writes code. The form of the draft is for plan_data.py to check. With the plan's folder in
+place of a draft, its latest version is held to the ids: after its review a plan gets no milestone that nobody saw.
 """
 
 from __future__ import annotations
@@ -30,7 +31,8 @@ def file_faults(milestones: list[dict[str, Any]]) -> list[str]:
     owner: dict[str, str] = {}
     found = []
     for one in milestones:
-        for path in dict.fromkeys(map(str, one.get("files", ()))):
+        files = one.get("files")
+        for path in dict.fromkeys(map(str, files if isinstance(files, list) else ())):
             name = str(one.get("id"))
             first = owner.setdefault(path.casefold(), name)
             if first != name:
@@ -50,23 +52,36 @@ def faults(draft: object, recorded: dict[str, list[str]]) -> list[str]:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the faults of the draft; 0 if there are none."""
+    """Print the faults of the draft or plan; 0 if there are none."""
     if len(arguments) != 3:
         print("usage: planner_check.py DRAFT.json CODE DOCUMENTATION")
         return 2
     try:
-        with open(arguments[0], encoding="utf-8-sig") as opened:
-            draft = json.load(opened)
+        draft = _read(arguments[0])
         recorded = dict(zip(KINDS, map(json.loads, arguments[1:]), strict=True))
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         print(f"{arguments[0]} cannot be read: {error}")
         return 1
     found = faults(draft, recorded)
     print("\n".join(found))
     if found:
         return 1
-    os.makedirs(os.path.join(os.path.dirname(arguments[0]), "changes"), exist_ok=True)
+    if not os.path.isdir(arguments[0]):
+        os.makedirs(os.path.join(os.path.dirname(arguments[0]), "changes"), exist_ok=True)
     return 0
+
+
+def _read(path: str) -> Any:
+    """The draft at a path, or the latest version of the plan in a folder; ValueError where it cannot be read."""
+    if not os.path.isdir(path):
+        with open(path, encoding="utf-8-sig") as opened:
+            return json.load(opened)
+    from plandata import command, faults  # type: ignore[import-not-found]
+
+    try:
+        return command.plan_in(path)[1]
+    except faults.PlanError as error:
+        raise ValueError(error.what) from None
 
 
 if __name__ == "__main__":

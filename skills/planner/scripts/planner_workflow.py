@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skills.lib.prompts import read_prompts
-from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
+from skills.lib.workflow.core import TOOLS, StepContext, StepDef, Workflow, register_workflow
 from skills.lib.workflow.quality import blocking, review_loop
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
 from skills.lib.workflow.types import AgentRole, Dispatch, Outcome, person
@@ -26,8 +26,8 @@ SIDES = (
     "on the request, and which documents would become untrue?",
 )
 KNOWN = ("request", "discover.results", "testing.strategy", "testing.answer")
-# How many findings a sub-agent is handed with its milestone; the rest is in the plan for it to see.
-HANDED = 12
+# How many findings a sub-agent is handed with its milestone, and how much of each.
+HANDED, SHORT = 12, 400
 
 TESTING: list[Requirement] = [
     Field("commands", "list", minimum=1, maximum=6, help='each "purpose | command | how it ended today"'),
@@ -54,9 +54,13 @@ MILESTONES: list[Requirement] = [
 ]
 
 
+APPROVED_IDS = ("{milestones.code}", "{milestones.documentation}")
+
+
 def collected(stage: str) -> list[Requirement]:
     """The commands that turn the copies under changes/ into diffs, and check the plan they are part of."""
     return [
+        Command(["planner_check.py", "{plan}", *APPROVED_IDS], 60, help="its milestones are those that were reviewed"),
         Command(["plan_data.py", "collect", "{plan}"], 120, help="computes the diffs, and saves them with the plan"),
         Command(["plan_data.py", "check", "{plan}", "--stage", stage], 120, help=f"the plan bears checking as {stage}"),
     ]
@@ -82,8 +86,13 @@ def _due(ids: Sequence[str], review: Mapping[str, Any] | None) -> list[str]:
     for item in found:
         scope = item["scope"].replace(",", " ").split()
         for name in [name for name in ids if name in scope] or ids:
-            named[name].append(f"{item['id']}: {item['finding'] or item['check']}")
-    return [f"{name} | {'; '.join(findings[:HANDED])}" for name, findings in named.items() if findings]
+            named[name].append(f"{item['id']}: {(item['finding'] or item['check'])[:SHORT]}")
+    return [_handed(name, findings) for name, findings in named.items() if findings]
+
+
+def _handed(name: str, findings: Sequence[str]) -> str:
+    more = [f"and {len(findings) - HANDED} more, which come back with the next review"] * (len(findings) > HANDED)
+    return f"{name} | {'; '.join([*findings[:HANDED], *more])}"
 
 
 def reviewer(script: str, **params: str) -> Dispatch:
@@ -182,6 +191,7 @@ WORKFLOW = Workflow(
         requires=MILESTONES,
         repeat=[PROMPTS["milestones (again)"], "", PROMPTS["form"]],
         forbidden=PROMPTS["milestones (forbidden)"].splitlines(),
+        tools=TOOLS,
     ),
     *COMPLETE,
     StepDef(
@@ -218,7 +228,10 @@ WORKFLOW = Workflow(
             cap=40,
         ),
         needs=["request", "plan"],
-        requires=collected("documented"),
+        requires=[
+            Command(["planner_unchanged.py", "{plan}"], 60, help="the code is as its review approved it"),
+            *collected("documented"),
+        ],
         forbidden=PROMPTS["document (forbidden)"].splitlines(),
     ),
     DOCUMENTED[0],

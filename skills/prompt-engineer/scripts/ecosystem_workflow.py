@@ -95,6 +95,7 @@ WORKFLOW = Workflow(
     steps.execute("assess"),
     title="Prompt engineer: ecosystem",
     description="Improves several prompts that hand work to each other, with their handovers changed on both sides.",
+    closing=steps.CLOSING,
 )
 
 register_workflow(WORKFLOW)

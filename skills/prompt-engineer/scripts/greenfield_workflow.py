@@ -70,6 +70,7 @@ WORKFLOW = Workflow(
     steps.execute("requirements"),
     title="Prompt engineer: greenfield",
     description="Writes a new prompt from requirements, each technique in it for a difficulty that was found.",
+    closing=steps.CLOSING,
 )
 
 register_workflow(WORKFLOW)

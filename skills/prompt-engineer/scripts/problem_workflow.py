@@ -75,6 +75,7 @@ WORKFLOW = Workflow(
     steps.execute("diagnose"),
     title="Prompt engineer: problem",
     description="Removes one failure of a prompt: finds the words behind it, and makes the least change that cures it.",
+    closing=steps.CLOSING,
 )
 
 register_workflow(WORKFLOW)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     Ways = Mapping[Outcome, tuple[str | None, str]]
 
 PROMPTS = read_prompts(__file__)
+CLOSING = PROMPTS["closing"]
 SCOPES = ("single-prompt", "ecosystem", "greenfield", "problem")
 
 RUN = ("triage.folder", "triage.files", "understand.keep")
@@ -24,7 +25,8 @@ FOLDER, FILES, KEEP = (f"{{{name}}}" for name in RUN)
 QUESTION = """Shall these changes be made?
 {approve.summary}
 The whole difference: {triage.folder}/changes.diff
-yes: they are made, and the old texts kept. revise: say what should be different. stop: nothing is changed."""
+yes: they are made, and the old texts kept. revise: say what should be different; it is passed on word for word, as
+--reason beside the answer. stop: nothing is changed."""
 
 CASES = Field("cases", "list", minimum=2, maximum=8, help='each "input | what is right | what comes today; run or not"')
 PURPOSE = Field("purpose", minimum=20, maximum=600, help="given what, it yields what, for whom, who then does what")
@@ -109,6 +111,7 @@ def triage(prompts: Mapping[str, str], scope: str, number: tuple[int, int], afte
     least, most = number
     check = "begin-new" if scope == "greenfield" else "begin"
     others = [other for other in SCOPES if other != scope]
+    count = "the path of the prompt, one entry" if most == 1 else f"paths of the prompts, {least} to {most}"
     return StepDef(
         "triage",
         "Settle the task",
@@ -117,7 +120,7 @@ def triage(prompts: Mapping[str, str], scope: str, number: tuple[int, int], afte
         fits,
         requires=[
             Field("request", maximum=3000, help="what the user asked for, word for word"),
-            Field("files", "list", maximum=most, help=f"paths of the prompts, {least} to {most}"),
+            Field("files", "list", maximum=most, help=count),
             Field("reader", maximum=800, help="model, host, what fills it in, what reads its output; or unknown"),
             Field("folder", maximum=120, help="a new folder for this run, such as .lockstep/prompts/triage"),
             Field("fits", choices=("yes", *others), help="yes, or the scope that fits better"),
@@ -212,7 +215,9 @@ def execute(first: str) -> StepDef:
             "approve.answer",
         ],
         requires=[
-            Field("traced", "list", minimum=2, maximum=16, help='each "path under after/ | "passage" | case, and how"'),
+            Field(
+                "traced", "list", minimum=2, maximum=16, help='each "FOLDER/after/PROMPT | "passage" | case, and how"'
+            ),
             Field("told", minimum=20, maximum=1000, help="what the user is told, at most five sentences"),
             quoted("traced"),
             Command(

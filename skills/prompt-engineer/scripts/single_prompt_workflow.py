@@ -71,6 +71,7 @@ WORKFLOW = Workflow(
     steps.execute("assess"),
     title="Prompt engineer: single prompt",
     description="Improves one existing prompt, by techniques that are checked and changes that the user approves.",
+    closing=steps.CLOSING,
 )
 
 register_workflow(WORKFLOW)

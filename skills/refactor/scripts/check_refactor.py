@@ -42,18 +42,20 @@ def place_faults(rows: Rows) -> list[str]:
     return [f"row {at}, {row[:60]!r}: {why}" for at, row in enumerate(rows, 1) if (why := place_fault(cells(row)[0]))]
 
 
-def finding_faults(rows: Rows) -> list[str]:
-    """Every finding without a place, a severity and what it is measured by."""
+def finding_faults(rows: Rows, candidates: Rows, dismissed: Rows) -> list[str]:
+    """Every finding without a place, a severity and what it is measured by; every candidate that no row speaks of."""
     found = place_faults(rows)
     for at, row in enumerate(rows, 1):
-        parts = cells(row)
+        parts, where = cells(row), f"row {at}, {row[:60]!r}"
         if len(parts) < 4 or not all(parts[:4]):
-            found.append(
-                f"row {at}, {row[:60]!r}: write path:line | severity | what is so | how it passes the threshold"
-            )
-        elif parts[1] not in SEVERITIES:
-            found.append(f"row {at}: {parts[1]!r} is not a severity; use one of {', '.join(SEVERITIES)}")
-    return found
+            form = "path:line | severity | what is so | how it passes the threshold"
+            found.append(f"{where}: {len(parts)} parts; write {form}")
+        if len(parts) > 1 and parts[1] not in SEVERITIES:
+            found.append(f"{where}: {parts[1][:20]!r} is not a severity; use one of {', '.join(SEVERITIES)}")
+    named = "\n".join([*rows, *dismissed]).replace("`", "")
+    places = dict.fromkeys(re.sub(r"-\d+$", "", cells(row)[0].strip("`")) for row in candidates)
+    silent = [place for place in places if not re.search(re.escape(place) + r"(?!\d)", named)]
+    return found + [f"the candidate {place} is in no finding and not dismissed" for place in silent]
 
 
 def triage_faults(findings: Rows, triaged: Rows) -> list[str]:
@@ -98,10 +100,14 @@ def item_faults(file: str, pick: str, holding: Rows, weighed: Rows) -> list[str]
     """Every fault of the work items' file."""
     with open(file, encoding="utf-8-sig") as opened:
         content = json.load(opened)
-    if not isinstance(content, dict) or not isinstance(content.get("items"), list) or not content["items"]:
-        return ['the file holds {"pick": …, "items": […]} with one item or more']
+    if not isinstance(content, dict) or not isinstance(content.get("items"), list):
+        return ['the file holds {"pick": …, "items": […]}']
     found = [] if content.get("pick") == pick else [f"pick is to be, letter for letter: {pick}"]
-    items = content["items"]
+    items, left = content["items"], content.get("left", [])
+    if not is_texts(left) or not all(len(cells(row)) > 1 and cells(row)[1] for row in left):
+        return [*found, 'left is a list of texts, each "C2 | why no item serves it"']
+    if not items and not left:
+        found.append("the file holds no item")
     for at, item in enumerate(items, 1):
         found += form_faults(item, f"item {at}")
     if found:
@@ -110,7 +116,10 @@ def item_faults(file: str, pick: str, holding: Rows, weighed: Rows) -> list[str]
     names = [item["id"] for item in items]
     found = [f"the id {name} is given twice" for name in repeated(names)]
     served = {cluster for item in items for cluster in item["clusters"]}
-    found += [f"no item serves {cluster}, which is ruled refactor" for cluster in wanted if cluster not in served]
+    found += [f"{name} in left is not ruled refactor" for name in ids(left) if name not in wanted]
+    found += [f"{name} is in left, and an item serves it" for name in ids(left) if name in served]
+    open_ones = [name for name in wanted if name not in served and name not in ids(left)]
+    found += [f"no item serves {name}, which is ruled refactor" for name in open_ones]
     for item in items:
         found += citation_faults(item, ids(holding), wanted)
         found += relation_faults(item, names)
@@ -124,10 +133,10 @@ def form_faults(item: Any, where: str) -> list[str]:
     where = f"{where} ({item.get('id', 'no id')})"
     found = [f"{where}: {name} is missing or not a text" for name in TEXTS if not is_text(item.get(name))]
     found += [f"{where}: {name} is missing or not a list of texts" for name in LISTS if not is_texts(item.get(name))]
-    found += [f"{where}: there is no key {name!r}" for name in item if name not in (*TEXTS, *LISTS)]
-    if not found and not _ITEM_ID.fullmatch(item["id"]):
+    found += [f"{where}: {name!r} is no key of an item; take it out" for name in item if name not in (*TEXTS, *LISTS)]
+    if is_text(item.get("id")) and not _ITEM_ID.fullmatch(item["id"]):
         found.append(f"{where}: an id is W and a number, such as W1")
-    if not found and item["size"] not in SIZES:
+    if is_text(item.get("size")) and item["size"] not in SIZES:
         found.append(f"{where}: size is one of {', '.join(SIZES)}")
     return found
 
@@ -257,7 +266,7 @@ def place_fault(text: str) -> str:
 KINDS: dict[str, tuple[Callable[..., list[str]], str]] = {
     "paths": (path_faults, "rows"),
     "places": (place_faults, "rows"),
-    "findings": (finding_faults, "rows"),
+    "findings": (finding_faults, "rows rows rows"),
     "triage": (triage_faults, "rows rows"),
     "clusters": (cluster_faults, "rows rows"),
     "weighed": (weighed_faults, "rows rows"),

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 
 PROMPTS = read_prompts(__file__)
 CHECK = "check_refactor.py"
+# Without what holds for rounds of review alone.
+SEVERITY = get_convention("severity").partition("\n## What blocks")[0].strip()
 LEVELS = ("code-quality-baseline", "code-quality-coherence", "code-quality-drift")
 # What each category is, by the name of its section. A name is looked up here and never opens a file.
 CATEGORIES = {name: get_convention(level, name) for level in LEVELS for name in convention_sections(level)}
@@ -40,7 +42,11 @@ SEARCHED: list[Requirement] = [
 JUDGED: list[Requirement] = [
     Field("findings", "list", maximum=8, help='each "path:line | SHOULD | what is so | how it passes the threshold"'),
     Field("dismissed", "list", maximum=20, help='each "path:line | why it is none"; [] where there is none'),
-    Command([CHECK, "findings", "{findings}"], 60, help="each finding has its place and a severity"),
+    Command(
+        [CHECK, "findings", "{findings}", "{search.candidates}", "{dismissed}"],
+        60,
+        help="each finding has its place and a severity; each candidate is in a finding or dismissed",
+    ),
 ]
 REPORT: list[Requirement] = [
     Field("summary", minimum=40, maximum=800, help="how this category stands here, and what was not searched"),
@@ -98,7 +104,7 @@ WORKFLOW = Workflow(
     StepDef(
         "judge",
         "Judge the candidates",
-        [PROMPTS["judge"], "", get_convention("severity")],
+        [PROMPTS["judge"], "", SEVERITY],
         {Outcome.OK: "report"},
         needs=["category", "context.definition", "context.domain", "principle.signs", "search.candidates"],
         requires=JUDGED,
@@ -116,6 +122,7 @@ WORKFLOW = Workflow(
         forbidden=forbidden("report"),
         when={Outcome.OK: "the summary says what was searched and what was not"},
     ),
+    tools=["read", "search", "write", "shell", "web"],
     title="Refactor: explore one category",
     description="Searches a scope for one category of smell.",
     params=PARAMS,

@@ -7,7 +7,7 @@ from skills.lib.prompts import read_prompts
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, digest, register_workflow
 from skills.lib.workflow.quality import review_loop
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
-from skills.lib.workflow.types import AgentRole, Dispatch, Outcome
+from skills.lib.workflow.types import AgentRole, Dispatch, Gate, Outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
 PROMPTS = read_prompts(__file__)
 CHECK = "check_refactor.py"
+# Without what holds for rounds of review alone.
+SEVERITY = get_convention("severity").partition("\n## What blocks")[0].strip()
+REPORTED = ("scope", "explore.pick", "explore.unread", "cluster.clusters", "weigh.weighed", "synthesize.items_file")
 MOST = 16
 # Seeds that follow from a scope stay below this, so that one can be typed.
 SEEDS = 1_000_000
@@ -86,14 +89,14 @@ def number(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
 
 
 def keep(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """Go on with the findings that hold, each with the severity that triage gave it; end where none does."""
-    severities = {row[0]: row[2] for row in map(cells, ctx.step_state["triaged"]) if row[1] == "keep"}
+    """Go on with the findings that hold, each with the severity and the look of triage; end where none does."""
+    kept = {row[0]: row for row in map(cells, ctx.step_state["triaged"]) if row[1] == "keep"}
     holding = [
-        " | ".join([*row[:3], severities[row[0]], *row[4:]])
+        " | ".join([*row[:3], kept[row[0]][2], *row[4:], "seen: " + " | ".join(kept[row[0]][3:])])
         for row in map(cells, ctx.run_state["explore"]["findings"])
-        if row[0] in severities
+        if row[0] in kept
     ]
-    return Outcome.OK if severities else Outcome.SKIP, {"holding": holding}
+    return Outcome.OK if kept else Outcome.SKIP, {"holding": holding}
 
 
 def wanted(ctx: StepContext) -> Outcome:
@@ -135,7 +138,7 @@ WORKFLOW = Workflow(
     StepDef(
         "triage",
         "Triage the findings",
-        [PROMPTS["triage"], "", get_convention("severity")],
+        [PROMPTS["triage"], "", SEVERITY],
         {Outcome.OK: "cluster", Outcome.SKIP: None},
         keep,
         needs=["scope", "explore.pick", "explore.findings", "explore.unread"],
@@ -184,10 +187,23 @@ WORKFLOW = Workflow(
         passed=None,
         reviewer=Dispatch(AgentRole.QUALITY_REVIEWER, task=PROMPTS["review (task)"]),
         actions=[PROMPTS["review"]],
-        needs=["scope", "explore.pick", "explore.unread", "weigh.weighed", "synthesize.items_file"],
+        needs=["scope", "synthesize.items_file"],
+    )[:1],
+    StepDef(
+        "work-items-gate",
+        "Gate: Work items",
+        PROMPTS["gate"],
+        {Outcome.OK: None, Outcome.FAIL: "synthesize"},
+        Gate("work-items"),
+        needs=REPORTED,
+        when={
+            Outcome.OK: "when no finding that blocks at this iteration is open: the run is over",
+            Outcome.FAIL: "when a blocking finding is open: it goes back to be fixed and is reviewed again",
+        },
     ),
     title="Refactor",
     description="Finds what is worth refactoring and hands over reviewed work items.",
+    closing=PROMPTS["closing"],
     params=PARAMS,
 )
 

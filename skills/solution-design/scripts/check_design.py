@@ -1,8 +1,8 @@
-"""Checks what solution-design reports of its candidates, and the design that it writes.
+"""Checks what solution-design reports by numbers, and the design that it writes.
 
-Called in the project's root as ``candidates LIST``, ``attacks CANDIDATES ATTACKS MET``, ``choice CANDIDATES ATTACKS
-CHOICE REJECTED`` or ``document PATH LEFT_OUT LOST``, each list a JSON array of texts; prints each fault and ends with 1
-if there is one.
+Called in the project's root as ``limits LIST``, ``criteria LIST``, ``ideas LIST``, ``candidates LIST``, ``meets
+CRITERIA MEETS``, ``attacks CANDIDATES CRITERIA ATTACKS MET``, ``choice CANDIDATES ATTACKS CHOICE REJECTED`` or
+``document PATH LEFT_OUT LOST``, each list a JSON array of texts; prints each fault and ends with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -12,10 +12,15 @@ import re
 import sys
 
 SECTIONS = ("Problem", "Design", "Why", "Alternatives", "Risks", "Steps", "Perspectives")
-FORM = "K1 name | how it solves it | ideas used | gives up"
+NUMBERED = {
+    "limits": "C1 | limit | hard or soft, set by whom",
+    "criteria": "R1 | what any solution must do | how one would see it",
+    "ideas": "I1 | idea | which perspectives had it",
+    "candidates": "K1 name | how it solves it | ideas used | gives up",
+}
 VERDICTS = ("holds", "bends", "breaks")
 
-_ID = re.compile(r"K\d+\b")
+_ID = re.compile(r"[A-Z]\d+\b")
 _FENCE = re.compile(r"\s*(```|~~~)")
 
 
@@ -25,25 +30,42 @@ def id_of(line: str) -> str:
     return match[0] if match else ""
 
 
-def parts_of(line: str) -> list[str]:
-    """What stands between the bars of a line."""
-    return [part.strip() for part in line.split("|")]
+def parts_of(line: str, count: int = 0) -> list[str]:
+    """What stands between the bars of a line; the last of ``count`` parts may hold further bars."""
+    return [part.strip() for part in line.split("|", count - 1)]
 
 
-def candidate_faults(candidates: list[str]) -> list[str]:
-    """Candidates without their four parts, or numbered out of order."""
-    found = []
-    for number, line in enumerate(candidates, 1):
-        parts, wanted = parts_of(line), f"K{number}"
-        where = f"candidate {number}, {line[:60]!r}"
+def numbered_faults(kind: str, lines: list[str]) -> list[str]:
+    """Lines without the parts of their form, or numbered out of order; a candidate has a name beside its number."""
+    form = NUMBERED[kind]
+    count, named, found = form.count("|") + 1, " " in form.partition(" |")[0], []
+    for number, line in enumerate(lines, 1):
+        parts, wanted = parts_of(line, count), f"{form[0]}{number}"
+        where = f"{kind}, entry {number}, {line[:60]!r}"
         if id_of(line) != wanted:
-            found.append(f"{where}: it does not begin with {wanted}")
-        elif len(parts) != 4 or not all(parts) or parts[0] == wanted:
-            found.append(f"{where}: {len(parts)} parts; write {FORM}")
+            found.append(f"{where}: begin it with {wanted}; the form is {form}")
+        elif len(parts) != count or not all(parts):
+            found.append(f"{where}: {len(parts)} parts; write {form}")
+        elif (parts[0] != wanted) != named:
+            found.append(f"{where}: {'there is no name after' if named else 'put a | after'} {wanted}; write {form}")
     return found
 
 
-def attack_faults(candidates: list[str], attacks: list[str], met: list[str]) -> list[str]:
+def meets_faults(criteria: list[str], meets: list[str]) -> list[str]:
+    """Criteria without an entry, and entries that do not say yes or no, and by what."""
+    known = list(map(id_of, criteria))
+    found = []
+    for line in meets:
+        parts = parts_of(line)
+        if len(parts) < 3 or parts[0] not in known or parts[1].lower() not in ("yes", "no") or not parts[2]:
+            found.append(f"meets {line[:60]!r}: write R1 | yes or no | by what; the criteria are {', '.join(known)}")
+    answered = set(map(id_of, meets))
+    return found + [
+        f'meets: {name} is not there; add "{name} | yes or no | …"' for name in known if name not in answered
+    ]
+
+
+def attack_faults(candidates: list[str], criteria: list[str], attacks: list[str], met: list[str]) -> list[str]:
     """Candidates that were not attacked or held against the criteria, and attacks that do not say how they ended."""
     known = list(map(id_of, candidates))
     found = []
@@ -58,6 +80,11 @@ def attack_faults(candidates: list[str], attacks: list[str], met: list[str]) -> 
         f'attacks: {name} has none; add "{name} | what happens | holds"' for name in known if name not in attacked
     ]
     found += [f'met: {name} is not there; add "{name} | R1 yes: …"' for name in known if name not in held]
+    for line in met:
+        silent = [
+            name for name in map(id_of, criteria) if not re.search(rf"\b{name}\W+(yes|no)\b", line, re.IGNORECASE)
+        ]
+        found += [f"met {line[:60]!r}: write {name} yes: by what, or {name} no: why" for name in silent]
     return found
 
 
@@ -125,17 +152,19 @@ def faults(kind: str, values: list[str]) -> list[str]:
         return choice_faults(json.loads(values[0]), json.loads(values[1]), values[2], json.loads(values[3]))
     if kind == "attacks":
         return attack_faults(*map(json.loads, values))
-    return candidate_faults(json.loads(values[0]))
+    if kind == "meets":
+        return meets_faults(*map(json.loads, values))
+    return numbered_faults(kind, json.loads(values[0]))
 
 
-COUNTS = {"candidates": 1, "attacks": 3, "choice": 4, "document": 3}
+COUNTS = {**dict.fromkeys(NUMBERED, 1), "meets": 2, "attacks": 4, "choice": 4, "document": 3}
 
 
 def main(arguments: list[str]) -> int:
     """Print the faults of what is named; 0 if there are none."""
     kind, values = (arguments[0], arguments[1:]) if arguments else ("", [])
     if COUNTS.get(kind) != len(values):
-        print("usage: check_design.py candidates|attacks|choice|document VALUE…")
+        print(f"usage: check_design.py {'|'.join(COUNTS)} VALUE…")
         return 2
     try:
         found = faults(kind, values)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skills.lib.prompts import read_prompts, read_resource
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
-from skills.lib.workflow.requirements import Arg, Field
+from skills.lib.workflow.requirements import Arg, Command, Field
 from skills.lib.workflow.types import Outcome
 
 TYPE_CHECKING = False
@@ -44,6 +44,8 @@ PROPOSED: list[Requirement] = [
     Field(
         "fit", choices=("strong", "workable", "poor"), help="poor where this perspective has nothing good to offer here"
     ),
+    Field("corrected", "list", maximum=4, help='each given fact that is wrong: "fact | what is so | place"; or []'),
+    Command(["check_design.py", "meets", "{criteria}", "{meets}"], 60, help="every criterion has its yes or no"),
 ]
 PARAMS = [
     Arg("perspective", choices=tuple(GUIDES), help="from where the problem is looked at"),
@@ -83,6 +85,7 @@ WORKFLOW = Workflow(
         forbidden=[*PROMPTS["propose (forbidden)"].splitlines(), *RULES],
         when={Outcome.OK: "the proposal can be judged by somebody who sees nothing else of this run"},
     ),
+    tools=["read", "search", "write", "shell", "web"],
     title="One perspective on a solution",
     description="Proposes a solution from one perspective, for the sub-agents of solution-design.",
     params=PARAMS,

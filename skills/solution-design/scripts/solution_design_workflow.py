@@ -27,6 +27,7 @@ SITUATION: list[Requirement] = [
     Field(
         "done_when", "list", minimum=1, maximum=5, help='each "what to do or look at | what is seen once it is solved"'
     ),
+    Command(["check_design.py", "limits", "{limits}"], 60, help="C1, C2, … with their three parts"),
 ]
 SIZE: list[Requirement] = [
     Field("effort", choices=tuple(BY_EFFORT), help="small asks three perspectives, medium five, large all seven"),
@@ -53,11 +54,13 @@ REAL: list[Requirement] = [
     Field(
         "criteria", "list", minimum=2, maximum=6, help='each "R1 | what any solution must do | how one would see it"'
     ),
+    Command(["check_design.py", "criteria", "{criteria}"], 60, help="R1, R2, … with their three parts"),
 ]
 JOINED: list[Requirement] = [
     Field("ideas", "list", minimum=2, maximum=10, help='each "I1 | idea | which perspectives had it"'),
     Field("disputes", "list", maximum=6, help='each "who against whom | over what | what would settle it"'),
     Field("learned", "list", maximum=8, help='each "fact that nobody knew before | place | what it changes"'),
+    Command(["check_design.py", "ideas", "{ideas}"], 60, help="I1, I2, … with their three parts"),
 ]
 CANDIDATES: list[Requirement] = [
     Field("candidates", "list", minimum=2, maximum=4, help='each "K1 name | how it solves it | ideas used | gives up"'),
@@ -72,7 +75,7 @@ ATTACKS: list[Requirement] = [
     ),
     Field("met", "list", minimum=2, maximum=4, help='every candidate: "K1 | R1 yes: by what; R2 no: why; …"'),
     Command(
-        ["check_design.py", "attacks", "{synthesize.candidates}", "{attacks}", "{met}"],
+        ["check_design.py", "attacks", "{synthesize.candidates}", "{reflect.criteria}", "{attacks}", "{met}"],
         60,
         help="every candidate is attacked and held against the criteria",
     ),
@@ -211,8 +214,8 @@ WORKFLOW = Workflow(
         "Select one",
         ("output", "one is chosen for reasons that the attacks and criteria bear, and each other one is answered"),
         (
-            *(*GOAL, "calibrate.stakes", "context.limits", "synthesize.candidates", "synthesize.smallest"),
-            *("challenge.attacks", "challenge.met"),
+            *(*GOAL, "context.wanted", "calibrate.stakes", "context.limits", "synthesize.candidates"),
+            *("synthesize.smallest", "challenge.attacks", "challenge.met"),
         ),
         CHOICE,
     ),
@@ -222,7 +225,7 @@ WORKFLOW = Workflow(
         (None, "the design is written, and what was not heard is named in it"),
         (
             *(*ASKED, *GOAL, "reflect.behind", *KNOWN, "aggregate.learned"),
-            *("synthesize.candidates", "challenge.attacks", *DECIDED),
+            *("explore.proposals", "synthesize.candidates", "challenge.attacks", "challenge.met", *DECIDED),
             *("calibrate.effort", "calibrate.perspectives", *UNHEARD),
         ),
         WRITTEN,
@@ -230,6 +233,7 @@ WORKFLOW = Workflow(
     title="Solution design",
     description="Designs the solution of one problem from several perspectives, and selects one candidate by attack.",
     params=PARAMS,
+    closing=PROMPTS["closing"],
 )
 
 register_workflow(WORKFLOW)

@@ -11,9 +11,17 @@ PERSPECTIVES = [
 ]
 VALUES: dict[str, Any] = {
     "characterize.chosen": any_of("full", "quick"),
+    "characterize.tests": ["T1 | it names a number", "T2 | it names what breaks"],
     "plan.parts": ["Q1 | What was? | a count", "Q2 | What will be wished for? | three cases"],
     "perspectives": PERSPECTIVES,
     "design.coverage": ["Q1 | P1, P3", "Q2 | P2"],
+    "gather.found": ["F1 | two of three | data.txt:1"],
+    "answer.claims": ["A1 | two of three | F1"],
+    "question.questions": ["V1 | How many of the three? | look in: data.txt"],
+    "verify.answers": ["V1 | observed | two | data.txt:1"],
+    "challenge.standing": ["A1 | upheld | by V1: the same two"],
+    "synthesize.claims": ["S1 | two of three | P1 | a third", "S2 | it stays so | reasoning alone | a fourth"],
+    "refine.claims": ["S1 | two of three | P1 | a third", "S3 | it changes | a count | none does"],
     "gate.checked": [f"P{number} | the claim that carries it | looked, and it is so" for number in (1, 2, 3)],
     "gate.weak": any_of([], ["P2 | no case was walked through"]),
 }

@@ -31,23 +31,23 @@ def apply(one: Mapping[str, Any], root: str) -> list[Applied]:
     for change in one["changes"]:
         path = change["file"]
         try:
-            state, after = diffs.standing(change["diff"], text_of(root, path))
+            before = text_of(root, path)
+            state, after = diffs.standing(change["diff"], before)
         except ValueError as error:
             faults.append(Fault(f"{change['id']} {path}", str(error)))
             continue
-        wanted.append((path, state, text_of(root, path), after))
+        wanted.append((path, state, before, after))
     if faults:
         raise PlanError(f"no change of {one['id']} was applied, for the tree is not as planned", faults)
     done: list[Applied] = []
-    before = {path: text for path, _, text, _ in wanted}
     try:
         for path, state, _, after in wanted:
             done.append(Applied(path, _put(root, path, after) if state == diffs.TODO else "there"))
     except PlanError:
-        for path, how in reversed(done):
-            if how != "there":
+        for one_done, (path, _, before, _) in reversed(list(zip(done, wanted, strict=False))):
+            if one_done.how != "there":
                 with contextlib.suppress(PlanError):
-                    _put(root, path, before[path])
+                    _put(root, path, before)
         raise
     return done
 

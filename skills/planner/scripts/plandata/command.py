@@ -53,8 +53,9 @@ def check(given: argparse.Namespace) -> None:
     if given.json:
         print(json.dumps({"ok": True, "version": number, "stage": given.stage, "faults": []}))
     else:
-        told = f"{len(plan['milestones'])} milestones, content {form.content_id(plan)}"
-        print(f"plan.{number}.json is at stage {given.stage}: {told}")
+        # What planner approves is the content that its last check named (executor_approval.py).
+        content = f", content {form.content_id(plan)}" if given.stage == STAGES[-1] else ""
+        print(f"plan.{number}.json is at stage {given.stage}: {len(plan['milestones'])} milestones{content}")
 
 
 def show(given: argparse.Namespace) -> None:
