@@ -327,3 +327,9 @@ def test_a_migrated_loop_is_followed_by_its_printed_commands(cli: Command, proje
         onward = parse(shown.out).findtext("NEXT") or ""
         shown = call(script, *shlex.split(onward.replace("FILL_confidence", confidence))[2:])
     assert parse(shown.out).get("id") == "prove-the-cause"
+
+
+def test_a_folder_with_a_pipe_in_it_is_searched_to_its_end(cli: Command, project: Path) -> None:
+    os.mkfifo(project / "pipe.py")
+    (project / "endless.py").symlink_to("/dev/zero")
+    assert cli("migrate", ".").err.startswith("Nothing to migrate")

@@ -424,8 +424,8 @@ def test_options_that_make_no_sense_are_left_out(host: Host, options: list[str])
 
 def test_a_sub_agent_gets_its_own_block_back(host: Host) -> None:
     block = host.at("hand-out")
-    first = host.agent.run_command(block.children[0].command)
     host.run(block.children[0].command, agent="A")
+    first = host.agent.run_command(block.children[0].command)
     compacted = {"hook_event_name": "SessionStart", "source": "compact"}
     assert first.text in host.tell({**compacted, "agent_id": "A"}).context
     assert 'id="hand-out"' in host.tell(compacted).context

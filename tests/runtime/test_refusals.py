@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 from time import monotonic
@@ -338,3 +339,10 @@ def test_reviewed_items_cannot_pass_unreviewed(agent: Factory) -> None:
     gate = gated.run_command(last.next)
     assert "verdict fail" in gate.words("STATE")
     assert gated.run_command(gate.next).step == "write"
+
+
+def test_a_refused_opening_gives_back_what_fitted(tour: Agent) -> None:
+    refused = tour.open(topic="why it's slow", depth=9)
+    assert shlex.split(refused.next)[-4:] == ["--project", str(tour.project), "--topic", "why it's slow"]
+    refused = tour.open(topic="x", depth=2)
+    assert refused.next.endswith("--depth 2 --topic 'FILL_topic'")

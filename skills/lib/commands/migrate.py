@@ -107,7 +107,8 @@ def _scripts(path: str) -> Iterator[str]:
         folders[:] = sorted(name for name in folders if name not in SKIPPED)
         for name in sorted(names):
             script = os.path.realpath(os.path.join(folder, name))
-            if name.endswith(".py") and not _is_migrated(script) and _is_legacy(script):
+            # A pipe or a device has no end to read to.
+            if name.endswith(".py") and os.path.isfile(script) and not _is_migrated(script) and _is_legacy(script):
                 yield script
 
 

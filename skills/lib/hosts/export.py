@@ -30,7 +30,8 @@ ROOMS = ("workflow", "ledger", "runtime")
 LEFT_OUT = frozenset({"skills.lib.workflow.validation"})
 # What a skill's folder may hold that is no part of the skill.
 _SKIPPED = frozenset({"__pycache__", "tests", "node_modules"})
-_SKIPPED_ENDINGS = (".pyc", ".pyo", ".seal", ".part", "~")
+SEAL = ".seal"
+_SKIPPED_ENDINGS = (".pyc", ".pyo", SEAL, ".part", "~")
 _LIMIT = 10_000_000
 # How a script climbs to the folder that holds the package.
 _CLIMB = re.compile(rb"^for _ in range\(\d+\):\n    root = os\.path\.dirname\(root\)$", re.MULTILINE)
@@ -48,17 +49,17 @@ sys.exit(4)
 '''
 
 
-def contents(folder: str) -> dict[str, bytes]:
+def contents(folder: str, sealed: bool = True) -> dict[str, bytes]:
     """Every file of the self-contained copy of the skill in ``folder``, by its path below the copy, sorted.
 
-    Raises RefusedError for a folder or file that is a link, has an odd name or is no regular file, InvalidWorkflow
+    The skill's workflows are imported to make their seals, which are left out without ``sealed``. Raises RefusedError for a folder or file that is a link, has an odd name or is no regular file, InvalidWorkflow
     and its kin for a workflow that is not valid.
     """
     folder = os.path.abspath(folder)
     own = {name: _adapted(name, data) for name, data in skill_files(folder).items()}
     if "SKILL.md" not in own:
         raise UsageError(f"{folder} is not a skill: it has no SKILL.md", remedy="lockstep list")
-    files = {**own, **seals(folder, own), **vendored()}
+    files = {**own, **(seals(folder, own) if sealed else {}), **vendored()}
     return dict(sorted(files.items()))
 
 
@@ -77,6 +78,11 @@ def skill_files(folder: str) -> dict[str, bytes]:
 def is_vendored(folder: str) -> bool:
     """Whether a skill's folder carries its own copy of the step path."""
     return os.path.isfile(os.path.join(folder, "skills", "_bootstrap.py"))
+
+
+def is_shipped(folder: str) -> bool:
+    """Whether a skill's folder came with this Lockstep."""
+    return os.path.dirname(os.path.realpath(folder)) == os.path.realpath(_package())
 
 
 def check_name(name: str) -> None:

@@ -13,7 +13,7 @@ import sys
 from skills.lib import compact_json, markers, paths
 from skills.lib.errors import EnvironmentProblem
 from skills.lib.hosts import sessions, tools
-from skills.lib.hosts.lines import answers_for_a_person, is_lifeline, is_own, value_of
+from skills.lib.hosts.lines import answers_for_a_person, is_lifeline, is_own, script_named, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from skills.lib.hosts.standing import Followed, Marker
+    from skills.lib.hosts.sessions import Followed
+    from skills.lib.hosts.standing import Marker
 
 ALLOWED, DENIED = 0, 2
 # How often a stop is refused while the run has not moved.
@@ -182,12 +183,17 @@ def _bound(event: Event, known: Sequence[str], told: dict[str, bool]) -> dict[st
     except ValueError as error:
         damage = error
     run, project = _named(event)
-    if run and not (session and _is_last(session, run, project)):
+    if run and session and _names(session["runs"][-1]) == (run, project):
+        _confirm(event.own, session)
+    elif run:
         # A sub-agent's run has no marker before its first command, and its parent's has one.
         marker = markers.read(project, run) or markers.read(project, run.rpartition(".")[0])
-        if marker is not None:
+        script = _script_of(event, marker) if marker is not None else ""
+        if script:
             told["open"] = True
-            return sessions.bind(event.own, session, {"run": run, "project": project, "script": marker["script"]})
+            followed: Followed = {"run": run, "project": project, "script": script, "seen": ""}
+            followed["seen"] = sessions.stamp(_place_of(followed))
+            return sessions.bind(event.own, session, followed)
     if damage is not None:
         raise damage
     return session
@@ -206,9 +212,28 @@ def _named(event: Event) -> tuple[str, str]:
     return run, os.path.realpath(named) if os.path.isdir(named) else paths.project_root(event.folder)
 
 
-def _is_last(session: Mapping[str, Any], run: str, project: str) -> bool:
+def _script_of(event: Event, marker: Marker) -> str:
+    """The script of a run that a call names: a tool of ours names none, and a command must name it beside the run."""
+    if tools.is_ours(event.tool):
+        return str(marker["script"])
+    return script_named(event.command, marker["script"], event.folder)
+
+
+def _confirm(name: str, session: dict[str, Any]) -> None:
+    """Keep that the skill of the run that was named last has been run since, where it was not known yet."""
     last: Followed = session["runs"][-1]
-    return (last["run"], last["project"]) == (run, project)
+    if last.get("seen") != sessions.RAN and sessions.has_run(last, _place_of(last)):
+        last["seen"] = sessions.RAN
+        _keep(name, session, session["runs"])
+
+
+def _place_of(followed: Followed) -> str:
+    return os.path.join(markers.folder(followed["project"]), followed["run"])
+
+
+def _names(one: Followed | Marker) -> tuple[str, str]:
+    """The run that is followed, or of a marker, and its project."""
+    return one["run"], one["project"]
 
 
 def _held(name: str, session: dict[str, Any], by_ledger: bool = False) -> Marker | None:
@@ -224,14 +249,14 @@ def _held(name: str, session: dict[str, Any], by_ledger: bool = False) -> Marker
         if marker is None:
             over.append(followed)
         elif _is_begun(marker):
-            held = marker
+            held = {**marker, "run": followed["run"], "project": followed["project"]}
             break
     if over:
         _keep(name, session, [one for one in session["runs"] if one not in over])
     return held
 
 
-def _keep(name: str, session: dict[str, Any], runs: list[dict[str, str]]) -> None:
+def _keep(name: str, session: dict[str, Any], runs: list[Followed]) -> None:
     """Forget the other runs, where that can be written down: a run that is over holds nobody in any case."""
     try:  # noqa: SIM105  contextlib costs 2 ms
         sessions.keep(name, session, runs)
@@ -305,7 +330,12 @@ def _remind(event: Event) -> None:
         return
     from skills.lib.hosts import standing
 
-    said = {"hookEventName": event.name, "additionalContext": standing.reminder(held, _reasons().LONGEST)}
+    followed: Followed = next(one for one in session["runs"] if _names(one) == _names(held))
+    loads = standing.may_load(followed, held["script"])
+    if loads:
+        followed["seen"] = sessions.RAN
+    text = standing.reminder(held, _reasons().LONGEST, loads)
+    said = {"hookEventName": event.name, "additionalContext": text}
     _write(1, compact_json.dumps({"hookSpecificOutput": said}) + "\n")
     sessions.write(event.own, {**session, "shown": at})
 
@@ -318,7 +348,7 @@ def _fault(error: Exception, event: Event | None, is_open: bool) -> int:
     if is_open:
         return _deny(reasons.blocked(error, event.main if event else ""))
     if event is None or event.kind != "end":  # a host takes whatever is said at a session's end for a failure
-        _write(2, reasons.fault(error) + " Nothing is held up by that.\n")
+        _write(2, reasons.printable(reasons.fault(error)) + " Nothing is held up by that.\n")
     return ALLOWED
 
 
@@ -346,7 +376,8 @@ def _is_open_here(known: Sequence[str]) -> bool:
 
 
 def _deny(reason: str) -> int:
-    _write(2, reason.strip()[: _reasons().LONGEST] + "\n")
+    reasons = _reasons()
+    _write(2, reasons.printable(reason.strip()[: reasons.LONGEST]) + "\n")
     return DENIED
 
 

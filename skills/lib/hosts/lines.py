@@ -12,6 +12,10 @@ if TYPE_CHECKING:
 
 # Subcommands of lockstep that an agent may always call.
 LIFELINES = frozenset("doctor resume abandon runs trace show list status".split())
+# With these, a command that looks writes a file.
+_WRITING = ("--html", "--write")
+# What a shell may make another path of: options of the interpreter, a home, patterns and variables.
+_LEADING, _PATTERNS = ("-", "~"), frozenset("*?[$")
 
 
 def value_of(flag: str, command: str) -> str:
@@ -28,7 +32,7 @@ def value_of(flag: str, command: str) -> str:
 
 def is_own(words: Sequence[str], script: str, folder: str) -> bool:
     """Whether the words start that script, or with ``--step`` another one of its skill."""
-    if len(words) < 2 or not _is_python(words[0]):
+    if len(words) < 2 or not _is_python(words[0]) or not _is_plain(words[1]):
         return False
     called, script = os.path.realpath(os.path.join(folder, words[1])), os.path.realpath(script)
     if called == script:
@@ -40,7 +44,26 @@ def is_own(words: Sequence[str], script: str, folder: str) -> bool:
 def is_lifeline(words: Sequence[str], folder: str) -> bool:
     """Whether the words are a subcommand of lockstep that is always allowed."""
     rest = _lockstep_arguments(words, folder)
-    return bool(rest) and rest[0] in LIFELINES
+    return bool(rest) and rest[0] in LIFELINES and not any(word.partition("=")[0] in _WRITING for word in rest)
+
+
+def script_named(command: str, script: str, folder: str) -> str:
+    """The script that a command line names of the skill that ``script`` is of, or of a copy; "" where it names none.
+
+    The folder that a line itself changes to is not known: there a script of the same name counts as ``script``.
+    """
+    scripts, script = _scripts_of(os.path.realpath(script)), os.path.realpath(script)
+    for words in _commands(command):
+        for word in words:
+            if not word.endswith(".py") or "\0" in word:
+                continue
+            called = os.path.realpath(os.path.join(folder, word))
+            if called == script or (scripts and called.startswith(scripts + os.sep)):
+                return called
+            beside = os.path.join(os.path.dirname(script), os.path.basename(word))
+            if beside == script or os.path.isfile(beside):
+                return called if os.path.isabs(word) else script
+    return ""
 
 
 def answers_for_a_person(command: str) -> bool:
@@ -86,6 +109,12 @@ def _lockstep_arguments(words: Sequence[str], folder: str) -> Sequence[str]:
         return words[3:]
     called = os.path.realpath(os.path.join(folder, words[1])) if len(words) > 1 else ""
     return words[2:] if called.endswith(os.path.join(os.sep, "skills", "__main__.py")) else ()
+
+
+def _is_plain(word: str) -> bool:
+    """Whether a word is the path that it reads as, and no option, home or pattern that leads out of its folder."""
+    leads = ".." in word.split("/") and not _PATTERNS.isdisjoint(word)
+    return not leads and not word.startswith(_LEADING)
 
 
 def _is_python(word: str) -> bool:

@@ -13,6 +13,11 @@ if TYPE_CHECKING:
 LONGEST = 9_900
 
 
+def printable(text: str) -> str:
+    """The text with a ? for each character that a terminal would act on: names and titles come from outside."""
+    return "\n".join("".join(char if char.isprintable() else "?" for char in line) for line in text.split("\n"))
+
+
 def denial(held: Marker, host: str, tool: str) -> str:
     """Why a tool is denied."""
     return (

@@ -13,7 +13,15 @@ from skills.lib.errors import EnvironmentProblem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, TypedDict
+
+    class Followed(TypedDict):
+        """A run that an agent follows; ``seen`` is its marker's stamp when it was named, or RAN."""
+
+        run: str
+        project: str
+        script: str
+        seen: str
 
 # A session that has not been heard of for so long (seconds) is forgotten when another one is bound.
 FORGOTTEN = 30 * 24 * 3600
@@ -21,6 +29,8 @@ FORGOTTEN = 30 * 24 * 3600
 FOLLOWED = 8
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 _PART = ".part"
+# In the place of the stamp that a run's marker had when it was named: the skill has been run since.
+RAN = "ran"
 
 
 def folder() -> str:
@@ -105,7 +115,22 @@ def forget(name: str) -> None:
     _unlink(path_of(name))
 
 
-def keep(name: str, session: dict[str, Any], runs: list[dict[str, str]]) -> None:
+def stamp(path: str) -> str:
+    """What changes whenever a file is replaced; "" where there is none."""
+    try:
+        found = os.stat(path)
+    except OSError:
+        return ""
+    return f"{found.st_ino}-{found.st_ctime_ns}"
+
+
+def has_run(followed: Followed, place: str) -> bool:
+    """Whether the marker at that place was written since the run was followed: its skill has been run here."""
+    seen = followed.get("seen", "")
+    return seen == RAN or stamp(place) not in ("", seen)
+
+
+def keep(name: str, session: dict[str, Any], runs: list[Followed]) -> None:
     """Let an agent follow only these of its runs; with none its file goes."""
     if runs:
         write(name, {**session, "runs": runs})
@@ -113,9 +138,12 @@ def keep(name: str, session: dict[str, Any], runs: list[dict[str, str]]) -> None
         forget(name)
 
 
-def bind(name: str, session: dict[str, Any] | None, followed: dict[str, str]) -> dict[str, Any]:
+def bind(name: str, session: dict[str, Any] | None, followed: Followed) -> dict[str, Any]:
     """Let an agent follow a run before all others, and return its session; the run then belongs to no other session."""
-    runs = [one for one in (session or {"runs": []})["runs"] if not _is_same(one, followed)]
+    before = (session or {"runs": []})["runs"]
+    runs = [one for one in before if not _is_same(one, followed)]
+    if len(runs) < len(before):
+        followed = next(one for one in before if _is_same(one, followed))
     session = {**(session or {}), "runs": [*runs, followed][-FOLLOWED:]}
     write(name, session)
     stem = name.partition(".")[0]
@@ -129,7 +157,7 @@ def bind(name: str, session: dict[str, Any] | None, followed: dict[str, str]) ->
     return session
 
 
-def _release(name: str, followed: dict[str, str]) -> None:
+def _release(name: str, followed: Followed) -> None:
     """Take a run from another session; one that was not heard of for long goes altogether."""
     try:
         old = time.time() - os.stat(path_of(name)).st_mtime > FORGOTTEN
@@ -144,7 +172,7 @@ def _release(name: str, followed: dict[str, str]) -> None:
         return
 
 
-def _is_same(one: dict[str, str], other: dict[str, str]) -> bool:
+def _is_same(one: Followed, other: Followed) -> bool:
     return (one["run"], one["project"]) == (other["run"], other["project"])
 
 

@@ -6,19 +6,15 @@ import os
 import sys
 
 from skills.lib import markers, paths
+from skills.lib.errors import EnvironmentProblem
+from skills.lib.hosts import sessions
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any, TypedDict
+    from typing import Any
 
+    from skills.lib.hosts.sessions import Followed
     from skills.lib.workflow.state import Run
-
-    class Followed(TypedDict):
-        """A run that an agent follows, as its session file has it."""
-
-        run: str
-        project: str
-        script: str
 
     Marker = dict[str, Any]
 
@@ -27,7 +23,8 @@ def refreshed(followed: Followed) -> Marker | None:
     """The marker of a run, written anew from the ledger; None where the run is open no more.
 
     Of a sub-agent's run that has not begun it has little more than the status. Raises LedgerError where the ledger
-    cannot be read; one that is gone with all that belongs to it holds nobody.
+    cannot be read; one that is gone with all that belongs to it holds nobody. EnvironmentProblem where the skill's
+    code would have to be run, and may not be (see ``may_load``).
     """
     from skills.lib.ledger import Ledger, database
 
@@ -47,17 +44,39 @@ def refreshed(followed: Followed) -> Marker | None:
     told = markers.read(project, run.id)
     if told and (told["turn"], told["step"], told["status"]) == (run.turn, run.step, run.status):
         return told
-    return _written(run, project, (told or {}).get("python", sys.executable))
+    return _written(run, followed, (told or {}).get("python", sys.executable))
 
 
-def _written(run: Run, project: str, python: str) -> Marker:
+def may_load(followed: Followed, script: str) -> bool:
+    """Whether the hook may run the code of a script's skill: it is Lockstep's, or has been run in this session.
+
+    A cloned project can bring a ledger and markers that name any file. So the command must have named that very script,
+    and the marker must have been written since: the host then let the command run, before which the hook was asked.
+    """
+    script = os.path.realpath(script)
+    own = os.path.realpath(__file__)
+    for _ in range(3):
+        own = os.path.dirname(own)
+    if script.startswith(own + os.sep):
+        return True
+    place = os.path.join(markers.folder(followed["project"]), followed["run"])
+    return script == os.path.realpath(followed["script"]) and sessions.has_run(followed, place)
+
+
+def _written(run: Run, followed: Followed, python: str) -> Marker:
     """Write the marker of a run as its next block would."""
     from skills.lib.runtime import loading
     from skills.lib.workflow import children, document
     from skills.lib.workflow.caller import Caller
 
+    project = followed["project"]
     if run.parent and not run.spec.get("script"):
         workflow = children.task_workflow(run.workflow, run.spec)
+    elif not may_load(followed, run.script):
+        raise EnvironmentProblem(
+            f"what the present step of run {run.id} allows is not known: its skill has not been run in this session",
+            remedy=lockstep("resume", run.id, "--project", project),
+        )
     else:
         workflow = loading.workflow_of_script(run.script)
     marker = document.standing(workflow, run, Caller(python, run.script, project))
@@ -72,8 +91,11 @@ def lockstep(*words: str) -> str:
     return join([*lockstep_command(), *words])
 
 
-def reminder(marker: Marker, longest: int) -> str:
-    """The present block with a line that says what it is; where and how to see it, if it is too long or unreadable."""
+def reminder(marker: Marker, longest: int, loads: bool = True) -> str:
+    """The present block with a line that says what it is; where and how to see it, if it is too long or unreadable.
+
+    ``loads`` says whether the skill's code may be run to make it.
+    """
     head = (
         f"A Lockstep run is open in this session: {marker['run']} of {marker['workflow']}. It goes on step by step, "
         "each printed by a command. This is its present step"
@@ -83,6 +105,8 @@ def reminder(marker: Marker, longest: int) -> str:
         f"  {lockstep('resume', marker['run'], '--project', marker['project'])}\n"
         f"The command that goes on:\n  {marker['next']}\n"
     )
+    if not loads:
+        return shorter[:longest]
     try:
         text = f"{head}, as the command printed it:\n{_block(marker)}"
     except Exception as error:

@@ -164,7 +164,7 @@ def _runs(words: Sequence[str], program: str) -> bool:
     names = [word.rpartition("/")[2] for word in words[:2]]
     if names[:1] == [program]:
         return True
-    return len(names) == 2 and names[1] == program and is_interpreter(words[0])
+    return len(names) == 2 and names[1] == program and is_interpreter(words[0]) and words[1][:1] != "-"
 
 
 def is_interpreter(word: str) -> bool:
@@ -206,11 +206,17 @@ def script_of(words: Sequence[str]) -> str | None:
 def simple_command(line: str) -> list[str]:
     """The words of one simple command, unquoted; empty where the line holds an operator, an expansion, or nothing.
 
-    What only a shell can tell (variables, substitutions) counts as no simple command. A pattern such as ``*.py``
-    stands as it was typed.
+    What only a shell can tell (variables, substitutions) counts as no simple command, and so does one with a variable
+    set before it. A pattern such as ``*.py`` stands as it was typed.
     """
     found = _split(line.strip(" \t\n"), strict=True) if len(line) <= LONGEST else None
-    return found[0] if found else []
+    return found[0] if found and not sets_variable(found[0][:1]) else []
+
+
+def sets_variable(words: Sequence[str]) -> bool:
+    """Whether the first word is no program's name: ``PATH=/tmp`` and what it has a shell find instead."""
+    name, equals, _ = words[0].partition("=") if words else ("", "", "")
+    return bool(equals) and (name[:1].isalpha() or name[:1] == "_") and "/" not in name
 
 
 def commands_in(line: str) -> list[list[str]]:
@@ -222,9 +228,13 @@ def _split(line: str, strict: bool) -> list[list[str]] | None:
     """The words of each command; None where ``strict`` wants one simple command and the line is another thing."""
     commands: list[list[str]] = [[]]
     word: list[str] | None = None
+    brace = False  # whether the word has one that is not quoted: with a comma or a range a shell makes words of it
     at = 0
     while at < len(line):
         char = line[at]
+        brace = char == "{" or (brace and char not in " \t")
+        if strict and brace and (char == "," or line.startswith("..", at)):
+            return None
         special = char in _OPERATORS or (char in _LEADING and not word)
         if strict and special:
             return None

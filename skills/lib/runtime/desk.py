@@ -8,7 +8,7 @@ from skills.lib import markers, paths
 from skills.lib.errors import PRINTED, REFUSED, LockstepError, RefusedError, UsageError
 from skills.lib.ledger import Ledger, Stale, database, new_id
 from skills.lib.runtime import loading
-from skills.lib.workflow import cli, document, engine
+from skills.lib.workflow import cli, document, engine, values
 from skills.lib.workflow.decision import Move, Refusal, Repeat
 from skills.lib.workflow.state import Request, Run
 from skills.lib.workflow.types import Value
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 
 # How many other open runs a block names with their commands; one more line counts the rest.
 SHOWN = 3
+# How long a parameter may be that a refused opening gives back in the command that goes on.
+TOLD = 1_000
 
 
 def agents_at_once() -> int | None:
@@ -72,6 +74,7 @@ class Desk:
         self.actor = actor
         self._ledger: Ledger | None = None
         self._served: Workflow | None = None
+        self._at_once: int | None = None
 
     @property
     def ledger(self) -> Ledger:
@@ -84,10 +87,11 @@ class Desk:
         With the same parameters as a run that has gone further it is refused, unless ``new``: an agent that begins
         again has most often lost the thread.
         """
+        self._at_once = agents_at_once()  # a number that is none is told before anything moves
         run = Run(id=new_id(), workflow=workflow.name, script=self.caller.script, project=self.caller.project, turn=1)
         move = engine.open_run(workflow, run, parameters)
         if isinstance(move, Refusal):
-            return self._refuse(workflow, None, move, "--step 1", self._start_line(workflow))
+            return self._refuse(workflow, None, move, "--step 1", self._start_line(workflow, parameters))
         while True:
             try:
                 return self._open(workflow, move, new)
@@ -108,7 +112,7 @@ class Desk:
 
     def advance(self, workflow: Workflow, run_id: str, request: Request) -> Reply:
         """Do what the request asks of the run, or refuse it; repeats print the same block and count once."""
-        self._served = workflow
+        self._served, self._at_once = workflow, agents_at_once()
         while True:
             run = self.ledger.run(run_id)
             if run is None:
@@ -210,9 +214,10 @@ class Desk:
             return self._refuse(workflow, run, decision, asked)
         if isinstance(decision, Repeat):
             return self._show(workflow, run, notices)
+        moved = self.ledger.commit(run, decision, self.actor)
         for gone, _ in decision.end:
             markers.remove(self.caller.project, gone)
-        return self._show(workflow, self.ledger.commit(run, decision, self.actor), notices)
+        return self._show(workflow, moved, notices)
 
     def _begin_child(self, workflow: Workflow, run: Run, request: Request, asked: str) -> Reply:
         if run.spec.get("script") and run.script != self.caller.script:
@@ -234,7 +239,7 @@ class Desk:
 
     def _busy(self, run: Run) -> Refusal | None:
         """Why a sub-agent may not begin yet: as many as may work at once are at work."""
-        at_once, parent = agents_at_once(), self.ledger.run(run.parent or "")
+        at_once, parent = self._at_once, self.ledger.run(run.parent or "")
         if at_once is None or parent is None:
             return None
         working = [child.id for child in self.ledger.runs(parent.children) if child.status in ("open", "waiting")]
@@ -262,23 +267,24 @@ class Desk:
             return self._show_end(workflow, run, notices)
         markers.write(self.caller.project, run.id, document.standing(workflow, run, self.caller))
         brood = self.ledger.runs(run.children) if run.children else []
-        at_once = agents_at_once() if brood else None
 
         def build(spill: dict[str, str]) -> Element:
-            return document.step_document(workflow, run, self.caller, brood, notices, spill, at_once)
+            return document.step_document(workflow, run, self.caller, brood, notices, spill, self._at_once)
 
         return Reply(build({}), PRINTED, run, workflow, build)
 
     def _show_end(self, workflow: Workflow, run: Run, notices: Sequence[Element]) -> Reply:
         markers.remove(self.caller.project, run.id)
         parent = self.ledger.run(run.parent) if run.parent else None
+        if parent is not None and (parent.ended or run.id not in parent.children):
+            parent, words = None, "The step that started this sub-agent was left since: nothing more is wanted of it."
+            notices = [*notices, document.notice(words)]
         siblings = self.ledger.runs(parent.children) if parent else []
         command = self._command_of(parent) if parent else ""
-        at_once = agents_at_once() if siblings else None
 
         def build(spill: dict[str, str]) -> Element:
             return document.done_document(
-                workflow, run, self.caller, parent, command, siblings, notices, spill, at_once
+                workflow, run, self.caller, parent, command, siblings, notices, spill, self._at_once
             )
 
         return Reply(build({}), PRINTED, run, workflow, build)
@@ -339,12 +345,17 @@ class Desk:
         resume = self.caller.step("current", twin, turn=False)
         return self._refuse(workflow, twin, Refusal("already-open", why), "--step 1, to open a run", resume)
 
-    def _start_line(self, workflow: Workflow, new: bool = False) -> str:
-        words = []
+    def _start_line(self, workflow: Workflow, given: Mapping[str, Any] | None = None, new: bool = False) -> str:
+        """The command that opens a run, with what was given and fits; a placeholder for what else is required."""
+        words, missing = [], ""
         for arg in workflow.run_params():
-            if arg.required:
-                words += [arg.flag, f"FILL_{arg.name}"]
-        return self.caller.start(*words, *(["--new"] if new else []))
+            value = (given or {}).get(arg.name)
+            is_short = isinstance(value, str) and len(value) <= TOLD and not values.is_secret(arg.name)
+            if is_short and values.fits(arg, str(value)):
+                words += [arg.flag, str(value)]
+            elif arg.required:
+                missing += f" {arg.flag} {document.placeholder(arg)}"
+        return self.caller.start(*words, *(["--new"] if new else [])) + missing
 
     def no_run(self, workflow: Workflow, request: Request) -> Reply:
         """Refuse a step that names no run, and list the runs that it may have meant."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from skills.lib.errors import PRINTED, LockstepError, tell
+from skills.lib.errors import PRINTED, LockstepError, SkillError, tell
 from skills.lib.runtime import loading, script
 from skills.lib.workflow import cli
 
@@ -33,8 +33,15 @@ def run(path: str, module: str) -> None:
 def _chosen(path: str, module: str, argv: list[str]) -> tuple[str, list[str]]:
     """The script that the common entry of several hands over to."""
     from skills.lib.runtime import choosing
+    from skills.lib.workflow.core import Choice
 
-    return choosing.choose(path, loading.load_module(os.path.join(os.path.dirname(path), module + ".py")).CHOICE, argv)
+    file = os.path.join(os.path.dirname(path), module + ".py")
+    choice = getattr(loading.load_module(file), "CHOICE", None)
+    if not isinstance(choice, Choice):
+        raise SkillError(
+            f"{file} has no CHOICE", remedy='put one in it: CHOICE = Choice("flag", {"word": "script.py"})'
+        )
+    return choosing.choose(path, choice, argv)
 
 
 def leave(code: int) -> None:

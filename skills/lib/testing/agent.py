@@ -10,7 +10,7 @@ from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skills.lib import paths
+from skills.lib import compact_json, paths
 from skills.lib.ledger import Ledger
 from skills.lib.testing import samples
 from skills.lib.testing.blocks import Block, filled
@@ -87,7 +87,8 @@ class Agent:
         chosen = {**self.parameters(), **parameters}
         arguments = [sys.executable, self.script, "--step", "1", "--project", str(self.project)]
         for name, value in chosen.items():
-            arguments += ["--" + name.replace("_", "-"), value if isinstance(value, str) else str(value)]
+            text = str(value) if isinstance(value, (str, int, float)) else compact_json.readable(value)
+            arguments += ["--" + name.replace("_", "-"), text]
         return self.run_command(shlex.join([*arguments, *words]))
 
     def follow(self, block: Block, **values: Any) -> Block:

@@ -29,7 +29,8 @@ ASKED_LIMIT, WHY_LIMIT, VALID_LIMIT, QUESTION_LIMIT = 1_000, 3_000, 3_000, 3_000
 TARGET_LIMIT = 200
 ASKING = (
     "What this step had to prepare is recorded. Put the question below to the person as it stands, wait, and pass the "
-    "answer on as it is given. Neither answer it yourself nor go on without it."
+    "answer on as it is given; what they say besides goes into --reason. Neither answer it yourself nor go on without "
+    "it."
 )
 
 
@@ -180,10 +181,10 @@ def next_command(workflow: Workflow, run: Run, caller: Caller) -> str:
     command = caller.step(target, run)
     for arg in workflow.step_params(step.id):
         if arg.required:
-            command += f" {arg.flag} {_placeholder(arg)}"
+            command += f" {arg.flag} {placeholder(arg)}"
     for field in step.requires:
         if isinstance(field, Field) and field.required:
-            command += f" --record {field.name}={_placeholder(field)}"
+            command += f" --record {field.name}={placeholder(field)}"
     if reports_outcome(step):
         command += " --outcome FILL_outcome"
     return command
@@ -213,7 +214,8 @@ def reports_outcome(step: StepDef) -> bool:
     return step.handler is None and len(step.next) > 1
 
 
-def _placeholder(spec: Arg | Field) -> str:
+def placeholder(spec: Arg | Field) -> str:
+    """What stands for a value that is still to be filled in, quoted where it will need quotes."""
     text = f"FILL_{spec.name}"
     bare = spec.type in ("int", "float", "bool") or (spec.choices and spec.type == "text")
     return text if bare else f"'{text}'"

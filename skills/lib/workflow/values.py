@@ -36,6 +36,15 @@ def read(spec: Arg | Field, raw: Any) -> Any:
     return value
 
 
+def fits(spec: Arg | Field, raw: str) -> bool:
+    """Whether a text is a value of ``spec``."""
+    try:
+        read(spec, raw)
+    except ValueError:
+        return False
+    return True
+
+
 def is_placeholder(raw: str, name: str) -> bool:
     """Whether ``raw`` is still the placeholder that the printed command had; a text that only mentions one is not."""
     text = raw.strip(_AROUND)

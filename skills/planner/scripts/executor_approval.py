@@ -1,4 +1,4 @@
-"""Checks that a finished run of planner approved the plan in a folder as it is, or that there is a reason to do without.
+"""Checks that a finished run of planner approved the plan in a folder as it is, or that a reason stands in for that.
 
 Called in the project's root as ``PLAN_DIR REASON``, the reason empty where there is none. A run of planner ends in one
 way alone, through the gate of its last review, so a finished one has approved the plan of its folder: with the content

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass
 
 from skills.lib.errors import LockstepError
+from skills.lib.hosts import export
 from skills.lib.hosts.install import applying, hooks, manifest, planning
 from skills.lib.hosts.install.disk import Disk
 from skills.lib.hosts.install.manifest import Manifest
@@ -106,14 +108,15 @@ def uninstall(place: Places, project: str, choose: Choose | None = None, dry_run
 def inspect(place: Places, project: str, skills: Mapping[str, str]) -> Installed | None:
     """How what is installed for a host compares with what was put there and with what would be put there now.
 
-    ``skills`` has where each skill would be taken from. None where nothing is installed; nothing is changed.
+    ``skills`` has the skills that are found now. None where nothing is installed; nothing is changed, and no code is
+    run but Lockstep's own.
     """
     told = manifest.read(place)
     if told is None:
         return None
     wish = Wish(sources(told, skills), told.hooks, told.stops)
     try:
-        plan = planning.to_install(place, wish, told, manifest.others(place, project))
+        plan = planning.to_install(place, wish, told, manifest.others(place, project), looks=True)
     except LockstepError as error:
         return Installed(told, (), error.what)
     entries = [Entry(change.path, change.what, _STATES[change.action]) for change in plan.changes]
@@ -121,8 +124,19 @@ def inspect(place: Places, project: str, skills: Mapping[str, str]) -> Installed
 
 
 def sources(told: Manifest, skills: Mapping[str, str]) -> dict[str, str]:
-    """Where each installed skill is to be taken from now; one that is found no more is left out."""
-    return {name: skills[name] for name in told.skills if name in skills}
+    """Where each installed skill is to be taken from now; one that is found no more is left out.
+
+    ``skills`` has the skills that are found now. A skill of Lockstep's is taken from this version, any other from where
+    it was taken first: a user's skill is no other project's that has the same name.
+    """
+    found = {}
+    for name, folder in told.skills.items():
+        of_a_lockstep = os.path.isfile(os.path.join(os.path.dirname(folder), "_bootstrap.py"))
+        if os.path.isfile(os.path.join(folder, "SKILL.md")) and not of_a_lockstep:
+            found[name] = folder
+        elif name in skills and (told.scope == "project" or export.is_shipped(skills[name])):
+            found[name] = skills[name]
+    return found
 
 
 def _with_hooks(place: Places, told: Manifest, entries: list[Entry]) -> list[Entry]:

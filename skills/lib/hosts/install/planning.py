@@ -81,18 +81,26 @@ class _Draft:
 
 
 def to_install(
-    place: Places, wish: Wish, old: Manifest | None, others: list[Manifest], forced: frozenset[str] | None = frozenset()
+    place: Places,
+    wish: Wish,
+    old: Manifest | None,
+    others: list[Manifest],
+    forced: frozenset[str] | None = frozenset(),
+    looks: bool = False,
 ) -> Plan:
     """The plan of an installation over whatever there is; ``forced`` are files to replace anyway (None: all).
 
+    A plan that only ``looks`` runs no code of other skills than Lockstep's: their seals are compared with the manifest.
     Raises RefusedError for a link or another odd thing in the way, before anything is changed.
     """
     draft = _draft(place, old, others, forced)
-    wanted = desired(place, wish)
+    wanted = desired(place, wish, looks)
     for path, (what, data) in wanted.items():
         _put(draft, path, what, data)
     for path, digest in draft.old.files.items():
-        if path not in wanted:
+        if looks and path.endswith(export.SEAL) and _is_of_others(draft, wish, path):
+            _compare(draft, path, digest)
+        elif path not in wanted:
             _drop(draft, path, digest, "no longer part of it")
     if place.hooks and is_merged(place):
         _merge(draft, wish)
@@ -121,8 +129,8 @@ def to_uninstall(
     return _plan(draft, None)
 
 
-def desired(place: Places, wish: Wish) -> dict[str, tuple[str, bytes]]:
-    """Every whole file of an installation by path: what it is, and its content."""
+def desired(place: Places, wish: Wish, looks: bool = False) -> dict[str, tuple[str, bytes]]:
+    """Every whole file of an installation by path: what it is, and its content; see ``to_install`` for ``looks``."""
     found: dict[str, tuple[str, bytes]] = {}
     for name, folder in wish.skills.items():
         export.check_name(name)
@@ -136,7 +144,7 @@ def desired(place: Places, wish: Wish) -> dict[str, tuple[str, bytes]]:
                 f"the skill {name} would be installed over itself: {target} is where it is taken from",
                 remedy="keep its source in another folder, such as skills/; the host finds it where it is already",
             )
-        for path, data in export.contents(folder).items():
+        for path, data in export.contents(folder, sealed=not looks or export.is_shipped(folder)).items():
             found[os.path.join(target, *path.split("/"))] = (f"skill {name}", data)
     for name, data in (roles.definitions(place.host) if place.roles else {}).items():
         found[os.path.join(place.roles, name)] = (f"role {name.partition('.')[0]}", data)
@@ -212,6 +220,24 @@ def _drop(draft: _Draft, path: str, told: str, why: str) -> None:
     else:
         change = Change(KEEP, path, what, "changed by you")
     draft.changes.append(change)
+
+
+def _compare(draft: _Draft, path: str, told: str) -> None:
+    """How a file stands to what was put there; what would be put there now is not known."""
+    current = draft.disk.read(path)
+    if current is None:
+        change = Change(RESTORE, path, _what(draft, path), "it was removed")
+    elif digest(current) in {told, *draft.shared.get(path, ())}:
+        change = Change(SAME, path, _what(draft, path))
+    else:
+        change = Change(KEEP, path, _what(draft, path), "changed by you")
+    draft.changes.append(change)
+
+
+def _is_of_others(draft: _Draft, wish: Wish, path: str) -> bool:
+    """Whether a file is of a wanted skill that is not Lockstep's."""
+    name = os.path.relpath(path, draft.place.skills).split(os.sep)[0]
+    return name in wish.skills and not export.is_shipped(wish.skills[name])
 
 
 def _merge(draft: _Draft, wish: Wish) -> None:
