@@ -190,7 +190,8 @@ def test_sub_agents_have_sections_that_the_steps_lead_to(cli: Command, mended: R
     root = of(cli, mended)
     children = root.xpath("//main/details[@class='child']")
     assert [child.get("id") for child in children] == [f"run-{mended.id}.{number}" for number in (1, 2, 3, 4)]
-    assert texts(children[1], "./summary") == [f"{mended.id}.2 quality-reviewer · design · substance · lost: never came back"]
+    told = "quality-reviewer · design · substance · lost: never came back"
+    assert texts(children[1], "./summary") == [f"{mended.id}.2 {told}"]
     links = set(root.xpath("//main//a/@href"))
     assert links == {f"#run-{mended.id}", *(f"#{child.get('id')}" for child in children)}
     assert not children[0].get("open")

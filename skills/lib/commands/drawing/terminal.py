@@ -14,6 +14,7 @@ from rich.text import Text
 from skills.lib.commands.console.screen import one_line
 from skills.lib.commands.drawing.canvas import Canvas
 from skills.lib.commands.drawing.edges import Edge, Graph, Node
+from skills.lib.commands.drawing.lanes import packed
 
 # A drawing longer than this many boxes is not read as a picture any more.
 MOST_NODES = 60
@@ -152,17 +153,7 @@ class _Drawing:
         for port in self.ports:
             if port.side == side:
                 spans.setdefault(port.target, [self.boxes[port.target].top + 1]).append(port.row)
-        lanes: dict[int, int] = {}
-        filled: list[list[tuple[int, int]]] = []
-        for target, rows in sorted(spans.items(), key=lambda pair: max(pair[1]) - min(pair[1])):
-            first, last = min(rows), max(rows)
-            free = (at for at, lane in enumerate(filled) if all(last < low or first > high for low, high in lane))
-            at = next(free, len(filled))
-            if at == len(filled):
-                filled.append([])
-            filled[at].append((first, last))
-            lanes[target] = at
-        return lanes
+        return packed(spans)
 
     def _area(self, side: int) -> int:
         """The columns between the boxes and the first lane: room for the longest label."""

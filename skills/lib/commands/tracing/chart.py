@@ -13,6 +13,7 @@ from rich.cells import cell_len, set_cell_size
 
 from skills.lib.commands.console.screen import one_line
 from skills.lib.commands.drawing.edges import Graph, Node
+from skills.lib.commands.drawing.lanes import packed
 
 # A cell of the page's 12 px monospaced type, a line of it, and what lies between lines that leave a box.
 CELL, LINE, PORT = 7.3, 17, 22
@@ -144,17 +145,7 @@ def _lanes(ways: Sequence[Way], left: bool) -> dict[int, int]:
     for way in ways:
         if way.points and way.left is left:
             spans.setdefault(way.target, []).extend(y for _, y in way.points)
-    lanes: dict[int, int] = {}
-    filled: list[list[tuple[float, float]]] = []
-    for target, rows in sorted(spans.items(), key=lambda pair: max(pair[1]) - min(pair[1])):
-        first, last = min(rows), max(rows)
-        free = (at for at, lane in enumerate(filled) if all(last < low or first > high for low, high in lane))
-        at = next(free, len(filled))
-        if at == len(filled):
-            filled.append([])
-        filled[at].append((first, last))
-        lanes[target] = at
-    return lanes
+    return packed(spans)
 
 
 def _route(way: Way, boxes: Sequence[Box], lanes: Sequence[Mapping[int, int]], areas: Sequence[float]) -> None:
