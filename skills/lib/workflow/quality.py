@@ -145,13 +145,17 @@ def review_loop(
     passed: str | None,
     reviewer: Dispatch | None = None,
     title: str = "",
-    actions: Sequence[str] = (),
+    actions: Sequence[str] | str = (),
     needs: Sequence[str] = (),
+    forbidden: Sequence[str] = (),
+    gate_actions: Sequence[str] | str = (),
+    gate_needs: Sequence[str] = (),
     bound: int = BOUND,
 ) -> tuple[StepDef, StepDef]:
     """Build the review step and the gate of a checkpoint: fail leads back to ``work``, pass on to ``passed``.
 
     ``reviewer`` says how the review is done (default: one free-form quality reviewer); its checkpoint is set here.
+    ``actions``, ``needs`` and ``forbidden`` are the review step's, ``gate_actions`` and ``gate_needs`` the gate's.
     """
     base = reviewer or Dispatch(
         AgentRole.QUALITY_REVIEWER, task=f"Review {checkpoint} against the checks of this step, item by item."
@@ -162,17 +166,20 @@ def review_loop(
     review = StepDef(
         f"{checkpoint}-review",
         f"Review: {label}",
-        list(actions) or [f"Have {label.lower()} reviewed by the sub-agents below. Do not review it yourself."],
+        actions or [f"Have {label.lower()} reviewed by the sub-agents below. Do not review it yourself."],
         {Outcome.OK: f"{checkpoint}-gate"},
         Dispatch(agent, **fields),  # type: ignore[arg-type]
         needs=needs,
+        forbidden=forbidden,
     )
     gate = StepDef(
         f"{checkpoint}-gate",
         f"Gate: {label}",
-        ["Run the command below. The verdict is read from what the reviewers recorded; there is nothing to report."],
+        gate_actions
+        or ["Run the command below. The verdict is read from what the reviewers recorded; there is nothing to report."],
         {Outcome.OK: passed, Outcome.FAIL: work},
         Gate(checkpoint, bound),
+        needs=gate_needs,
         when={
             Outcome.OK: "when no finding that blocks at this iteration is open",
             Outcome.FAIL: "when a blocking finding is open: it goes back to be fixed and is reviewed again",

@@ -142,28 +142,24 @@ def _logged(result: Mapping[str, Any]) -> str:
     return f"{result['target'][:SHORT]}: {told[:SHORT]}"
 
 
-def step(built: StepDef, **changed: Any) -> StepDef:
-    """A step of a review loop with what is this workflow's own."""
-    return StepDef(**{**built.fields(), **changed})
-
-
-CODE_REVIEW, CODE_GATE = review_loop(
-    "implementation-code",
-    work="implement",
-    passed="document",
-    reviewer=Dispatch(AgentRole.QUALITY_REVIEWER, script="qr/implementation_code.py", params={"plan": "{plan}"}),
-    actions=[PROMPTS["review"]],
-    needs=["plan"],
-)
-DOCS_REVIEW, DOCS_GATE = review_loop(
-    "implementation-docs",
-    work="document",
-    passed="retrospective",
-    reviewer=Dispatch(AgentRole.QUALITY_REVIEWER, script="qr/implementation_docs.py", params={"plan": "{plan}"}),
-    actions=[PROMPTS["review"]],
-    needs=["plan"],
-)
 REVIEWING = PROMPTS["review (forbidden)"].splitlines()
+
+
+def loop(checkpoint: str, work: str, passed: str, script: str) -> tuple[StepDef, StepDef]:
+    """The review step and the gate of a checkpoint."""
+    return review_loop(
+        checkpoint,
+        work=work,
+        passed=passed,
+        reviewer=Dispatch(AgentRole.QUALITY_REVIEWER, script=script, params={"plan": "{plan}"}),
+        actions=[PROMPTS["review"]],
+        needs=["plan"],
+        forbidden=REVIEWING,
+    )
+
+
+CODE = loop("implementation-code", "implement", "document", "qr/implementation_code.py")
+DOCS = loop("implementation-docs", "document", "retrospective", "qr/implementation_docs.py")
 
 WORKFLOW = Workflow(
     "planner-executor",
@@ -221,13 +217,12 @@ WORKFLOW = Workflow(
         },
         allow={"loop-without-bound": "each entry finishes milestones of the plan, or loses a developer, at most twice"},
     ),
-    step(CODE_REVIEW, forbidden=REVIEWING),
-    CODE_GATE,
+    *CODE,
     StepDef(
         "document",
         "Have the work documented",
         PROMPTS["document"],
-        {Outcome.OK: DOCS_REVIEW.id},
+        {Outcome.OK: DOCS[0].id},
         Dispatch(
             AgentRole.TECHNICAL_WRITER,
             script="tw/post_implementation.py",
@@ -237,8 +232,7 @@ WORKFLOW = Workflow(
         needs=["plan", "waves.waves"],
         forbidden=PROMPTS["document (forbidden)"].splitlines(),
     ),
-    step(DOCS_REVIEW, forbidden=REVIEWING),
-    DOCS_GATE,
+    *DOCS,
     StepDef(
         "retrospective",
         "Prove it, and look back",

@@ -101,22 +101,21 @@ def reviewer(script: str, **params: str) -> Dispatch:
     return Dispatch(AgentRole.QUALITY_REVIEWER, script=f"qr/{script}.py", params=given)
 
 
-def loop(checkpoint: str, work: str, passed: str | None, reviewed_by: Dispatch) -> tuple[StepDef, StepDef]:
-    """The review step and the gate of a checkpoint."""
-    review, gate = review_loop(
+def loop(
+    checkpoint: str, work: str, passed: str | None, reviewed_by: Dispatch, at_gate: Sequence[str] = ()
+) -> tuple[StepDef, StepDef]:
+    """The review step and the gate of a checkpoint; ``at_gate`` is the gate's own text."""
+    return review_loop(
         checkpoint,
         work=work,
         passed=passed,
         reviewer=reviewed_by,
         actions=[PROMPTS["review"]],
         needs=["request", "plan"],
+        forbidden=PROMPTS["review (forbidden)"].splitlines(),
+        gate_actions=at_gate,
+        gate_needs=["request", "plan"] if at_gate else [],
     )
-    return altered(review, forbidden=PROMPTS["review (forbidden)"].splitlines()), gate
-
-
-def altered(step: StepDef, **fields: Any) -> StepDef:
-    """The step with these fields in place of its own."""
-    return StepDef(**{**step.fields(), **fields})
 
 
 ANSWERS = (
@@ -125,7 +124,7 @@ ANSWERS = (
 )
 COMPLETE = loop("plan-completeness", "milestones", "changes", reviewer("plan_completeness", answers=ANSWERS))
 CODED = loop("plan-code", "changes", "document", reviewer("plan_code"))
-DOCUMENTED = loop("plan-docs", "document", None, reviewer("plan_docs"))
+DOCUMENTED = loop("plan-docs", "document", None, reviewer("plan_docs"), [PROMPTS["approved"]])
 
 WORKFLOW = Workflow(
     "planner",
@@ -234,8 +233,7 @@ WORKFLOW = Workflow(
         ],
         forbidden=PROMPTS["document (forbidden)"].splitlines(),
     ),
-    DOCUMENTED[0],
-    altered(DOCUMENTED[1], actions=[PROMPTS["approved"]], needs=["request", "plan"]),
+    *DOCUMENTED,
     tools=["read", "search", "write", "shell", "web", "agent", "ask"],
     title="Planner",
     description="Turns a request into an approved plan: explored, agreed with the user, written, reviewed three times.",

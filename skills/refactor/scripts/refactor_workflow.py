@@ -7,7 +7,7 @@ from skills.lib.prompts import read_prompts
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, digest, register_workflow
 from skills.lib.workflow.quality import review_loop
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
-from skills.lib.workflow.types import AgentRole, Dispatch, Gate, Outcome
+from skills.lib.workflow.types import AgentRole, Dispatch, Outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -188,18 +188,8 @@ WORKFLOW = Workflow(
         reviewer=Dispatch(AgentRole.QUALITY_REVIEWER, task=PROMPTS["review (task)"]),
         actions=[PROMPTS["review"]],
         needs=["scope", "synthesize.items_file"],
-    )[:1],
-    StepDef(
-        "work-items-gate",
-        "Gate: Work items",
-        PROMPTS["gate"],
-        {Outcome.OK: None, Outcome.FAIL: "synthesize"},
-        Gate("work-items"),
-        needs=REPORTED,
-        when={
-            Outcome.OK: "when no finding that blocks at this iteration is open: the run is over",
-            Outcome.FAIL: "when a blocking finding is open: it goes back to be fixed and is reviewed again",
-        },
+        gate_actions=PROMPTS["gate"],
+        gate_needs=REPORTED,
     ),
     title="Refactor",
     description="Finds what is worth refactoring and hands over reviewed work items.",
