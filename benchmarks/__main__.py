@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 
 BENCHMARKS = {
     "steps": "benchmarks.steps",
-    "hooks": "benchmarks.hooks",
     "deep": "benchmarks.deep",
+    "hooks": "benchmarks.hooks",
     "validation": "benchmarks.validation",
     "drawing": "benchmarks.drawing",
     "formatters": "benchmarks.formatters",
