@@ -141,13 +141,13 @@ def test_a_table_shows_numbers_with_fitting_digits() -> None:
     }
 
 
-NAMES = ["steps", "deep", "hooks", "validation", "drawing", "formatters", "adherence"]
+BENCHMARKS = ["steps", "deep", "hooks", "validation", "drawing", "formatters", "adherence"]
 
 
 def test_every_benchmark_runs(capsys: pytest.CaptureFixture[str]) -> None:
     assert main(["--quick", "--json", "--runs", "8"]) == 0
     found = json.loads(capsys.readouterr().out)
-    assert list(found["benchmarks"]) == NAMES
+    assert list(found["benchmarks"]) == BENCHMARKS
     assert [row["call"] for row in found["benchmarks"]["steps"][0]["rows"]] == [
         "python -c pass",
         "a step, with ledger commit",
@@ -164,4 +164,4 @@ def test_a_name_that_is_no_benchmark_is_refused(capsys: pytest.CaptureFixture[st
     with pytest.raises(SystemExit) as left:
         main(["step"])
     assert left.value.code == 2
-    assert f"step is no benchmark: {', '.join(NAMES)}" in capsys.readouterr().err
+    assert f"step is no benchmark: {', '.join(BENCHMARKS)}" in capsys.readouterr().err

@@ -28,7 +28,7 @@ def call(work: Path, what: str, host: str, scope: str) -> None:
     """Do what is to be killed, or what comes after it."""
     place = places.places(host, scope, str(work / "project"))
     version = OLD if what == "install" else NEW
-    export.contents = lambda folder: dict(version)
+    export.contents = lambda folder, sealed=True: dict(version)
     if what == "uninstall":
         installing.uninstall(place, str(work / "project"))
     else:

@@ -4,20 +4,20 @@ from __future__ import annotations
 
 import json
 import os
-import shlex
 import shutil
-from collections.abc import Callable
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
 from skills.lib import markers
-from skills.lib.hosts import tools
+from skills.lib.hosts import sessions
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block
 from tests.fixtures.skill import ROOT, source_of
 from tests.hosts.conftest import Command
-from tests.hosts.hooked import GUARDED, Answer, Host
+from tests.hosts.hooked import HOOK, Answer, Host
 
 SILENT = Answer(0, "", "")
 THREE = """
@@ -52,6 +52,7 @@ def test_what_is_no_simple_command_of_a_script_is_denied(host: Host) -> None:
     assert [line for line in tried if host.run(line) == SILENT] == []
     free = [f"python3 {script} --step 'a b'", "check.py 'a{b,c}' d{e} f@{0} *.txt", "lockstep trace r --values"]
     assert [line for line in free if host.run(line) != SILENT] == []
+    assert "Mend" in host.use("Bash", command=["python3", "a\0.py"]).reason
 
 
 @pytest.mark.req("H-02")
@@ -95,7 +96,9 @@ class Clone:
         self.skill = self.project / "skills" / "evil"
         scripts = self.skill / "scripts"
         scripts.mkdir(parents=True)
-        (self.skill / "SKILL.md").write_text("---\nname: evil\ndescription: Does it. Use it when asked.\n---\n\n# Evil\n")
+        (self.skill / "SKILL.md").write_text(
+            "---\nname: evil\ndescription: Does it. Use it when asked.\n---\n\n# Evil\n"
+        )
         self.script = scripts / "evil.py"
         self.script.write_text(ENTRY.read_text().replace("problem_analysis", "evil"))
         graph = self.script.with_name("evil_workflow.py")
@@ -179,7 +182,7 @@ def test_looking_at_a_cloned_project_runs_none_of_its_code(tmp_path: Path, cli: 
     clone = Clone(tmp_path)
     planted(clone)
     run = clone.block.run
-    for line in ("installed", "installed --json", "runs --all", f"trace {run} --values", "stats", "doctor --json"):
+    for line in ("installed", "installed --json", "runs --all", f"trace {run} --values", "stats"):
         assert cli(*line.split()).code in (0, 1), line
         assert not clone.has_run(), line
     assert cli("uninstall", "claude").code == 0
@@ -229,3 +232,55 @@ def test_a_copy_that_was_changed_is_told_without_running_it(tmp_path: Path, cli:
     (clone.skill / "SKILL.md").write_text("---\nname: evil\ndescription: Other. Use it.\n---\n\n# Evil\n")
     assert states() == {"current", "stale"}
     assert not clone.has_run()
+
+
+@pytest.mark.req("H-01")
+@pytest.mark.parametrize(
+    "home_is, said", [("", "HOME is ''"), ("there", "HOME is 'there'"), ("/nowhere/at/all", "cannot be")]
+)
+def test_a_home_that_is_none_is_told(
+    cli: Command, project: Path, home: Path, monkeypatch: pytest.MonkeyPatch, home_is: str, said: str
+) -> None:
+    monkeypatch.setenv("HOME", home_is)
+    shown = cli("install", "agents", "--scope", "user", "--skill", "problem-analysis")
+    assert (shown.code, said in shown.err) == (4, True)
+    assert sorted(path.name for path in project.iterdir()) == [".git"]
+
+
+@pytest.mark.req("H-01", "H-02")
+def test_a_relative_state_folder_is_none(
+    cli: Command, project: Path, home: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    """Sessions and manifests would be in another folder wherever the host stands, and so never be found."""
+    monkeypatch.setenv("XDG_STATE_HOME", "state")
+    assert cli("install", "agents", "--scope", "user", "--skill", "problem-analysis").code == 0
+    assert (home / ".local" / "state" / "lockstep" / "installed" / "agents.json").is_file()
+    assert sessions.folder() == str(home / ".local" / "state" / "lockstep" / "sessions")
+    os.makedirs(sessions.folder())
+    Path(sessions.path_of("claude-s")).write_text("{")
+    done = subprocess.run(
+        [sys.executable, "-IS", str(HOOK)], input=b'{"session_id":"s', capture_output=True, check=False
+    )
+    assert done.returncode == 2
+
+
+@pytest.mark.req("H-01", "H-04")
+def test_skills_are_installed_from_where_other_packages_are(project: Path, home: Path, tmp_path: Path) -> None:
+    """An installation has jsonschema and the like beside the package: none was to be had from a wheel."""
+    site = tmp_path / "site"
+    ignored = shutil.ignore_patterns("__pycache__")
+    shutil.copytree(ROOT / "skills" / "lib", site / "skills" / "lib", ignore=ignored)
+    for path in (ROOT / "skills").glob("*.py"):
+        shutil.copy(path, site / "skills")
+    for name in ("conventions", "roles"):
+        shutil.copytree(ROOT / name, site / "skills" / name, ignore=ignored)
+    (site / "jsonschema.py").write_text("")
+    clone = Clone(tmp_path)
+    clone.script.with_name("check.py").write_text("import jsonschema\n")
+    words = [sys.executable, "-m", "skills", "install", "claude", "--skill", "evil"]
+    done = subprocess.run(
+        words, env={**os.environ, "PYTHONPATH": str(site)}, capture_output=True, text=True, check=False, cwd=project
+    )
+    assert (done.returncode, str(site) in done.stderr) == (0, False), done.stderr
+    command = json.loads((project / ".claude" / "settings.local.json").read_text())["hooks"]["Stop"][0]["hooks"][0]
+    assert str(site) in command["command"]

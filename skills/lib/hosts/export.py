@@ -52,8 +52,9 @@ sys.exit(4)
 def contents(folder: str, sealed: bool = True) -> dict[str, bytes]:
     """Every file of the self-contained copy of the skill in ``folder``, by its path below the copy, sorted.
 
-    The skill's workflows are imported to make their seals, which are left out without ``sealed``. Raises RefusedError for a folder or file that is a link, has an odd name or is no regular file, InvalidWorkflow
-    and its kin for a workflow that is not valid.
+    The skill's workflows are imported to make their seals, which are left out without ``sealed``. Raises RefusedError
+    for a folder or file that is a link, has an odd name or is no regular file, InvalidWorkflow and its kin for a
+    workflow that is not valid.
     """
     folder = os.path.abspath(folder)
     own = {name: _adapted(name, data) for name, data in skill_files(folder).items()}
@@ -224,7 +225,9 @@ def _check_imports(name: str, data: bytes) -> None:
     except SyntaxError as error:
         raise SkillError(f"{name}:{error.lineno}: {error.msg}", remedy="lockstep validate") from error
     held = set(modules())
-    missing = [module for module in found if _file_of(module) and module not in held]
+    # An installation has the package beside all others, which are not looked for there.
+    own = [module for module in found if module.partition(".")[0] == "skills"]
+    missing = [module for module in own if _file_of(module) and module not in held]
     if missing:
         raise SkillError(
             f"{name} imports {min(missing)}, which is no part of what prints steps, and is not in a copy",

@@ -191,8 +191,8 @@ def _bound(event: Event, known: Sequence[str], told: dict[str, bool]) -> dict[st
         script = _script_of(event, marker) if marker is not None else ""
         if script:
             told["open"] = True
-            followed: Followed = {"run": run, "project": project, "script": script, "seen": ""}
-            followed["seen"] = sessions.stamp(_place_of(followed))
+            seen = sessions.stamp(project, run)
+            followed: Followed = {"run": run, "project": project, "script": script, "seen": seen}
             return sessions.bind(event.own, session, followed)
     if damage is not None:
         raise damage
@@ -222,13 +222,9 @@ def _script_of(event: Event, marker: Marker) -> str:
 def _confirm(name: str, session: dict[str, Any]) -> None:
     """Keep that the skill of the run that was named last has been run since, where it was not known yet."""
     last: Followed = session["runs"][-1]
-    if last.get("seen") != sessions.RAN and sessions.has_run(last, _place_of(last)):
+    if last.get("seen") != sessions.RAN and sessions.has_run(last):
         last["seen"] = sessions.RAN
         _keep(name, session, session["runs"])
-
-
-def _place_of(followed: Followed) -> str:
-    return os.path.join(markers.folder(followed["project"]), followed["run"])
 
 
 def _names(one: Followed | Marker) -> tuple[str, str]:

@@ -8,7 +8,8 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from skills.lib.errors import UsageError
+from skills.lib.errors import EnvironmentProblem, UsageError
+from skills.lib.hosts import sessions
 
 HOSTS = ("codex", "claude", "opencode", "qwen", "gemini", "agents")
 SCOPES = ("project", "user")
@@ -110,9 +111,8 @@ def records(scope: str, project: str) -> str:
     """The folder of the manifests: in the project's .lockstep, or in the user's state folder."""
     if scope == "project":
         return os.path.join(os.path.realpath(project), ".lockstep", "installed")
-    state = os.environ.get("LOCKSTEP_STATE")
-    base = os.environ.get("XDG_STATE_HOME") or os.path.join(_home(), ".local", "state")
-    return os.path.join(os.path.realpath(state or os.path.join(base, "lockstep")), "installed")
+    _home()
+    return os.path.join(os.path.realpath(os.path.dirname(sessions.folder())), "installed")
 
 
 def hook_program() -> str:
@@ -131,6 +131,9 @@ def _settings_base(host: str, home: str) -> str:
 
 
 def _home() -> str:
+    given = os.environ.get("HOME", os.sep)
+    if not os.path.isabs(given):
+        raise EnvironmentProblem(f"HOME is {given!r:.200}, which is no absolute path", remedy="set it to your home")
     return os.path.realpath(os.path.expanduser("~"))
 
 

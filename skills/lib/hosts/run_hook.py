@@ -15,7 +15,8 @@ LIFELINES = ("doctor", "resume", "runs", "abandon")
 
 def sessions() -> "list[str]":
     """The files of the sessions that follow a run, as skills.lib.hosts.sessions keeps them."""
-    base = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    base = os.environ.get("XDG_STATE_HOME", "")
+    base = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".local", "state")
     state = os.environ.get("LOCKSTEP_STATE") or os.path.join(base, "lockstep")
     try:
         return os.listdir(os.path.join(state, "sessions"))
@@ -83,7 +84,8 @@ def fail(error: BaseException, raw: bytes, names: "list[str]") -> None:
         words = [] if set(line) & set(";|&<>()`$\n\r{}!#\\*?~") else line.split()
     except Exception as unreadable:
         error = unreadable
-    is_lifeline = len(words) > 1 and words[0].split("/")[-1] == "lockstep" and words[1] in LIFELINES
+    program = words[0].split("/")[-1] if words and "=" not in words[0] else ""
+    is_lifeline = program == "lockstep" and words[1:2] != [] and words[1] in LIFELINES
     is_free = is_lifeline or event.get("hook_event_name") not in HELD or event.get("stop_hook_active")
     if not is_free and not is_of_others(raw, names) and names:
         reason = f"{type(error).__name__}: {str(error)[:500]}"

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from skills.lib import compact_json
+from skills.lib import compact_json, markers
 from skills.lib.errors import EnvironmentProblem
 
 TYPE_CHECKING = False
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         script: str
         seen: str
 
+
 # A session that has not been heard of for so long (seconds) is forgotten when another one is bound.
 FORGOTTEN = 30 * 24 * 3600
 # How many runs an agent follows at most; the one that it named last comes last.
@@ -34,11 +35,15 @@ RAN = "ran"
 
 
 def folder() -> str:
-    """The folder of the session files (LOCKSTEP_STATE, or lockstep/ in XDG_STATE_HOME or ~/.local/state)."""
+    """The folder of the session files (LOCKSTEP_STATE, or lockstep/ in XDG_STATE_HOME or ~/.local/state).
+
+    A relative XDG_STATE_HOME is none, as its specification has it: it would be another folder in each project.
+    """
     given = os.environ.get("LOCKSTEP_STATE")
     if given:
         return os.path.join(given, "sessions")
-    base = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    base = os.environ.get("XDG_STATE_HOME", "")
+    base = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".local", "state")
     return os.path.join(base, "lockstep", "sessions")
 
 
@@ -115,19 +120,19 @@ def forget(name: str) -> None:
     _unlink(path_of(name))
 
 
-def stamp(path: str) -> str:
-    """What changes whenever a file is replaced; "" where there is none."""
+def stamp(project: str, run: str) -> str:
+    """What changes whenever the marker of a run is written; "" where there is none."""
     try:
-        found = os.stat(path)
+        found = os.stat(os.path.join(markers.folder(project), run))
     except OSError:
         return ""
     return f"{found.st_ino}-{found.st_ctime_ns}"
 
 
-def has_run(followed: Followed, place: str) -> bool:
-    """Whether the marker at that place was written since the run was followed: its skill has been run here."""
+def has_run(followed: Followed) -> bool:
+    """Whether the marker of a run was written since the run was followed: its skill has been run here."""
     seen = followed.get("seen", "")
-    return seen == RAN or stamp(place) not in ("", seen)
+    return seen == RAN or stamp(followed["project"], followed["run"]) not in ("", seen)
 
 
 def keep(name: str, session: dict[str, Any], runs: list[Followed]) -> None:

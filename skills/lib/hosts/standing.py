@@ -59,8 +59,7 @@ def may_load(followed: Followed, script: str) -> bool:
         own = os.path.dirname(own)
     if script.startswith(own + os.sep):
         return True
-    place = os.path.join(markers.folder(followed["project"]), followed["run"])
-    return script == os.path.realpath(followed["script"]) and sessions.has_run(followed, place)
+    return script == os.path.realpath(followed["script"]) and sessions.has_run(followed)
 
 
 def _written(run: Run, followed: Followed, python: str) -> Marker:

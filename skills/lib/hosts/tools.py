@@ -190,7 +190,7 @@ def _command(given: Mapping[str, Any]) -> str | list[str]:
     command = given.get("command", given.get("cmd"))
     if isinstance(command, str):
         return command
-    if not isinstance(command, list) or not all(isinstance(word, str) for word in command):
+    if not isinstance(command, list) or not all(isinstance(word, str) and "\0" not in word for word in command):
         return ""
     line = script_of(command)
     return command if line is None else line

@@ -137,7 +137,13 @@ def locked(place: Places) -> Iterator[None]:
     import fcntl
 
     end = time.monotonic() + PATIENCE
-    file = os.open(place.bases[0], os.O_RDONLY)
+    try:
+        file = os.open(place.bases[0], os.O_RDONLY)
+    except OSError as error:
+        what = f"{place.bases[0]} cannot be opened: {error.strerror}"
+        raise EnvironmentProblem(
+            what, remedy=f"it is where the {place.scope} scope is; make it, and try again"
+        ) from error
     try:
         while True:
             try:
