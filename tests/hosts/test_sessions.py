@@ -7,12 +7,15 @@ import subprocess
 import sys
 import time
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from skills.lib import markers
 from skills.lib.hosts import run_hook, sessions
+
+if TYPE_CHECKING:
+    from skills.lib.hosts.sessions import Followed
 
 pytestmark = pytest.mark.req("H-02")
 
@@ -23,8 +26,8 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path / "state" / "sessions"
 
 
-def followed(run: str, project: str = "/p") -> dict[str, str]:
-    return {"run": run, "project": project, "script": "/s/scripts/x.py"}
+def followed(run: str, project: str = "/p") -> Followed:
+    return {"run": run, "project": project, "script": "/s/scripts/x.py", "seen": ""}
 
 
 def runs_of(name: str) -> list[str]:
