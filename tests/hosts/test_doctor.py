@@ -106,7 +106,7 @@ def program(path: Path, script: str) -> None:
 def codex(path: Path, *hooks: dict[str, Any], skills: str = f"- {SKILL}: Finds. (file: x)") -> None:
     """A Codex that sees these skills and says this of hooks."""
     shown = repr(list(hooks)).replace("{", "{{").replace("}", "}}").format()
-    program(path / "codex", APP_SERVER.format(python=sys.executable, skills=skills, hooks=shown))
+    program(path / "codex", APP_SERVER.format(python=BARE, skills=skills, hooks=shown))
 
 
 def hook_of(project: Path, trust: str = "trusted", source: str = "project", **more: Any) -> dict[str, Any]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -60,7 +61,9 @@ def test_a_run_that_was_opened_by_the_common_entry_is_its_own_scripts(tmp_path: 
     block = agent.begin("--scope", "ecosystem")
     assert (block.root.get("skill"), block.root.get("of")) == ("prompt-engineer-ecosystem", "8")
     assert str(SKILLS / "prompt-engineer/scripts/ecosystem.py") in block.next
-    refused = agent.shell(f"{sys.executable} {agent.script} --step current --run {block.root.get('run')}")
+    refused = agent.shell(
+        f"{shlex.quote(sys.executable)} {shlex.quote(str(agent.script))} --step current --run {block.root.get('run')}"
+    )
     assert (refused.exit_code, refused.root.get("code")) == (3, "other-workflow")
     assert agent.shell(refused.next).text == block.text
 

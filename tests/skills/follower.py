@@ -64,15 +64,20 @@ class Block:
 
     def stable(self) -> str:
         """The text without what differs from run to run and machine to machine."""
-        text, root = self.text, str(SKILLS.parent)
-        for place in (sys.executable, root):
-            if shlex.quote(place) != place:
-                text = re.sub(f"'({re.escape(place)}[^'\n]*)'", r"\1", text)
-        text = text.replace(sys.executable, "PYTHON").replace(root, "ROOT")
+        text = without_places(self.text)
         run = self.root.get("run")
         if run:
             text = text.replace(run, "RUN")
         return re.sub(r"--project \S+", "--project PROJECT", text)
+
+
+def without_places(text: str) -> str:
+    """The text with PYTHON and ROOT for the paths of this machine, quoted or not."""
+    root = str(SKILLS.parent)
+    for place in (sys.executable, root):
+        if shlex.quote(place) != place:
+            text = re.sub(f"'({re.escape(place)}[^'\n]*)'", r"\1", text)
+    return text.replace(sys.executable, "PYTHON").replace(root, "ROOT")
 
 
 class Follower:

@@ -15,7 +15,7 @@ from skills.lib.skillfile.commands import commands_in
 from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
 from skills.lib.testing.agent import Agent, shell_agent
-from tests.skills.follower import SKILLS
+from tests.skills.follower import SKILLS, without_places
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
@@ -208,7 +208,7 @@ def worked_out(agent: Agent, dispatch: Block, lost: str = "none", said: str = "c
 
 def stable(block: Block) -> str:
     """The block without what differs from run to run."""
-    text = block.text.replace(sys.executable, "PYTHON").replace(str(SKILLS.parent), "ROOT")
+    text = without_places(block.text)
     text = text.replace(block.run.partition(".")[0], "RUN").replace(os.environ["LOCKSTEP_HOME"], "HOME")
     return re.sub(r"--project \S+?(?=[ <])", "--project PROJECT", text)
 

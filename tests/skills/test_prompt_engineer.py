@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -245,7 +246,7 @@ def test_stop_changes_nothing(agent: Follower, asking: Block, project: Path) -> 
 def test_nothing_is_done_without_an_answer(agent: Follower, asking: Block, project: Path) -> None:
     run = asking.root.get("run")
     for step in ("execute", "next"):
-        command = f"{sys.executable} {agent.script} --step {step} --run {run} --turn {asking.root.get('turn')}"
+        command = f"{shlex.quote(sys.executable)} {shlex.quote(str(agent.script))} --step {step} --run {run} --turn {asking.root.get('turn')}"
         refused = agent.shell(f"{command} --project {project}")
         assert (refused.exit_code, refused.root.get("code")) == (3, "unanswered")
     refused = answer(agent, asking, "sure")

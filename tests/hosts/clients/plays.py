@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import html
 import re
+import shlex
 import sys
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -66,7 +67,7 @@ def begin(client: Client, folder: Path) -> Part:
     """Load a skill as the client does, and run the command that its SKILL.md gives."""
     turn = yield client.skill(folder.name, folder)
     [command] = re.findall(r'^\s*python3 ("SKILL_DIR/.*)$', turn.output, re.MULTILINE)
-    turn = yield client.shell(f"{sys.executable} {command}".replace("SKILL_DIR", str(folder)))
+    turn = yield client.shell(f"{shlex.quote(sys.executable)} {command}".replace("SKILL_DIR", str(folder)))
     return block_in(turn.output)
 
 
