@@ -62,7 +62,7 @@ def test_a_run_that_was_opened_by_the_common_entry_is_its_own_scripts(tmp_path: 
     assert (block.root.get("skill"), block.root.get("of")) == ("prompt-engineer-ecosystem", "8")
     assert str(SKILLS / "prompt-engineer/scripts/ecosystem.py") in block.next
     refused = agent.shell(
-        f"{shlex.quote(sys.executable)} {shlex.quote(str(agent.script))} --step current --run {block.root.get('run')}"
+        f"{shlex.join([sys.executable, str(agent.script)])} --step current --run {block.root.get('run')}"
     )
     assert (refused.exit_code, refused.root.get("code")) == (3, "other-workflow")
     assert agent.shell(refused.next).text == block.text

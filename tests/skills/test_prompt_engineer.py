@@ -246,7 +246,8 @@ def test_stop_changes_nothing(agent: Follower, asking: Block, project: Path) -> 
 def test_nothing_is_done_without_an_answer(agent: Follower, asking: Block, project: Path) -> None:
     run = asking.root.get("run")
     for step in ("execute", "next"):
-        command = f"{shlex.quote(sys.executable)} {shlex.quote(str(agent.script))} --step {step} --run {run} --turn {asking.root.get('turn')}"
+        called = shlex.join([sys.executable, str(agent.script)])
+        command = f"{called} --step {step} --run {run} --turn {asking.root.get('turn')}"
         refused = agent.shell(f"{command} --project {project}")
         assert (refused.exit_code, refused.root.get("code")) == (3, "unanswered")
     refused = answer(agent, asking, "sure")
