@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import shlex
+import sys
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 
 from skills.lib import markers
 from skills.lib.runtime import Desk
 from skills.lib.testing.agent import Agent
+from skills.lib.testing.calls import Shell
 from skills.lib.workflow.caller import Caller
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
+from tests.fixtures.skill import install, source_of
 
 Factory = Callable[[str], Agent]
 
@@ -81,6 +86,28 @@ def test_a_step_without_tools_has_those_of_its_workflow() -> None:
     assert [workflow.tools_of(step) for step in workflow.steps] == [("read",), ("write",)]
     assert Workflow.from_data(workflow.to_data()) == workflow
     assert "tools" not in Workflow("tools", look).to_data()
+
+
+def test_what_a_workflow_forbids_stands_in_each_step_after_its_own(tmp_path: Path, project: Path) -> None:
+    steps = 'StepDef("a", next={Outcome.OK: "b"}, forbidden=["Own."]), StepDef("b", next={Outcome.OK: None})'
+    source = source_of("bans", steps, 'forbidden=["All."]')
+    agent = Agent(install(tmp_path, "bans", source), project)
+    first = agent.open()
+    second = agent.run_command(first.next)
+    assert [rule.text for rule in first.root.iterfind("FORBIDDEN/rule")] == ["Own.", "All."]
+    assert [rule.text for rule in second.root.iterfind("FORBIDDEN/rule")] == ["All."]
+    assert Workflow.from_data(agent.workflow.to_data()) == agent.workflow
+
+
+def test_other_tools_of_the_workflow_matter_to_a_run_that_is_open(tmp_path: Path, project: Path) -> None:
+    steps = 'StepDef("a", next={Outcome.OK: "b"}), StepDef("b", next={Outcome.OK: None})'
+    script = install(tmp_path, "policy", source_of("policy", steps, 'tools=["read"]'))
+    shell = Shell(project)
+    first = shell(f"{shlex.quote(sys.executable)} {shlex.quote(str(script))} --step 1 --project {project}")
+    install(tmp_path, "policy", source_of("policy", steps, 'tools=["read", "edit"]'))
+    refused = shell(first.next)
+    assert refused.code == "definition-changed"
+    assert "step a, where the run stands, has another tools" in refused.why
 
 
 @pytest.mark.parametrize("tool", ["Bash", "shell()", "shell(rm -rf)", "shell(a;b)", "shell(a", "reed", ""])

@@ -55,7 +55,10 @@ def _leads_past(steps: Mapping[str, dict[str, Any]], start: str, gate: str) -> b
 
 def _steps(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     return {
-        step["id"]: {name: _unworded(value) for name, value in step.items() if name not in _WORDING}
+        step["id"]: {
+            **{name: _unworded(value) for name, value in step.items() if name not in _WORDING},
+            "tools": step.get("tools") or data.get("tools", []),
+        }
         for step in data["steps"]
     }
 

@@ -199,7 +199,7 @@ class Workflow(Value):
 
     ``params`` holds the Arg of the run and of leaving a step; ``output`` is ``xml`` or ``text``. ``closing`` says what
     is to be done once the run is at its end; it may name a run parameter as ``{name}``. ``tools`` are those of every
-    step that names none of its own.
+    step that names none of its own; ``forbidden`` are rules of every step, beside its own.
     """
 
     __slots__ = (
@@ -212,6 +212,7 @@ class Workflow(Value):
         "output",
         "closing",
         "tools",
+        "forbidden",
         "_by_id",
         "_fingerprint",
     )
@@ -224,6 +225,7 @@ class Workflow(Value):
     output: str
     closing: str
     tools: tuple[str, ...]
+    forbidden: tuple[str, ...]
     _by_id: dict[str, StepDef]
     _fingerprint: str
 
@@ -238,6 +240,7 @@ class Workflow(Value):
         output: str = "xml",
         closing: str = "",
         tools: Sequence[str] = (),
+        forbidden: Sequence[str] = (),
     ) -> None:
         if output not in ("xml", "text"):
             raise ValueError(f"workflow {name!r} output: {output!r} is not one of xml, text")
@@ -261,6 +264,7 @@ class Workflow(Value):
             output=output,
             closing=closing,
             tools=_tools(tools, f"workflow {name!r}"),
+            forbidden=_texts(forbidden, f"workflow {name!r} forbidden"),
             _by_id={step.id: step for step in reversed(steps)},
             _fingerprint="",
         )
@@ -290,6 +294,10 @@ class Workflow(Value):
         """What the agent may use in a step; none named is all."""
         return step.tools or self.tools
 
+    def forbidden_in(self, step: StepDef) -> tuple[str, ...]:
+        """What is to be left alone in a step: its own rules, then those of every step."""
+        return step.forbidden + self.forbidden
+
     def run_params(self) -> tuple[Arg, ...]:
         """The parameters fixed when a run opens."""
         return tuple(arg for arg in self.params if arg.step is None)
@@ -306,7 +314,8 @@ class Workflow(Value):
             "description": self.description,
             "start": self.start,
             "output": self.output,
-            **{name: value for name, value in (("closing", self.closing), ("tools", list(self.tools))) if value},
+            **{name: list(rule) for name, rule in (("tools", self.tools), ("forbidden", self.forbidden)) if rule},
+            **({"closing": self.closing} if self.closing else {}),
             "params": [_plain(arg) for arg in self.params],
             "steps": [_plain_fields(step) for step in self.steps],
         }
@@ -333,6 +342,7 @@ class Workflow(Value):
                 output=data.get("output", "xml"),
                 closing=data.get("closing", ""),
                 tools=data.get("tools", ()),
+                forbidden=data.get("forbidden", ()),
             )
         except (KeyError, TypeError, ValueError, AttributeError) as error:
             raise SkillError(f"this is not a workflow's data: {type(error).__name__}: {error}") from error

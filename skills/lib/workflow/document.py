@@ -63,8 +63,9 @@ def step_document(
     record = _record(workflow, step)
     if record:
         parts.append(Element("RECORD", {}, *record))
-    if step.forbidden:
-        parts.append(Element("FORBIDDEN", {}, *[Element("rule", {}, rule) for rule in step.forbidden]))
+    forbidden = workflow.forbidden_in(step)
+    if forbidden:
+        parts.append(Element("FORBIDDEN", {}, *[Element("rule", {}, rule) for rule in forbidden]))
     parts.append(Element("INVOKE_AFTER", {}, *_ways(step)))
     parts.append(Element("NEXT", {"required": "true"}, next_command(workflow, run, caller)))
     return Element("step", _attributes(workflow, run, step), *parts)
@@ -421,8 +422,9 @@ def look_document(workflow: Workflow, step: StepDef, caller: Caller) -> Element:
     record = _record(workflow, step)
     if record:
         parts.append(Element("RECORD", {}, *record))
-    if step.forbidden:
-        parts.append(Element("FORBIDDEN", {}, *[Element("rule", {}, rule) for rule in step.forbidden]))
+    forbidden = workflow.forbidden_in(step)
+    if forbidden:
+        parts.append(Element("FORBIDDEN", {}, *[Element("rule", {}, rule) for rule in forbidden]))
     parts.append(Element("INVOKE_AFTER", {}, *_ways(step)))
     gated = isinstance(step.handler, (Gate, Dispatch, Person))
     onward = [target for target in step.next.values() if target and target != step.id]

@@ -42,10 +42,11 @@ def check(graph: GraphView) -> Iterator[Finding]:
     params: dict[str | None, list[Arg]] = {}
     for arg in graph.workflow.params:
         params.setdefault(arg.step, []).append(arg)
+    everywhere = sum(_length(rule) + 20 for rule in graph.workflow.forbidden)
     for at, step in enumerate(graph.steps):
-        if step.id not in params and _is_short(step):
+        if step.id not in params and _is_short(step) and not everywhere:
             continue
-        around = _around(step, params.get(step.id, []))
+        around = everywhere + _around(step, params.get(step.id, []))
         for name, texts in (("actions", step.actions), ("repeat", step.repeat)):
             size = around + sum(_length(text) + 1 for text in texts)
             if size > LIMIT:
