@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from skills.lib.workflow import quality, values
 from skills.lib.workflow.core import StepDef, Workflow
+from skills.lib.workflow.decision import Decision, Move, Refused, Repeat
 from skills.lib.workflow.requirements import Field, fill
 from skills.lib.workflow.texts import VALUE_LIMIT
 from skills.lib.workflow.types import Dispatch, ItemStatus, Outcome, QRStatus, Severity, is_word
@@ -12,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from skills.lib.workflow.state import Run
+    from skills.lib.workflow.state import Request, Run
 
 TASK = "task"
 
@@ -191,3 +193,44 @@ def reviewed_items(children: Sequence[Run]) -> list[dict[str, Any]]:
             reported = [{**item, "status": ItemStatus.TODO, "finding": f"not reviewed: {reason}"} for item in known]
         items.extend({**item, "owner": number} for item in reported)
     return items
+
+
+def collect(run: Run, step: StepDef, brood: Sequence[Run]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the children brought, and the reviews with theirs counted; refused while one is unaccounted for."""
+    out = missing(brood)
+    if out:
+        names = ", ".join(child.id for child in out)
+        why = (
+            f"{step.id} waits for {len(out)} of its sub-agents: {names}. NEXT shows the command of each, and how to "
+            "give up on one that never comes back (--lost) or to start another in its place (--replace)."
+        )
+        raise Refused("unaccounted-child", why, tuple(child.id for child in out))
+    found = {"results": results(brood)}
+    checkpoint = step.checkpoint
+    if checkpoint is None or not brood:
+        return found, run.reviews
+    items = reviewed_items(brood)
+    iteration = run.reviews.get(checkpoint, {}).get("iteration", 0) + 1
+    review = {"iteration": iteration, "items": items, "status": quality.verdict(items, iteration)}
+    return found, {**run.reviews, checkpoint: review}
+
+
+def account(run: Run, request: Request, brood: Sequence[Run]) -> Decision:
+    """Give up on a child (lost), or start another in its place."""
+    child_id = request.lost or request.replace or ""
+    known = {child.id: child for child in brood}
+    child = known.get(child_id)
+    if child is None:
+        raise Refused("unknown-child", f"{child_id!r:.80} is not a sub-agent of the present step.", tuple(known))
+    verb = "lost" if request.lost else "replaced"
+    if child.status == verb:
+        return Repeat()
+    if child.ended:
+        raise Refused(
+            "child-ended", f"{child_id} is {child.status} already.", tuple(c.id for c in brood if not c.ended)
+        )
+    reason = (request.reason or "").strip()
+    if request.lost and (not reason or values.is_placeholder(reason, "reason")):
+        raise Refused("no-reason", f"Say why {child_id} is given up: --reason.")
+    create = () if request.lost else (child.spec,)
+    return Move(run, f"child-{verb}", {"child": child_id, "reason": reason}, create, ((child_id, verb),))

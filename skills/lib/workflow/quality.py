@@ -15,20 +15,19 @@ from skills.lib.workflow.types import (
     Gate,
     ItemStatus,
     Outcome,
-    QRState,
     QRStatus,
     Severity,
     is_word,
 )
+from skills.lib.workflow.values import ITEM_SHAPE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-ITEM_SHAPE = (
-    '{"id": …, "scope": …, "check": …, "severity": "MUST|SHOULD|COULD", "status": "PASS|FAIL|TODO", "finding": …}'
-)
+    from skills.lib.workflow.bare import QRState
+
 # Completed reviews after which a person decides (requirement W-10).
 BOUND = 5
 _ALL = frozenset(Severity)
@@ -121,6 +120,8 @@ def as_split(reported: Sequence[Mapping[str, str]], known: Sequence[Mapping[str,
 
 def state(review: Mapping[str, Any] | None) -> QRState:
     """The QRState that a checkpoint's record bears out."""
+    from skills.lib.workflow.bare import QRState
+
     if not review or not review.get("iteration"):
         return QRState()
     done = int(review["iteration"])

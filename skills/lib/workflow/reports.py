@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skills.lib.workflow import quality, values
+from skills.lib.workflow import values
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.decision import Refused
 from skills.lib.workflow.requirements import Field
@@ -88,6 +88,8 @@ def _field(run: Run, spec: Field, raw: Any) -> Any:
     value = _value(spec, raw)
     # The items of a re-verification must be those of the first review.
     if spec.type == "items" and run.spec.get("items"):
+        from skills.lib.workflow import quality
+
         try:
             quality.check_same(value, run.spec["items"])
         except ValueError as error:
@@ -100,6 +102,8 @@ def check_echo(run: Run, step: StepDef, request: Request) -> None:
     """Refuse a --qr flag that the ledger does not bear out."""
     if request.qr_status is None and request.qr_iteration is None and request.qr_fail is None:
         return
+    from skills.lib.workflow import quality
+
     checkpoint = step.gate.checkpoint if step.gate else step.checkpoint
     state = quality.state(run.reviews.get(checkpoint or ""))
     status = state.status.value if state.status else "not reviewed"

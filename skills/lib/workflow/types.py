@@ -12,6 +12,13 @@ if TYPE_CHECKING:
     from enum import StrEnum as Vocabulary
     from typing import Any
 
+    from skills.lib.workflow.bare import BranchRouting as BranchRouting
+    from skills.lib.workflow.bare import GateConfig as GateConfig
+    from skills.lib.workflow.bare import LinearRouting as LinearRouting
+    from skills.lib.workflow.bare import QRState as QRState
+    from skills.lib.workflow.bare import Routing as Routing
+    from skills.lib.workflow.bare import Step as Step
+    from skills.lib.workflow.bare import TerminalRouting as TerminalRouting
     from skills.lib.workflow.core import StepContext
 
     Targets = Callable[[StepContext], Sequence[str]]
@@ -200,86 +207,6 @@ def coerce(kind: type[Any], value: object, what: str) -> Any:
         raise ValueError(f"{what}: {error}") from None
 
 
-class QRState(Value):
-    """Where a review loop stands: its iteration, whether its work step was entered to fix, the last verdict."""
-
-    __slots__ = ("iteration", "failed", "status")
-    iteration: int
-    failed: bool
-    status: QRStatus | None
-
-    def __init__(self, iteration: int = 1, failed: bool = False, status: QRStatus | str | None = None) -> None:
-        if isinstance(iteration, bool) or not isinstance(iteration, int) or iteration < 1:
-            raise ValueError(f"QRState iteration: {iteration!r} is not a whole number of 1 or more")
-        self._set(
-            iteration=iteration,
-            failed=bool(failed),
-            status=None if status is None else coerce(QRStatus, status, "QRState status"),
-        )
-
-    @property
-    def passed(self) -> bool:
-        """Whether the last verdict was a pass."""
-        return self.status is QRStatus.PASS
-
-
-class GateConfig(Value):
-    """How a bare gate routes: the work step on fail, the next step on pass (None ends), who fixes."""
-
-    __slots__ = ("qr_name", "work_step", "pass_step", "pass_message", "self_fix", "fix_target")
-    qr_name: str
-    work_step: int | str
-    pass_step: int | str | None
-    pass_message: str
-    self_fix: bool
-    fix_target: AgentRole | None
-
-    def __init__(
-        self,
-        qr_name: str,
-        work_step: int | str,
-        pass_step: int | str | None,
-        pass_message: str,
-        self_fix: bool = False,
-        fix_target: AgentRole | str | None = None,
-    ) -> None:
-        role = None if fix_target is None else coerce(AgentRole, fix_target, "GateConfig fix_target")
-        self._set(
-            qr_name=qr_name,
-            work_step=work_step,
-            pass_step=pass_step,
-            pass_message=pass_message,
-            self_fix=bool(self_fix),
-            fix_target=role,
-        )
-
-
-class LinearRouting(Value):
-    """The next step is the one that follows."""
-
-    __slots__ = ()
-
-
-class BranchRouting(Value):
-    """The next step depends on a verdict."""
-
-    __slots__ = ("if_pass", "if_fail")
-    if_pass: int | str
-    if_fail: int | str
-
-    def __init__(self, if_pass: int | str, if_fail: int | str) -> None:
-        self._set(if_pass=if_pass, if_fail=if_fail)
-
-
-class TerminalRouting(Value):
-    """There is no next step."""
-
-    __slots__ = ()
-
-
-Routing = LinearRouting | BranchRouting | TerminalRouting
-
-
 class Dispatch(Value):
     """Sub-agents to start on entering a step: one, a template over targets, or distinct tasks.
 
@@ -401,30 +328,18 @@ class Gate(Value):
         self._set(checkpoint=checkpoint, bound=bound)
 
 
-class Step(Value):
-    """A step of an author's own script, printed by a bare formatter: no run, no turn, no ledger."""
-
-    __slots__ = ("title", "actions", "routing", "dispatch")
-    title: str
-    actions: tuple[str, ...]
-    routing: Routing
-    dispatch: Dispatch | None
-
-    def __init__(
-        self,
-        title: str,
-        actions: Sequence[str] = (),
-        routing: Routing | None = None,
-        dispatch: Dispatch | None = None,
-    ) -> None:
-        self._set(
-            title=title,
-            actions=(actions,) if isinstance(actions, str) else tuple(actions),
-            routing=LinearRouting() if routing is None else routing,
-            dispatch=dispatch,
-        )
-
-
 def is_word(kind: type[Any], value: object) -> bool:
     """Whether ``value`` is exactly a word of the vocabulary ``kind``."""
     return any(value == word for word in kind)
+
+
+# What only an author's own script and the review loop use; a module of its own, so that a step does not load it.
+_BARE = frozenset("QRState GateConfig LinearRouting BranchRouting TerminalRouting Routing Step".split())
+
+
+def __getattr__(name: str) -> Any:
+    if name in _BARE:
+        from skills.lib.workflow import bare
+
+        return getattr(bare, name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from skills.lib import compact_json
 from skills.lib.errors import UsageError
-from skills.lib.workflow import quality
 from skills.lib.workflow.texts import VALUE_LIMIT, check_tree
 
 TYPE_CHECKING = False
@@ -14,6 +13,9 @@ if TYPE_CHECKING:
 
     from skills.lib.workflow.requirements import Arg, Field
 
+ITEM_SHAPE = (
+    '{"id": …, "scope": …, "check": …, "severity": "MUST|SHOULD|COULD", "status": "PASS|FAIL|TODO", "finding": …}'
+)
 # A field of such a name is used for the one transition and never kept.
 SECRET_NAMES = ("password", "passwd", "secret", "token", "api_key", "apikey", "credential", "private_key")
 NOT_KEPT = "(not kept: named like a secret)"
@@ -88,7 +90,7 @@ _NAMES = {
     "float": "a number",
     "bool": "true or false",
     "json": "a JSON value",
-    "items": f"a JSON array of review items, each {quality.ITEM_SHAPE}",
+    "items": f"a JSON array of review items, each {ITEM_SHAPE}",
 }
 
 
@@ -170,6 +172,8 @@ def _json(spec: Arg | Field, raw: Any) -> Any:
 
 
 def _items(spec: Arg | Field, raw: Any) -> list[dict[str, str]]:
+    from skills.lib.workflow import quality
+
     try:
         return quality.read_items(_json(spec, raw))
     except ValueError as error:
