@@ -10,6 +10,8 @@ import os
 import re
 import sys
 
+from plandata import places  # type: ignore[import-not-found]
+
 SHOWN = 10
 _PLACE = re.compile(r"\s*`?(?P<path>[^\s`|:][^`|:]*?):(?P<first>\d+)(?:-(?P<last>\d+))?`?(?=[\s|,;]|$)")
 
@@ -28,14 +30,12 @@ def _fault(entry: str, root: str) -> str:
     place = _PLACE.match(entry)
     if not place:
         return "it does not begin with path:line"
-    base = os.path.realpath(root)
-    file = os.path.realpath(os.path.join(base, place["path"]))
-    if not file.startswith(base.rstrip(os.sep) + os.sep):
+    file = places.file_under(root, place["path"])
+    if not file:
         return "outside the project; paths are relative to its root"
-    if not os.path.isfile(file):
+    count = places.line_count(file)
+    if count is None:
         return "no such file; paths are relative to the project's root"
-    with open(file, "rb") as opened:
-        count = sum(1 for _ in opened)
     first, last = int(place["first"]), int(place["last"] or place["first"])
     return "" if 1 <= first <= last <= count else f"the file has {count} lines"
 

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from skills.lib.workflow.requirements import Requirement
 
 PROMPTS = read_prompts(__file__)
-FORBIDDEN = PROMPTS["forbidden"].splitlines()
 GIVEN = ("perspective", "request")
 
 
@@ -59,7 +58,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "trace"},
         needs=GIVEN,
         requires=LOCATED,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "trace",
@@ -68,7 +66,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "precedents"},
         needs=[*GIVEN, "locate.places"],
         requires=TRACED,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "precedents",
@@ -77,7 +74,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "limits"},
         needs=[*GIVEN, "trace.findings"],
         requires=PRECEDENTS,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "limits",
@@ -86,7 +82,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "report"},
         needs=[*GIVEN, "trace.findings", "precedents.patterns"],
         requires=LIMITS,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "report",
@@ -99,8 +94,8 @@ WORKFLOW = Workflow(
             *("limits.constraints", "limits.corrections", "limits.unsure"),
         ],
         requires=REPORT,
-        forbidden=FORBIDDEN,
     ),
+    forbidden=PROMPTS["forbidden"].splitlines(),
     tools=["read", "search", "write", "shell", "web"],
     title="Exploration for a plan",
     description="Explores a project from one side, for whoever plans a request.",

@@ -49,7 +49,7 @@ def test_a_path_in_them_leads_to_something_of_the_repository(copied: Path) -> No
 def test_they_name_no_machine_and_no_address(path: str) -> None:
     text = FILES[path]
     assert "://" not in text
-    assert not re.search(r'"/|/home/|/work/|/usr/|/tmp/', text)
+    assert not re.search(r'"/|/(home|work|usr|tmp)/', text)
     assert text.isascii()
 
 

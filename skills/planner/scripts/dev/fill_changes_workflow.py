@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from skills.lib.workflow.requirements import Requirement
 
 PROMPTS = read_prompts(__file__)
-FORBIDDEN = PROMPTS["forbidden"].splitlines()
 GIVEN = ("plan", "milestone")
 THERE = Command(["fill_changes_check.py", "{plan}", "{milestone}", "{files}"], 60, help="each copy is there and parses")
 
@@ -42,7 +41,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "write"},
         needs=GIVEN,
         requires=READ,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "write",
@@ -51,7 +49,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "prove"},
         needs=[*GIVEN, "read.work", "read.doubts"],
         requires=WRITTEN,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "prove",
@@ -60,7 +57,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "report"},
         needs=[*GIVEN, "write.files"],
         requires=PROVED,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "report",
@@ -69,8 +65,8 @@ WORKFLOW = Workflow(
         {Outcome.OK: None},
         needs=[*GIVEN, "read.doubts", "write.files", "prove.ran", "prove.acceptance"],
         requires=REPORT,
-        forbidden=FORBIDDEN,
     ),
+    forbidden=PROMPTS["forbidden"].splitlines(),
     title="Developer of a plan",
     description="Writes the code of one milestone as whole copies of its files, apart from the project.",
     params=[

@@ -1,4 +1,4 @@
-"""Paths that a plan may name, and folders that it may be kept in."""
+"""Paths that a plan may name, files that a place leads to, and folders that a plan may be kept in."""
 
 from __future__ import annotations
 
@@ -31,6 +31,21 @@ def path_fault(path: str) -> str:
     if path in RESERVED:
         return "has a name that the folder of copies keeps for itself"
     return ""
+
+
+def file_under(root: str, path: str) -> str:
+    """The real path that ``path`` leads to from the project's root, or nothing where that lies outside of it."""
+    base = os.path.realpath(root)
+    file = os.path.realpath(os.path.join(base, path))
+    return file if file.startswith(base.rstrip(os.sep) + os.sep) else ""
+
+
+def line_count(file: str) -> int | None:
+    """How many lines a file has, or None where there is no file."""
+    if not os.path.isfile(file):
+        return None
+    with open(file, "rb") as opened:
+        return sum(1 for _ in opened)
 
 
 def plan_folder(argument: str, root: str, create: bool = False) -> str:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from skills.lib.conventions import get_convention
+import os
+
 from skills.lib.prompts import read_prompts
+from skills.lib.runtime.loading import load_module
 from skills.lib.workflow.core import StepDef, Workflow, register_workflow
 from skills.lib.workflow.requirements import Arg, Command, Field
 from skills.lib.workflow.types import Outcome
@@ -12,8 +14,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skills.lib.workflow.requirements import Requirement
 
+steps = load_module(os.path.join(os.path.dirname(__file__), "implementation_review_steps.py"))
 PROMPTS = read_prompts(__file__)
-FORBIDDEN = PROMPTS["forbidden"].splitlines()
 
 READ: list[Requirement] = [
     Field("changed", "list", minimum=1, maximum=120, help='each "path | milestone, or unplanned | what changed there"'),
@@ -28,10 +30,6 @@ COMPARED: list[Requirement] = [
 PROBED: list[Requirement] = [
     Field("found", "list", maximum=40, help='each "SEVERITY | M-001 | path:line | what is wrong | what follows"'),
 ]
-JUDGED: list[Requirement] = [
-    Field("items", "items", help="one object per check, each with the milestones that it is about under scope"),
-    Command(["implementation_check.py", "{plan}", "items", "{items}"], 60, help="scopes are ids of milestones, or all"),
-]
 
 WORKFLOW = Workflow(
     "planner-implementation-code",
@@ -42,7 +40,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "run"},
         needs=["plan"],
         requires=READ,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "run",
@@ -51,7 +48,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "compare"},
         needs=["plan", "read.changed"],
         requires=RAN,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "compare",
@@ -60,7 +56,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "probe"},
         needs=["plan", "read.changed", "run.ran"],
         requires=COMPARED,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "probe",
@@ -69,17 +64,9 @@ WORKFLOW = Workflow(
         {Outcome.OK: "judge"},
         needs=["plan", "read.changed", "compare.compared"],
         requires=PROBED,
-        forbidden=FORBIDDEN,
     ),
-    StepDef(
-        "judge",
-        "Judge it",
-        [PROMPTS["judge"], "", get_convention("severity")],
-        {Outcome.OK: None},
-        needs=["plan", "run.ran", "compare.compared", "probe.found"],
-        requires=JUDGED,
-        forbidden=FORBIDDEN,
-    ),
+    steps.judge(PROMPTS, "run.ran", "compare.compared", "probe.found"),
+    forbidden=PROMPTS["forbidden"].splitlines(),
     tools=["read", "search", "write", "shell", "web"],
     title="Review of implemented code",
     description="Reviews the code that an executed plan brought: run, held against the plan, and probed.",

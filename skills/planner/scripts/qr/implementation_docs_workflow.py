@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import os
+
 from skills.lib.conventions import get_convention
 from skills.lib.prompts import read_prompts
+from skills.lib.runtime.loading import load_module
 from skills.lib.workflow.core import StepDef, Workflow, register_workflow
-from skills.lib.workflow.requirements import Arg, Command, Field
+from skills.lib.workflow.requirements import Arg, Field
 from skills.lib.workflow.types import Outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skills.lib.workflow.requirements import Requirement
 
+steps = load_module(os.path.join(os.path.dirname(__file__), "implementation_review_steps.py"))
 PROMPTS = read_prompts(__file__)
-FORBIDDEN = PROMPTS["forbidden"].splitlines()
 
 GATHERED: list[Requirement] = [
     Field("statements", "list", minimum=1, maximum=120, help='each "path:line | what it states or must state"'),
@@ -25,10 +28,6 @@ VERIFIED: list[Requirement] = [
 FOUND: list[Requirement] = [
     Field("found", "list", maximum=60, help='each "path:line | which rule | the words in question"'),
 ]
-JUDGED: list[Requirement] = [
-    Field("items", "items", help="one object per check, each with the milestones that it is about under scope"),
-    Command(["implementation_check.py", "{plan}", "items", "{items}"], 60, help="scopes are ids of milestones, or all"),
-]
 
 WORKFLOW = Workflow(
     "planner-implementation-docs",
@@ -39,7 +38,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "verify"},
         needs=["plan"],
         requires=GATHERED,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "verify",
@@ -48,7 +46,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "style"},
         needs=["plan", "gather.statements"],
         requires=VERIFIED,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "style",
@@ -57,17 +54,9 @@ WORKFLOW = Workflow(
         {Outcome.OK: "judge"},
         needs=["plan", "gather.statements"],
         requires=FOUND,
-        forbidden=FORBIDDEN,
     ),
-    StepDef(
-        "judge",
-        "Judge it",
-        [PROMPTS["judge"], "", get_convention("severity")],
-        {Outcome.OK: None},
-        needs=["plan", "verify.verified", "verify.ran", "style.found"],
-        requires=JUDGED,
-        forbidden=FORBIDDEN,
-    ),
+    steps.judge(PROMPTS, "verify.verified", "verify.ran", "style.found"),
+    forbidden=PROMPTS["forbidden"].splitlines(),
     tools=["read", "search", "write", "shell", "web"],
     title="Review of comments and documents",
     description="Reviews the comments and documents of an executed plan: true to the code, complete, timeless.",

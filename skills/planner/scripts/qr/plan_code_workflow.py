@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from skills.lib.conventions import get_convention
-from skills.lib.prompts import read_prompts, read_resource
+import os
+
+from skills.lib.prompts import read_prompts
+from skills.lib.runtime.loading import load_module
 from skills.lib.workflow.core import StepDef, Workflow, register_workflow
 from skills.lib.workflow.requirements import Arg, Field
 from skills.lib.workflow.types import Outcome
 
+steps = load_module(os.path.join(os.path.dirname(__file__), "plan_review_steps.py"))
 PROMPTS = read_prompts(__file__)
-FORBIDDEN = PROMPTS["forbidden"].splitlines()
-SPLIT = read_resource(__file__, "review-split.md").strip()
-STATEMENTS = Field("statements", "list", maximum=30, help='each "scope | statement"; [] on a re-verification')
 GIVEN = ("request", "plan")
-SPLIT_OFF = [f"{step}.statements" for step in ("intent", "correctness", "structure", "tests")]
 
 WORKFLOW = Workflow(
     "planner-plan-code",
@@ -27,64 +26,14 @@ WORKFLOW = Workflow(
             Field("map", "list", minimum=1, maximum=60, help='each "scope | path | what the change does"'),
             Field("callers", "list", maximum=30, help='each "path:line | what it relies on"; [] where nothing does'),
         ],
-        forbidden=FORBIDDEN,
     ),
-    StepDef(
-        "intent",
-        "Split off: does what the plan says",
-        [PROMPTS["intent"], "", SPLIT],
-        {Outcome.OK: "correctness"},
-        needs=[*GIVEN, "read.map"],
-        requires=[STATEMENTS],
-        forbidden=FORBIDDEN,
-    ),
-    StepDef(
-        "correctness",
-        "Split off: what could go wrong",
-        [PROMPTS["correctness"], "", SPLIT],
-        {Outcome.OK: "structure"},
-        needs=["plan", "read.map", "read.callers"],
-        requires=[STATEMENTS],
-        forbidden=FORBIDDEN,
-    ),
-    StepDef(
-        "structure",
-        "Split off: structure",
-        [PROMPTS["structure"], "", SPLIT, "", get_convention("structural")],
-        {Outcome.OK: "tests"},
-        needs=["plan", "read.map"],
-        requires=[STATEMENTS],
-        forbidden=FORBIDDEN,
-    ),
-    StepDef(
-        "tests",
-        "Split off: tests",
-        [PROMPTS["tests"], "", SPLIT],
-        {Outcome.OK: "verify"},
-        needs=["plan", "read.map"],
-        requires=[STATEMENTS],
-        forbidden=FORBIDDEN,
-    ),
-    StepDef(
-        "verify",
-        "Answer each for itself",
-        [PROMPTS["verify"], "", read_resource(__file__, "review-verify.md").strip()],
-        {Outcome.OK: "report"},
-        needs=[*GIVEN, *SPLIT_OFF],
-        requires=[
-            Field("answers", "list", minimum=1, maximum=60, help='each "scope | statement | status | what is there"')
-        ],
-        forbidden=FORBIDDEN,
-    ),
-    StepDef(
-        "report",
-        "Report the items",
-        [PROMPTS["report"], "", read_resource(__file__, "review-report.md").strip(), "", get_convention("severity")],
-        {Outcome.OK: None},
-        needs=["plan", "verify.answers"],
-        requires=[Field("items", "items", help="one object per answer; on a re-verification exactly the items given")],
-        forbidden=FORBIDDEN,
-    ),
+    steps.split(PROMPTS, "intent", "does what the plan says", "correctness", [*GIVEN, "read.map"]),
+    steps.split(PROMPTS, "correctness", "what could go wrong", "structure", ["plan", "read.map", "read.callers"]),
+    steps.split(PROMPTS, "structure", "structure", "tests", ["plan", "read.map"], "structural"),
+    steps.split(PROMPTS, "tests", "tests", "verify", ["plan", "read.map"]),
+    steps.verify(PROMPTS, GIVEN, ["intent", "correctness", "structure", "tests"]),
+    steps.report(PROMPTS),
+    forbidden=PROMPTS["forbidden"].splitlines(),
     tools=["read", "search", "write", "shell", "web"],
     title="Review of a plan's code",
     description="Reviews the code of a plan's milestones, item by item, before it touches the project.",

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from skills.lib.conventions import get_convention
-from skills.lib.prompts import read_prompts, read_resource
+import os
+
+from skills.lib.prompts import read_prompts
+from skills.lib.runtime.loading import load_module
 from skills.lib.workflow.core import StepDef, Workflow, register_workflow
 from skills.lib.workflow.requirements import Arg, Field
 from skills.lib.workflow.types import Outcome
 
+steps = load_module(os.path.join(os.path.dirname(__file__), "plan_review_steps.py"))
 PROMPTS = read_prompts(__file__)
-FORBIDDEN = PROMPTS["forbidden"].splitlines()
-SPLIT = read_resource(__file__, "review-split.md").strip()
-STATEMENTS = Field("statements", "list", maximum=30, help='each "scope | statement"; [] on a re-verification')
 GIVEN = ("request", "plan")
 
 WORKFLOW = Workflow(
@@ -26,46 +26,12 @@ WORKFLOW = Workflow(
             Field("texts", "list", minimum=1, maximum=80, help='each "scope | path:line | what it claims"'),
             Field("reasons", "list", maximum=40, help='each "id or subject | where it stands, or nowhere"'),
         ],
-        forbidden=FORBIDDEN,
     ),
-    StepDef(
-        "comments",
-        "Split off: comments",
-        [PROMPTS["comments"], "", SPLIT, "", get_convention("temporal")],
-        {Outcome.OK: "documents"},
-        needs=["plan", "read.texts", "read.reasons"],
-        requires=[STATEMENTS],
-        forbidden=FORBIDDEN,
-    ),
-    StepDef(
-        "documents",
-        "Split off: documents",
-        [PROMPTS["documents"], "", SPLIT, "", get_convention("documentation")],
-        {Outcome.OK: "verify"},
-        needs=[*GIVEN, "read.texts"],
-        requires=[STATEMENTS],
-        forbidden=FORBIDDEN,
-    ),
-    StepDef(
-        "verify",
-        "Answer each for itself",
-        [PROMPTS["verify"], "", read_resource(__file__, "review-verify.md").strip()],
-        {Outcome.OK: "report"},
-        needs=[*GIVEN, "comments.statements", "documents.statements"],
-        requires=[
-            Field("answers", "list", minimum=1, maximum=60, help='each "scope | statement | status | what is there"')
-        ],
-        forbidden=FORBIDDEN,
-    ),
-    StepDef(
-        "report",
-        "Report the items",
-        [PROMPTS["report"], "", read_resource(__file__, "review-report.md").strip(), "", get_convention("severity")],
-        {Outcome.OK: None},
-        needs=["plan", "verify.answers"],
-        requires=[Field("items", "items", help="one object per answer; on a re-verification exactly the items given")],
-        forbidden=FORBIDDEN,
-    ),
+    steps.split(PROMPTS, "comments", "comments", "documents", ["plan", "read.texts", "read.reasons"], "temporal"),
+    steps.split(PROMPTS, "documents", "documents", "verify", [*GIVEN, "read.texts"], "documentation"),
+    steps.verify(PROMPTS, GIVEN, ["comments", "documents"]),
+    steps.report(PROMPTS),
+    forbidden=PROMPTS["forbidden"].splitlines(),
     tools=["read", "search", "write", "shell", "web"],
     title="Review of a plan's documentation",
     description="Reviews the comments and documents of a plan's changes, item by item, before they touch the project.",

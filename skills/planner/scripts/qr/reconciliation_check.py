@@ -12,6 +12,12 @@ import re
 import sys
 from typing import Any
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from plandata import places  # type: ignore[import-not-found]
+from plandata.command import milestone_of  # type: ignore[import-not-found]
+from plandata.faults import PlanError  # type: ignore[import-not-found]
+
 _VERDICT = re.compile(r"\s*(?P<id>[RA][1-9][0-9]*)\s*\|\s*(?P<how>\w+)\s*\|\s*(?P<rest>.*\S)", re.DOTALL)
 _PLACE = re.compile(r"`?(?P<path>[^\s`|:][^`|:]*?):(?P<line>[1-9]\d*)(?:-\d+|:\d+)?`?(?=[\s|,;]|$)")
 
@@ -58,11 +64,9 @@ def place_fault(rest: str, root: str) -> str:
     place = _PLACE.match(rest)
     if not place:
         return "what is met begins with path:line"
-    file = os.path.realpath(os.path.join(root, place["path"]))
-    if not file.startswith(os.path.realpath(root).rstrip(os.sep) + os.sep) or not os.path.isfile(file):
+    count = places.line_count(places.file_under(root, place["path"]))
+    if count is None:
         return f"{place['path']} is no file of the project"
-    with open(file, "rb") as opened:
-        count = sum(1 for _ in opened)
     return "" if int(place["line"]) <= count else f"{place['path']} has {count} lines"
 
 
@@ -71,10 +75,6 @@ def main(arguments: list[str]) -> int:
     if len(arguments) != 5:
         print("usage: reconciliation_check.py PLAN_DIR MILESTONE STATUS VERDICTS MISSING")
         return 2
-    sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    from plandata.command import milestone_of  # type: ignore[import-not-found]
-    from plandata.faults import PlanError  # type: ignore[import-not-found]
-
     folder, name, status, verdicts, missing = arguments
     try:
         found = faults(milestone_of(folder, name), status, json.loads(verdicts), json.loads(missing), os.getcwd())

@@ -12,7 +12,6 @@ if TYPE_CHECKING:
     from skills.lib.workflow.requirements import Requirement
 
 PROMPTS = read_prompts(__file__)
-FORBIDDEN = PROMPTS["forbidden"].splitlines()
 GIVEN = ("plan", "milestone")
 STANDINGS = ("SATISFIED", "PARTIAL", "NOT")
 
@@ -45,7 +44,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "look"},
         needs=GIVEN,
         requires=CLAIMS,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "look",
@@ -54,7 +52,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "try"},
         needs=[*GIVEN, "claims.claims"],
         requires=LOOKED,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "try",
@@ -63,7 +60,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "judge"},
         needs=[*GIVEN, "claims.claims", "look.seen"],
         requires=RAN,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "judge",
@@ -72,8 +68,8 @@ WORKFLOW = Workflow(
         {Outcome.OK: None},
         needs=[*GIVEN, "claims.claims", "look.seen", "try.ran"],
         requires=JUDGED,
-        forbidden=FORBIDDEN,
     ),
+    forbidden=PROMPTS["forbidden"].splitlines(),
     tools=["read", "search", "write", "shell", "web"],
     title="Reconciliation of a milestone",
     description="Finds out whether one milestone of a plan is done already, in part, or not.",

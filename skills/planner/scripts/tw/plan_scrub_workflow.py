@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from skills.lib.workflow.requirements import Requirement
 
 PROMPTS = read_prompts(__file__)
-FORBIDDEN = PROMPTS["forbidden"].splitlines()
 GIVEN = ("plan", "milestone")
 UNTOUCHED = Command(
     ["plan_scrub_check.py", "{plan}", "{milestone}"], 60, help="the copies' code is as it was handed over"
@@ -58,7 +57,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "comments"},
         needs=GIVEN,
         requires=READ,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "comments",
@@ -67,7 +65,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "reasons"},
         needs=[*GIVEN, "read.texts"],
         requires=COMMENTED,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "reasons",
@@ -76,7 +73,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "documents"},
         needs=[*GIVEN, "read.homeless"],
         requires=REASONED,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "documents",
@@ -85,7 +81,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "verify"},
         needs=[*GIVEN, "read.texts", "reasons.left"],
         requires=WRITTEN,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "verify",
@@ -94,7 +89,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "report"},
         needs=[*GIVEN, "comments.changed", "reasons.placed", "documents.written"],
         requires=VERIFIED,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "report",
@@ -103,8 +97,8 @@ WORKFLOW = Workflow(
         {Outcome.OK: None},
         needs=[*GIVEN, "comments.changed", "reasons.placed", "documents.wanted", "verify.checked"],
         requires=REPORT,
-        forbidden=FORBIDDEN,
     ),
+    forbidden=PROMPTS["forbidden"].splitlines(),
     title="Technical writer of a plan",
     description="Makes the comments and documents of one milestone last, in the copies of its files.",
     params=[

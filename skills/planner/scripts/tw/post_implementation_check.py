@@ -11,6 +11,10 @@ import os
 import re
 import sys
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from plandata import places  # type: ignore[import-not-found]
+
 _PLACE = re.compile(r"\s*`?(?P<path>[^\s`|:][^`|:]*?)(?::(?P<line>[1-9]\d*)(?:-\d+)?)?`?\s*(?:\||$)")
 
 
@@ -19,11 +23,9 @@ def fault(entry: str, root: str) -> str:
     place = _PLACE.match(entry)
     if not place:
         return "it does not begin with a path, or path:line, and a bar"
-    file = os.path.realpath(os.path.join(root, place["path"]))
-    if not file.startswith(os.path.realpath(root).rstrip(os.sep) + os.sep) or not os.path.isfile(file):
+    count = places.line_count(places.file_under(root, place["path"]))
+    if count is None:
         return f"{place['path']} is no file of the project"
-    with open(file, "rb") as opened:
-        count = sum(1 for _ in opened)
     return f"{place['path']} has {count} lines" if place["line"] and int(place["line"]) > count else ""
 
 

@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from skills.lib.workflow.requirements import Requirement
 
 PROMPTS = read_prompts(__file__)
-FORBIDDEN = PROMPTS["forbidden"].splitlines()
 GIVEN = ("plan", "assignment")
 
 
@@ -59,7 +58,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "comment"},
         needs=GIVEN,
         requires=SURVEYED,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "comment",
@@ -68,7 +66,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "keep"},
         needs=[*GIVEN, "survey.due"],
         requires=COMMENTED,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "keep",
@@ -77,7 +74,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "write"},
         needs=[*GIVEN, "survey.due", "comment.comments"],
         requires=KEPT,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "write",
@@ -86,7 +82,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "index"},
         needs=[*GIVEN, "survey.due", "keep.knowledge"],
         requires=WRITTEN,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "index",
@@ -95,7 +90,6 @@ WORKFLOW = Workflow(
         {Outcome.OK: "prove"},
         needs=[*GIVEN, "survey.due"],
         requires=INDEXED,
-        forbidden=FORBIDDEN,
     ),
     StepDef(
         "prove",
@@ -104,8 +98,8 @@ WORKFLOW = Workflow(
         {Outcome.OK: None},
         needs=[*GIVEN, "comment.comments", "keep.knowledge", "write.documents", "index.indexes"],
         requires=PROVED,
-        forbidden=FORBIDDEN,
     ),
+    forbidden=PROMPTS["forbidden"].splitlines(),
     title="Technical writer of implemented work",
     description="Brings comments, documents and indexes up to what an executed plan has made of the project.",
     params=[
