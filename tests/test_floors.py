@@ -49,6 +49,7 @@ PUBLIC = {
     "skills.lib.paths",
     "skills.lib.prompts",
     "skills.lib.runtime",
+    "skills.lib.workflow.choice",
     "skills.lib.workflow.core",
     "skills.lib.workflow.formatters",
     "skills.lib.workflow.legacy",

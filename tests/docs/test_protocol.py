@@ -17,7 +17,7 @@ from skills.lib.workflow.values import SECRET_NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
-SOURCES = ("skills/lib/workflow/engine.py", "skills/lib/workflow/reports.py", "skills/lib/runtime/desk.py")
+SOURCES = [*ROOT.glob("skills/lib/workflow/*.py"), *ROOT.glob("skills/lib/runtime/*.py")]
 RNG = "{http://relaxng.org/ns/structure/1.0}"
 
 
@@ -33,10 +33,10 @@ def words(expression: ast.expr) -> set[str]:
 
 
 def refusals() -> set[str]:
-    """Every code that the engine and the desk refuse with, read from their sources."""
+    """Every code that the engine and the runtime refuse with, read from their sources."""
     found = set()
     for source in SOURCES:
-        for node in ast.walk(ast.parse((ROOT / source).read_text(encoding="utf-8"))):
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
             if isinstance(node, ast.Call) and ast.unparse(node.func) in ("Refused", "Refusal") and node.args:
                 found |= words(node.args[0])
     return found

@@ -23,6 +23,7 @@ OPEN = {
     "skills.lib.errors",
     "skills.lib.hosts",
     "skills.lib.hosts.hook",
+    "skills.lib.hosts.event",
     "skills.lib.hosts.lines",
     "skills.lib.hosts.sessions",
     "skills.lib.hosts.tools",

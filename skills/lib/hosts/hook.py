@@ -13,6 +13,7 @@ import sys
 from skills.lib import compact_json, markers, paths
 from skills.lib.errors import EnvironmentProblem
 from skills.lib.hosts import sessions, tools
+from skills.lib.hosts.event import Event, text_of
 from skills.lib.hosts.lines import answers_for_a_person, is_lifeline, is_own, script_named, value_of
 
 TYPE_CHECKING = False
@@ -27,75 +28,6 @@ if TYPE_CHECKING:
 ALLOWED, DENIED = 0, 2
 # How often a stop is refused while the run has not moved.
 STOPS = 3
-# A host's event -> what it is about.
-_KINDS = {
-    "PreToolUse": "tool",
-    "BeforeTool": "tool",
-    "UserPromptSubmit": "turn",
-    "BeforeAgent": "turn",
-    "SessionStart": "begin",
-    "PreCompact": "compact",
-    "Stop": "stop",
-    "SubagentStop": "stop",
-    "AfterAgent": "stop",
-    "SessionEnd": "end",
-}
-
-
-class Event:
-    """What the host says happened; ids and names are text from outside."""
-
-    __slots__ = (
-        "host",
-        "name",
-        "kind",
-        "session",
-        "agent",
-        "cwd",
-        "tool",
-        "given",
-        "command",
-        "words",
-        "again",
-        "waits",
-        "between",
-    )
-
-    def __init__(self, host: str, payload: Mapping[str, Any]) -> None:
-        self.host = host
-        self.name = _text(payload, "hook_event_name")
-        self.kind = _KINDS.get(self.name, "")
-        self.session = _text(payload, "session_id")
-        self.agent = _text(payload, "agent_id")
-        self.cwd = _text(payload, "cwd")
-        self.tool = _text(payload, "tool_name")
-        given = payload.get("tool_input")
-        self.given: Mapping[str, Any] = given if isinstance(given, dict) else {}
-        meant = tools.meanings(host, self.tool, self.given) if self.kind == "tool" else frozenset(("",))
-        # What an unknown tool runs is looked into for a run's name, and is never one of the commands that are free.
-        self.command = tools.command_of(self.given) if not meant or "shell" in meant else ""
-        self.words = tools.words_of(self.given) if "shell" in meant else []
-        self.again = bool(payload.get("stop_hook_active"))
-        tasks = payload.get("background_tasks")
-        # Qwen Code tells of a turn after each tool's result too, with no prompt.
-        self.between = payload.get("prompt") == ""
-        self.waits = isinstance(tasks, list) and any(isinstance(one, dict) and _is_agent(one) for one in tasks)
-
-    @property
-    def own(self) -> str:
-        """The name of the session file of the agent that the event is of."""
-        return sessions.name_of(self.host, self.session, self.agent)
-
-    @property
-    def main(self) -> str:
-        """The name of the session file of the session's main agent."""
-        return sessions.name_of(self.host, self.session)
-
-    @property
-    def folder(self) -> str:
-        """The folder that a command runs in."""
-        asked = [self.given.get(name) for name in ("workdir", "cwd", "directory", "dir_path")]
-        return os.path.join(self.cwd or os.getcwd(), *[place for place in asked if isinstance(place, str)])
 
 
 class Denied(Exception):
@@ -202,7 +134,7 @@ def _bound(event: Event, known: Sequence[str], told: dict[str, bool]) -> dict[st
 def _named(event: Event) -> tuple[str, str]:
     """The run that a call names, and its project: ``--run`` of a command, or ``run`` of a tool of ours."""
     if tools.is_ours(event.tool):
-        run, project = _text(event.given, "run"), _text(event.given, "project")
+        run, project = text_of(event.given, "run"), text_of(event.given, "project")
     else:
         run = value_of("--run", event.command) if "--run" in event.command else ""
         project = value_of("--project", event.command) if run else ""
@@ -385,16 +317,6 @@ def _write(file: int, text: str) -> None:
             data = data[os.write(file, data) :]
     except OSError:
         return
-
-
-def _text(payload: Mapping[str, Any], name: str) -> str:
-    value = payload.get(name)
-    return value if isinstance(value, str) else "" if value is None else str(value)
-
-
-def _is_agent(task: Mapping[str, Any]) -> bool:
-    """Whether a background task is a sub-agent at work, whose end wakes the session."""
-    return task.get("status") == "running" and (task.get("type") == "subagent" or "agent_type" in task)
 
 
 def _count(given: str | None) -> int:

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skills.lib.workflow.core import Choice
+    from skills.lib.workflow.choice import Choice
 
 
 def choose(entry: str, choice: Choice, argv: Sequence[str]) -> tuple[str, list[str]]:

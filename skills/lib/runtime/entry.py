@@ -33,7 +33,7 @@ def run(path: str, module: str) -> None:
 def _chosen(path: str, module: str, argv: list[str]) -> tuple[str, list[str]]:
     """The script that the common entry of several hands over to."""
     from skills.lib.runtime import choosing
-    from skills.lib.workflow.core import Choice
+    from skills.lib.workflow.choice import Choice
 
     file = os.path.join(os.path.dirname(path), module + ".py")
     choice = getattr(loading.load_module(file), "CHOICE", None)

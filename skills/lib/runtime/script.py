@@ -72,15 +72,17 @@ def _reply(desk: Desk, workflow: Workflow, request: Request) -> Reply:
     if request.run is None:
         first = request.step == "1"  # it begins a run, also where the start is another step than the first
         request = cli.resolve(workflow, request)
-        if (first or request.step == workflow.start) and not _reports(request):
+        if (first or request.step == workflow.start) and not _is_under_way(request):
             return desk.start(workflow, request.params, request.new)
-        return desk.no_run(workflow, request)
+        from skills.lib.runtime import refusing
+
+        return refusing.no_run(desk, workflow, request)
     if request.new:
         raise UsageError("--new opens a run, and --run names one", remedy="give one of the two")
     return desk.advance(workflow, request.run, request)
 
 
-def _reports(request: Request) -> bool:
+def _is_under_way(request: Request) -> bool:
     """Whether the request says what only a run that is under way can have."""
     reported = (request.turn, request.outcome, request.answer, request.lost, request.replace, request.qr_status)
     behind = request.qr_fail or request.qr_iteration not in (None, 1)

@@ -6,7 +6,7 @@ import sys
 
 from skills.lib.compact_json import digest as digest
 from skills.lib.errors import SkillError, UsageError
-from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
+from skills.lib.workflow.requirements import Arg, Field
 from skills.lib.workflow.types import AgentRole, Block, Dispatch, Gate, Person, Value, coerce
 from skills.lib.workflow.types import Outcome as Outcome  # a name of this module too (requirement W-01)
 
@@ -18,10 +18,6 @@ if TYPE_CHECKING:
     from skills.lib.workflow.requirements import Requirement
 
     Handler = Callable[["StepContext"], "Outcome | tuple[Outcome, dict[str, Any]]"]
-
-_KINDS: dict[str, type[Value]] = {
-    kind.__name__: kind for kind in (Arg, Field, Artifact, Command, Dispatch, Person, Gate)
-}
 
 # Flags of every step script: a parameter of a workflow cannot take one of these names.
 RESERVED_FLAGS = frozenset(
@@ -326,26 +322,9 @@ class Workflow(Value):
 
         Raises SkillError for data of another form or a callable that cannot be found.
         """
-        try:
-            steps = []
-            for step in data["steps"]:
-                fields = {key: _rich(value, resolve or _import_callable) for key, value in step.items()}
-                steps.append(StepDef(**fields))
-            params = [_rich(arg, resolve or _import_callable) for arg in data.get("params", ())]
-            return cls(
-                data["name"],
-                *steps,
-                title=data.get("title", ""),
-                description=data.get("description", ""),
-                params=params,
-                start=data.get("start"),
-                output=data.get("output", "xml"),
-                closing=data.get("closing", ""),
-                tools=data.get("tools", ()),
-                forbidden=data.get("forbidden", ()),
-            )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
-            raise SkillError(f"this is not a workflow's data: {type(error).__name__}: {error}") from error
+        from skills.lib.workflow.from_data import workflow_from_data
+
+        return workflow_from_data(data, resolve)
 
     @property
     def fingerprint(self) -> str:
@@ -353,25 +332,6 @@ class Workflow(Value):
         if not self._fingerprint:
             self._set(_fingerprint=digest(self.to_data()))
         return self._fingerprint
-
-
-class Choice(Value):
-    """Which script of a skill its common entry runs: the words of a flag, each with the file of a script beside it."""
-
-    __slots__ = ("name", "scripts", "help")
-    name: str
-    scripts: Mapping[str, str]
-    help: str
-
-    def __init__(self, name: str, scripts: Mapping[str, str], help: str = "") -> None:
-        if name in RESERVED_FLAGS:
-            raise ValueError(f"Choice: --{name} is a flag of every step script, choose another name")
-        self._set(name=name, scripts=dict(scripts), help=help)
-
-    @property
-    def flag(self) -> str:
-        """The command-line flag that chooses."""
-        return "--" + self.name
 
 
 class Registered(Value):
@@ -448,35 +408,3 @@ def _plain(value: Any) -> Any:
     if callable(value):
         return {"$call": f"{value.__module__}:{value.__qualname__}"}
     raise SkillError(f"{value!r} cannot be part of a workflow: it has no form as data")
-
-
-def _rich(value: Any, resolve: Callable[[str], Handler]) -> Any:
-    if isinstance(value, list):
-        return [_rich(item, resolve) for item in value]
-    if isinstance(value, dict):
-        if set(value) == {"$xml"}:
-            return Block(value["$xml"])
-        if set(value) == {"$call"}:
-            return resolve(value["$call"])
-        if "$kind" in value:
-            fields = {key: _rich(item, resolve) for key, item in value.items() if key != "$kind"}
-            return _KINDS[value["$kind"]](**fields)
-        return {key: _rich(item, resolve) for key, item in value.items()}
-    return value
-
-
-def _import_callable(name: str) -> Handler:
-    import importlib
-
-    module, _, path = name.partition(":")
-    try:
-        found: Any = sys.modules.get(module) or importlib.import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise SkillError(
-            f"{name} cannot be found: {error}", remedy="use module:function of an importable module"
-        ) from error
-    if not callable(found):
-        raise SkillError(f"{name} is not a function")
-    return found  # type: ignore[no-any-return]

@@ -18,15 +18,12 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skills.lib.workflow.caller import Caller
-    from skills.lib.workflow.decision import Refusal
     from skills.lib.workflow.requirements import Arg
-    from skills.lib.workflow.state import Request
 
 # What hosts cut hook and tool output at (lessons measured on four clients).
 BLOCK_LIMIT = 10_000
-# What a refusal says of a request, why it is refused and what would be valid; how much of a question is printed.
-ASKED_LIMIT, WHY_LIMIT, VALID_LIMIT, QUESTION_LIMIT = 1_000, 3_000, 3_000, 3_000
-TARGET_LIMIT = 200
+# How much of a question and of a sub-agent's target is printed.
+QUESTION_LIMIT, TARGET_LIMIT = 3_000, 200
 ASKING = (
     "What this step had to prepare is recorded. Put the question below to the person as it stands, wait, and pass the "
     "answer on as it is given; what they say besides goes into --reason. Neither answer it yourself nor go on without "
@@ -119,55 +116,6 @@ def done_document(
     parts.append(Element("ORCHESTRATOR", {"left": 0, "of": count}, text))
     parts.append(Element("NEXT", {"required": "true"}, parent_command))
     return Element("done", attributes, *parts)
-
-
-def refused_document(
-    workflow: Workflow | None,
-    run: Run | None,
-    refusal: Refusal,
-    asked: str,
-    next_line: str = "",
-    show: str = "",
-) -> Element:
-    """What was asked, where the run stands, why it is refused, and the command that goes on."""
-    attributes: dict[str, object] = {"protocol": "1", "code": refusal.code}
-    if workflow is not None:
-        attributes["skill"] = workflow.name
-    stands = "No run was opened, nothing was changed."
-    if run is not None:
-        attributes.update(run=run.id, turn=run.turn)
-        stands = f"Nothing was changed. The run is {run.status}, at turn {run.turn}"
-        if run.step and workflow is not None and workflow.has(run.step):
-            number, of = workflow.number(run.step), len(workflow.steps)
-            stands = f"Nothing was changed. The run stands at {run.step}, step {number} of {of}, turn {run.turn}"
-        stands += "."
-    why = _clipped(refusal.why, WHY_LIMIT)
-    shown = _fitting([str(choice) for choice in refusal.valid])
-    if len(shown) < len(refusal.valid):
-        why += f" {len(refusal.valid) - len(shown)} of what is valid is not shown here."
-    parts = [Element("ASKED", {}, _clipped(asked, ASKED_LIMIT)), Element("STANDS", {}, stands), Element("WHY", {}, why)]
-    if shown:
-        parts.append(Element("VALID", {}, *[Element("choice", {}, choice) for choice in shown]))
-    if show:
-        parts.append(Element("SHOW", {}, show))
-    if next_line:
-        parts.append(Element("NEXT", {"required": "true"}, next_line))
-    return Element("refused", attributes, *parts)
-
-
-def _clipped(text: str, limit: int) -> str:
-    return text if len(text) <= limit else f"{text[:limit]} … ({len(text):,} characters)"
-
-
-def _fitting(choices: list[str]) -> list[str]:
-    """As many of the choices, whole, as a refusal has room for."""
-    left, fitting = VALID_LIMIT, []
-    for choice in choices:
-        left -= len(choice) + 20
-        if left < 0:
-            break
-        fitting.append(choice)
-    return fitting
 
 
 def next_command(workflow: Workflow, run: Run, caller: Caller) -> str:
@@ -294,7 +242,7 @@ def _dispatch(
             continue
         about: dict[str, object] = {"id": child.id, "status": child.status}
         if child.spec.get("target"):
-            about["target"] = _clipped(child.spec["target"], TARGET_LIMIT)
+            about["target"] = clipped(child.spec["target"], TARGET_LIMIT)
         given = not child.ended and child.id not in held
         inner = [Element("command", {}, child_command(child, caller))] if given else []
         parts.append(Element("child", about, *inner))
@@ -325,7 +273,7 @@ def _waiting(workflow: Workflow, run: Run, caller: Caller) -> list[Element]:
     attributes: dict[str, object] = {"by": "terminal" if at_terminal else "agent"}
     if question.get("choices"):
         attributes["choices"] = "|".join(question["choices"])
-    text = _clipped(question.get("text", ""), QUESTION_LIMIT)
+    text = clipped(question.get("text", ""), QUESTION_LIMIT)
     if len(question.get("text", "")) > QUESTION_LIMIT:
         text += f"\nThe values in it are shown whole by: {caller.person('trace', run.id, '--values')}"
     parts = [Element("QUESTION", attributes, text)]
@@ -385,27 +333,16 @@ def _ways(step: StepDef) -> list[Element]:
     return ways
 
 
+def clipped(text: str, limit: int) -> str:
+    """A text of at most ``limit`` characters whole; of a longer one as many, and how long it is."""
+    return text if len(text) <= limit else f"{text[:limit]} … ({len(text):,} characters)"
+
+
 def notice(words: str, command: str = "") -> Element:
     """A remark above what is to be done, with the command it speaks of."""
     if not command:
         return Element("NOTICE", {}, words)
     return Element("NOTICE", {}, f"{words} ", Element("command", {}, command))
-
-
-def asked_for(request: Request) -> str:
-    """The request in words, for a refusal."""
-    words = f"--step {request.step}"
-    if request.run:
-        words += f" --run {request.run}"
-    if request.turn is not None:
-        words += f" --turn {request.turn}"
-    given = [*request.params, *request.records]
-    if given:
-        words += f", reporting {', '.join(sorted(given))}"
-    for flag, value in (("outcome", request.outcome), ("answer", request.answer), ("qr-status", request.qr_status)):
-        if value is not None:
-            words += f", --{flag} {value[:200]}"
-    return words
 
 
 def look_document(workflow: Workflow, step: StepDef, caller: Caller) -> Element:

@@ -168,3 +168,9 @@ class Request(Value):
             new=bool(fields.get("new")),
         )
         self._set(**values)
+
+    @property
+    def reports(self) -> bool:
+        """Whether it says anything beyond which step it wants."""
+        told = self.params or self.records or self.outcome or self.answer or self.lost or self.replace
+        return bool(told) or (self.qr_status, self.qr_iteration, self.qr_fail) != (None, None, None)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skills.lib.workflow.core import Choice
+from skills.lib.workflow.choice import Choice
 
 CHOICE = Choice(
     "scope",
