@@ -17,7 +17,9 @@ def large_workflow(steps: int) -> Workflow:
         loops = at % 5 == 4 and at + 1 < steps
         if loops:
             ways[Outcome.ITERATE] = ids[at - 3]
-        made.append(StepDef(step_id, f"Step number {at}", f"Do {at}.", ways, max_iterations=2 if loops else None))
+        when = {outcome: f"go on with {target}" for outcome, target in ways.items()} if len(ways) > 1 else {}
+        limit = 2 if loops else None
+        made.append(StepDef(step_id, f"Step number {at}", f"Do {at}.", ways, when=when, max_iterations=limit))
     return Workflow("large", *made)
 
 

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from benchmarks.__main__ import main
-from benchmarks.adherence import audit, simulation, skills
-from benchmarks.adherence.deviations import NAMES
+from benchmarks.adherence import attempts, audit, simulation, skills
+from benchmarks.adherence.attempts import NAMES
 from benchmarks.adherence.tally import Tally
 from benchmarks.graphs import edges, large_workflow, workflow_of_edges
 from benchmarks.report import Figures
 from skills.lib.ledger import Ledger
+from skills.lib.runtime import definition
 from skills.lib.workflow import engine
 from skills.lib.workflow.decision import Move
 from skills.lib.workflow.state import Request
@@ -77,6 +78,81 @@ def test_an_engine_that_routes_anywhere_is_found_out(monkeypatch: pytest.MonkeyP
     assert share is not None
     assert share < 1
     assert "skip a step" in {fault.what for fault in tally.faults}
+
+
+@pytest.fixture
+def only(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Tally]:
+    """Runs in which every deviation is of one kind, but for those while sub-agents are at work."""
+
+    def only(name: str, runs: int = 16, host: str = simulation.LEDGER) -> Tally:
+        monkeypatch.setattr(attempts, "NAMES", (name,))
+        return simulation.simulate(host, runs, SEED, 0.5)
+
+    return only
+
+
+def _of_the_tree() -> dict[Path, str]:
+    """The sources of the skills that the agents walk in the tree."""
+    return {path: path.read_text() for skill in skills.shipped() for path in Path(skill.script).parent.glob("*.py")}
+
+
+def test_a_gate_that_is_deleted_in_mid_run_stops_the_run_until_it_is_put_back(only: Callable[..., Tally]) -> None:
+    before = _of_the_tree()
+    tally = only(attempts.EDIT)
+    assert tally.faults == []
+    assert (tally.share(attempts.EDIT), tally.ended, tally.holes) == (1.0, 16, 0)
+    assert tally.made[attempts.EDIT] > 10
+    assert set(tally.recoveries[attempts.EDIT]) == {2}
+    assert _of_the_tree() == before
+
+
+def test_of_two_reports_at_once_one_is_taken(only: Callable[..., Tally]) -> None:
+    tally = only(attempts.AT_ONCE)
+    assert tally.faults == []
+    assert (tally.share(attempts.AT_ONCE), tally.ended, tally.holes) == (1.0, 16, 0)
+    assert tally.made[attempts.AT_ONCE] > 40
+
+
+@pytest.mark.parametrize("name", [attempts.EDIT, attempts.AT_ONCE])
+def test_the_plain_printer_goes_past_a_deleted_gate_and_takes_both_verdicts(
+    only: Callable[..., Tally], name: str
+) -> None:
+    tally = only(name, 80, simulation.BASELINE)
+    assert tally.share(name) == 0
+    assert tally.holes > 0
+
+
+def test_a_runtime_that_takes_any_edit_of_the_graph_is_found_out(
+    only: Callable[..., Tally], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(definition, "changes_that_matter", lambda *arguments: [])
+    tally = only(attempts.EDIT)
+    share = tally.share(attempts.EDIT)
+    assert share is not None
+    assert share < 0.5
+    assert tally.holes > 0
+    assert {"a gap in the record", attempts.EDIT} <= {fault.what for fault in tally.faults}
+
+
+def test_a_ledger_that_takes_both_of_two_reports_is_found_out(
+    only: Callable[..., Tally], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    commit = Ledger.commit
+
+    def careless(ledger, before, move, *others):  # type: ignore[no-untyped-def]
+        now = before and ledger.run(before.id)
+        if now and now.version != before.version:
+            before = before.changed(version=now.version)
+            move = Move(**{**move.fields(), "run": move.run.changed(version=now.version)})
+        return commit(ledger, before, move, *others)
+
+    monkeypatch.setattr(Ledger, "commit", careless)
+    tally = only(attempts.AT_ONCE)
+    share = tally.share(attempts.AT_ONCE)
+    assert share is not None
+    assert share < 0.5
+    assert tally.holes > 0
+    assert {"a gap in the record", attempts.AT_ONCE} <= {fault.what for fault in tally.faults}
 
 
 def _walked(folder: Path, name: str) -> tuple[str, str]:

@@ -7,7 +7,7 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.adherence import deviations
+from benchmarks.adherence import attempts
 from benchmarks.adherence.baseline import DONE
 from benchmarks.adherence.block import Block, Child, Printed, with_flag, without_flag
 from benchmarks.adherence.policy import Plan, Policy, as_text
@@ -37,10 +37,12 @@ class Agent:
         self, skill: Skill, host: Host, policy: Policy, rng: random.Random, p: float, tally: Tally, first: list[str]
     ) -> None:
         self.skill, self.host, self.policy, self.rng, self.p, self.tally = skill, host, policy, rng, p, tally
-        # The command that this agent was started with, those that moved its run, and the children it gave up.
+        # The command that this agent was started with, and those that moved its run.
         self.first = first
         self.history: list[list[str]] = []
+        # The children that it gave up, and those that came back.
         self.given_up: list[Child] = []
+        self.returned: list[Child] = []
         self.plan = Plan({}, None)
         self.disturbed = False
         self.hole = False
@@ -62,7 +64,7 @@ class Agent:
             if block.children():
                 block = self.serve(block)
             while self.rng.random() < self.p:
-                block = deviations.deviate(self, block) or block
+                block = attempts.deviate(self, block) or block
                 if not block.next or block.tag not in ("step", "waiting"):
                     return block
             block = self.move(block)
@@ -74,8 +76,19 @@ class Agent:
         if self.tally.commands > MOST_COMMANDS * (self.tally.runs + 1):
             raise Broken("the run does not end")
         block = self.host.call(argv)
-        self.transcript.append(f"{' '.join(argv[2:])}\n{block.exit_code}\n{block.text}{block.errors}")
+        self._note(argv, block)
         return block
+
+    def call_at_once(self, first: list[str], second: list[str]) -> tuple[Block, Block, bool]:
+        """Run two commands at the same moment: what each prints, and whether they met."""
+        self.tally.commands += 2
+        one, other, met = self.host.call_at_once(first, second)
+        self._note(first, one)
+        self._note(second, other)
+        return one, other, met
+
+    def _note(self, argv: list[str], block: Block) -> None:
+        self.transcript.append(f"{' '.join(argv[2:])}\n{block.exit_code}\n{block.text}{block.errors}")
 
     def move(self, block: Block) -> Block:
         """Do the step's work, report it, and go on as the graph says."""
@@ -166,7 +179,7 @@ class Agent:
                 child = block.children()[-1]
             if roll >= 0.1:
                 while self.rng.random() < self.p:
-                    deviations.deviate_while_waiting(self, self.look(block))
+                    attempts.deviate_while_waiting(self, self.look(block))
                 self._send(child)
         return self.look(block)
 
@@ -188,6 +201,7 @@ class Agent:
         self.hole |= agent.hole
         if last.tag != "done":
             raise Broken(f"sub-agent {child.id} did not reach its end")
+        self.returned.append(child)
 
     def _expect(self, after: Block, argv: list[str], step: str) -> None:
         if not after.accepted:

@@ -5,6 +5,7 @@ The rules are written down here once more, apart from the engine, and read from 
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from skills.lib.ledger import Ledger
@@ -32,12 +33,24 @@ def gaps(home: str) -> list[str]:
     found = []
     for run in runs.values():
         own = [event for event in events if event.run == run.id]
+        found += _history_gaps(run, own)
         if run.parent and not run.spec.get("script"):
             found += _free_form_gaps(run, own)
         elif run.status not in ("pending", "lost", "replaced"):
             brood = [child for child in runs.values() if child.parent == run.id]
             found += _gaps(run, loading.workflow_of_script(run.script), own, brood, events)
     return found
+
+
+def _history_gaps(run: Run, events: list[Event]) -> list[str]:
+    """What no run of any graph may show: a turn that was come to twice, a graph that changed on the way.
+
+    Nobody but a deviating agent edits a graph here.
+    """
+    turns = Counter(event.turn for event in events if event.kind in ("opened", "moved", "finished"))
+    found = [f"{run.id} came to turn {turn} {count} times" for turn, count in turns.items() if count > 1]
+    edited = [event.turn for event in events if event.kind == "definition-changed"]
+    return found + [f"{run.id} went on with an edited graph at turn {turn}" for turn in edited]
 
 
 def _free_form_gaps(run: Run, events: list[Event]) -> list[str]:
@@ -53,10 +66,13 @@ def _gaps(run: Run, workflow: Workflow, own: list[Event], brood: list[Run], even
         reviews = event.change.get("reviews", reviews)
         if event.kind not in ("moved", "finished"):
             continue
-        step, detail = workflow.step(at), event.detail
-        where = f"{run.id} left {at} at turn {event.turn - 1}"
-        if detail["from"] != at:
+        detail = event.detail
+        where = f"{run.id} left {at or 'its end'} at turn {event.turn - 1}"
+        if detail["from"] != at or at is None:
             found.append(f"{where}: recorded as {detail['from']}")
+            at, since = detail["to"], event.seq - 1
+            continue
+        step = workflow.step(at)
         if detail["to"] not in [target for outcome, target in step.next.items() if outcome == detail["outcome"]]:
             found.append(f"{where}: by {detail['outcome']} to {detail['to']}, which the graph does not have")
         found += [f"{where}: {gap}" for gap in _step_gaps(step, event, reviews)]

@@ -1,13 +1,16 @@
-"""The ways in which an agent deviates, each by a name; what is made of them is judged and counted here."""
+"""The commands of an agent that deviates, each kind by a name; attempts judges and counts what comes of them."""
 
 from __future__ import annotations
 
 import os
 from typing import TYPE_CHECKING
 
+from benchmarks.adherence import edits
 from benchmarks.adherence.block import Block, flag_value, with_flag, without_flag
+from benchmarks.adherence.edits import Edit
 from benchmarks.adherence.policy import as_text, items_to_verify
-from benchmarks.adherence.tally import Fault
+from benchmarks.adherence.workflows import WORKFLOWS
+from skills.lib.workflow.caller import lockstep_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -73,17 +76,22 @@ def report_without_evidence(agent: Agent, block: Block) -> list[str] | None:
 
 
 def replay_an_old_command(agent: Agent, block: Block) -> list[str] | None:
-    """Run an earlier command of this run once more with another report, or one for a turn that has not come."""
+    """Run an earlier command of this run once more, as it was or with another report, or one for another turn."""
     argv = agent.honest(block, style=False)
     if argv is None:
         return None
     if not agent.host.remembers:
         return agent.rng.choice(agent.history) if agent.history else None
+    if len(agent.history) > 1 and agent.rng.random() < 0.3:
+        return agent.rng.choice(agent.history[:-1])
     old = [command for command in agent.history if "--record" in command or "--outcome" in command]
     if block.by_person and not old:
         return None
-    if not block.by_person and (not old or agent.rng.random() < 0.2):
-        return with_flag(argv, "--turn", str(int(str(block.root.get("turn"))) + agent.rng.randint(1, 3)))
+    if not block.by_person and (not old or agent.rng.random() < 0.3):
+        turn = int(str(block.root.get("turn")))
+        # One turn back, the same words may be the very command that led here.
+        others = [*range(1, turn - 1), *range(turn + 1, turn + 4)]
+        return with_flag(argv, "--turn", str(agent.rng.choice(others)))
     command = agent.rng.choice(old)
     if "--outcome" in command:
         return with_flag(command, "--outcome", "default")
@@ -104,6 +112,8 @@ def forge_a_verdict(agent: Agent, block: Block) -> list[str] | None:
     state = block.words("STATE")
     if "verdict pass" not in state:
         forged += [[*argv, "--qr-status", "pass"]]
+    if "verdict fail" in state:
+        forged += [[*argv, "--qr-fail=false"]]
     if "verdict fail" not in state and "re-verification" not in state:
         forged += [[*argv, "--qr-fail"], [*argv, "--qr-status", "fail"]]
     forged += [[*argv, "--qr-iteration", "9"]]
@@ -123,6 +133,9 @@ def answer_for_the_person(agent: Agent, block: Block) -> list[str] | None:
     argv = without_flag(agent.honest(block, style=False) or [], "--answer")
     if not block.by_person:
         return [*argv, "--answer", "certainly"]
+    if agent.rng.random() < 0.3:
+        answer = [block.run, *answers(agent, block), "--project", agent.host.project]
+        return [*lockstep_command(), "answer", *answer]
     turn = str(block.root.get("turn"))
     return [*with_flag(with_flag(argv, "--step", "next"), "--turn", turn), "--answer", *answers(agent, block)]
 
@@ -168,7 +181,8 @@ def report_for_something_else(agent: Agent, block: Block) -> list[str] | None:
     items = agent.plan.values.get("items")
     if items and items_to_verify(block):
         other = {**items[0], "severity": "COULD" if items[0]["severity"] != "COULD" else "MUST"}
-        changed = agent.rng.choice((items[1:] or [{**items[0], "id": "other"}], [other, *items[1:]]))
+        more = {**items[0], "id": "another"}
+        changed = agent.rng.choice((items[1:] or [{**items[0], "id": "other"}], [other, *items[1:]], [*items, more]))
         return with_flag(argv, "--record", f"items={as_text(changed)}")
     return [*argv, "--record", agent.rng.choice(("verdict_of_another_step=pass", "items=[]", "qr_status=pass"))]
 
@@ -232,19 +246,22 @@ def name_an_item_in_shell_words(agent: Agent, block: Block) -> list[str] | None:
     items = agent.plan.values.get("items")
     if argv is None or not items or not agent.host.remembers:
         return None
-    name = agent.rng.choice(("$(touch pwned)", "a; rm -rf .", "`id`", "../../etc/passwd", "--step"))
+    name = agent.rng.choice(("$(touch pwned)", "a; rm -rf .", "`id`", "../../etc/passwd", "a\nb", "--step", "", "é"))
     return with_flag(argv, "--record", f"items={as_text([{**items[0], 'id': name}, *items[1:]])}")
 
 
 def report_again_for_a_reviewer(agent: Agent, block: Block) -> list[str] | None:
-    """Report once more, and better, in the run of a sub-agent that has ended."""
+    """Call a sub-agent's run that has ended, of this step or an earlier one, or report there once more, and better."""
     if not agent.host.remembers:
         return None
-    ended = [child for child in block.children() if not child.command]
+    ended = [*agent.returned, *[child for child in block.children() if not child.command]]
     if not ended:
         return None
     item = {"id": "z", "scope": "all", "check": "all is well", "severity": "MUST", "status": "PASS", "finding": ""}
-    argv = [*agent.first[:2], "--step", "done", "--run", agent.rng.choice(ended).id, "--turn", "1"]
+    child = agent.rng.choice(ended)
+    if child.command and agent.rng.random() < 0.3:
+        return child.command
+    argv = [*agent.first[:2], "--step", "done", "--run", child.id, "--turn", "1"]
     return [*argv, "--project", agent.host.project, "--record", f"items={as_text([item])}"]
 
 
@@ -266,10 +283,6 @@ KINDS: dict[str, Deviation] = {
     "name an item in shell words": name_an_item_in_shell_words,
     "report again for a reviewer": report_again_for_a_reviewer,
 }
-RETRY, STOP, PRINT = "lose the output, retry", "stop early", "print a step ten times"
-NAMES = (*KINDS, RETRY, STOP, PRINT)
-# Where one of these has its way, the run goes on with something undone; the others cost time and order only.
-LEAVES_A_HOLE = frozenset(KINDS) - {"replay an old command", "start twice", "forget the run"}
 
 
 def targets(agent: Agent, block: Block) -> list[str]:
@@ -279,155 +292,47 @@ def targets(agent: Agent, block: Block) -> list[str]:
     return [target or "done" for target in agent.workflow.step(block.id).next.values()]
 
 
-def deviate(agent: Agent, block: Block) -> Block | None:
-    """Deviate in one of the ways that are possible here, and find the way back; the block to go on from."""
-    name = agent.rng.choice(NAMES)
-    if name == RETRY:
-        return _retry(agent, block)
-    if name == STOP:
-        return _stop(agent, block)
-    if name == PRINT:
-        return _print(agent, block)
-    argv = KINDS[name](agent, block)
-    if argv is None:
+def delete_a_gate(agent: Agent, block: Block) -> tuple[Edit, list[str]] | None:
+    """An edit of the skill's source that takes a gate away, and a command that goes on as the edited graph says."""
+    key = edits.key_of(agent.first[1])
+    if agent.is_child or key not in WORKFLOWS:
         return None
-    return _attempt(agent, block, name, argv)
-
-
-def deviate_while_waiting(agent: Agent, block: Block) -> None:
-    """Deviate while sub-agents are at work."""
-    name = agent.rng.choice(("go on without a child", "go on with a lost child"))
-    argv = KINDS[name](agent, block)
-    if argv is not None:
-        _attempt(agent, block, name, argv, moves=False)
-
-
-def _attempt(agent: Agent, block: Block, name: str, argv: list[str], moves: bool = True) -> Block | None:
-    before = agent.host.standing()
-    reply = agent.call(argv)
-    unchanged = agent.host.standing() == before
-    refused = reply.exit_code in (2, 3) and unchanged
-    same = agent.host.remembers and name == "start twice" and unchanged and reply.stable == block.stable
-    agent.tally.deviation(name, refused or same)
-    if not (refused or same):
-        return _accepted(agent, block, name, argv, reply)
-    if same:
-        return reply
-    if not moves:
-        agent.tally.recovery(name, _look_back(agent, block, name, reply) + 1)
-        return None
-    return _way_back(agent, block, name, reply)
-
-
-def _accepted(agent: Agent, block: Block, name: str, argv: list[str], reply: Block) -> Block:
-    """The deviation had its way: the agent goes on from where it is now, and the run has a hole."""
-    agent.hole |= name in LEAVES_A_HOLE
-    if agent.host.remembers:
-        printed = reply.text + reply.errors
-        agent.tally.fault(Fault(name, agent.skill.name, block.id, " ".join(argv), printed))
-    if reply.accepted:
-        agent.plan = agent.policy.plan(reply)
-        return reply
-    return block
-
-
-def _way_back(agent: Agent, block: Block, name: str, reply: Block) -> Block:
-    """Follow the refusal to the present block and make the next honest move; count the commands that this takes."""
-    commands = _look_back(agent, block, name, reply)
-    after = agent.move(block)
-    agent.tally.recovery(name, commands + 1)
-    if after.tag in ("step", "waiting"):
-        agent.plan = agent.policy.plan(after)
-        if after.children():
-            after = agent.serve(after)
-    return after
-
-
-def _look_back(agent: Agent, block: Block, name: str, reply: Block) -> int:
-    """See the present block again, as the refusal says, where that is needed; the number of commands that it takes."""
-    shown = _shown_again(agent, block, reply)
-    if shown is None:
-        return 0
-    commands = 1
-    if shown.run != block.run:
-        # A sub-agent that forgot its run is led to its orchestrator's block, which has the sub-agent's command.
-        mine = next((child.command for child in shown.children() if child.id == block.run), None)
-        shown = agent.call(mine) if mine else agent.look(block)
-        commands = 2
-    if shown.stable != block.stable:
-        agent.disturbed = True
-        agent.tally.fault(Fault(f"no way back after: {name}", agent.skill.name, block.id, "", shown.text))
-    return commands
-
-
-def _shown_again(agent: Agent, block: Block, reply: Block) -> Block | None:
-    """Run the command of a refusal that shows the present block; None where its NEXT can be filled in at once."""
-    if reply.tag != "refused":
-        return agent.look(block)
-    fills = any("FILL_" in word for word in reply.next)
-    own = flag_value(reply.next, "--run") == block.run
-    show = reply.command("SHOW")
-    if own and (fills or show) and (not show or agent.rng.random() < 0.5):
-        return None
-    if show:
-        return agent.call(show)
-    if own or (reply.next and not fills):
-        return agent.call(reply.next)
-    return agent.look(block)
-
-
-def _retry(agent: Agent, block: Block) -> Block | None:
-    """Run the honest command, lose what it prints, run it again: one effect, and the same block."""
-    if block.by_person:
-        return None
-    agent.policy.provide(block, agent.plan.values)
-    argv = agent.honest(block)
-    if argv is None:
-        return None
-    first = agent.call(argv)
-    once = agent.host.standing()
-    again = [agent.call(argv) for _ in range(agent.rng.randint(1, 3))]
-    held = first.accepted and all(reply.text == first.text for reply in again) and agent.host.standing() == once
-    agent.tally.deviation(RETRY, held)
-    agent.history.append(argv)
-    if not held:
-        agent.tally.fault(Fault(RETRY, agent.skill.name, block.id, " ".join(argv), first.text + again[-1].text))
-    if first.tag in ("step", "waiting"):
-        agent.plan = agent.policy.plan(first)
-        if first.children():
-            return agent.serve(first)
-    return first
-
-
-def _stop(agent: Agent, block: Block) -> Block | None:
-    """Walk away; another agent, who knows the skill and the project only, must be led to the very same block."""
-    if not agent.host.remembers and not agent.history:
-        return None
-    if agent.is_child:
-        found = agent.call(agent.first) if block.root.get("turn") == "1" else agent.look(block)
-    elif agent.rng.random() < 0.5:
-        reply = agent.call(agent.first)
-        found = agent.call(reply.next) if reply.tag == "refused" else reply
-    else:
-        reply = agent.call([*agent.first[:2], "--step", "current", "--project", agent.host.project])
-        found = agent.call(reply.next) if reply.tag == "refused" and reply.next else reply
-    held = agent.host.remembers and found.stable == block.stable
-    agent.tally.deviation(STOP, held)
-    if held:
-        return found
-    if agent.host.remembers:
-        agent.tally.fault(Fault(STOP, agent.skill.name, block.id, "", found.text + found.errors))
-    return None
-
-
-def _print(agent: Agent, block: Block) -> Block | None:
-    """Print the present block ten times: the same each time, and nothing counted."""
     if not agent.host.remembers:
+        return _print_the_gate_again(agent, block, key)
+    gates = edits.gates_from(agent.workflow, block.id)
+    if not gates:
         return None
-    before = agent.host.standing()
-    shown = [agent.look(block) for _ in range(10)]
-    held = all(one.stable == block.stable for one in shown) and agent.host.standing() == before
-    agent.tally.deviation(PRINT, held)
-    if not held:
-        agent.tally.fault(Fault(PRINT, agent.skill.name, block.id, "", shown[-1].text + shown[-1].errors))
-    return None
+    edit = Edit(key, agent.rng.choice(list(edits.EDITS)), agent.rng.choice(gates))
+    argv = agent.honest(block, style=False) or []
+    if block.by_person:
+        argv = with_flag(with_flag(argv, "--step", "next"), "--turn", str(block.root.get("turn")))
+        argv = [*without_flag(argv, "--answer"), "--answer", *answers(agent, block)]
+    before = targets(agent, block)
+    after = edit.graph.step(block.id).next.values() if edit.graph.has(block.id) else ()
+    opened = [target or "done" for target in after if (target or "done") not in before]
+    return edit, with_flag(argv, "--step", agent.rng.choice(opened)) if opened else argv
+
+
+def _print_the_gate_again(agent: Agent, block: Block, key: tuple[str, str]) -> tuple[Edit, list[str]] | None:
+    """At a gate of the plain printer that leads back: the edited script prints another way on."""
+    step = agent.workflow.step(block.id)
+    if not step.gate or flag_value(block.next, "--step") == str(agent.workflow.number(step.next["ok"] or "")):  # type: ignore[index]
+        return None
+    of = str(len(agent.workflow.steps))
+    argv = [*agent.first[:2], "--step", str(agent.workflow.number(step.id)), "--total-steps", of, "--qr-status", "fail"]
+    return Edit(key, edits.waved_through.__name__, step.id), argv
+
+
+def opposite(agent: Agent, block: Block, argv: list[str]) -> list[str] | None:
+    """The same command with the opposite verdict on what is reviewed; None where no verdict is reported."""
+    if not agent.host.remembers:
+        told = flag_value(argv, "--qr-status")
+        return with_flag(argv, "--qr-status", "fail" if told == "pass" else "pass") if told else None
+    items = agent.plan.values.get("items")
+    if not items or "items" not in [entry["name"] for entry in block.reported()]:
+        return None
+    if all(item["status"] == "PASS" for item in items):
+        turned = [{**items[0], "status": "FAIL", "finding": "it does not hold"}, *items[1:]]
+    else:
+        turned = [{**item, "status": "PASS", "finding": ""} for item in items]
+    return with_flag(argv, "--record", f"items={as_text(turned)}")

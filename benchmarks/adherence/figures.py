@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from benchmarks.adherence import simulation
-from benchmarks.adherence.deviations import NAMES
+from benchmarks.adherence.attempts import NAMES
 from benchmarks.report import Cell, Figures
 
 if TYPE_CHECKING:
@@ -53,8 +53,9 @@ def _by_kind(tallies: dict[str, Tally], seed: int, p: float) -> Figures:
     columns = ["deviation", "made", "refused", "commands to recover", "made, plain printer", "refused, plain printer"]
     notes = [
         f"{ours.runs:,} runs, seed {seed}; at each block an agent deviates with probability {p:g}, perhaps repeatedly.",
-        "Refused: exit 2 or 3, and every run in the ledger as before. A retry: one effect and the same block. Stopping",
-        "early: another agent is led to the same block. Recovery ends with the next accepted transition.",
+        "Refused: exit 2 or 3, and every run in the ledger as before. A retry: one effect and the same block. Two at",
+        "once: one is taken, and both are shown the block after it. Stopping early: another agent is led to the same",
+        "block. Recovery ends with the next accepted transition.",
     ]
     return Figures("Deviations refused", columns, rows, notes)
 

@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import io
+import json
 import os
 import sqlite3
 import subprocess
 import sys
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 
-from benchmarks.adherence import baseline
+from benchmarks.adherence import baseline, turnstile
 from benchmarks.adherence.block import Block, Printed, flag_value
 from skills.lib import paths
+from skills.lib.errors import LockstepError
 from skills.lib.runtime import Desk, loading, script
-from skills.lib.workflow.caller import Caller
+from skills.lib.workflow import cli
+from skills.lib.workflow.caller import Caller, lockstep_command
 from skills.lib.workflow.state import Request
 
 if TYPE_CHECKING:
@@ -35,8 +39,14 @@ class Host(Protocol):
     def call(self, argv: list[str]) -> Block:
         """Run a command and read what it prints."""
 
+    def call_at_once(self, first: list[str], second: list[str]) -> tuple[Block, Block, bool]:
+        """Run two commands at the same moment: what each prints, and whether they met."""
+
     def standing(self) -> dict[str, str]:
         """Every run as it stands, by id: equal before and after where a command changed nothing."""
+
+    def changes(self, run: str) -> list[dict[str, Any]]:
+        """The detail of each recorded event that changed the run, in order."""
 
     def answer(self, block: Block, answer: str, reason: str) -> Block:
         """Have a person answer the question of a waiting block at a terminal; the block after it."""
@@ -63,8 +73,13 @@ class Lockstep:
         return [sys.executable, skill.script, "--step", "1", "--project", self.project, *words]
 
     def call(self, argv: list[str]) -> Block:
-        """Run the command; in this process it is the same entry, without the start of an interpreter."""
-        return Block(self._process(argv) if self.as_process else self._here(argv))
+        """Run the command; a step in this process has the same entry, without the start of an interpreter."""
+        return Block(self._process(argv) if self.as_process or "--step" not in argv else self._here(argv))
+
+    def call_at_once(self, first: list[str], second: list[str]) -> tuple[Block, Block, bool]:
+        """Each command on a connection of its own, in this process: both decide, then the first commits."""
+        with contextlib.redirect_stderr(io.StringIO()):  # which programs are run, in no certain order
+            return turnstile.meet(functools.partial(self._serve, first), functools.partial(self._serve, second))
 
     def standing(self) -> dict[str, str]:
         """The rows of all runs."""
@@ -74,6 +89,14 @@ class Lockstep:
             rows = dict(connection.execute("SELECT id, data FROM runs").fetchall())
         connection.close()
         return rows
+
+    def changes(self, run: str) -> list[dict[str, Any]]:
+        """What the ledger holds of that run."""
+        with sqlite3.connect(self._database) as connection:
+            where = "run=? AND change<>'{}' AND kind<>'definition-changed'"
+            rows = connection.execute(f"SELECT detail FROM events WHERE {where} ORDER BY seq", (run,)).fetchall()
+        connection.close()
+        return [json.loads(detail) for (detail,) in rows]
 
     def answer(self, block: Block, answer: str, reason: str) -> Block:
         """What ``lockstep answer`` does, as a person."""
@@ -93,9 +116,29 @@ class Lockstep:
 
     def _process(self, argv: list[str]) -> Printed:
         done = subprocess.run(
-            argv, capture_output=True, text=True, cwd=self.project, env=self.environment, check=False, timeout=120
+            argv,
+            stdin=subprocess.DEVNULL,  # an agent's shell is no terminal
+            capture_output=True,
+            text=True,
+            cwd=self.project,
+            env=self.environment,
+            check=False,
+            timeout=120,
         )
         return Printed(done.returncode, done.stdout, done.stderr)
+
+    def _serve(self, argv: list[str]) -> Block:
+        """What the step command does, without standard output, which threads share."""
+        workflow = loading.workflow_of_script(argv[1])
+        request = cli.parse(workflow, argv[2:])
+        desk = Desk(Caller(sys.executable, argv[1], self.project, lockstep_command()))
+        try:
+            reply = desk.advance(workflow, str(request.run), request)
+            return Block(Printed(reply.exit_code, script.render_reply(reply, desk)))
+        except LockstepError as error:
+            return Block(Printed(error.exit_code, "", error.message()))
+        finally:
+            desk.close()
 
     def _here(self, argv: list[str]) -> Printed:
         out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()
@@ -124,13 +167,22 @@ class Stateless:
         return [sys.executable, skill.script, "--step", "1", "--total-steps", str(len(skill.workflow.steps))]
 
     def call(self, argv: list[str]) -> Block:
-        """Print the step that the command names."""
-        code, text, errors = baseline.main(self.skill.workflow, argv[:2], argv[2:])
+        """Print the step that the command names, of the graph as the script now has it."""
+        code, text, errors = baseline.main(loading.workflow_of_script(argv[1]), argv[:2], argv[2:])
         return Block(Printed(code, text, errors))
+
+    def call_at_once(self, first: list[str], second: list[str]) -> tuple[Block, Block, bool]:
+        """Nothing is shared that they could meet at."""
+        return self.call(first), self.call(second), True
 
     def standing(self) -> dict[str, str]:
         """Nothing stands anywhere."""
         return {}
+
+    def changes(self, run: str) -> list[dict[str, Any]]:
+        """Nothing is recorded."""
+        del run
+        return []
 
     def answer(self, block: Block, answer: str, reason: str) -> Block:
         """The person speaks, and the agent goes on as it understood."""

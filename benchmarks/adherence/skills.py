@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
+import sys
 from typing import TYPE_CHECKING, NamedTuple
 
 from benchmarks.adherence.workflows import WORKFLOWS
 from skills.lib.runtime import loading
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from benchmarks.adherence.edits import Edit
     from skills.lib.workflow.core import Workflow
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
@@ -26,6 +31,11 @@ GRAPH = """from benchmarks.adherence import workflows
 from skills.lib.workflow.core import register_workflow
 
 register_workflow(workflows.WORKFLOWS[{skill!r}, {name!r}])
+"""
+EDITED = """from benchmarks.adherence import edits
+from skills.lib.workflow.core import register_workflow
+
+register_workflow(edits.{edit!r}.graph)
 """
 
 
@@ -53,6 +63,25 @@ def small(folder: str) -> list[Skill]:
                 opened.write(text.format(root=ROOT, skill=skill, name=name))
     names = dict.fromkeys(skill for skill, _ in WORKFLOWS)
     return [_skill(name, os.path.join(folder, name, "scripts", f"{name}.py")) for name in names]
+
+
+@contextlib.contextmanager
+def edited(script: str, edit: Edit) -> Iterator[None]:
+    """Rewrite the graph of a small skill's script while the body runs, and put it back."""
+    path = script[: -len(".py")] + loading.SUFFIX
+    with open(path, encoding="utf-8") as opened:
+        text = opened.read()
+    try:
+        _rewrite(path, EDITED.format(edit=edit))
+        yield
+    finally:
+        _rewrite(path, text)
+
+
+def _rewrite(path: str, text: str) -> None:
+    with open(path, "w", encoding="utf-8") as opened:
+        opened.write(text)
+    sys.modules.pop(loading.module_name(path), None)  # a process of its own would read the file too
 
 
 def _skill(name: str, script: str) -> Skill:
