@@ -184,3 +184,15 @@ def test_every_printed_block_of_the_fixture_skills_is_valid(agent: Factory) -> N
         walker = agent(name)
         block = walker.open()
         assert block.root.get("protocol") == "1"
+
+
+def test_a_step_left_for_want_of_iterations_says_so_ahead_of_the_next(agent: Factory) -> None:
+    tour = agent("tour")
+    block = tour.follow(tour.follow(tour.open(topic="why it is slow"), summary="slow"), mode="full")
+    for _ in range(3):
+        assert block.step == "dig"
+        assert "used up" not in block.text
+        block = tour.follow(block, confidence="low")
+    assert block.step == "choose"
+    assert block.words("NOTICE") == "dig was left because its 3 iterations were used up, not because it was done."
+    assert "used up" not in tour.follow(block, outcome="skip").text

@@ -143,6 +143,17 @@ def test_a_lost_sub_agent_that_comes_back_is_stopped(brood: Agent, explore: Bloc
     assert refused.next == ""
 
 
+@pytest.mark.parametrize("verb", ["lost", "replace"])
+def test_a_sub_agent_with_a_script_that_was_given_up_before_it_began_is_stopped(
+    brood: Agent, explore: Block, verb: str
+) -> None:
+    scan = at_scan(brood, explore)
+    brood.run_command(filled(scan.words(f"DISPATCH/{verb}"), {"child": scan.children[0].id, "reason": "late"}))
+    code = {"lost": "child-lost", "replace": "child-replaced"}[verb]
+    refused = assert_refused(brood, scan.children[0].command, code, scan.children[0].id)
+    assert refused.next == ""
+
+
 def test_a_replaced_sub_agent_is_refused_and_its_successor_counts(brood: Agent, explore: Block) -> None:
     late = brood.run_command(explore.children[0].command)
     command = filled(explore.words("DISPATCH/replace"), {"child": explore.children[0].id})
@@ -255,3 +266,18 @@ def test_parameters_of_a_free_form_dispatch_do_not_stop_its_sub_agents(tmp_path:
     agent = Agent(install(tmp_path, "free", source_of("free", steps)), project)
     block = agent.open()
     assert agent.run_command(agent.finish(block.children[0].command).next).kind == "done"
+
+
+@pytest.mark.parametrize("verb", ["lost", "replace"])
+def test_a_sub_agent_that_is_still_a_placeholder_is_told(brood: Agent, explore: Block, verb: str) -> None:
+    refused = assert_refused(
+        brood, filled(explore.words(f"DISPATCH/{verb}"), {"reason": "slow"}), "unfilled", explore.run
+    )
+    assert f"--{verb} still stands as a placeholder" in refused.why
+    assert refused.valid == [child.id for child in explore.children]
+
+
+def test_after_a_wrong_name_the_sub_agents_are_shown(brood: Agent, explore: Block) -> None:
+    command = filled(explore.words("DISPATCH/lost"), {"child": "nobody", "reason": "x"})
+    refused = assert_refused(brood, command, "unknown-child", explore.run)
+    assert [child.id for child in assert_way_on(brood, refused).children] == [child.id for child in explore.children]

@@ -318,7 +318,7 @@ def test_a_run_does_not_open_with_parameters_that_do_not_fit(
     assert refused.words("STANDS") == "No run was opened, nothing was changed."
     assert refused.run == ""
     assert not (tour.project / ".lockstep" / "runs.db").exists()
-    assert assert_way_on(tour, refused, topic="why it is slow").step == "begin"
+    assert assert_way_on(tour, refused, topic="why it is slow", depth=2).step == "begin"
 
 
 def test_refusals_are_counted_for_those_who_write_skills(tour: Agent, begun: Block) -> None:
@@ -343,6 +343,20 @@ def test_reviewed_items_cannot_pass_unreviewed(agent: Factory) -> None:
 
 def test_a_refused_opening_gives_back_what_fitted(tour: Agent) -> None:
     refused = tour.open(topic="why it's slow", depth=9)
-    assert shlex.split(refused.next)[-4:] == ["--project", str(tour.project), "--topic", "why it's slow"]
+    assert shlex.split(refused.next)[-4:] == ["--topic", "why it's slow", "--depth", "FILL_depth"]
     refused = tour.open(topic="x", depth=2)
     assert refused.next.endswith("--depth 2 --topic 'FILL_topic'")
+
+
+def test_of_several_open_runs_the_last_moved_is_shown_first(tour: Agent, begun: Block) -> None:
+    other = tour.open(topic="why it is wrong")
+    assert other.run != begun.run
+    tour.follow(begun, summary="slow")
+    command = begun.next.partition(" --run")[0] + f" --project {tour.project} --topic 'what it costs'"
+    refused = assert_refused(tour, command, "no-run")
+    assert [run in choice for run, choice in zip((begun.run, other.run), refused.valid, strict=True)] == [True, True]
+    assert "the last moved first" in refused.why
+    assert "--step 1" in refused.why.partition("To open another: ")[2]
+    assert refused.why.endswith("--topic 'what it costs'")
+    shown = assert_way_on(tour, refused)
+    assert (shown.step, shown.run) == ("plan", begun.run)

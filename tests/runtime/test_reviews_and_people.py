@@ -101,7 +101,7 @@ def test_what_blocks_shrinks_with_the_iterations(gated: Agent, severity: str, pa
         ([item("COULD")], "severity is MUST since the first review, not COULD"),
         ([], "at least one item"),
         ([{**item(), "status": "GOOD"}], "status 'GOOD' is not one of PASS, FAIL, TODO"),
-        ([{**item(), "verdict": "x"}], "verdict is not part of an item"),
+        ([{**item(), "verdict": "x"}], "verdict is not part of it"),
         ([item(), item()], "the id a is given twice"),
         ([{**item(), "finding": ""}], "finding is empty"),
         ("nothing", "is not JSON"),
@@ -230,3 +230,23 @@ def test_items_are_kept_as_they_were_judged(gated: Agent) -> None:
     review = gated.state(gate.run).reviews["design"]
     assert json.loads(json.dumps(review["items"][1])) == {**item("SHOULD", "TODO", "b"), "owner": 1}
     assert (review["iteration"], review["status"]) == (1, "fail")
+
+
+def test_a_reviewers_block_says_what_an_item_is(gated: Agent) -> None:
+    gated.write("out.txt", "done")
+    child = gated.run_command(gated.follow(gated.open()).children[0].command)
+    for name in ("id", "scope", "check", "severity", "status", "finding"):
+        assert f'"{name}": ' in child.words("RECORD/file")
+
+
+def test_all_faults_of_reported_items_are_told_at_once(gated: Agent) -> None:
+    gated.write("out.txt", "done")
+    child = gated.run_command(gated.follow(gated.open()).children[0].command)
+    refused = gated.run_command(filled(child.next, {"items": '[{"id": "a"}, {"id": "-"}, "b"]'}))
+    assert "item 1: severity '' is not one of MUST" in refused.why
+    assert "item 1: status ''" in refused.why
+    assert "item 2: the id '-' is not one" in refused.why
+    assert 'An item is {"id": …' in refused.why
+    refused = gated.run_command(filled(child.next, {"items": "fine"}))
+    assert "items is not JSON" in refused.why
+    assert '"severity": "MUST|SHOULD|COULD"' in refused.why

@@ -85,7 +85,7 @@ def test_items_are_read_strictly() -> None:
     [
         ([], "give a JSON array of at least one item"),
         ({"id": "a"}, "give a JSON array"),
-        (["a"], "item 1: 'a' is not an object like"),
+        (["a"], "item 1: 'a' is not an object"),
         ([item(), item()], "item 2: the id a is given twice"),
         ([item(name="")], "item 1: the id '' is not one"),
         ([item(name="a b")], "item 1: the id 'a b' is not one"),
@@ -97,7 +97,7 @@ def test_items_are_read_strictly() -> None:
         ([item(check=" ")], "check is empty"),
         ([item(finding="")], "finding is empty; say what is wrong, or what is still to do"),
         ([item(status="TODO", finding=" ")], "finding is empty"),
-        ([item(note="x")], "note is not part of an item"),
+        ([item(note="x")], "note is not part of it"),
         ([item(scope=3)], "scope is not a text"),
     ],
 )

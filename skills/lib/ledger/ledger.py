@@ -103,6 +103,10 @@ class Ledger:
             raise self.database.broken(f"is damaged: run {odd[0][0]!r:.40} is not listed as what it is")
         return self.every_run(_OPEN, (workflow,))
 
+    def last_moves(self) -> dict[str, int]:
+        """The number of the last event of each run that is no refusal; the higher, the later."""
+        return dict(self.database.rows("SELECT run, max(seq) FROM events WHERE kind<>'refused' GROUP BY run"))
+
     def definition(self, fingerprint: str) -> dict[str, Any]:
         """The data of the workflow of that fingerprint, as it was when a run of it opened."""
         rows = self.database.rows("SELECT data, sum FROM definitions WHERE fingerprint=?", (fingerprint,))

@@ -207,8 +207,8 @@ class Desk:
         return self.show(workflow, moved, notices)
 
     def _is_of_another_workflow(self, workflow: Workflow, run: Run) -> bool:
-        if run.status == "pending":
-            return run.script != self.caller.script  # its workflow's name is known when it begins
+        if run.turn == 0:
+            return run.script != self.caller.script  # a sub-agent's, whose workflow is known when it begins
         return run.workflow != workflow.name
 
     def _adopt(self, workflow: Workflow, run: Run) -> Run:

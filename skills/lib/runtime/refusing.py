@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 
 # How long a parameter may be that a refused opening gives back in the command that goes on.
 TOLD = 1_000
+# After these the step's sub-agents are still to be seen to: the present block lists them with their commands.
+_SHOWN = ("unaccounted-child", "unknown-child", "child-ended")
 
 
 def refuse(
@@ -34,7 +36,7 @@ def refuse(
     if run is not None and not run.ended:
         show = desk.caller.step("current", run, turn=False)
         if not next_line:
-            shows = run.status == "pending" or refusal.code == "unaccounted-child"
+            shows = run.status == "pending" or refusal.code in _SHOWN
             next_line = show if shows else document.next_command(workflow, run, desk.caller)
         if next_line == show:
             show = ""
@@ -96,14 +98,22 @@ def unknown_run(desk: Desk, workflow: Workflow, asked: Request) -> Reply:
 
 def _lost(desk: Desk, workflow: Workflow, refusal: Refusal, asked: Request) -> Reply:
     commands = [desk.caller.step("current", other, turn=False) for other in _known_runs(desk, workflow)]
-    why = refusal.why + (" The runs of this skill that are open are shown by:" if commands else "")
-    next_line = commands[0] if len(commands) == 1 else _start_line(desk, workflow)
-    return refuse(desk, workflow, None, Refusal(refusal.code, why, tuple(commands)), asked, next_line)
+    opening = _start_line(desk, workflow, asked.params)
+    if not commands:
+        return refuse(desk, workflow, None, refusal, asked, opening)
+    why = f"{refusal.why} The runs of this skill that are open are shown by the commands below"
+    why += ", the last moved first." if len(commands) > 1 else "."
+    why += f" To open another: {opening}"
+    return refuse(desk, workflow, None, Refusal(refusal.code, why, tuple(commands)), asked, commands[0])
 
 
 def _known_runs(desk: Desk, workflow: Workflow) -> list[Run]:
+    """The open runs of the workflow in this project, the last moved first."""
     there = os.path.exists(os.path.join(paths.home(desk.caller.project), database.FILE))
-    known = desk.ledger.open_runs(workflow.name) if there else []
+    if not there:
+        return []
+    moves = desk.ledger.last_moves()
+    known = sorted(desk.ledger.open_runs(workflow.name), key=lambda run: -moves.get(run.id, 0))
     return [run for run in known if not is_of_another_project(run, desk.caller.project)]
 
 
@@ -115,6 +125,6 @@ def _start_line(desk: Desk, workflow: Workflow, given: Mapping[str, Any] | None 
         is_short = isinstance(value, str) and len(value) <= TOLD and not values.is_secret(arg.name)
         if is_short and values.fits(arg, str(value)):
             words += [arg.flag, str(value)]
-        elif arg.required:
+        elif arg.required or value is not None:
             missing += f" {arg.flag} {document.placeholder(arg)}"
     return desk.caller.start(*words, *(["--new"] if new else [])) + missing

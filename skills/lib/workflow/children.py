@@ -219,6 +219,10 @@ def account(run: Run, request: Request, brood: Sequence[Run]) -> Decision:
     """Give up on a child (lost), or start another in its place."""
     child_id = request.lost or request.replace or ""
     known = {child.id: child for child in brood}
+    if values.is_placeholder(child_id, "child"):
+        flag = "--lost" if request.lost else "--replace"
+        why = f"{flag} still stands as a placeholder; put in the id of a sub-agent that has not finished."
+        raise Refused("unfilled", why, tuple(c.id for c in missing(brood)))
     child = known.get(child_id)
     if child is None:
         raise Refused("unknown-child", f"{child_id!r:.80} is not a sub-agent of the present step.", tuple(known))

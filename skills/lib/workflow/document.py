@@ -46,6 +46,8 @@ def step_document(
     """
     step = workflow.step(run.step or "")
     parts = [Element("STATE", {}, _state(workflow, run, step)), *notices]
+    if "limit" in run.last and run.status == "open":
+        parts.append(notice(_limit_met(run)))
     if step.asks_later and run.status == "open":
         parts.append(notice("Leaving this step puts a question to a person; the run then waits for the answer."))
     context = context_elements(workflow, run, step, spill or {})
@@ -84,6 +86,8 @@ def done_document(
     last = run.last.get("step", "")
     ending = f"ended at {last} with fail" if run.last.get("outcome") == Outcome.FAIL else "is complete"
     words = f"{workflow.title or workflow.name} {ending}, after {run.turn - 1} transition{'s' * (run.turn != 2)}."
+    if "limit" in run.last and run.status == "done":
+        words += " " + _limit_met(run)
     if run.status != "done":
         words = f"This run is {run.status}" + (f": {run.last['reason']}" if run.last.get("reason") else "") + "."
     parts = [Element("STATE", {}, words), *notices]
@@ -116,6 +120,13 @@ def done_document(
     parts.append(Element("ORCHESTRATOR", {"left": 0, "of": count}, text))
     parts.append(Element("NEXT", {"required": "true"}, parent_command))
     return Element("done", attributes, *parts)
+
+
+def _limit_met(run: Run) -> str:
+    """That the step left last ended for want of iterations."""
+    step, limit = run.last["step"], run.last["limit"]
+    spent = f"{limit} iterations were" if limit > 1 else "one iteration was"
+    return f"{step} was left because its {spent} used up, not because it was done."
 
 
 def next_command(workflow: Workflow, run: Run, caller: Caller) -> str:
@@ -299,8 +310,13 @@ def _record(workflow: Workflow, step: StepDef) -> list[Element]:
             "Values with quotes or several lines: write them as one JSON object to a file, and give "
             "--record-file FILE in place of the --record arguments."
         )
-        lists = "A list is a JSON array of texts. " if any(field.type == "list" for field in fields) else ""
-        parts.append(Element("file", {}, lists + text))
+        types = {field.type for field in fields}
+        forms = "A list is a JSON array of texts. " if "list" in types else ""
+        if "items" in types:
+            from skills.lib.workflow.values import ITEM_SHAPE
+
+            forms += f"Items are a JSON array, each {ITEM_SHAPE}. "
+        parts.append(Element("file", {}, forms + text))
     return parts
 
 

@@ -135,17 +135,21 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof:
     evidence = _prove(run, step, {**run.params, **params, **recorded}, proof)
 
     state = {**run.state.get(step.id, {}), **recorded, **params, **found}
+    detail: dict[str, Any] = {"recorded": values.keepable({**recorded, **params}), "evidence": list(evidence)}
     if step.asks_later:
         # What the question shows was recorded for it: a field left out now says nothing of what it once was.
         left_out = {spec.name for spec in step.requires if isinstance(spec, Field)} - set(recorded)
         state = {name: value for name, value in state.items() if name not in left_out}
-        detail = {"recorded": values.keepable({**recorded, **params}), "evidence": list(evidence)}
         from skills.lib.workflow import people
 
         return people.ask(run.changed(state={**run.state, step.id: values.keepable(state)}), step, request, detail)
     reviewed = run.changed(reviews=reviews)
     outcome, extra = _outcome(workflow, reviewed, step, request, state, params)
-    detail = {"outcome": outcome, "recorded": values.keepable({**recorded, **params}), "evidence": list(evidence)}
+    limit = step.max_iterations if outcome is Outcome.ITERATE else None
+    if limit and run.iteration >= limit:
+        detail["limit"] = limit
+        outcome = step.at_limit
+    detail["outcome"] = outcome
     gate = step.gate
     if gate and outcome is Outcome.FAIL and reviews[gate.checkpoint]["iteration"] >= gate.bound:
         kept = reviewed.changed(state={**run.state, step.id: values.keepable(state)})
@@ -199,8 +203,6 @@ def _outcome(
     else:
         outcome = Outcome.OK
     check_outcome(step, request, outcome)
-    if outcome is Outcome.ITERATE and step.max_iterations and run.iteration >= step.max_iterations:
-        outcome = step.at_limit
     return outcome, extra
 
 
@@ -246,6 +248,8 @@ def go(
         why = f"{step.id} ended with {outcome}, which leads to {target or 'the end'}, not to {wanted or 'the end'}."
         raise Refused("wrong-outcome", why, (target or "done",))
     last = {"turn": run.turn, "digest": request_digest(request), "step": step.id, "outcome": outcome}
+    if "limit" in detail:
+        last["limit"] = detail["limit"]
     left = run.changed(state={**run.state, step.id: state}, last=last, children=[], question=None)
     detail = {"from": step.id, "to": target, **detail}
     if target is None:

@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 # Completed reviews after which a person decides (requirement W-10).
 BOUND = 5
+# How many faults of reported items are told at once.
+_FAULTS = 6
+_PARTS = ("id", "scope", "check", "severity", "status", "finding")
 _ALL = frozenset(Severity)
 
 
@@ -58,40 +61,47 @@ def read_items(value: Any) -> list[dict[str, str]]:
     if not isinstance(value, list) or not value:
         raise ValueError(f"give a JSON array of at least one item, each {ITEM_SHAPE}")
     items: dict[str, dict[str, str]] = {}
+    faults: list[str] = []
     for at, entry in enumerate(value, 1):
-        item = _read_item(entry, f"item {at}")
-        if item["id"] in items:
-            raise ValueError(f"item {at}: the id {item['id']} is given twice")
-        items[item["id"]] = item
+        item, wrong = _read_item(entry)
+        if item.get("id") and item["id"] in items:
+            wrong.append(f"the id {item['id']} is given twice")
+        items[item.get("id", "")] = item
+        faults += [f"item {at}: {fault}" for fault in wrong]
+    if faults:
+        more = f" (and {len(faults) - _FAULTS} more)" if len(faults) > _FAULTS else ""
+        raise ValueError(f"{'; '.join(faults[:_FAULTS])}{more}. An item is {ITEM_SHAPE}")
     return list(items.values())
 
 
-def _read_item(entry: Any, where: str) -> dict[str, str]:
+def _read_item(entry: Any) -> tuple[dict[str, str], list[str]]:
+    """An item as it is kept, and what is wrong with it."""
     if not isinstance(entry, dict):
-        raise ValueError(f"{where}: {entry!r:.60} is not an object like {ITEM_SHAPE}")
-    unknown = set(entry) - {"id", "scope", "check", "severity", "status", "finding"}
+        return {}, [f"{entry!r:.60} is not an object"]
+    item, faults = {}, []
+    unknown = set(entry) - set(_PARTS)
     if unknown:
-        raise ValueError(f"{where}: {', '.join(sorted(map(str, unknown)))} is not part of an item: {ITEM_SHAPE}")
-    item = {}
-    for name in ("id", "scope", "check", "severity", "status", "finding"):
+        faults.append(f"{', '.join(sorted(map(str, unknown)))} is not part of it")
+    for name in _PARTS:
         text = entry.get(name, "")
         if not isinstance(text, str):
-            raise ValueError(f"{where}: {name} is not a text")
+            faults.append(f"{name} is not a text")
+            text = ""
         item[name] = text.strip()
+    if faults:
+        return item, faults
     plain = item["id"].replace("-", "").replace("_", "").replace(".", "").replace(":", "")
     if not (plain.isascii() and plain.isalnum() and item["id"][0].isalnum() and len(item["id"]) <= 64):
-        raise ValueError(
-            f"{where}: the id {item['id']!r:.60} is not one (letters, digits, - _ . : and at most 64; no sign first)"
-        )
+        faults.append(f"the id {item['id']!r:.60} is not one (letters, digits, - _ . : and at most 64; no sign first)")
     if not is_word(Severity, item["severity"]):
-        raise ValueError(f"{where}: severity {item['severity']!r:.40} is not one of MUST, SHOULD, COULD")
+        faults.append(f"severity {item['severity']!r:.40} is not one of MUST, SHOULD, COULD")
     if not is_word(ItemStatus, item["status"]):
-        raise ValueError(f"{where}: status {item['status']!r:.40} is not one of PASS, FAIL, TODO")
+        faults.append(f"status {item['status']!r:.40} is not one of PASS, FAIL, TODO")
     if not item["check"]:
-        raise ValueError(f"{where}: check is empty; say what was checked")
+        faults.append("check is empty; say what was checked")
     if item["status"] != ItemStatus.PASS and not item["finding"]:
-        raise ValueError(f"{where}: finding is empty; say what is wrong, or what is still to do")
-    return item
+        faults.append("finding is empty; say what is wrong, or what is still to do")
+    return item, faults
 
 
 def check_same(reported: Sequence[Mapping[str, str]], known: Sequence[Mapping[str, str]]) -> None:

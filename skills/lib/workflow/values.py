@@ -141,8 +141,12 @@ def _list(spec: Arg | Field, raw: Any) -> list[Any]:
     if not isinstance(value, list):
         raise ValueError(f"{spec.name}: {_short(raw)} is not {expectation(spec)}")
     for entry in value:
-        if not isinstance(entry, str) or _is_blank(entry):
+        if not isinstance(entry, str):
             raise ValueError(f"{spec.name}: the entry {_short(entry)} is not a text")
+        if _is_blank(entry):
+            instead = "leave it out" if len(value) > 1 else f"put in {expectation(spec)}"
+            remedy = "give [] for none" if len(value) == 1 and not spec.minimum else instead
+            raise ValueError(f"{spec.name}: the entry {_short(entry)} is empty; {remedy}")
         if is_placeholder(entry, spec.name):
             raise ValueError(f"{spec.name} still stands as {entry.strip()[:80]}; put in {expectation(spec)}")
     return value
@@ -162,7 +166,8 @@ def _json(spec: Arg | Field, raw: Any) -> Any:
     try:
         value = compact_json.loads(raw, strict=True)
     except ValueError as error:
-        raise ValueError(f"{spec.name} is not JSON: {error}") from None
+        hint = f"; put in {expectation(spec)}" if spec.type == "items" else ""
+        raise ValueError(f"{spec.name} is not JSON: {error}{hint}") from None
     try:
         # The text was checked as it came; its escapes have become characters only now.
         check_tree(value, spec.name)
@@ -206,5 +211,9 @@ def _check(spec: Arg | Field, value: Any) -> None:
 
 
 def _short(value: Any) -> str:
-    text = repr(value)
+    """The value as it was given: a text in quotes, anything else as JSON."""
+    try:
+        text = repr(value) if isinstance(value, str) else compact_json.readable(value)
+    except (TypeError, ValueError):  # no JSON: from a caller of the library
+        text = repr(value)
     return text if len(text) <= 80 else text[:77] + "..."

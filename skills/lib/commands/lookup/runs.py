@@ -5,13 +5,15 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from typing import Any
 
 import click
 
-from skills.lib import paths
-from skills.lib.commands.console.screen import Cell, Screen
+from skills.lib import compact_json, paths
+from skills.lib.commands.console.screen import Cell, Screen, one_line
+from skills.lib.commands.lookup import skills
 from skills.lib.errors import UsageError
 from skills.lib.ledger import Event, Ledger
 from skills.lib.ledger.database import FILE, MARKER
@@ -21,6 +23,8 @@ from skills.lib.workflow.core import Workflow
 from skills.lib.workflow.state import Run
 
 COLOURS = {"open": "green", "waiting": "yellow", "pending": "cyan", "done": "dim", "abandoned": "red", "lost": "red"}
+# How much of a value one line shows; lockstep trace --values shows all of it.
+SHOWN = 60
 
 
 class Records:
@@ -139,14 +143,17 @@ def is_of(run: Run, name: str | None) -> bool:
     return name is None or name in (skill_of(run), run.workflow)
 
 
-def check_skill(records: Records, name: str | None) -> None:
-    """UsageError for a skill of which the ledger has no run, with the nearest one that it has."""
-    if name is None or any(is_of(run, name) for run in records.runs()):
+def check_skill(project: str, records: Records | None, name: str | None) -> None:
+    """UsageError, with the nearest name, for a skill or workflow that neither was run nor is known here."""
+    if name is None or (records is not None and any(is_of(run, name) for run in records.runs())):
         return
-    known = sorted({skill_of(run) for run in records.runs()})
-    close = get_close_matches(name, known, 1, 0.5)
-    remedy = f"--skill {close[0]}" if close else ""
-    raise UsageError(f"no run is of {name!r:.80}", valid=", ".join(known) or "none: there are no runs", remedy=remedy)
+    ran = {skill_of(run) for run in records.runs()} if records else set()
+    skills.check_name(project, name, ran)
+
+
+def none_of(skill: str | None, project: str, state: str) -> str:
+    """That a project has no run of a skill (or of any) in that state, in one sentence."""
+    return f"No run{f' of {skill}' if skill else ''} is {state} in {project}."
 
 
 def ago(at: float, now: float | None = None) -> str:
@@ -180,6 +187,24 @@ def described(run: Run, records: Records) -> dict[str, object]:
     }
 
 
+def about(run: Run) -> str:
+    """What a run is for, in one short line: its parameters, else the first text that it recorded."""
+    said = run.params or next(
+        ({name: value} for step in run.visits for name, value in run.state.get(step, {}).items() if _is_text(value)), {}
+    )
+    return short(" ".join(f"{name}={short(value)}" for name, value in said.items()))
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and " " in value
+
+
+def short(value: Any) -> str:
+    """A value on one line, cut where it is longer than SHOWN."""
+    text = one_line(value if isinstance(value, str) else compact_json.readable(value))
+    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
 def _iso(at: float) -> str:
     return _formatted("%Y-%m-%dT%H:%M:%SZ", time.gmtime, at)
 
@@ -204,3 +229,8 @@ def row(screen: Screen, records: Records, depth: int, run: Run) -> list[Cell]:
     name = screen.styled("  " * depth + run.id, "bold")
     skill = run.workflow if run.workflow.startswith(skill_of(run)) else f"{skill_of(run)}/{run.workflow}"
     return [name, skill, status, run.step or "", str(run.turn), opened, ago(records.moved_at(run))]
+
+
+def outcome_told(detail: Mapping[str, Any]) -> str:
+    """The outcome of a transition, and whether it is that of a step whose iterations were used up."""
+    return f"{detail.get('outcome')}{' (limit)' if 'limit' in detail else ''}"

@@ -6,12 +6,19 @@ from typing import Any
 
 from skills.lib import compact_json
 from skills.lib.commands.console.screen import Cell, Screen, one_line
-from skills.lib.commands.lookup.runs import COLOURS, Records, described, moment, skill_of
+from skills.lib.commands.lookup.runs import (
+    COLOURS,
+    SHOWN,
+    Records,
+    described,
+    moment,
+    outcome_told,
+    short,
+    skill_of,
+)
 from skills.lib.ledger import Event
 from skills.lib.workflow.state import Run
 
-# How much of a value a line of the timeline shows; --values shows all of it.
-SHOWN = 60
 _HEADINGS = ("SEQ", "TURN", "WHEN", "STEP", "WHAT", "BY", "DETAIL")
 _WHO = {"agent": "agent", "script": "script", "person": "person"}
 
@@ -39,16 +46,15 @@ def print_run(screen: Screen, records: Records, run: Run, whole: bool) -> None:
         ]
         screen.print(f"  sub-agent of {run.parent}: ", ", ".join(part for part in about if part))
     for name, value in run.params.items():
-        screen.print(f"  --{name.replace('_', '-')} ", _short(value))
+        screen.print(f"  --{name.replace('_', '-')} ", short(value))
     screen.table(_HEADINGS, [_row(screen, event) for event in records.events(run.id)])
     for checkpoint, review in run.reviews.items():
         _print_review(screen, checkpoint, review)
     if whole:
         for step, state in run.state.items():
             for name, value in state.items():
-                screen.print(
-                    screen.styled(f"{step}.{name}: ", "bold"), value if isinstance(value, str) else _json(value)
-                )
+                shown = value if isinstance(value, str) else compact_json.readable(value)
+                screen.print(screen.styled(f"{step}.{name}: ", "bold"), shown)
 
 
 def _row(screen: Screen, event: Event) -> list[Cell]:
@@ -62,7 +68,7 @@ def _row(screen: Screen, event: Event) -> list[Cell]:
 def _what(event: Event) -> str:
     detail = event.detail
     if event.kind in ("moved", "finished"):
-        return f"{detail.get('outcome')} → {detail.get('to') or 'done'}"
+        return f"{outcome_told(detail)} → {detail.get('to') or 'done'}"
     if event.kind == "asked":
         return f"{detail['outcome']}, a person is asked" if detail.get("outcome") else "a person is asked"
     return f"refused: {detail.get('code')}" if event.kind == "refused" else event.kind.replace("-", " ")
@@ -72,15 +78,15 @@ def _detail(event: Event) -> str:
     detail = event.detail
     parts = []
     if detail.get("answer") is not None:
-        parts.append(f"answer {_short(detail['answer'])}")
+        parts.append(f"answer {short(detail['answer'])}")
     if event.kind == "refused":
         parts.append(f"{one_line(detail.get('asked', ''))}: {one_line(detail.get('why', '')).rstrip('.')}")
     if detail.get("child"):
         parts.append(str(detail["child"]))
     if detail.get("reason"):
-        parts.append(f"because {_short(detail['reason'])}")
+        parts.append(f"because {short(detail['reason'])}")
     parts += [
-        f"{name}={_short(value)}" for name, value in {**detail.get("params", {}), **detail.get("recorded", {})}.items()
+        f"{name}={short(value)}" for name, value in {**detail.get("params", {}), **detail.get("recorded", {})}.items()
     ]
     parts += [_evidence(evidence) for evidence in detail.get("evidence", ())]
     if event.change.get("children"):
@@ -104,12 +110,3 @@ def _print_review(screen: Screen, checkpoint: str, review: dict[str, Any]) -> No
     items = review.get("items", ())
     columns = ("id", "severity", "status", "scope", "check", "finding")
     screen.table([name.upper() for name in columns], [[str(item.get(name, "")) for name in columns] for item in items])
-
-
-def _short(value: Any) -> str:
-    text = one_line(value if isinstance(value, str) else _json(value))
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
-
-
-def _json(value: Any) -> str:
-    return compact_json.readable(value)

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from skills.lib.commands.lookup.runs import outcome_told
 from skills.lib.workflow.types import Outcome
 
 if TYPE_CHECKING:
@@ -90,4 +91,4 @@ def trail(told: Chronicle, status: str) -> str:
 
 
 def _arrow(detail: Mapping[str, object], kind: str) -> str:
-    return f"—{detail.get('outcome') or kind}→"
+    return f"—{outcome_told(detail) if 'outcome' in detail else kind}→"

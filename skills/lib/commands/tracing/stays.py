@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import html
 
-from skills.lib.commands.lookup.runs import moment
+from skills.lib.commands.lookup.runs import moment, outcome_told
 from skills.lib.commands.tracing.chronicle import Chronicle, Stay
 from skills.lib.commands.tracing.findings import who
 from skills.lib.commands.tracing.markup import Piece, el, facts, table, value
@@ -108,7 +108,7 @@ def _left(event: Event) -> Iterator[Piece]:
         yield f"{event.kind}, by {_by(event)}"
         return
     outcome = str(event.detail.get("outcome"))
-    yield el("span", outcome, class_="bad" if outcome == Outcome.FAIL else None)
+    yield el("span", outcome_told(event.detail), class_="bad" if outcome == Outcome.FAIL else None)
     yield f" → {event.detail.get('to') or 'done'}, by {_by(event)}"
 
 
