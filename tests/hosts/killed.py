@@ -1,6 +1,8 @@
 """Kills an installation at every operation on the disk, and looks at what is left: run as a script, prints JSON.
 
-    killed.py install|upgrade|uninstall HOST SCOPE WORK
+    killed.py install|upgrade|uninstall|keep|force HOST SCOPE WORK
+
+To keep is to uninstall where the user changed a file, to force is to take that file away afterwards.
 
 Each time a process of its own (a fork) is stopped by SIGKILL right before its N-th operation, with N from 1 until it is
 through. What is installed is a skill of three files, so that every operation can be tried.
@@ -29,8 +31,10 @@ def call(work: Path, what: str, host: str, scope: str) -> None:
     place = places.places(host, scope, str(work / "project"))
     version = OLD if what == "install" else NEW
     export.contents = lambda folder, sealed=True: dict(version)
-    if what == "uninstall":
+    if what in ("uninstall", "keep"):
         installing.uninstall(place, str(work / "project"))
+    elif what == "force":
+        installing.uninstall(place, str(work / "project"), lambda kept: None)
     else:
         installing.install(place, str(work / "project"), {"tiny": "/tiny"})
 
@@ -98,6 +102,11 @@ def main(what: str, host: str, scope: str, folder: str) -> None:
     nothing = state(work)
     if what != "install":
         call(work, "install", host, scope)
+    if what in ("keep", "force"):
+        Path(places.places(host, scope, str(work / "project")).skills, "tiny", "SKILL.md").write_text("mine")
+    if what == "force":
+        call(work, "keep", host, scope)
+    last = "force" if what in ("keep", "force") else "uninstall"
     begin = state(work)
     shutil.copytree(work, Path(folder, "begin"), symlinks=True)
     call(work, what, host, scope)
@@ -117,7 +126,7 @@ def main(what: str, host: str, scope: str, folder: str) -> None:
         if now not in (begin, end):
             wrong.append(f"{number}: not old: {differing(now, begin)}; not new: {differing(now, end)}")
         seen["new" if now == end else "old"] += 1
-        for after, wanted in ((what, end), ("uninstall", nothing)):
+        for after, wanted in ((what, end), (last, nothing)):
             shutil.rmtree(work)
             shutil.copytree(Path(folder, "left"), work, symlinks=True)
             call(work, after, host, scope)

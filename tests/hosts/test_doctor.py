@@ -188,7 +188,7 @@ def test_for_a_program_it_is_json(cli: Command, project: Path) -> None:
 def test_an_unknown_host_is_refused_with_those_that_there_are(cli: Command) -> None:
     shown = cli("doctor", "codec")
     assert shown.code == 2
-    assert "'codex'" in shown.err
+    assert "  valid: codex, claude, opencode, qwen, gemini, agents\n  try:   lockstep doctor codex\n" in shown.err
 
 
 def test_progress_is_for_a_terminal_alone(cli: Command, project: Path) -> None:
@@ -402,6 +402,99 @@ def test_files_that_are_missing_or_changed(doctor: Any, cli: Command, project: P
     assert changed.what == "1 installed file (project) changed by you, and kept by an upgrade: SKILL.md"
     assert changed.remedy.endswith(" --force")
     assert "problem-analysis does not start: " in only(told, "agents", "start").what
+
+
+@pytest.mark.req("H-03")
+def test_what_is_wrong_in_a_folder_that_hosts_share_is_told_once_with_the_owners_remedy(
+    cli: Command, project: Path
+) -> None:
+    cli("install", "gemini", "--skill", SKILL)
+    (project / ".agents" / "skills" / SKILL / "scripts" / "problem_analysis_prompts.md").unlink()
+    data = json.loads(cli("doctor", "--json").out)
+    found = [(one["subject"], one["check"]) for one in data["results"] if one["status"] == "problem"]
+    assert found == [("gemini", "files"), ("gemini", "start")]
+    remedies = {one["remedy"] for one in data["results"] if one["status"] == "problem"}
+    assert remedies == {f"lockstep upgrade gemini --scope project --project {project}"}
+    assert not [one for one in data["results"] if one["check"] == "start" and one["status"] == "ok"]
+
+
+@pytest.mark.req("H-03")
+def test_asked_about_another_host_of_a_shared_folder_it_names_the_one_that_mends_it(
+    doctor: Any, cli: Command, project: Path
+) -> None:
+    cli("install", "gemini", "--skill", SKILL)
+    (project / ".agents" / "skills" / SKILL / "scripts" / "problem_analysis_workflow.py").unlink()
+    told = doctor("codex", "opencode")
+    assert [one[:2] for one in wrong(told)] == [("codex", "start")]
+    assert only(told, "codex", "start").remedy == f"lockstep upgrade gemini --scope project --project {project}"
+
+
+@pytest.mark.req("H-03")
+def test_what_nobody_installed_is_told_of_a_host_that_is_there(doctor: Any, project: Path, path: Path) -> None:
+    shutil.copytree(ROOT / "skills" / SKILL, project / ".agents" / "skills" / SKILL)
+    program(path / "qwen", "echo 0.24.4")
+    assert [one[:2] for one in wrong(doctor("codex", "opencode", "qwen", "gemini"))] == [("qwen", "start")]
+
+
+@pytest.mark.req("H-03")
+def test_a_skill_file_whose_script_is_gone_is_told_with_the_command_that_takes_it_away(
+    doctor: Any, cli: Command, project: Path
+) -> None:
+    cli("install", "codex", "--skill", SKILL)
+    skill_file = project / ".agents" / "skills" / SKILL / "SKILL.md"
+    skill_file.write_text("mine")
+    cli("uninstall", "codex")
+    told = doctor("codex", "gemini", "agents")
+    result = only(told, "codex", "skills")
+    assert [one[:2] for one in wrong(told)] == [("codex", "skills")]
+    assert (result.status, result.where) == ("problem", str(skill_file))
+    assert result.what == f"{SKILL}: SKILL.md is there, and the script that it names is not"
+    words = shlex.split(result.remedy)
+    assert words == f"lockstep uninstall codex --scope project --project {project} --force".split()
+    assert cli(*words[1:]).code == 0
+    assert wrong(doctor("codex")) == []
+
+
+@pytest.mark.req("H-03")
+def test_a_kept_skill_file_beside_an_installation_is_told_with_a_command_that_takes_it_away(
+    doctor: Any, cli: Command, project: Path
+) -> None:
+    cli("install", "agents", "--skill", SKILL)
+    (project / ".agents" / "skills" / SKILL / "SKILL.md").write_text("mine")
+    cli("uninstall", "agents")
+    cli("install", "agents", "--skill", "decision-critic")
+    result = only(doctor("agents"), "agents", "skills")
+    words = shlex.split(result.remedy)
+    assert words == f"lockstep upgrade agents --scope project --project {project} --force".split()
+    assert cli(*words[1:]).code == 0
+    assert wrong(doctor("agents")) == []
+    assert os.listdir(project / ".agents" / "skills") == ["decision-critic"]
+
+
+@pytest.mark.req("H-03")
+def test_a_skill_file_without_its_script_that_nobody_recorded(doctor: Any, project: Path) -> None:
+    folder = project / ".agents" / "skills" / SKILL
+    folder.mkdir(parents=True)
+    shutil.copy(ROOT / "skills" / SKILL / "SKILL.md", folder)
+    other = project / ".agents" / "skills" / "another"
+    other.mkdir()
+    (other / "SKILL.md").write_text("---\nname: another\ndescription: Runs scripts/another.py for you.\n---\n")
+    (other / "odd").mkdir()
+    told = doctor("codex", "agents")
+    assert [one[:2] for one in wrong(told)] == [("codex", "skills")]
+    assert only(told, "codex", "skills").remedy == f"rm {folder}/SKILL.md, or put its scripts beside it"
+
+
+@pytest.mark.req("H-03")
+def test_a_host_that_was_uninstalled_is_not_called_installed(doctor: Any, cli: Command, project: Path) -> None:
+    cli("install", "claude", "--skill", SKILL)
+    (project / ".claude" / "agents" / "developer.md").write_text("mine")
+    cli("uninstall", "claude")
+    told = doctor("claude")
+    assert wrong(told) == []
+    assert "nothing is installed for it" in of(told, "claude", "found")[0].what
+    [kept] = of(told, "claude", "installation")
+    assert kept.what == "uninstalled (project), but for what you changed: lockstep installed"
 
 
 @pytest.mark.req("H-03")

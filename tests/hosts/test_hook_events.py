@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -38,6 +39,9 @@ ANSWERS: dict[str, dict[str, int | str]] = {
         "pre_tool_use_write": 2,
         "pre_tool_use_task": 2,
         "pre_tool_use_in_subagent": 2,
+        "stop": 2,
+        "stop_again": 2,
+        "subagent_stop": 0,
     },
     "qwen": {
         "session_start_startup": 0,
@@ -144,3 +148,15 @@ def test_where_sub_agents_have_no_name_the_parent_holds_again_when_they_have_end
     stopped = client.send("after_agent")
     assert stopped.code == 2
     assert "it is at the step 'Hand out'" in stopped.reason
+
+
+@pytest.mark.parametrize("name", ["codex", "opencode", "qwen"])
+def test_a_sub_agents_stop_is_refused_while_its_own_run_is_open(tmp_path: Path, name: str) -> None:
+    client = Client(tmp_path, name)
+    agent = json.loads(recorded(name)["subagent_stop"])["agent_id"]
+    child = client.at("hand-out").children[0]
+    assert client.run(child.command, agent) == SILENT
+    client.agent.run_command(child.command)
+    stopped = client.send("subagent_stop")
+    assert stopped.code == 2
+    assert "of part is not at its end: it is at the step 'First'" in stopped.reason

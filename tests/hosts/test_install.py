@@ -108,10 +108,7 @@ def test_install_edit_upgrade_uninstall(
     gone = cli("uninstall", host, "--scope", scope)
     assert gone.code == 3
     assert [path for path in copy.rglob("*") if path.is_file()] == [edited]
-    shutil.rmtree(copy)
-    for folder in [copy.parent, copy.parent.parent]:
-        if not any(folder.iterdir()):
-            folder.rmdir()
+    assert cli("uninstall", host, "--scope", scope, "--force").code == 0
     (own / "scripts" / "my_skill_prompts.md").write_bytes(
         before[0]["skills/my-skill/scripts/my_skill_prompts.md"]  # type: ignore[arg-type]
     )
@@ -139,7 +136,7 @@ def test_uninstalling_leaves_nothing_behind(cli: Command, project: Path, home: P
 
 
 @pytest.mark.req("H-01")
-def test_a_dry_run_tells_every_file_and_writes_nothing(
+def test_a_dry_run_tells_every_place_and_writes_nothing(
     cli: Command, project: Path, home: Path, snapshot: SnapshotAssertion
 ) -> None:
     written(project / ".claude" / "settings.local.json", SETTINGS)
@@ -147,8 +144,8 @@ def test_a_dry_run_tells_every_file_and_writes_nothing(
     shown = cli("install", "claude", "--skill", SKILL, "--dry-run")
     assert (shown.code, shown.err) == (0, "")
     assert (tree(project), tree(home)) == before
-    assert re.search(rf"^write +\.claude/skills/{SKILL}/skills/ \(\d\d files\)", shown.out, re.MULTILINE)
-    assert re.sub(r"\(\d\d files\)", "(N files)", shown.out) == snapshot
+    assert re.search(rf"^write +\.claude/skills/{SKILL}/ \(\d\d files\)", shown.out, re.MULTILINE)
+    assert re.sub(r"\b\d\d (files|would)", r"N \1", shown.out) == snapshot
 
 
 @pytest.mark.req("H-01")
@@ -574,100 +571,3 @@ def test_a_damaged_manifest_is_told_with_its_name(cli: Command, project: Path, t
         shown = cli(*command)
         assert (shown.code, shown.out) == (4, "")
         assert f"the manifest {path} cannot be used" in shown.err
-
-
-PLAYED = """
-import { Lockstep } from "./lockstep.mjs";
-const asked = [];
-const get = async ({ path }) => {
-  asked.push(path.id);
-  return { data: { parentID: path.id === "kid" ? "top" : undefined } };
-};
-const client = { session: { get } };
-const hooks = await Lockstep({ client, directory: process.cwd() });
-const said = [];
-for (const sessionID of ["top", "kid"]) {
-  try {
-    await hooks["tool.execute.before"]({ tool: "edit", sessionID, callID: "1" }, { args: { filePath: "x" } });
-    said.push("allowed");
-  } catch (error) {
-    said.push(error.message);
-  }
-}
-const system = ["first"], context = [];
-await hooks["experimental.chat.system.transform"]({ sessionID: "top" }, { system });
-await hooks["experimental.chat.system.transform"]({}, { system });
-await hooks["experimental.session.compacting"]({ sessionID: "top" }, { context });
-await hooks.event({ event: { type: "session.deleted", properties: { info: { id: "top" } } } });
-console.log(JSON.stringify({ said, system, context, asked }));
-"""
-# Stands for the hook: denies an edit in the top session's sub-agent, and says what it was asked.
-STANDING_IN = """
-import json, sys
-event = json.load(sys.stdin)
-with open("events.jsonl", "a") as file:
-    file.write(json.dumps(event) + "\\n")
-if event.get("agent_id"):
-    sys.stderr.write("not in a sub-agent")
-    sys.exit(2)
-if event["hook_event_name"] == "SessionStart":
-    said = {"hookEventName": "SessionStart", "additionalContext": "step " + event["source"]}
-    print(json.dumps({"hookSpecificOutput": said}))
-"""
-
-
-@pytest.mark.req("H-02")
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
-def test_the_plugin_of_opencode_hands_on_what_the_hook_says(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    hook = written(project / "hook.py", STANDING_IN)
-    monkeypatch.setattr(hooks, "command", lambda host, stops: [sys.executable, str(hook)])
-    (project / "lockstep.mjs").write_bytes(hooks.plugin(3))
-    written(project / "play.mjs", PLAYED)
-    done = subprocess.run(["node", "play.mjs"], cwd=project, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    assert json.loads(done.stdout) == {
-        "said": ["allowed", "not in a sub-agent"],
-        "system": ["first", "step resume"],
-        "context": ["step compact"],
-        "asked": ["top", "kid"],
-    }
-    events = [json.loads(line) for line in (project / "events.jsonl").read_text().splitlines()]
-    assert [event["hook_event_name"] for event in events] == [
-        "PreToolUse",
-        "PreToolUse",
-        "SessionStart",
-        "SessionStart",
-        "SessionEnd",
-    ]
-    assert events[0] == {
-        "session_id": "top",
-        "agent_id": "",
-        "cwd": str(project),
-        "hook_event_name": "PreToolUse",
-        "tool_name": "edit",
-        "tool_input": {"filePath": "x"},
-    }
-    assert (events[1]["session_id"], events[1]["agent_id"]) == ("top", "kid")
-
-
-@pytest.mark.req("H-02")
-@pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
-@pytest.mark.parametrize("is_followed", [True, False])
-def test_the_plugin_of_opencode_denies_where_its_hook_cannot_be_run(
-    project: Path, monkeypatch: pytest.MonkeyPatch, is_followed: bool
-) -> None:
-    monkeypatch.setattr(hooks, "command", lambda host, stops: [str(project / "gone" / "python"), "hook.py"])
-    (project / "lockstep.mjs").write_bytes(hooks.plugin(3))
-    written(project / "play.mjs", PLAYED)
-    state = project / "state"
-    (state / "sessions").mkdir(parents=True)
-    if is_followed:
-        written(state / "sessions" / "opencode-top", "{}")
-    monkeypatch.setenv("LOCKSTEP_STATE", str(state))
-    done = subprocess.run(["node", "play.mjs"], cwd=project, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (0, "")
-    said = json.loads(done.stdout)["said"]
-    if is_followed:
-        assert all("Lockstep's hook cannot be run" in text and "lockstep install opencode" in text for text in said)
-    else:
-        assert said == ["allowed", "allowed"]

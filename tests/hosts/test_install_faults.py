@@ -34,6 +34,9 @@ def python(*words: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:
         ("upgrade", "qwen", "user", 20),
         ("uninstall", "qwen", "project", 25),
         ("uninstall", "codex", "user", 25),
+        ("keep", "qwen", "project", 25),
+        ("keep", "codex", "user", 25),
+        ("force", "qwen", "project", 10),
     ],
 )
 def test_killed_at_every_operation_it_leaves_the_old_or_the_new_state(

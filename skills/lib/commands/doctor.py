@@ -11,6 +11,7 @@ import click
 from skills import __version__
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen, clean, one_line
+from skills.lib.commands.lookup import placing
 from skills.lib.errors import PRINTED
 from skills.lib.hosts.doctor import registry
 from skills.lib.hosts.doctor.patient import Patient
@@ -30,7 +31,7 @@ _COLOURS = {OK: "green", WARNING: "yellow", PROBLEM: "bold red"}
         "lockstep doctor --json  # for a program",
     )
 )
-@click.argument("hosts", metavar="[HOST]...", nargs=-1, type=click.Choice(HOSTS))
+@placing.hosts_argument
 @click.option("--fix", is_flag=True, help="Remove files that outlived their run; nothing else is changed.")
 @json_option
 @project_option

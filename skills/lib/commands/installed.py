@@ -19,6 +19,7 @@ _TOLD = {
     "unknown": "cannot be compared",
     "missing": "something is missing: lockstep upgrade writes it again",
     "changed": "changed by you: kept by every command but with --force",
+    "kept": "uninstalled, but for what you changed",
     "stale": "not as this version would put it: lockstep upgrade",
 }
 
@@ -35,7 +36,8 @@ _TOLD = {
 def installed(screen: Screen, as_json: bool, project: str) -> None:
     """List what is installed for which host, in this project and for the user, with its state.
 
-    A file is current, changed (by you), missing, or stale (not as this version would put it).
+    A file is current, changed (by you), missing, stale (not as this version would put it), or kept: you had changed
+    it, and it stayed when the rest was uninstalled.
     """
     found: list[tuple[Places, Installed]] = []
     known = sources.every(project)
@@ -67,7 +69,11 @@ def _show_odd(screen: Screen, place: Places, told: Installed, project: str) -> N
     if told.state == "current":
         return
     screen.print("")
-    screen.print(screen.styled(f"{place.host}, {place.scope} scope: ", "bold"), told.problem or _TOLD[told.state])
+    what = told.problem or _TOLD[told.state]
+    if told.state == "kept":
+        scope = "" if place.scope == SCOPES[0] else f" --scope {place.scope}"
+        what += f": lockstep uninstall {place.host}{scope} --force"
+    screen.print(screen.styled(f"{place.host}, {place.scope} scope: ", "bold"), what)
     for entry in told.entries:
         if entry.state != "current":
             screen.print(f"  {entry.state:8} {placing.shown_path(entry.path, place, project)} ({entry.what})")

@@ -11,6 +11,8 @@ from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.lookup import skills
 from skills.lib.errors import EnvironmentProblem, UsageError
 
+_EXTRA = "pip install 'lockstep-skills[mcp]'"
+
 
 @click.command(
     epilog=examples(
@@ -32,6 +34,8 @@ def mcp(address: str | None, hosts: tuple[str, ...], project: str) -> None:
 
     The tools are list_skills, start_run, next_step and run_state. A run that is opened here is the same as one that
     is opened by a script: runs, trace, answer and resume know it.
+
+    It needs the extra: pip install 'lockstep-skills[mcp]'
     """
     if hosts and address is None:
         raise UsageError("--allow-host is about HTTP", remedy="give --http with it")
@@ -41,9 +45,12 @@ def mcp(address: str | None, hosts: tuple[str, ...], project: str) -> None:
     except ImportError as error:
         if (error.name or "").partition(".")[0] in ("skills", ""):
             raise
+        # A package that is missing is of the extra; what it is called says nothing to who installs that.
+        absent = isinstance(error, ModuleNotFoundError) and "." not in (error.name or ".")
         raise EnvironmentProblem(
-            f"the MCP server needs the package mcp, version 2.3 or later, for {sys.executable}: {error}",
-            remedy="pip install 'lockstep-skills[mcp]'",
+            "lockstep mcp needs the extra [mcp] (the package mcp, version 2.3 or later), which is not installed for "
+            f"{sys.executable}{'' if absent else f': {error}'}",
+            remedy=_EXTRA,
         ) from error
     server = SkillServer(project, partial(skills.find, project))
     if address is None:

@@ -22,15 +22,19 @@ from skills.lib.hosts.places import SCOPES, places
 @placing.host_argument()
 @placing.scope_option("project")
 @placing.dry_run_option
+@placing.verbose_option
 @placing.force_option
 @json_option
 @project_option
 @click.pass_obj
-def uninstall(screen: Screen, host: str, scope: str, dry_run: bool, force: bool, as_json: bool, project: str) -> int:
+def uninstall(
+    screen: Screen, host: str, scope: str, dry_run: bool, verbose: bool, force: bool, as_json: bool, project: str
+) -> int:
     """Take away what was installed for HOST: skills, role definitions, hooks, and folders that are empty then.
 
     What another host uses stays. A file that you changed stays too, unless you say otherwise at a terminal or with
-    --force; the exit code is then 3. From a settings file only our entries are taken out.
+    --force; the exit code is then 3, and the same command with --force still removes it later. From a settings file
+    only our entries are taken out.
     """
     place = places(host, scope, project)
     plan = installing.uninstall(place, project, placing.chooser(force, dry_run), dry_run)
@@ -40,4 +44,4 @@ def uninstall(screen: Screen, host: str, scope: str, dry_run: bool, force: bool,
             f"nothing is installed for {host} in the {scope} scope",
             remedy=f"lockstep installed; or lockstep uninstall {host} --scope {other}",
         )
-    return placing.show(screen, plan, project, dry_run, as_json)
+    return placing.show(screen, plan, project, dry_run, as_json, verbose)

@@ -23,12 +23,20 @@ from skills.lib.hosts.places import HOSTS, SCOPES, places
 @placing.host_argument(required=False)
 @placing.scope_option(None)
 @placing.dry_run_option
+@placing.verbose_option
 @placing.force_option
 @json_option
 @project_option
 @click.pass_obj
 def upgrade(
-    screen: Screen, host: str | None, scope: str | None, dry_run: bool, force: bool, as_json: bool, project: str
+    screen: Screen,
+    host: str | None,
+    scope: str | None,
+    dry_run: bool,
+    verbose: bool,
+    force: bool,
+    as_json: bool,
+    project: str,
 ) -> int:
     """Bring what is installed, for HOST or for all, up to date with this version of Lockstep.
 
@@ -37,7 +45,7 @@ def upgrade(
     """
     hosts = (host,) if host else HOSTS
     found = [places(one, each, project) for each in ((scope,) if scope else SCOPES) for one in hosts]
-    installed = [(place, told) for place in found if (told := manifest.read(place)) is not None]
+    installed = [(place, told) for place in found if (told := manifest.installed(place)) is not None]
     if not installed:
         raise UsageError("nothing is installed that could be upgraded", remedy="lockstep install HOST")
     known = sources.every(project)
@@ -52,7 +60,7 @@ def upgrade(
         if not as_json and dry_run:
             screen.print(screen.styled(f"{place.host}, {place.scope} scope", "bold"))
         if not as_json:
-            code = max(code, placing.show(screen, plan, project, dry_run, False))
+            code = max(code, placing.show(screen, plan, project, dry_run, False, verbose))
         else:
             code = max(code, placing.code_of(plan))
     if as_json:

@@ -63,7 +63,9 @@ class Event:
         tasks = payload.get("background_tasks")
         # Qwen Code tells of a turn after each tool's result too, with no prompt.
         self.between = payload.get("prompt") == ""
-        self.waits = isinstance(tasks, list) and any(isinstance(one, dict) and _is_agent(one) for one in tasks)
+        # A sub-agent that stops stands in Qwen Code's list itself, still running.
+        others = [one for one in tasks if isinstance(one, dict)] if isinstance(tasks, list) else []
+        self.waits = any(_is_agent(one) and one.get("id") != self.agent for one in others)
 
     @property
     def own(self) -> str:

@@ -47,12 +47,21 @@ BUILT_IN = {
     "opencode": frozenset({"explore"}),
     "qwen": frozenset({"general-purpose", "explore"}),
 }
+# What a user calls each host.
+NAMES = {
+    "codex": "Codex",
+    "claude": "Claude Code",
+    "opencode": "opencode",
+    "qwen": "Qwen Code",
+    "gemini": "Gemini CLI",
+    "agents": "the agent",
+}
 # What a user has to know or do once, per host.
 NOTES = {
     "codex": "Codex reads a project's hooks once it trusts the project, and skips hooks that it does not trust: start "
     "codex here, open /hooks, and trust them.",
     "claude": "Claude Code reads hooks when a session starts: begin a new one, and see /hooks.",
-    "opencode": "opencode loads plugins when it starts: begin anew. It has no way to refuse a stop.",
+    "opencode": "opencode loads plugins when it starts: begin anew.",
     "qwen": "Qwen Code reads hooks when it starts: begin anew, and see /hooks.",
     "gemini": "Gemini CLI runs a project's hooks in a trusted folder only: see /hooks.",
     "agents": "This folder has no hooks and no role definitions: steps are printed, and nothing is enforced.",

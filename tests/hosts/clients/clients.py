@@ -342,7 +342,7 @@ def run(client: Client, room: Room, arguments: Sequence[str]) -> Ended:
         except subprocess.TimeoutExpired:
             code = -signal.SIGKILL
         finally:
-            _kill_group(process.pid)
+            kill_group(process.pid)
             process.wait()
         out.seek(0)
         errors.seek(0)
@@ -369,6 +369,7 @@ def common_environment(room: Room) -> dict[str, str]:
     }
 
 
-def _kill_group(leader: int) -> None:
+def kill_group(leader: int) -> None:
+    """Kill a process that was started with a session of its own, and all that it started in it."""
     with contextlib.suppress(ProcessLookupError):
         os.killpg(leader, signal.SIGKILL)

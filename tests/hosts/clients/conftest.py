@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import shutil
 import subprocess
 import sys
@@ -17,12 +18,14 @@ from tests.hosts.clients import clients
 from tests.hosts.clients.clients import Client, Ended, Room
 from tests.hosts.clients.model import Model
 from tests.hosts.clients.plays import acting
+from tests.hosts.clients.serving import serving
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from tests.hosts.clients.model import Turn
     from tests.hosts.clients.plays import Play
+    from tests.hosts.clients.serving import Server
 
 SKILL_MD = """---
 name: guarded
@@ -81,14 +84,26 @@ class Stage:
         tokens: Callable[[Turn], int] = lambda turn: 10,
     ) -> Ended:
         """Start the client on a prompt and play the model until the client ends; the script must not have failed."""
+        with self._model(main, delegated, tokens) as room:
+            arguments = self.client.again(prompt) if again else self.client.command(prompt)
+            return clients.run(self.client, room, arguments)
+
+    @contextlib.contextmanager
+    def serving(self, main: Play, delegated: Play | None = None) -> Iterator[Server]:
+        """Run the client's server and play the model in all its sessions; the script must not have failed."""
+        with self._model(main, delegated) as room, serving(self.client, room) as server:
+            yield server
+
+    @contextlib.contextmanager
+    def _model(
+        self, main: Play, delegated: Play | None = None, tokens: Callable[[Turn], int] = lambda turn: 10
+    ) -> Iterator[Room]:
         with Model(acting(main, delegated), tokens) as model:
             room = Room(self.room.home, self.room.project, model.address)
             self.client.settle(room)
-            arguments = self.client.again(prompt) if again else self.client.command(prompt)
-            ended = clients.run(self.client, room, arguments)
+            yield room
         self.turns = list(model.turns)
         assert not model.faults, "\n".join(model.faults)
-        return ended
 
     def runs(self) -> list[tuple[str, str | None, str]]:
         """Each run of the project: its workflow, its step, its status."""

@@ -7,6 +7,7 @@ generateContent (Gemini CLI). Nothing but the standard library, nothing but 127.
 
 from __future__ import annotations
 
+import contextlib
 import http.server
 import json
 import threading
@@ -174,8 +175,9 @@ class _Handler(http.server.BaseHTTPRequestHandler):
         self.send_response(status)
         self.send_header("content-type", kind)
         self.send_header("content-length", str(len(data)))
-        self.end_headers()
-        self.wfile.write(data)
+        with contextlib.suppress(ConnectionError):  # a client that was interrupted is gone
+            self.end_headers()
+            self.wfile.write(data)
 
 
 def _flat(content: object) -> str:

@@ -19,12 +19,15 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.hosts.clients.clients import Client
+    from tests.hosts.clients.conftest import Stage
     from tests.hosts.clients.model import Action, Turn
 
 Going: TypeAlias = "Generator[Action, Turn, None]"
 Play: TypeAlias = "Callable[[Turn], Going]"
 Part: TypeAlias = "Generator[Action, Turn, Block]"
 
+# What the guarded skill is told at its steps.
+SEEN = {"topic": "the notes", "seen": "one line", "path": "notes.txt", "answer": "One line; it is in notes.txt."}
 # What a sub-agent's prompt begins with, so that its conversation is known.
 DELEGATED = "Delegated work:"
 # A client that goes round in circles is told that the model has nothing more to do, and then cut off.
@@ -75,3 +78,18 @@ def follow(client: Client, block: Block, values: Mapping[str, object]) -> Part:
     """Run a block's NEXT command with these values."""
     turn = yield client.shell(filled(block.next, values))
     return block_in(turn.output)
+
+
+def at_look(stage: Stage) -> Part:
+    """Begin the guarded skill and go to the step that allows reading and sub-agents."""
+    block = yield from begin(stage.client, stage.skill("guarded"))
+    block = yield from follow(stage.client, block, SEEN)
+    assert block.step == "look"
+    return block
+
+
+def to_the_end(stage: Stage, block: Block) -> Going:
+    """Follow a run to its end."""
+    while block.kind == "step":
+        block = yield from follow(stage.client, block, SEEN)
+    assert block.kind == "done"

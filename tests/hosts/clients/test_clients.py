@@ -7,35 +7,17 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.hosts.clients import clients
-from tests.hosts.clients.clients import CodexInCode
+from tests.hosts.clients.clients import Codex, CodexInCode, OpenCode, Qwen
 from tests.hosts.clients.model import SUMMARY, Say
-from tests.hosts.clients.plays import DELEGATED, begin, block_in, follow
+from tests.hosts.clients.plays import DELEGATED, SEEN, at_look, begin, block_in, follow, to_the_end
 from tests.skills.test_problem_analysis import CAUSE, DOUBT, REPORT, RIVALS, SETTLED, TESTABLE, UNCLEAR
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from skills.lib.testing.blocks import Block
     from tests.hosts.clients.conftest import Stage
     from tests.hosts.clients.model import Turn
-    from tests.hosts.clients.plays import Going, Part
-
-SEEN = {"topic": "the notes", "seen": "one line", "path": "notes.txt", "answer": "One line; it is in notes.txt."}
-
-
-def at_look(stage: Stage) -> Part:
-    """Begin the guarded skill and go to the step that allows reading and sub-agents."""
-    block = yield from begin(stage.client, stage.skill("guarded"))
-    block = yield from follow(stage.client, block, SEEN)
-    assert block.step == "look"
-    return block
-
-
-def to_the_end(stage: Stage, block: Block) -> Going:
-    """Follow a run to its end."""
-    while block.kind == "step":
-        block = yield from follow(stage.client, block, SEEN)
-    assert block.kind == "done"
+    from tests.hosts.clients.plays import Going
 
 
 @pytest.mark.req("H-07")
@@ -128,8 +110,7 @@ def test_a_stop_in_mid_run_is_refused_three_times_and_a_resumed_session_has_the_
     ended = stage.play(stopping)
     assert ended.code == 0, ended.errors
     assert stage.runs() == [("guarded", "look", "open")]
-    # opencode tells a plugin of no stop that it could refuse: there the session ends, and the run stays open.
-    assert len(told) == (0 if stage.client.host == "opencode" else 3)
+    assert len(told) == 3
     for reason in told:
         assert "is not at its end: it is at the step 'Look and change nothing'" in reason
         assert "--step note --run" in reason
@@ -141,6 +122,44 @@ def test_a_stop_in_mid_run_is_refused_three_times_and_a_resumed_session_has_the_
     assert ended.code == 0, ended.errors
     assert "A Lockstep run is open in this session" in stage.turns[0].text
     assert stage.runs() == [("guarded", None, "done")]
+
+
+@pytest.mark.req("H-02", "H-07")
+@pytest.mark.parametrize(
+    "stage",
+    [Codex(), CodexInCode(), OpenCode(), Qwen()],
+    indirect=True,
+    ids=["codex", "codex-code", "opencode", "qwen"],
+)
+def test_a_sub_agents_stop_in_the_middle_of_its_own_run_is_refused_three_times(stage: Stage) -> None:
+    told, handed_up = [], []
+
+    def play(turn: Turn) -> Going:
+        block = yield from at_look(stage)
+        while block.step != "report":  # a step that allows every tool
+            block = yield from follow(stage.client, block, SEEN)
+        turn = yield stage.client.delegate(f"{DELEGATED} say why it is slow.")
+        if wait := stage.client.collect(turn):
+            turn = yield wait
+        handed_up.append(turn.output)
+        yield from to_the_end(stage, block)
+
+    def delegated(turn: Turn) -> Going:
+        block = yield from begin(stage.client, stage.skill("problem-analysis"))
+        yield from follow(stage.client, block, TESTABLE)
+        for number in range(1, 5):
+            turn = yield stage.client.hand_up(turn, f"I stop here, {number}.")
+            told.append(turn.told)
+
+    ended = stage.play(play, delegated)
+    assert ended.code == 0, ended.errors
+    assert len(told) == 3
+    for reason in told:
+        assert "of problem-analysis is not at its end: it is at the step 'Set up rival hypotheses'" in reason
+        assert "--step investigate --run" in reason
+    [answer] = handed_up
+    assert "I stop here, 4." in answer
+    assert sorted(stage.runs()) == [("guarded", None, "done"), ("problem-analysis", "hypothesize", "open")]
 
 
 # What each client takes for a conversation that has become too long.

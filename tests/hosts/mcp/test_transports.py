@@ -122,7 +122,7 @@ def test_an_allowed_host_without_http_is_a_mistake(cli: Command) -> None:
 @pytest.mark.parametrize("found", ["absent", "old"])
 def test_says_what_to_install(tmp_path: Path, project: Path, found: str) -> None:
     (tmp_path / "mcp").mkdir()
-    source = "raise ModuleNotFoundError('No module named mcp', name='mcp')\n" if found == "absent" else ""
+    source = "raise ModuleNotFoundError('No module named anyio', name='anyio')\n" if found == "absent" else ""
     (tmp_path / "mcp" / "__init__.py").write_text(source)
     # A module on PYTHONPATH comes before an installed one.
     ended = subprocess.run(
@@ -134,8 +134,16 @@ def test_says_what_to_install(tmp_path: Path, project: Path, found: str) -> None
         timeout=60,
     )
     assert (ended.returncode, ended.stdout) == (4, "")
-    assert ended.stderr.startswith("lockstep: the MCP server needs the package mcp, version 2.3 or later, for ")
-    assert ended.stderr.endswith("\n  try:   pip install 'lockstep-skills[mcp]'\n")
+    detail = "" if found == "absent" else ": No module named 'mcp.server'"
+    assert ended.stderr == (
+        "lockstep: lockstep mcp needs the extra [mcp] (the package mcp, version 2.3 or later), which is not installed "
+        f"for {sys.executable}{detail}\n  try:   pip install 'lockstep-skills[mcp]'\n"
+    )
+
+
+def test_its_help_says_what_it_needs() -> None:
+    ended = subprocess.run([*LOCKSTEP, "mcp", "--help"], capture_output=True, text=True, timeout=60, check=True)
+    assert "It needs the extra: pip install 'lockstep-skills[mcp]'" in " ".join(ended.stdout.split())
 
 
 def test_standard_output_carries_the_protocol_alone(project: Path) -> None:

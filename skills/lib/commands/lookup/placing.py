@@ -6,15 +6,17 @@ import os
 import sys
 from collections import Counter
 from collections.abc import Callable
+from difflib import get_close_matches
 from typing import Any, TypeVar
 
 import click
+from click.shell_completion import CompletionItem
 
 from skills.lib.commands.console.screen import Screen
-from skills.lib.errors import PRINTED, REFUSED
+from skills.lib.errors import PRINTED, REFUSED, UsageError
 from skills.lib.hosts import places
 from skills.lib.hosts.install import Choose
-from skills.lib.hosts.install.planning import CHANGING, KEEP, Change, Plan
+from skills.lib.hosts.install.planning import CHANGING, KEEP, SAME, SHARED, Change, Plan
 from skills.lib.hosts.places import Places
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -36,12 +38,51 @@ _WORDS = {
     "keep": "keep",
     "shared": "leave",
 }
+# What is told of the files that a plan leaves, of one and of many.
+_STAYING = {
+    SAME: ("is as it should be", "are as they should be"),
+    SHARED: ("is left to another host", "are left to another host"),
+}
 
 
 def host_argument(required: bool = True) -> Callable[[_Command], _Command]:
     """The argument HOST."""
+
+    def checked(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
+        if given is None and required:  # where click itself finds it missing, it says so in words of its own
+            raise _wrong_host(ctx, "HOST is missing", places.HOSTS[0])
+        return given if given is None else _known(ctx, given)
+
     shown = "HOST" if required else "[HOST]"
-    return click.argument("host", metavar=shown, required=required, type=click.Choice(places.HOSTS))
+    return click.argument("host", metavar=shown, required=False, callback=checked, shell_complete=_complete_host)
+
+
+def hosts_argument(command: _Command) -> _Command:
+    """The argument HOST, any number of times."""
+
+    def checked(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(_known(ctx, host) for host in given)
+
+    return click.argument("hosts", metavar="[HOST]...", nargs=-1, callback=checked, shell_complete=_complete_host)(
+        command
+    )
+
+
+def _known(ctx: click.Context, host: str) -> str:
+    if host not in places.HOSTS:
+        close = get_close_matches(host, places.HOSTS, 1, 0.5)
+        raise _wrong_host(ctx, f"there is no host {host!r:.80}", close[0] if close else "")
+    return host
+
+
+def _wrong_host(ctx: click.Context, what: str, close: str) -> UsageError:
+    path = ctx.command_path
+    remedy = f"{path} {close}" if close else f"{path} --help"
+    return UsageError(f"{path}: {what}", valid=", ".join(places.HOSTS), remedy=remedy)
+
+
+def _complete_host(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(host) for host in places.HOSTS if host.startswith(incomplete)]
 
 
 def scope_option(default: str | None) -> Callable[[_Command], _Command]:
@@ -55,6 +96,13 @@ def scope_option(default: str | None) -> Callable[[_Command], _Command]:
 def dry_run_option(command: _Command) -> _Command:
     """``--dry-run``."""
     return click.option("--dry-run", is_flag=True, help="Only show what would be done.")(command)
+
+
+def verbose_option(command: _Command) -> _Command:
+    """``--verbose``."""
+    return click.option("--verbose", is_flag=True, help="With --dry-run: show every file, not only the folders.")(
+        command
+    )
 
 
 def force_option(command: _Command) -> _Command:
@@ -79,12 +127,15 @@ def _ask(kept: list[Change]) -> frozenset[str]:
     )
 
 
-def show(screen: Screen, plan: Plan, project: str, dry_run: bool, as_json: bool) -> int:
-    """Print what was done, or would be; the exit code is 3 where something was kept back for the user's sake."""
+def show(screen: Screen, plan: Plan, project: str, dry_run: bool, as_json: bool, verbose: bool = False) -> int:
+    """Print what was done, or would be; the exit code is 3 where something was kept back for the user's sake.
+
+    What would be done is told by folders; file by file where it is ``verbose``.
+    """
     if as_json:
         screen.json(as_data(plan, dry_run))
     elif dry_run:
-        _show_plan(screen, plan, project)
+        _show_plan(screen, plan, project, verbose)
     else:
         _show_done(screen, plan, project)
     kept = plan.kept()
@@ -123,31 +174,49 @@ def shown_path(path: str, place: Places, project: str) -> str:
     return "~" + path[len(home) :] if path.startswith(home + os.sep) else path
 
 
-def _show_plan(screen: Screen, plan: Plan, project: str) -> None:
-    rows: dict[tuple[str, str, str, str], int] = {}
-    for change in plan.changes:
-        if change.action != "same":
-            row = (_WORDS.get(change.action, change.action), _grouped(change, plan.place), change.what, change.why)
-            rows[row] = rows.get(row, 0) + 1
+def _show_plan(screen: Screen, plan: Plan, project: str, every: bool) -> None:
+    """Print what would change, each folder in one row, or every file in one; then the sum."""
+    told = [change for change in plan.changes if change.action != SAME]
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for change in told:
+        where, what = (change.path, change.what) if every else _grouped(change, plan.place)
+        row = (_WORDS.get(change.action, change.action), where, what, change.why)
+        rows.setdefault(row, []).append(change.path)
     if rows:
-        screen.table(
-            ("WOULD", "FILE", "WHAT IT IS", "WHY"),
-            [
-                [would, shown_path(path, plan.place, project) + (f" ({count} files)" if count > 1 else ""), what, why]
-                for (would, path, what, why), count in rows.items()
-            ],
-        )
-    same = sum(change.action == "same" for change in plan.changes)
-    if same:
-        screen.print(f"{same} files are as they should be.")
-    if plan.is_empty():
-        screen.print("Nothing would change.")
+        headings, shown = ["WOULD", "FILE", "WHAT IT IS", "WHY"], []
+        for (would, where, what, why), paths in rows.items():
+            many = len(paths) > 1
+            file = shown_path(where if many else paths[0], plan.place, project)
+            shown.append([would, f"{file} ({len(paths)} files)" if many else file, what, why])
+        width = 4 if any(row[3] for row in shown) else 3
+        screen.table(headings[:width], [row[:width] for row in shown])
+    screen.print(_sum(plan))
 
 
-def _grouped(change: Change, place: Places) -> str:
-    """The path to tell: the many files that a skill brings of Lockstep are told by their folder."""
-    vendored = os.path.join(place.skills, change.what.removeprefix("skill "), "skills") + os.sep
-    return vendored if change.path.startswith(vendored) else change.path
+def _sum(plan: Plan) -> str:
+    """How many files would change, and how many stay as they are."""
+    counts = Counter(change.action for change in plan.changes if change.action != KEEP)
+    changing = [f"{counts[action]} {words}" for action, words in _TOLD.items() if counts[action] and action in CHANGING]
+    staying = [
+        f"{count} {one if count == 1 else many}"
+        for action, (one, many) in _STAYING.items()
+        if (count := counts[action])
+    ]
+    if changing:
+        first, *more = changing
+        number, _, words = first.partition(" ")
+        changing = ["Nothing was written", ", ".join([f"{number} would be {words}", *more])]
+    return "; ".join([*(changing or ["Nothing would change"]), *staying]) + "."
+
+
+def _grouped(change: Change, place: Places) -> tuple[str, str]:
+    """The folder to tell in place of a file that is one of many, and what that is; one that is kept is told itself."""
+    kind, _, name = change.what.partition(" ")
+    if kind == "skill" and change.action != KEEP:
+        return os.path.join(place.skills, name) + os.sep, change.what
+    if kind == "role" and change.action != KEEP:
+        return place.roles + os.sep, "roles"
+    return change.path, change.what
 
 
 def _show_done(screen: Screen, plan: Plan, project: str) -> None:
@@ -159,7 +228,7 @@ def _show_done(screen: Screen, plan: Plan, project: str) -> None:
         if change.action in CHANGING or change.action == "same":
             kind, _, name = change.what.partition(" ")
             by_kind.setdefault(kind, []).append(name or shown_path(change.path, plan.place, project))
-    if plan.then is None:
+    if plan.then is None or plan.then.uninstalled:
         return
     for kind, where in (("skill", plan.place.skills), ("role", plan.place.roles), ("hooks", "")):
         names = list(dict.fromkeys(by_kind.get(kind, ())))

@@ -23,12 +23,14 @@ def installation(patient: Patient, host: str) -> Iterator[Result]:
     """Which skills are installed in which scope, and by which version."""
     nothing = True
     for scope in SCOPES:
-        told = patient.manifest(host, scope)
+        told = patient.record(host, scope)
         if told is None:
             continue
         nothing = False
         where = patient.place(host, scope).skills
-        if told.intended is not None:
+        if told.uninstalled:
+            yield ok(f"uninstalled ({scope}), but for what you changed: lockstep installed", where)
+        elif told.intended is not None:
             yield problem(
                 f"an installation ({scope}) was interrupted; the next one finishes it or takes it back",
                 where,

@@ -8,6 +8,7 @@ import sys
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from skills.lib.errors import LockstepError
 from skills.lib.hosts.doctor.asking import Answer, ask
 
 if TYPE_CHECKING:
@@ -50,6 +51,11 @@ class Patient:
 
     def manifest(self, host: str, scope: str) -> Manifest | None:
         """What is installed for a host in a scope, by its manifest."""
+        told = self.record(host, scope)
+        return None if told is None or told.uninstalled else told
+
+    def record(self, host: str, scope: str) -> Manifest | None:
+        """The manifest of a host in a scope, also one of what an uninstallation kept."""
         from skills.lib.hosts.install import manifest
 
         return manifest.read(self.place(host, scope))
@@ -64,7 +70,10 @@ class Patient:
 
     def is_installed(self, host: str) -> bool:
         """Whether a manifest says that something is installed for a host; a damaged one says so too."""
-        return any(os.path.lexists(self._record(host, scope)) for scope in SCOPES)
+        try:
+            return any(self.manifest(host, scope) is not None for scope in SCOPES)
+        except LockstepError:
+            return True
 
     def ask(self, *words: str, seconds: float = SOON) -> Answer:
         """The answer of a program in the project, asked once."""
@@ -75,6 +84,3 @@ class Patient:
     def python(self) -> str:
         """The Python that SKILL.md tells agents to call; empty where there is none."""
         return shutil.which("python3") or ("" if os.name != "nt" else sys.executable)
-
-    def _record(self, host: str, scope: str) -> str:
-        return os.path.join(self.place(host, scope).records, f"{host}.json")

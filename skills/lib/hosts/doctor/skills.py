@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from shlex import quote
 
 from skills.lib.errors import BROKEN_SKILL, ENVIRONMENT, PRINTED, USAGE
+from skills.lib.hosts.doctor import sharing
 from skills.lib.hosts.doctor.asking import Answer, ask, texts_in
 from skills.lib.hosts.doctor.installed import command
 from skills.lib.hosts.doctor.patient import LATER, SCOPES, SOON, Patient
@@ -21,27 +22,47 @@ ASKED = {
     "opencode": ("--pure", "debug", "skill"),  # with plugins it would first bring what they need
     "gemini": ("skills", "list"),
 }
+# What a copy needs that nobody installed.
+_PACKAGE = "pip install lockstep-skills, or a self-contained copy"
 _GEMINI = re.compile(r"^([a-z0-9-]+) \[Enabled\]", re.MULTILINE)
 _CODEX = re.compile(r"^- (?:[a-z0-9-]+:)?([a-z0-9-]+): ", re.MULTILINE)
 
 
 def lying(patient: Patient, host: str, scope: str) -> dict[str, str]:
     """The skills of Lockstep's kind in a host's folder, installed or put there otherwise: name -> entry script."""
+    return {name: script for name, script in _scripts(patient, host, scope) if os.path.isfile(script)}
+
+
+def _scripts(patient: Patient, host: str, scope: str) -> Iterator[tuple[str, str]]:
+    """Each name in a host's folder that has a SKILL.md, and where its entry script belongs."""
     folder = patient.place(host, scope).skills
     try:
         names = sorted(os.listdir(folder))
     except OSError:
-        return {}
-    found = {}
+        return
     for name in names:
-        script = os.path.join(folder, name, "scripts", name.replace("-", "_") + ".py")
-        if os.path.isfile(os.path.join(folder, name, "SKILL.md")) and os.path.isfile(script):
-            found[name] = script
-    return found
+        if os.path.isfile(os.path.join(folder, name, "SKILL.md")):
+            yield name, os.path.join(folder, name, "scripts", name.replace("-", "_") + ".py")
+
+
+def _without_script(patient: Patient, host: str, scope: str) -> Iterator[tuple[str, str]]:
+    """Each skill of Lockstep's kind whose entry script is gone: its name, and its SKILL.md.
+
+    It is one where a manifest has it, or where its SKILL.md gives the command of a step.
+    """
+    for name, script in _scripts(patient, host, scope):
+        if os.path.isfile(script):
+            continue
+        place = os.path.join(os.path.dirname(os.path.dirname(script)), "SKILL.md")
+        with open(place, encoding="utf-8", errors="replace") as file:
+            text = file.read()
+        given = re.search(rf"scripts/{re.escape(os.path.basename(script))}\W+--step\b", text)
+        if given or sharing.renewal(patient, host, scope, name):
+            yield name, place
 
 
 def there(patient: Patient, host: str) -> Iterator[Result]:
-    """Whether each skill that the manifest names is there, and each can be read as a skill."""
+    """Whether each skill that the manifest names is there, and each has its script and can be read as a skill."""
     from skills.lib.skillfile import SkillFileError, load_skill
 
     for scope in SCOPES:
@@ -52,11 +73,17 @@ def there(patient: Patient, host: str) -> Iterator[Result]:
         if missing:
             remedy = command(patient, "upgrade", host, scope)
             yield problem(f"not where {host} looks ({scope}): {', '.join(missing)}", folder, remedy)
+        for name, place in _without_script(patient, host, scope):
+            if name not in missing and sharing.is_told_under(patient, host, scope, name):
+                remedy = sharing.renewal(patient, host, scope, name)
+                remedy = remedy or f"rm {quote(place)}, or put its scripts beside it"
+                yield problem(f"{name}: SKILL.md is there, and the script that it names is not", place, remedy)
         for name in found:
             try:
                 load_skill(os.path.join(folder, name))
             except SkillFileError as error:
-                yield problem(f"{name}: {error.what}", os.path.join(folder, name, "SKILL.md"), error.remedy)
+                if sharing.is_told_under(patient, host, scope, name):
+                    yield problem(f"{name}: {error.what}", os.path.join(folder, name, "SKILL.md"), error.remedy)
         if found and not missing:
             yield ok(f"{len(found)} skill{'' if len(found) == 1 else 's'} ({scope}): {', '.join(found)}", folder)
 
@@ -73,7 +100,9 @@ def start(patient: Patient, host: str) -> Iterator[Result]:
             reason = _why_not(patient, program, script)
             if reason:
                 failed += 1
-                yield problem(f"{name} does not start: {reason}", script, _renewal(patient, host, scope, name))
+                if sharing.is_told_under(patient, host, scope, name):
+                    remedy = sharing.renewal(patient, host, scope, name) or f"{_PACKAGE}: lockstep export {name}"
+                    yield problem(f"{name} does not start: {reason}", script, remedy)
         if found and not failed:
             yield ok(f"each of them ({scope}) prints its first step", program)
 
@@ -91,13 +120,6 @@ def _why_not(patient: Patient, program: str, script: str) -> str:
     if answer.code in (ENVIRONMENT, BROKEN_SKILL):
         return answer.last_words().removeprefix("lockstep: ")
     return answer.why or answer.err.strip().rpartition("\n")[2][:300] or f"it ended with {answer.code}"
-
-
-def _renewal(patient: Patient, host: str, scope: str, name: str) -> str:
-    told = patient.manifest(host, scope)
-    if told is not None and name in told.skills:
-        return command(patient, "upgrade", host, scope)
-    return f"pip install lockstep-skills, or a self-contained copy: lockstep export {name}"
 
 
 def seen(patient: Patient, host: str) -> Iterator[Result]:

@@ -28,11 +28,16 @@ _STATES = {
     planning.RESTORE: "missing",
     planning.KEEP: "changed",
 }
+# From the worst to the best.
+_ORDER = ("unknown", "missing", "changed", "kept", "stale", "current")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One installed file: its path, what it is, and whether it is current, changed, missing or stale."""
+    """One installed file: its path, what it is, and whether it is current, changed, missing, stale or kept.
+
+    Kept is what stayed at an uninstallation because the user had changed it.
+    """
 
     path: str
     what: str
@@ -49,13 +54,11 @@ class Installed:
 
     @property
     def state(self) -> str:
-        """The worst state of all files: interrupted, unknown, missing, changed, stale or current."""
+        """The worst state of all files: interrupted, unknown, missing, changed, kept, stale or current."""
         if self.told.intended is not None:
             return "interrupted"
         found = {entry.state for entry in self.entries} | ({"unknown"} if self.problem else set())
-        return next(
-            state for state in ("unknown", "missing", "changed", "stale", "current") if state in found | {"current"}
-        )
+        return next(state for state in _ORDER if state in found | {"current"})
 
 
 def install(
@@ -69,11 +72,11 @@ def install(
 ) -> Plan:
     """Install skills (name -> folder) for a host, with what is installed there already, and return what was done.
 
-    ``hooks`` and ``stops`` are as they were where None is given, at first True and 3.
+    ``hooks`` and ``stops`` are as they were where None is given, at first and after an uninstallation True and 3.
     """
     with nullcontext() if dry_run else manifest.locked(place):
         old = manifest.read(place) if dry_run else applying.recover(place)
-        told = old or Manifest(place.host, place.scope)
+        told = Manifest(place.host, place.scope) if old is None or old.uninstalled else old
         wish = Wish(
             dict(skills),
             told.hooks if hooks is None else hooks,
@@ -90,7 +93,10 @@ def install(
 
 
 def uninstall(place: Places, project: str, choose: Choose | None = None, dry_run: bool = False) -> Plan | None:
-    """Take away what is installed for a host, and return what was done; None where nothing is installed."""
+    """Take away what is installed for a host, and what was kept before; return what was done.
+
+    None where neither is there.
+    """
     with nullcontext() if dry_run else manifest.locked(place):
         old = manifest.read(place) if dry_run else applying.recover(place)
         if old is None:
@@ -108,15 +114,18 @@ def uninstall(place: Places, project: str, choose: Choose | None = None, dry_run
 def inspect(place: Places, project: str, skills: Mapping[str, str]) -> Installed | None:
     """How what is installed for a host compares with what was put there and with what would be put there now.
 
-    ``skills`` has the skills that are found now. None where nothing is installed; nothing is changed, and no code is
-    run but Lockstep's own.
+    ``skills`` has the skills that are found now. None where nothing is installed and nothing was kept; nothing is
+    changed, and no code is run but Lockstep's own.
     """
     told = manifest.read(place)
     if told is None:
         return None
     wish = Wish(sources(told, skills), told.hooks, told.stops)
     try:
-        plan = planning.to_install(place, wish, told, manifest.others(place, project), looks=True)
+        others = manifest.others(place, project)
+        if told.uninstalled:
+            return _kept(told, planning.to_uninstall(place, told, others))
+        plan = planning.to_install(place, wish, told, others, looks=True)
     except LockstepError as error:
         return Installed(told, (), error.what)
     entries = [Entry(change.path, change.what, _STATES[change.action]) for change in plan.changes]
@@ -137,6 +146,13 @@ def sources(told: Manifest, skills: Mapping[str, str]) -> dict[str, str]:
         elif name in skills and (told.scope == "project" or export.is_shipped(skills[name])):
             found[name] = skills[name]
     return found
+
+
+def _kept(told: Manifest, plan: Plan) -> Installed | None:
+    """What an uninstallation kept and still is there."""
+    left = [change for change in plan.changes if change.action != planning.SHARED]
+    entries = tuple(Entry(change.path, change.what, "kept") for change in left)
+    return Installed(told, entries) if entries or told.intended is not None else None
 
 
 def _with_hooks(place: Places, told: Manifest, entries: list[Entry]) -> list[Entry]:

@@ -44,6 +44,8 @@ EVENTS: dict[str, dict[str, bool]] = {
 _SHORTER = {("codex", "SessionEnd"): 3}
 _IN_MILLISECONDS = frozenset({"qwen", "gemini"})
 _OURS = "run_hook.py"
+# The name of the settings file itself among the containers that a merge made.
+WHOLE = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,7 +98,7 @@ def merged(
     wanted = groups(host, stops)
     containers = [name for name in made if text is not None]
     if text is None:
-        text, containers = "{}\n", [""]
+        text, containers = "{}\n", [WHOLE]
     if _object(path, text).get("hooks") is None:
         text = jsontext.inserted(text, _object(path, text), {}, "hooks")
         containers.append("hooks")
@@ -155,7 +157,7 @@ def unmerged(path: str, text: str, host: str, made: tuple[str, ...]) -> str | No
         found = outer.get(key) if outer is not None else None
         if outer is not None and found is not None and not found.items and isinstance(found.value, dict | list):
             text = jsontext.removed(text, outer, outer.names.index(key))
-    return None if "" in made and not _object(path, text).items else text
+    return None if WHOLE in made and not _object(path, text).items else text
 
 
 def state(path: str, text: str | None, host: str, before: dict[str, str]) -> dict[str, str]:

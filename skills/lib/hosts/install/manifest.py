@@ -57,7 +57,8 @@ class Intended:
 class Manifest:
     """What is installed for a host. ``files`` has the digest of each as it was written; paths are absolute here.
 
-    ``skills`` has each skill with the folder that it was taken from.
+    ``skills`` has each skill with the folder that it was taken from. ``uninstalled`` says that all was taken away but
+    for ``files``, which stayed because the user changed them.
     """
 
     host: str
@@ -70,6 +71,7 @@ class Manifest:
     merged: dict[str, Merged] = field(default_factory=dict)
     folders: tuple[str, ...] = ()
     intended: Intended | None = None
+    uninstalled: bool = False
 
     def is_empty(self) -> bool:
         """Whether nothing is installed."""
@@ -87,7 +89,7 @@ def disk_of(place: Places) -> Disk:
 
 
 def read(place: Places) -> Manifest | None:
-    """The manifest of a host; None where nothing is installed. EnvironmentProblem where it is damaged."""
+    """The manifest of a host; None where there is none. EnvironmentProblem where it is damaged."""
     data = disk_of(place).read(path_of(place))
     if data is None:
         return None
@@ -101,6 +103,12 @@ def read(place: Places) -> Manifest | None:
             f"the manifest {path_of(place)} cannot be used: {str(error) or type(error).__name__}",
             remedy="restore it; or move it aside, and install again with --force",
         ) from error
+
+
+def installed(place: Places) -> Manifest | None:
+    """The manifest of a host that is installed; None where nothing is, or only what an uninstallation kept is left."""
+    told = read(place)
+    return None if told is None or told.uninstalled else told
 
 
 def others(place: Places, project: str) -> list[Manifest]:
@@ -226,6 +234,7 @@ def _from_data(data: dict[str, Any], place: Places) -> Manifest:
             for path, one in data["merged"].items()
         },
         folders=tuple(_absolute(path, place) for path in data["folders"]),
+        uninstalled=bool(data.get("uninstalled", False)),
     )
     intended = data.get("intended")
     if not intended:

@@ -120,13 +120,17 @@ def to_install(
 def to_uninstall(
     place: Places, old: Manifest, others: list[Manifest], forced: frozenset[str] | None = frozenset()
 ) -> Plan:
-    """The plan of taking everything away that was installed; what the user changed stays, unless ``forced``."""
+    """The plan of taking everything away that was installed.
+
+    What the user changed stays, unless ``forced``, and the manifest then says so.
+    """
     draft = _draft(place, old, others, forced)
     for path, digest in old.files.items():
         _drop(draft, path, digest, "")
     if place.hooks and is_merged(place):
         _unmerge(draft)
-    return _plan(draft, None)
+    left = Manifest(place.host, place.scope, __version__, hooks=False, files=draft.files, uninstalled=True)
+    return _plan(draft, left if left.files else None)
 
 
 def desired(place: Places, wish: Wish, looks: bool = False) -> dict[str, tuple[str, bytes]]:
@@ -178,7 +182,7 @@ def text_of(path: str, data: bytes | None) -> tuple[str, str | None]:
 def _draft(place: Places, old: Manifest | None, others: list[Manifest], forced: frozenset[str] | None) -> _Draft:
     shared: dict[str, set[str]] = {}
     for other in others:
-        for path, told in other.files.items():
+        for path, told in () if other.uninstalled else other.files.items():
             shared.setdefault(path, set()).add(told)
     return _Draft(place, Disk(place.bases), old or Manifest(place.host, place.scope), others, shared, forced)
 
@@ -219,6 +223,7 @@ def _drop(draft: _Draft, path: str, told: str, why: str) -> None:
         change = Change(DELETE, path, what, why, None, digest(current))
     else:
         change = Change(KEEP, path, what, "changed by you")
+        draft.files[path] = told
     draft.changes.append(change)
 
 

@@ -1,0 +1,298 @@
+"""opencode's plugin, run by node with a client that only notes what it is asked: what it tells the hook, and does."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import pytest
+
+from skills.lib.hosts.install import hooks
+
+Happening: TypeAlias = "tuple[str, dict[str, Any]]"
+
+pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+
+PLAYED = """
+import { Lockstep } from "./lockstep.mjs";
+const asked = [];
+const get = async ({ path }) => {
+  asked.push(path.id);
+  return { data: { parentID: path.id === "kid" ? "top" : undefined } };
+};
+const client = { session: { get } };
+const hooks = await Lockstep({ client, directory: process.cwd() });
+const said = [];
+for (const sessionID of ["top", "kid"]) {
+  try {
+    await hooks["tool.execute.before"]({ tool: "edit", sessionID, callID: "1" }, { args: { filePath: "x" } });
+    said.push("allowed");
+  } catch (error) {
+    said.push(error.message);
+  }
+}
+const system = ["first"], context = [];
+await hooks["experimental.chat.system.transform"]({ sessionID: "top" }, { system });
+await hooks["experimental.chat.system.transform"]({}, { system });
+await hooks["experimental.session.compacting"]({ sessionID: "top" }, { context });
+await hooks.event({ event: { type: "session.deleted", properties: { info: { id: "top" } } } });
+console.log(JSON.stringify({ said, system, context, asked }));
+"""
+# Stands for the hook: denies an edit in the top session's sub-agent and each stop, and says what it was asked.
+STANDING_IN = """
+import json, sys
+event = json.load(sys.stdin)
+with open("events.jsonl", "a") as file:
+    file.write(json.dumps(event) + "\\n")
+if event["hook_event_name"] in ("Stop", "SubagentStop"):
+    sys.stderr.write("go on")
+    sys.exit(2)
+if event.get("agent_id"):
+    sys.stderr.write("not in a sub-agent")
+    sys.exit(2)
+if event["hook_event_name"] == "SessionStart":
+    said = {"hookEventName": "SessionStart", "additionalContext": "step " + event["source"]}
+    print(json.dumps({"hookSpecificOutput": said}))
+"""
+# Tells the plugin what happens in opencode, and prints what it asks opencode to do.
+STOPPED = """
+import { Lockstep } from "./lockstep.mjs";
+const sent = [];
+const get = async ({ path }) => ({ data: { parentID: path.id === "kid" ? "top" : undefined } });
+const prompt = async ({ path, body }) => {
+  sent.push(["prompt", path.id, body]);
+  return { data: { info: { id: "put" }, parts: [{ id: "put-part" }] } };
+};
+const promptAsync = async ({ path, body }) => sent.push(["promptAsync", path.id, body]);
+const client = { session: { get, prompt, promptAsync } };
+const hooks = await Lockstep({ client, directory: process.cwd() });
+for (const [type, properties] of HAPPENINGS) await hooks.event({ event: { type, properties } });
+console.log(JSON.stringify(sent));
+"""
+
+
+def stand_in(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Have the plugin call the hook's stand-in."""
+    hook = project / "hook.py"
+    hook.write_text(STANDING_IN)
+    monkeypatch.setattr(hooks, "command", lambda host, stops: [sys.executable, str(hook)])
+
+
+def played(project: Path, script: str) -> Any:
+    """What a script prints that runs beside the plugin."""
+    (project / "lockstep.mjs").write_bytes(hooks.plugin(3))
+    (project / "play.mjs").write_text(script)
+    done = subprocess.run(["node", "play.mjs"], cwd=project, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (0, "")
+    return json.loads(done.stdout)
+
+
+def sent(project: Path, happenings: list[Happening]) -> Any:
+    """What the plugin asks opencode to do when these things happen in it."""
+    return played(project, STOPPED.replace("HAPPENINGS", json.dumps(happenings)))
+
+
+def stops(project: Path) -> list[dict[str, Any]]:
+    """The stops that the hook was asked about."""
+    path = project / "events.jsonl"
+    events = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    return [event for event in events if event["hook_event_name"] in ("Stop", "SubagentStop")]
+
+
+def answer(message: str = "m1", session: str = "top", **more: Any) -> Happening:
+    """The model begins an answer, or something of it changes."""
+    info = {"id": message, "role": "assistant", "sessionID": session, "time": {"created": 1}}
+    model = {"agent": "plan", "providerID": "loopback", "modelID": "scripted", "variant": "high"}
+    return "message.updated", {"info": {**info, **model, **more}}
+
+
+def part(kind: str, message: str = "m1", session: str = "top", **more: Any) -> Happening:
+    """A part of a message is there, or is another one now."""
+    return "message.part.updated", {"part": {"type": kind, "messageID": message, "sessionID": session, **more}}
+
+
+def status(kind: str, session: str = "top") -> Happening:
+    return "session.status", {"sessionID": session, "status": {"type": kind}}
+
+
+END = part("step-finish", reason="stop")
+IDLE = ("session.idle", {"sessionID": "top"})
+# The reason that the stand-in gives, as the plugin puts it into the session, and the event that it is there.
+REASON = {"type": "text", "text": "go on", "synthetic": True}
+PUT = {
+    "agent": "plan",
+    "model": {"providerID": "loopback", "modelID": "scripted"},
+    "variant": "high",
+    "parts": [REASON],
+    "noReply": True,
+}
+THERE = part("text", message="put", text="go on", synthetic=True)
+# The same of a sub-agent.
+END_OF_KID = part("step-finish", session="kid", reason="stop")
+THERE_IN_KID = part("text", message="put", session="kid", text="go on", synthetic=True)
+IDLE_KID = ("session.idle", {"sessionID": "kid"})
+
+
+@pytest.mark.req("H-02")
+def test_the_plugin_of_opencode_hands_on_what_the_hook_says(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(project, monkeypatch)
+    assert played(project, PLAYED) == {
+        "said": ["allowed", "not in a sub-agent"],
+        "system": ["first", "step resume"],
+        "context": ["step compact"],
+        "asked": ["top", "kid"],
+    }
+    events = [json.loads(line) for line in (project / "events.jsonl").read_text().splitlines()]
+    assert [event["hook_event_name"] for event in events] == [
+        "PreToolUse",
+        "PreToolUse",
+        "SessionStart",
+        "SessionStart",
+        "SessionEnd",
+    ]
+    assert events[0] == {
+        "session_id": "top",
+        "agent_id": "",
+        "cwd": str(project),
+        "hook_event_name": "PreToolUse",
+        "tool_name": "edit",
+        "tool_input": {"filePath": "x"},
+    }
+    assert (events[1]["session_id"], events[1]["agent_id"]) == ("top", "kid")
+
+
+@pytest.mark.req("H-02")
+@pytest.mark.parametrize("is_followed", [True, False])
+def test_the_plugin_of_opencode_denies_where_its_hook_cannot_be_run(
+    project: Path, monkeypatch: pytest.MonkeyPatch, is_followed: bool
+) -> None:
+    monkeypatch.setattr(hooks, "command", lambda host, stops: [str(project / "gone" / "python"), "hook.py"])
+    state = project / "state"
+    (state / "sessions").mkdir(parents=True)
+    if is_followed:
+        (state / "sessions" / "opencode-top").write_text("{}")
+    monkeypatch.setenv("LOCKSTEP_STATE", str(state))
+    said = played(project, PLAYED)["said"]
+    if is_followed:
+        assert all("Lockstep's hook cannot be run" in text and "lockstep install opencode" in text for text in said)
+    else:
+        assert said == ["allowed", "allowed"]
+
+
+@pytest.mark.req("H-02")
+def test_the_reason_of_a_refused_stop_is_put_behind_the_answer_and_not_said_twice(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(project, monkeypatch)
+    happenings = [status("busy"), answer(), part("text", text="I stop."), END, THERE, answer(finish="stop")]
+    assert sent(project, [*happenings, status("busy"), IDLE, IDLE]) == [["prompt", "top", PUT]]
+    assert stops(project) == [
+        {
+            "session_id": "top",
+            "agent_id": "",
+            "cwd": str(project),
+            "hook_event_name": "Stop",
+            "stop_hook_active": False,
+            "background_tasks": [],
+        }
+    ]
+
+
+@pytest.mark.req("H-02")
+def test_an_idle_session_that_had_looked_too_early_is_prompted_once_with_the_same_message(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(project, monkeypatch)
+    late = [answer(), END, status("busy"), status("idle"), IDLE, IDLE, THERE, status("busy"), status("idle"), IDLE]
+    again = {**PUT, "messageID": "put", "parts": [{**REASON, "id": "put-part"}]}
+    again.pop("noReply")
+    assert sent(project, late) == [["prompt", "top", PUT], ["promptAsync", "top", again]]
+    assert len(stops(project)) == 1
+
+
+@pytest.mark.req("H-02")
+@pytest.mark.parametrize("name", ["MessageAbortedError", "APIError"])
+def test_a_session_that_was_interrupted_or_whose_provider_failed_is_not_prompted(
+    project: Path, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    stand_in(project, monkeypatch)
+    failed = ("session.error", {"sessionID": "top", "error": {"name": name}})
+    broken = answer("m2", error={"name": name}, time={"created": 1, "completed": 2})
+    assert sent(project, [answer(), failed, broken, status("idle"), IDLE]) == []
+    assert stops(project) == []
+    late = [answer(), END, status("busy"), failed, status("idle"), IDLE]
+    assert sent(project, late) == [["prompt", "top", PUT]]
+
+
+@pytest.mark.req("H-02")
+@pytest.mark.parametrize(
+    "happenings",
+    [
+        [answer(), part("step-finish", reason="tool-calls")],
+        [answer(), part("step-finish", reason="content-filter")],
+        [answer(), part("tool"), END],
+        [answer(summary=True), END],
+        [answer(finish="stop"), END],
+    ],
+    ids=["with tools", "filtered", "with a tool and no word of it", "a summary", "over already"],
+)
+def test_an_answer_that_is_no_stop_is_none(
+    project: Path, monkeypatch: pytest.MonkeyPatch, happenings: list[Happening]
+) -> None:
+    stand_in(project, monkeypatch)
+    assert sent(project, [*happenings, status("busy"), status("idle"), IDLE]) == []
+    assert stops(project) == []
+
+
+@pytest.mark.req("H-02")
+def test_the_hook_is_told_of_a_second_stop_and_of_sub_agents_at_work(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(project, monkeypatch)
+    kid = ("session.created", {"info": {"id": "kid", "parentID": "top"}})
+    first = [kid, status("busy", "kid"), answer(), END, THERE, status("busy")]
+    second = [status("idle", "kid"), answer("m2"), part("step-finish", "m2", reason="length"), THERE, status("busy")]
+    anew = [IDLE, answer("m3"), part("step-finish", "m3", reason="stop")]
+    assert sent(project, [*first, *second, *anew]) == [["prompt", "top", PUT]] * 3
+    told = [(event["stop_hook_active"], event["background_tasks"]) for event in stops(project)]
+    assert told == [(False, [{"type": "subagent", "status": "running"}]), (True, []), (False, [])]
+
+
+@pytest.mark.req("H-02")
+def test_a_sub_agents_refused_stop_is_put_into_its_own_session(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    stand_in(project, monkeypatch)
+    below = ("session.created", {"info": {"id": "below", "parentID": "kid"}})
+    first = [below, status("busy", "below"), answer(session="kid"), END_OF_KID, THERE_IN_KID, status("busy", "kid")]
+    second = [status("idle", "below"), answer("m2", "kid"), part("step-finish", "m2", "kid", reason="stop")]
+    assert sent(project, [*first, *second]) == [["prompt", "kid", PUT]] * 2
+    told = {"session_id": "top", "agent_id": "kid", "cwd": str(project), "hook_event_name": "SubagentStop"}
+    assert stops(project) == [
+        {**told, "stop_hook_active": False, "background_tasks": [{"type": "subagent", "status": "running"}]},
+        {**told, "stop_hook_active": True, "background_tasks": []},
+    ]
+
+
+@pytest.mark.req("H-02")
+def test_a_sub_agent_that_had_ended_before_the_reason_came_is_left_at_rest(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(project, monkeypatch)
+    late = [answer(session="kid"), END_OF_KID, status("busy", "kid"), THERE_IN_KID, status("idle", "kid"), IDLE_KID]
+    again = [answer("m2", "kid"), part("step-finish", "m2", "kid", reason="stop")]
+    assert sent(project, [*late, *again]) == [["prompt", "kid", PUT]] * 2
+    assert [event["stop_hook_active"] for event in stops(project)] == [False, False]
+
+
+@pytest.mark.req("H-02")
+def test_a_session_is_not_kept_going_where_the_hook_cannot_be_run(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(hooks, "command", lambda host, stops: [str(project / "gone" / "python"), "hook.py"])
+    (project / "state" / "sessions").mkdir(parents=True)
+    (project / "state" / "sessions" / "opencode-top").write_text("{}")
+    monkeypatch.setenv("LOCKSTEP_STATE", str(project / "state"))
+    assert sent(project, [answer(), END, status("busy"), IDLE]) == []
