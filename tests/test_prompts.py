@@ -51,9 +51,33 @@ def test_a_missing_section_is_told_with_those_there_are(tmp_path: Path) -> None:
     with pytest.raises(SkillError) as caught:
         read_prompts(file)["report"]
     assert caught.value.lines() == [
-        f"{path} has no section 'report'",
+        "problem_analysis_prompts.md has no section 'report'",
         "  valid: gate, investigate (again)",
-        "  try:   add a line `## report` and the text under it",
+        "  try:   add a line `## report` to it and the text under that",
+    ]
+
+
+def test_a_misspelt_section_is_told_with_the_one_that_is_meant(tmp_path: Path) -> None:
+    file = module(tmp_path)
+    (tmp_path / "scripts" / "problem_analysis_prompts.md").write_text(TEXT, encoding="utf-8")
+    with pytest.raises(SkillError) as caught:
+        read_prompts(file)["gatte"]
+    assert caught.value.lines() == [
+        "problem_analysis_prompts.md has no section 'gatte'; did you mean 'gate'?",
+        "  valid: gate, investigate (again)",
+        "  try:   write 'gate', or add a line `## gatte` to it and the text under that",
+    ]
+
+
+def test_a_section_that_differs_only_by_case_is_told_to(tmp_path: Path) -> None:
+    file = module(tmp_path)
+    (tmp_path / "scripts" / "problem_analysis_prompts.md").write_text(TEXT, encoding="utf-8")
+    with pytest.raises(SkillError) as caught:
+        read_prompts(file)["Gate"]
+    assert caught.value.lines() == [
+        "problem_analysis_prompts.md has no section 'Gate'; it has 'gate', and upper and lower case count",
+        "  valid: gate, investigate (again)",
+        "  try:   write 'gate'",
     ]
 
 

@@ -13,18 +13,27 @@ LIMIT = 1_000_000
 
 
 class Prompts(dict[str, str]):
-    """Sections by title; a missing one is a SkillError that names the file and the sections there are."""
+    """Sections by title; a missing one is a SkillError that names the file, the nearest section and those there are."""
 
     def __init__(self, file: str) -> None:
         super().__init__()
         self.file = file
 
     def __missing__(self, title: str) -> str:
-        raise SkillError(
-            f"{self.file} has no section {title!r}",
-            valid=", ".join(self) or "none",
-            remedy=f"add a line `## {title}` and the text under it",
-        )
+        from difflib import get_close_matches
+
+        what = f"{os.path.basename(self.file)} has no section {title!r}"
+        remedy = f"add a line `## {title}` to it and the text under that"
+        folded = {str(section).lower(): section for section in self}
+        close = get_close_matches(str(title).lower(), folded, 1)
+        near = folded[close[0]] if close else ""
+        if near and near.lower() == str(title).lower():
+            what += f"; it has {near!r}, and upper and lower case count"
+            remedy = f"write {near!r}"
+        elif near:
+            what += f"; did you mean {near!r}?"
+            remedy = f"write {near!r}, or {remedy}"
+        raise SkillError(what, valid=", ".join(self) or "none", remedy=remedy)
 
 
 def read_prompts(module_file: str) -> Prompts:

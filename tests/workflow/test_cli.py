@@ -101,3 +101,42 @@ def test_help_and_version_are_asked_for() -> None:
             cli.parse(WORKFLOW, arguments)
     with pytest.raises(cli.HelpRequested, match=r"lockstep \d+\.\d+\.\d+, protocol 1"):
         cli.parse(WORKFLOW, ["--version"])
+
+
+def test_help_says_how_to_find_a_run_again_and_no_default_where_there_is_none() -> None:
+    workflow = Workflow(
+        "w",
+        StepDef("one", "One", next={Outcome.OK: None}),
+        params=[
+            Arg("seed", "int", required=False),
+            Arg("depth", "int", required=False, default=3),
+            Arg("word", required=False, default=""),
+            Arg("mode", choices=("quick", "full"), required=False, default="quick"),
+        ],
+    )
+    lines = cli.help_text(workflow).splitlines()
+    assert "  --seed                   a whole number (fixed when the run opens)" in lines
+    assert "  --depth                  a whole number (fixed when the run opens, default 3)" in lines
+    assert '  --word                   a text (fixed when the run opens, default "")' in lines
+    assert "  --mode                   one of quick, full (fixed when the run opens, default quick)" in lines
+    assert "Lost:   --step current without --run refuses, and lists the open runs; lockstep resume does, too" in lines
+
+
+@pytest.mark.parametrize(
+    "words, remedy",
+    [
+        (["Should we move?"], "give it with its flag: --topic 'Should we move?'"),
+        (["--topic", "t", "Should we move?"], "give it with its flag, or quote a value that has spaces"),
+        (["--topic", "t", "is"], "give it with its flag, or quote a value that has spaces"),
+        (["--run", "r", "is"], "give it with its flag, or quote a value that has spaces"),
+        (["don't"], """give it with its flag: --topic 'don'"'"'t'"""),
+        (["x" * 500], "give it with its flag: --topic …"),
+    ],
+)
+def test_a_word_without_a_flag_names_the_flags_that_take_one(words: list[str], remedy: str) -> None:
+    with pytest.raises(UsageError) as told:
+        parsed("--step", "1", *words)
+    assert told.value.what.endswith("is not a flag")
+    assert told.value.valid.startswith("--topic --max-depth --record --record-file --outcome --answer ")
+    assert "--new" not in told.value.valid.split()
+    assert told.value.remedy == remedy

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from skills.lib.errors import LockstepError, SkillError
+from skills.lib.errors import InvalidWorkflow, LockstepError, SkillError, UsageError
 from skills.lib.workflow.core import REGISTRY
 
 TYPE_CHECKING = False
@@ -49,15 +49,18 @@ def load_module(path: str) -> ModuleType:
     sys.modules[name] = module
     try:
         loader.exec_module(module)
-    except LockstepError:
+    except LockstepError as error:
         del sys.modules[name]
+        if isinstance(error, (SkillError, UsageError)) and not isinstance(error, InvalidWorkflow):
+            error.what = f"{path}{_line_of(error, path)}: {error.what}"
+            error.args = (error.what,)
         raise
     except Exception as error:
         del sys.modules[name]
-        raise SkillError(
-            f"{path}{_line_of(error, path)}: {type(error).__name__}: {error}",
-            remedy="mend the module; runs are untouched",
-        ) from error
+        from skills.lib.runtime import slips
+
+        what, valid, remedy = slips.told(error)
+        raise SkillError(f"{path}{_line_of(error, path)}: {what}", valid=valid, remedy=remedy) from error
     return module
 
 

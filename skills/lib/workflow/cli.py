@@ -17,10 +17,12 @@ if TYPE_CHECKING:
 
     from skills.lib.workflow.requirements import Arg
 
-_TEXTS = ("step", "run", "project", "outcome", "answer", "lost", "replace", "reason", "qr-status")
+_WORDS = ("outcome", "answer", "lost", "replace", "reason", "qr-status", "step", "run", "project")
 _NUMBERS = ("turn", "qr-iteration", "total-steps")
 _SWITCHES = ("stateless", "new")
 FILE_LIMIT = 2_000_000
+# Characters of a value that is repeated in a command to try.
+_SHOWN = 80
 
 
 class HelpRequested(Exception):
@@ -37,6 +39,8 @@ def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
     records: dict[str, Any] = {}
     rest = list(argv)
     while rest:
+        if not rest[0].startswith("--") or rest[0] == "--" or rest[0].startswith("--="):
+            raise _bare_word(rest[0], workflow, params, found)
         flag, value = _next_flag(rest, known)
         if flag == "version":
             raise HelpRequested(_version())
@@ -103,18 +107,24 @@ def help_text(workflow: Workflow) -> str:
     if workflow.description:
         lines += [workflow.description, ""]
     lines += ["Begin:  --step 1" + "".join(f" {arg.flag} …" for arg in workflow.run_params() if arg.required)]
-    lines += ["Go on:  run the command that stands in NEXT of the block that was printed", "", "Steps"]
+    lines += ["Go on:  run the command that stands in NEXT of the block that was printed"]
+    lines += ["Lost:   --step current without --run refuses, and lists the open runs; lockstep resume does, too", ""]
+    lines += ["Steps"]
     lines += [f"  {at:2}  {step.id:24} {step.title}" for at, step in enumerate(workflow.steps, 1)]
     if workflow.params:
         lines += ["", "Parameters"]
         for arg in workflow.params:
             when = f"on leaving {arg.step}" if arg.step else "fixed when the run opens"
-            need = "" if arg.required else f", default {arg.default}"
+            need = "" if arg.required or arg.default is None else f", default {_shown(arg.default)}"
             lines.append(f"  {arg.flag:24} {values.expectation(arg)} ({when}{need})")
             if arg.help:
                 lines.append(f"  {'':24} {arg.help}")
     lines += ["", _FLAGS]
     return "\n".join(lines)
+
+
+def _shown(default: Any) -> str:
+    return default if isinstance(default, str) and default else compact_json.readable(default)
 
 
 _FLAGS = """Flags of every step script
@@ -135,18 +145,15 @@ Exit codes
 
 
 def _next_flag(rest: list[str], known: dict[str, Arg]) -> tuple[str, Any]:
-    word = rest.pop(0)
-    flag, equals, value = word[2:].partition("=")
-    if not word.startswith("--") or not flag:
-        raise UsageError(f"{word!r:.80} is not a flag", remedy="quote a value that has spaces; --help lists the flags")
+    flag, equals, value = rest.pop(0)[2:].partition("=")
     if flag in _SWITCHES or flag == "version":
         if equals:
             raise UsageError(f"--{flag} takes no value")
         return flag, True
     if flag == "qr-fail":
         return flag, _switch(value) if equals else _bare_switch(rest)
-    if flag not in (*_TEXTS, *_NUMBERS, "record", "record-file") and flag not in known:
-        every = [*_TEXTS, *_NUMBERS, *_SWITCHES, "qr-fail", "record", "record-file", *known]
+    if flag not in (*_WORDS, *_NUMBERS, "record", "record-file") and flag not in known:
+        every = [*_WORDS, *_NUMBERS, *_SWITCHES, "qr-fail", "record", "record-file", *known]
         raise UsageError(
             f"--{flag} is not a flag of this script",
             valid=" ".join(f"--{name}" for name in sorted(every)),
@@ -158,6 +165,19 @@ def _next_flag(rest: list[str], known: dict[str, Arg]) -> tuple[str, Any]:
         value = rest.pop(0)
     check_text(value, f"--{flag}")
     return flag, value
+
+
+def _bare_word(word: str, workflow: Workflow, params: dict[str, Any], found: dict[str, Any]) -> UsageError:
+    """The error for a word that stands where a flag belongs: most likely a value whose flag is missing."""
+    from skills.lib.workflow.caller import quote
+
+    asked = sorted(workflow.params, key=lambda arg: (bool(arg.step), not arg.required))
+    flags = [arg.flag for arg in asked] + [f"--{name}" for name in ("record", "record-file", *_WORDS, *_NUMBERS)]
+    missing = [arg.flag for arg in workflow.run_params() if arg.required and arg.name not in params]
+    remedy = "give it with its flag, or quote a value that has spaces"
+    if missing and "run" not in found:
+        remedy = f"give it with its flag: {missing[0]} {quote(word) if len(word) <= _SHOWN else '…'}"
+    return UsageError(f"{word!r:.80} is not a flag", valid=" ".join(flags), remedy=remedy)
 
 
 def _switch(value: str) -> bool:

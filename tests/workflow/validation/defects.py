@@ -43,7 +43,9 @@ class Plan:
         self.steps[at]["id"] = name
 
     def workflow(self) -> Workflow:
-        return Workflow("w", *(StepDef(**step) for step in self.steps), params=self.params)
+        """Each way of a step is explained, but where a defect says otherwise."""
+        explained = ({"when": dict.fromkeys(step["next"], "it is so"), **step} for step in self.steps)
+        return Workflow("w", *(StepDef(**step) for step in explained), params=self.params)
 
 
 def renamed(rule: str, name: str) -> Plant:
@@ -101,7 +103,7 @@ def island(plan: Plan, at: int) -> Expected:
     a, b = f"isle-{at}-a", f"isle-{at}-b"
     plan.steps.append({"id": a, "title": a, "next": {OK: b}})
     plan.steps.append({"id": b, "title": b, "next": {ITERATE: a, OK: plan.id(at)}, "max_iterations": 2})
-    return {("unreachable-step", f"w:{a}"), ("unreachable-step", f"w:{b}")}
+    return {("unreachable-step", f"w:{a}")}
 
 
 def dead_end(plan: Plan, at: int) -> Expected:
@@ -146,6 +148,17 @@ def bound_on_the_wrong_step(plan: Plan, at: int) -> Expected:
 def unbounded_self(plan: Plan, at: int) -> Expected:
     plan.steps[at]["next"][ITERATE] = plan.id(at)
     return {("loop-without-bound", f"w:{plan.id(at)}")}
+
+
+def word_for_the_end(plan: Plan, at: int) -> Expected:
+    plan.side(at, {"id": f"last-{at}", "next": {OK: "done"}})
+    return {("unknown-target", f"w:last-{at}:ok")}
+
+
+def limit_of_none(plan: Plan, at: int) -> Expected:
+    plan.steps[at].update(max_iterations=0)
+    plan.steps[at]["next"][ITERATE] = plan.id(at)
+    return {("iteration-limit", f"w:{plan.id(at)}")}
 
 
 def parameter_of_no_step(plan: Plan, at: int) -> Expected:
@@ -260,6 +273,7 @@ DEFECTS: dict[str, Plant] = {
     "colliding-id": colliding,
     "unknown-target: near": misspelt_target,
     "unknown-target: far": foreign_target,
+    "unknown-target: end": word_for_the_end,
     "unreachable-step": orphan,
     "unreachable-step: island": island,
     "dead-end": dead_end,
@@ -296,7 +310,16 @@ DEFECTS: dict[str, Plant] = {
     "unrouted-outcome: dispatch": rerouted("unrouted-outcome", ":ok", lambda to: {FAIL: to}, handler=EXPLORE),
     "unrouted-answer": changed("unrouted-answer", ":fail", handler=PERSON),
     "unrouted-answer: any": any_answer,
+    "when-without-route": changed("when-without-route", ":fail", when={OK: "always", FAIL: "never"}),
+    "when-without-route: default": rerouted(
+        "when-without-route", ":skip", lambda to: {OK: to, DEFAULT: to}, handler=_handler, when={SKIP: "at times"}
+    ),
+    "route-without-when": rerouted("route-without-when", "", lambda to: {OK: to, FAIL: to}, when={OK: "always"}),
+    "route-without-when: blank": rerouted(
+        "route-without-when", "", lambda to: {OK: to, FAIL: to}, when={OK: "always", FAIL: " "}
+    ),
     "iteration-limit: 0": changed("iteration-limit", max_iterations=0),
+    "iteration-limit: 0 on a loop": limit_of_none,
     "iteration-limit: no number": changed("iteration-limit", max_iterations="many"),
     "iteration-limit: no route": rerouted(
         "iteration-limit", "", lambda to: {OK: to, ITERATE: to}, max_iterations=2, at_limit="fail"
@@ -304,6 +327,9 @@ DEFECTS: dict[str, Plant] = {
     "iteration-limit: for ever": rerouted(
         "iteration-limit", "", lambda to: {OK: to, ITERATE: to}, max_iterations=2, at_limit="iterate"
     ),
+    "artifact-outside-project": changed("artifact-outside-project", requires=[Artifact("../triage.md")]),
+    "artifact-outside-project: absolute": changed("artifact-outside-project", requires=[Artifact("/tmp/triage.md")]),
+    "artifact-outside-project: late": changed("artifact-outside-project", requires=[Artifact("a/../../triage.md")]),
     "unknown-parameter-step": parameter_of_no_step,
     "read-before-write: step": reads("read-before-write", lambda plan, at: "nowhere.colour"),
     "read-before-write: field": reads("read-before-write", lambda plan, at: f"{plan.id(at - 1)}.colour"),

@@ -8,6 +8,7 @@ from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.quality import review_loop
 from skills.lib.workflow.types import AgentRole, Dispatch, Gate, Outcome
 from skills.lib.workflow.validation import validate
+from tests.workflow.validation.conftest import HEAD_LINES, Load
 
 OK, FAIL = Outcome.OK, Outcome.FAIL
 REVIEWER = Dispatch(AgentRole.QUALITY_REVIEWER, task="Review it.", checkpoint="plan")
@@ -71,7 +72,8 @@ def test_a_review_that_is_its_own_gate_must_lead_back_to_itself_past_some_work()
 
 
 def test_a_checkpoint_may_have_several_reviewers_one_on_each_path() -> None:
-    fork = StepDef("fork", "Fork", next={OK: "first", Outcome.SKIP: "second"})
+    ways = {OK: "the code", Outcome.SKIP: "the documents alone"}
+    fork = StepDef("fork", "Fork", next={OK: "first", Outcome.SKIP: "second"}, when=ways)
     first = StepDef("first", "First review", next={OK: "gate"}, handler=REVIEWER)
     second = StepDef("second", "Second review", next={OK: "gate"}, handler=REVIEWER)
     assert _found(fork, first, second, _gate(ok=None, fail="fork")) == []
@@ -90,3 +92,98 @@ def test_a_misspelt_checkpoint_is_told_with_the_one_that_is_meant() -> None:
 def test_another_agent_may_be_dispatched_without_a_gate() -> None:
     explore = StepDef("explore", "Explore", next={OK: None}, handler=Dispatch(AgentRole.EXPLORE, task="Look."))
     assert _found(explore) == []
+
+
+def test_a_step_of_review_loop_is_told_with_the_line_of_its_call(load: Load) -> None:
+    workflow, file = load(
+        """
+WORKFLOW = Workflow(
+    "w",
+    StepDef("label", "Label", next={Outcome.OK: "label-review"}),
+    *review_loop(
+        "label",
+        work="lable",
+        passed="clos",
+    ),
+    StepDef("close", "Close", next={Outcome.OK: None}),
+)
+"""
+    )
+    found = [(finding.line - HEAD_LINES, finding.what) for finding in validate(workflow, file)]
+    assert found == [
+        (
+            8,
+            "label-gate -ok-> clos: there is no step 'clos'; did you mean close? "
+            '(review_loop("label") makes label-gate; its passed is where ok leads)',
+        ),
+        (
+            7,
+            "label-gate -fail-> lable: there is no step 'lable'; did you mean label? "
+            '(review_loop("label") makes label-gate; its work is where fail leads)',
+        ),
+    ]
+
+
+def test_a_finding_about_a_whole_step_of_review_loop_names_the_call(load: Load) -> None:
+    workflow, file = load(
+        """
+WORKFLOW = Workflow(
+    "w",
+    StepDef("work", "Work", next={Outcome.OK: None}),
+    *review_loop("plan", work="again", passed=None),
+    StepDef("again", "Again", next={Outcome.OK: "plan-review"}, allow={"unreachable-step": "not yet"}),
+)
+"""
+    )
+    (found,) = validate(workflow, file)
+    assert (found.rule, found.where, found.line - HEAD_LINES) == ("unreachable-step", "w:plan-review", 5)
+    assert found.what.endswith(' (review_loop("plan") makes plan-review)')
+
+
+def test_steps_of_a_function_of_the_module_that_builds_loops_are_found_too(load: Load) -> None:
+    workflow, file = load(
+        """
+def loop(checkpoint, work):
+    return review_loop(checkpoint, work=work, passed=None)
+
+
+WORKFLOW = Workflow(
+    "w",
+    StepDef("label", "Label", next={Outcome.OK: "label-review"}),
+    *loop("label", "lable"),
+)
+"""
+    )
+    (found,) = validate(workflow, file)
+    assert found.line - HEAD_LINES == 9
+    assert found.what.endswith('did you mean label? (loop("label") makes label-gate)')
+
+
+def test_a_loop_that_no_run_comes_to_is_one_finding_at_its_work(load: Load) -> None:
+    workflow, file = load(
+        """
+WORKFLOW = Workflow(
+    "w",
+    StepDef("triage", "Triage", next={Outcome.OK: "close"}),
+    StepDef("label", "Label", next={Outcome.OK: "label-review"}),
+    *review_loop("label", work="label", passed="close"),
+    StepDef("close", "Close", next={Outcome.OK: None}),
+)
+"""
+    )
+    (found,) = validate(workflow, file)
+    assert (found.rule, found.where, found.line - HEAD_LINES) == ("unreachable-step", "w:label", 5)
+    assert found.what == (
+        "no path leads from the start triage to label: only label-gate leads there, which comes after it; "
+        "label-review and label-gate are not reached for the same reason"
+    )
+    assert found.do == "lead triage, or another step that is reached, to label; or delete all that is not reached"
+
+
+def test_a_gate_that_no_run_comes_to_is_only_told_to_be_unreachable() -> None:
+    steps = (
+        _work("close"),
+        *review_loop("plan", work="work", passed="close"),
+        StepDef("close", "End", next={OK: None}),
+    )
+    assert _found(*steps) == [("unreachable-step", "w:plan-review")]

@@ -16,11 +16,13 @@ from tests.workflow.validation.conftest import Load
 EXAMPLES = {rule.name: rule for rule in reference.describe(rules.TREE_RULES)}
 TEA = """
 WORKFLOW = Workflow(
-    "tea",
+    "tea-time",
     StepDef("boil", "Boil water", next={Outcome.OK: None}),
     params=[Arg("leaves", choices=("green", "black"), default="green"), Arg("cups", "int", required=False)],
 )
 """
+# Found in examples that belong to a skill of another name than that of the test.
+OTHER = "unrelated-name"
 FRONT = "---\nname: tea-time\ndescription: Makes tea. Use when somebody is thirsty.\n---\n"
 
 
@@ -56,8 +58,8 @@ def test_dispatch_from_a_sub_agent_is_found(load: Load, skill: Path, snapshot: S
         parts = re.split(r"^# (\w+)\.py$", text, flags=re.MULTILINE)[1:]
         return [Registered(*load(code, name)) for name, code in zip(parts[::2], parts[1::2], strict=True)]
 
-    assert validate_tree(str(skill.parent), registered(rule.instead)) == []
-    found = validate_tree(str(skill.parent), registered(rule.example))
+    assert {finding.rule for finding in validate_tree(str(skill.parent), registered(rule.instead))} == {OTHER}
+    found = [one for one in validate_tree(str(skill.parent), registered(rule.example)) if one.rule != OTHER]
     assert [finding.where for finding in found] == ["explore:search"]
     assert "\n".join(output.lines(found, str(skill.parent))) == snapshot
 
@@ -69,7 +71,7 @@ def test_dispatch_from_a_sub_agent_is_found_by_the_module_its_script_names(load:
         *load(
             """
 WORKFLOW = Workflow(
-    "head",
+    "tea-time-head",
     StepDef("go", "Go", next={Outcome.OK: None}, handler=Dispatch(AgentRole.EXPLORE, script="explore.py")),
 )
 """,
@@ -79,23 +81,47 @@ WORKFLOW = Workflow(
     allowed = 'allow={"dispatch-from-sub-agent": "the host bounds it"}'
     code = """
 WORKFLOW = Workflow(
-    "other",
+    "tea-time-other",
     StepDef("dig", "Dig", next={{Outcome.OK: None}}, handler=Dispatch(AgentRole.EXPLORE, task="Dig."), {}),
 )
 """
     other = Registered(*load(code.format(""), "other_graph"))
-    assert [finding.where for finding in validate_tree(str(skill), [head, other])] == ["other:dig"]
+    assert [finding.where for finding in validate_tree(str(skill), [head, other])] == ["tea-time-other:dig"]
     other = Registered(*load(code.format(allowed), "other_graph"))
     assert validate_tree(str(skill), [head, other]) == []
+
+
+def test_a_workflow_of_another_name_than_its_skill_is_found(
+    load: Load, skill: Path, snapshot: SnapshotAssertion
+) -> None:
+    rule = EXAMPLES[OTHER]
+    (skill / "SKILL.md").write_text(FRONT)
+    assert validate_tree(str(skill.parent), [Registered(*load(rule.instead))]) == []
+    found = validate_tree(str(skill.parent), [Registered(*load(rule.example))])
+    assert [(finding.rule, finding.severity) for finding in found] == [(OTHER, rule.severity)]
+    assert "\n".join(output.lines(found, str(skill.parent))) == snapshot
+
+
+@pytest.mark.parametrize("name", ["tea-time-explore", "tea-time"])
+def test_a_workflow_may_be_called_as_its_skill_and_what_it_does(name: str, load: Load, skill: Path) -> None:
+    (skill / "SKILL.md").write_text(FRONT)
+    entry = Registered(*load(EXAMPLES[OTHER].instead.replace("tea-time", name)))
+    assert validate_tree(str(skill), [entry]) == []
+
+
+def test_a_name_that_only_begins_alike_is_another(load: Load, skill: Path) -> None:
+    (skill / "SKILL.md").write_text(FRONT)
+    entry = Registered(*load(EXAMPLES[OTHER].instead.replace('"tea-time"', '"tea-timer"')))
+    assert [finding.rule for finding in validate_tree(str(skill), [entry])] == [OTHER]
 
 
 BROKEN = {
     "python scripts/te.py --step 1": "there is no scripts/te.py",
     "python scripts/tea.py": "--step is missing",
-    "python scripts/tea.py --step 4": "tea has no step '4'",
+    "python scripts/tea.py --step 4": "tea-time has no step '4'",
     "python scripts/tea.py --step 1 --flavour mint": "--flavour is not a flag of this script",
     "python scripts/tea.py --step 1 --leaves red": "leaves: 'red' is not one of",
-    "python scripts/tea.py --step 1 --total-steps 9": "--total-steps 9 is wrong for tea",
+    "python scripts/tea.py --step 1 --total-steps 9": "--total-steps 9 is wrong for tea-time",
     'python scripts/tea.py --step 1 --leaves "green': "it is not a command line",
 }
 
@@ -123,7 +149,7 @@ def test_commands_that_run_are_not_found(tea: Registered, skill: Path) -> None:
 
 def test_a_parameter_that_opening_a_run_takes_must_be_there(load: Load, skill: Path) -> None:
     code = """
-WORKFLOW = Workflow("tea", StepDef("boil", "Boil", next={Outcome.OK: None}), params=[Arg("leaves")])
+WORKFLOW = Workflow("tea-time", StepDef("boil", "Boil", next={Outcome.OK: None}), params=[Arg("leaves")])
 """
     entry = Registered(*load(code))
     (skill / "scripts" / "tea.py").write_text("")
@@ -158,7 +184,7 @@ def test_an_empty_tree_is_valid(tmp_path: Path, skill: Path) -> None:
         ("--step 1 --pot <size>", ""),
         ("--step 1", "--pot is none of big, small"),
         ("--step 1 --pot huge", "--pot is none of big, small"),
-        ("--step 4 --pot small", "tea has no step '4'"),
+        ("--step 4 --pot small", "tea-time has no step '4'"),
     ],
 )
 def test_a_command_of_a_common_entry_is_checked_against_what_it_chooses(

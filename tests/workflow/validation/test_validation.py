@@ -20,6 +20,7 @@ from tests.workflow.validation.conftest import HEAD_LINES, Load
 from tests.workflow.validation.defects import DEFECTS, SPAN, Plan
 
 ROOT = Path(__file__).parents[3]
+EXPLAINED = {Outcome.OK: "all is done", Outcome.SKIP: "nothing is to be done"}
 
 
 @pytest.mark.req("W-02")
@@ -28,7 +29,7 @@ def test_an_invalid_workflow_is_refused_with_every_finding(load: Load, snapshot:
         """
 WORKFLOW = Workflow(
     "broken",
-    StepDef("one", "One", next={Outcome.OK: "tow", Outcome.SKIP: "three"}),
+    StepDef("one", "One", next={Outcome.OK: "tow", Outcome.SKIP: "three"}, when={Outcome.OK: "a", Outcome.SKIP: "b"}),
     StepDef("two", next={Outcome.OK: "two"}),
     StepDef("three", "Three"),
     StepDef("done", "Four", next={Outcome.OK: None}),
@@ -66,6 +67,45 @@ def test_the_order_is_the_same_every_time() -> None:
     assert [finding.position for finding in first] == sorted(finding.position for finding in first)
 
 
+def test_steps_that_hang_together_and_are_not_reached_are_one_finding() -> None:
+    workflow = Workflow(
+        "w",
+        StepDef("first", "First", next={Outcome.OK: "last"}),
+        StepDef("one", "One", next={Outcome.OK: "both"}),
+        StepDef("two", "Two", next={Outcome.OK: "both"}),
+        StepDef("both", "Both", next={Outcome.OK: "last"}),
+        StepDef("last", "Last", next={Outcome.OK: None}),
+        StepDef("apart", "Apart", next={Outcome.OK: "last"}),
+    )
+    found = [(finding.where, finding.what, finding.why, finding.do) for finding in validate(workflow)]
+    assert found == [
+        (
+            "w:one",
+            "no path leads from the start first to one and two: no route leads there; "
+            "both is not reached for the same reason",
+            "no run ever does what these steps ask",
+            "lead first, or another step that is reached, to one and two; or delete all that is not reached",
+        ),
+        (
+            "w:apart",
+            "no path leads from the start first to apart: no route leads there",
+            "no run ever does what this step asks",
+            "lead last, or another step that is reached, to apart; or delete it",
+        ),
+    ]
+
+
+def test_a_way_in_may_be_left_out_on_purpose_while_the_other_is_told() -> None:
+    workflow = Workflow(
+        "w",
+        StepDef("first", "First", next={Outcome.OK: None}),
+        StepDef("one", "One", next={Outcome.OK: "both"}, allow={"unreachable-step": "kept for later"}),
+        StepDef("two", "Two", next={Outcome.OK: "both"}),
+        StepDef("both", "Both", next={Outcome.OK: None}),
+    )
+    assert [(finding.rule, finding.where) for finding in validate(workflow)] == [("unreachable-step", "w:two")]
+
+
 @pytest.mark.parametrize("reason", ["kept for the demonstration", ""])
 def test_a_rule_is_switched_off_for_one_step_with_a_reason(reason: str) -> None:
     workflow = Workflow(
@@ -99,6 +139,7 @@ WORKFLOW = Workflow(
             Outcome.OK: None,
             Outcome.FAIL: "nowhere-at-all",
         },
+        when={Outcome.OK: "it went well", Outcome.FAIL: "it did not"},
     ),
 )
 """
@@ -126,6 +167,19 @@ def test_a_workflow_without_any_end_says_so_once() -> None:
     assert [finding.rule for finding in validate(Workflow("w", *steps)) if finding.severity == "error"] == ["no-end"]
 
 
+@pytest.mark.parametrize("word", ["done", "end", "END", "None", "null"])
+def test_a_word_for_the_end_is_told_once_and_no_rule_tells_what_follows_from_it(word: str) -> None:
+    steps = (StepDef("one", "One", next={Outcome.OK: "two"}), StepDef("two", "Two", next={Outcome.OK: word}))
+    (finding,) = validate(Workflow("w", *steps))
+    assert (finding.rule, finding.where) == ("unknown-target", "w:two:ok")
+    assert finding.do == f"{word} is the end of a run: write None"
+
+
+def test_a_step_that_is_called_like_the_end_is_led_to_all_the_same() -> None:
+    steps = (StepDef("one", "One", next={Outcome.OK: "end"}), StepDef("end", "End", next={Outcome.OK: None}))
+    assert [(finding.rule, finding.where) for finding in validate(Workflow("w", *steps))] == [("reserved-id", "w:end")]
+
+
 @pytest.mark.parametrize("handler", [Gate("w"), Person("Go on?", {"yes": Outcome.OK, "no": Outcome.FAIL})])
 def test_a_gate_and_a_person_bound_a_loop(handler: Gate | Person) -> None:
     workflow = Workflow(
@@ -138,7 +192,7 @@ def test_a_gate_and_a_person_bound_a_loop(handler: Gate | Person) -> None:
 
 def test_an_exponentially_branching_graph_costs_no_more_than_its_size() -> None:
     steps = [
-        StepDef(f"s{at}", f"Step {at}", next={Outcome.OK: f"s{at + 1}", Outcome.SKIP: f"s{at + 2}"})
+        StepDef(f"s{at}", f"Step {at}", next={Outcome.OK: f"s{at + 1}", Outcome.SKIP: f"s{at + 2}"}, when=EXPLAINED)
         for at in range(2_000)
     ]
     steps += [StepDef(f"s{at}", f"Step {at}", next={Outcome.OK: None}) for at in (2_000, 2_001)]
@@ -157,7 +211,8 @@ def _chain(length: int, *, broken: bool) -> Workflow:
         if broken and at % 10 == 0:
             ways[Outcome.FAIL] = f"t{at}"
         needs = [f"s{at - 1}.value"] if at else []
-        steps.append(StepDef(f"s{at}", f"Step {at}", next=ways, requires=[Field("value")], needs=needs))
+        when = dict.fromkeys(ways, "it is so")
+        steps.append(StepDef(f"s{at}", f"Step {at}", next=ways, requires=[Field("value")], needs=needs, when=when))
     return Workflow("w", *steps)
 
 
@@ -182,13 +237,28 @@ def test_many_loops_take_no_quadratic_time(exit: bool) -> None:
     steps = []
     for at in range(15_000):
         on = f"s{at + 1}" if at < 14_999 else None
-        steps.append(StepDef(f"s{at}", f"Step {at}", next={Outcome.OK: on, Outcome.SKIP: f"l{at}"}))
-        ways: dict[Outcome, str | None] = {Outcome.ITERATE: f"l{at}"}
-        steps.append(StepDef(f"l{at}", f"Loop {at}", next={**ways, **({Outcome.OK: on} if exit else {})}))
+        steps.append(StepDef(f"s{at}", f"Step {at}", next={Outcome.OK: on, Outcome.SKIP: f"l{at}"}, when=EXPLAINED))
+        ways: dict[Outcome, str | None] = {Outcome.ITERATE: f"l{at}", **({Outcome.OK: on} if exit else {})}
+        steps.append(StepDef(f"l{at}", f"Loop {at}", next=ways, when=dict.fromkeys(ways, "it is so")))
     began = time.perf_counter()
     found = {finding.rule for finding in validate(Workflow("w", *steps))}
     assert found == ({"loop-without-bound"} if exit else {"trap"})
     assert time.perf_counter() - began < 30
+
+
+@pytest.mark.parametrize("together", [True, False])
+def test_many_steps_that_are_not_reached_take_no_quadratic_time(together: bool) -> None:
+    """As many steps beside a chain as it has: another chain, or each by itself."""
+    steps = [StepDef(f"s{at}", f"Step {at}", next={Outcome.OK: f"s{at + 1}"}) for at in range(15_000)]
+    steps.append(StepDef("s15000", "Last", next={Outcome.OK: None}))
+    for at in range(15_000):
+        on = f"l{at + 1}" if together and at < 14_999 else None
+        steps.append(StepDef(f"l{at}", f"Left {at}", next={Outcome.OK: on}))
+    began = time.perf_counter()
+    found = validate(Workflow("w", *steps))
+    assert {finding.rule for finding in found} == {"unreachable-step"}
+    assert len(found) == (1 if together else 15_000)
+    assert time.perf_counter() - began < 20
 
 
 def test_importing_the_package_brings_no_graph_library() -> None:

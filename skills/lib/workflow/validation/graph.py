@@ -24,7 +24,10 @@ if TYPE_CHECKING:
 
     from skills.lib.workflow.validation.handlers import Handlers
     from skills.lib.workflow.validation.state_flow import StateFlow
+    from skills.lib.workflow.validation.wording import Sections
 
+# What an author may write for the end of a run in place of None: unknown-target says so, and no other rule need.
+ENDINGS = frozenset(("done", "end", "none", "null"))
 # Steps that may be visited in all to show example walks; a message beyond that does without.
 WALK_BUDGET = 3_000_000
 
@@ -63,7 +66,7 @@ class GraphView:
         index = self.index
         for at, step in enumerate(self.steps):
             ways = [
-                (outcome, END if target is None else index[target] if target in index else self._meant(target))
+                (outcome, END if target is None else index[target] if target in index else self.meant(target))
                 for outcome, target in step.next.items()
             ]
             first = index[step.id]
@@ -74,9 +77,17 @@ class GraphView:
                 routes[first].extend(ways)
         return routes
 
-    def _meant(self, target: str) -> int:
+    def meant(self, target: str) -> int:
+        """Where a target that is no step was to lead: END for a word of the end, else the nearest step, or UNKNOWN."""
+        if str(target).lower() in ENDINGS:
+            return END
         near = self.nearest.to(str(target))
         return self.index[near] if near else UNKNOWN
+
+    @cached_property
+    def distinct(self) -> list[tuple[int, StepDef]]:
+        """The first step of each id: a repeated one is no node of the graph, and what it reads is not looked at."""
+        return [(at, self.steps[at]) for at in self.index.values()]
 
     @cached_property
     def digraph(self) -> nx.DiGraph[int]:
@@ -95,6 +106,21 @@ class GraphView:
         if self.start == END:
             return set()
         return (nx.descendants(self.digraph, self.start) | {self.start}) - {END}
+
+    @cached_property
+    def islands(self) -> list[tuple[list[int], set[int]]]:
+        """The steps that no run comes to, as far as they hang together: those to lead a route to, and all of them.
+
+        Of steps that lead to each other, the first is the one to lead a route to.
+        """
+        left = self.digraph.subgraph(set(self.index.values()) - self.reachable)
+        entries = {
+            min(loop)
+            for loop in nx.strongly_connected_components(left)
+            if all(before in loop for node in loop for before in left.pred[node])
+        }
+        found = [(sorted(members & entries), members) for members in nx.weakly_connected_components(left)]
+        return sorted(found, key=lambda island: island[0])
 
     @cached_property
     def can_end(self) -> set[int]:
@@ -125,7 +151,7 @@ class GraphView:
     @cached_property
     def has_end(self) -> bool:
         """Whether any step leads to the end."""
-        return any(None in step.next.values() for step in self.steps)
+        return any(target == END for ways in self.routes for _, target in ways)
 
     @cached_property
     def never_taken(self) -> dict[tuple[int, Outcome], str]:
@@ -152,6 +178,13 @@ class GraphView:
         from skills.lib.workflow.validation.handlers import Handlers
 
         return Handlers(self.steps)
+
+    @cached_property
+    def sections(self) -> Sections:
+        """The sections of the prompts file, where the file that registers the workflow reads it."""
+        from skills.lib.workflow.validation.wording import Sections
+
+        return Sections(self.file, read=bool(self.lines.calls_of("read_prompts")))
 
     def hops(self, members: Collection[int]) -> Iterator[walks.Hop]:
         """Every route of these steps."""
@@ -197,6 +230,9 @@ class GraphView:
             where += f":{self.steps[step].id}" + (f":{outcome.value}" if outcome else "")
         if line is None:
             line = self._line(step, outcome)
+        made = "" if step is None else self.lines.origin(self.steps[step].id, outcome.value if outcome else None)
+        if made:
+            what += f" ({made})"
         return Finding(rule, severity, where, file or self.file, line, what, why, do, -1 if step is None else step)
 
     def _line(self, step: int | None, outcome: Outcome | None) -> int:

@@ -34,10 +34,11 @@ def keys_read(graph: GraphView) -> set[str] | None:
 
 
 def _sources(graph: GraphView) -> Iterator[tuple[Moment, int, Source]]:
-    for at, source in graph.handlers.by_step.items():
-        yield "leaving", at, source
-    for at, source in graph.handlers.on_entry.items():
-        yield "entering", at, source
+    for at, _ in graph.distinct:
+        if at in graph.handlers.by_step:
+            yield "leaving", at, graph.handlers.by_step[at]
+        if at in graph.handlers.on_entry:
+            yield "entering", at, graph.handlers.on_entry[at]
 
 
 def _declared(graph: GraphView) -> Iterator[str]:

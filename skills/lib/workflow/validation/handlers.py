@@ -18,6 +18,8 @@ from skills.lib.workflow.core import StepDef
 from skills.lib.workflow.types import Dispatch, Outcome
 
 _AREAS = ("workflow_params", "step_state", "run_state")
+# Functions that give a list as long as the one that they are given.
+_COPIES = frozenset(("list", "reversed", "sorted", "tuple"))
 Function = ast.FunctionDef | ast.Lambda
 
 
@@ -48,6 +50,8 @@ class Source:
     complete: bool = False
     annotated: frozenset[Outcome] | None = None
     returns: dict[Outcome, int] = field(default_factory=dict)
+    # The line of the first return of a list that may have nothing in it; 0 where none is seen.
+    empty: int = 0
 
 
 class Handlers:
@@ -114,6 +118,7 @@ class _Reading:
         if given and None not in written:
             source.writes = frozenset().union(*(keys for keys in written if keys is not None))
         source.accesses, source.complete = self._accesses()
+        source.empty = next((value.lineno for value in given if value is not None and self._may_be_empty(value)), 0)
 
     def _assignments(self) -> dict[str, list[ast.expr | None]]:
         assigned: dict[str, list[ast.expr | None]] = {}
@@ -143,6 +148,22 @@ class _Reading:
         if isinstance(node, ast.Name) and self.assigned.get(node.id):
             return _union([self._outcomes(value, depth + 1) for value in self.assigned[node.id]])
         return None
+
+    def _may_be_empty(self, node: ast.expr) -> bool:
+        """Whether a list is written as empty, or filtered; a variable counts where its one use is to be returned."""
+        if isinstance(node, ast.IfExp):
+            return self._may_be_empty(node.body) or self._may_be_empty(node.orelse)
+        if isinstance(node, ast.BoolOp) and isinstance(node.op, ast.Or):
+            return self._may_be_empty(node.values[-1])
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id in _COPIES and node.args:
+            return self._may_be_empty(node.args[0])
+        if isinstance(node, (ast.ListComp, ast.GeneratorExp)):
+            return any(part.ifs for part in node.generators)
+        if isinstance(node, ast.Name):
+            uses = sum(isinstance(one, ast.Name) and one.id == node.id for one in self.nodes)
+            values = self.assigned.get(node.id, [])
+            return uses == 2 and len(values) == 1 and values[0] is not None and self._may_be_empty(values[0])
+        return isinstance(node, (ast.List, ast.Tuple)) and not node.elts
 
     def _accesses(self) -> tuple[tuple[Access, ...], bool]:
         parents = {child: node for node in self.nodes for child in ast.iter_child_nodes(node)}

@@ -40,8 +40,8 @@ def with_limit(step: StepDef, outcomes: frozenset[Outcome]) -> frozenset[Outcome
 
 
 def is_limited(step: StepDef) -> bool:
-    """Whether ITERATE of this step turns into ``at_limit`` in the end."""
-    return bool(step.max_iterations) and (step.handler is None or step.function is not None)
+    """Whether ITERATE of this step turns into ``at_limit`` in the end; a limit that cannot work is meant to be one."""
+    return step.max_iterations is not None and (step.handler is None or step.function is not None)
 
 
 def certain(step: StepDef) -> tuple[Outcome, ...]:

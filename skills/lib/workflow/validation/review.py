@@ -27,7 +27,7 @@ def is_gate(step: StepDef) -> bool:
 
 def reviews(graph: GraphView) -> Iterator[tuple[int, str]]:
     """The steps whose reviews the engine counts, each with its checkpoint."""
-    for at, step in enumerate(graph.steps):
+    for at, step in graph.distinct:
         if step.handler is not None and (name := step.checkpoint) is not None:
             yield at, name
 
@@ -35,7 +35,7 @@ def reviews(graph: GraphView) -> Iterator[tuple[int, str]]:
 def gates(graph: GraphView) -> dict[str, set[int]]:
     """The Gate steps by checkpoint."""
     found: dict[str, set[int]] = {}
-    for at, step in enumerate(graph.steps):
+    for at, step in graph.distinct:
         if isinstance(step.handler, Gate):
             found.setdefault(step.handler.checkpoint, set()).add(at)
     return found

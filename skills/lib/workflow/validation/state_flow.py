@@ -76,7 +76,7 @@ class StateFlow:
     @cached_property
     def reads(self) -> list[Read]:
         """Every reading that the data of the steps declares."""
-        return [read for at, step in enumerate(self.graph.steps) for read in _reads(at, step)]
+        return [read for at, step in self.graph.distinct for read in _reads(at, step)]
 
     def unwritten(self, reads: Iterable[Read]) -> Iterator[Unwritten]:
         """The reads of what is never written on any path to them."""
@@ -199,11 +199,6 @@ def _placeholders(at: int, texts: Iterable[str], source: str, moment: Moment = "
 def placeholders(texts: Iterable[str]) -> list[str]:
     """The names in braces, each once."""
     return list(dict.fromkeys(name for text in texts for name in _PLACEHOLDER.findall(text)))
-
-
-def routes_to_end(step: StepDef) -> bool:
-    """Whether the step can be the last of a run: what it records is then the result."""
-    return None in step.next.values()
 
 
 def _near(name: str, names: Iterable[str]) -> str | None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from types import ModuleType
 
 from skills.lib.workflow.validation.rules import (
+    absent_context,
+    artifact_outside_project,
     bare_gate,
     bare_gate_call,
     colliding_id,
@@ -28,27 +30,33 @@ from skills.lib.workflow.validation.rules import (
     missing_title,
     no_end,
     numeric_id,
+    protocol_tag,
     read_before_write,
     read_on_some_paths,
     repeated_title,
     reserved_id,
     review_without_gate,
     route_never_given,
+    route_without_when,
     shadowed_route,
     skill_command,
     skill_specification,
+    targets_without_skip,
     trap,
     unknown_parameter_step,
     unknown_start,
     unknown_target,
     unreachable_step,
     unread_value,
+    unrelated_name,
     unresolved_convention,
     unresolved_handler,
     unresolved_resource,
     unresolved_script,
     unrouted_answer,
     unrouted_outcome,
+    unused_section,
+    when_without_route,
 )
 
 # These look at a workflow's data alone: what they found good is sealed.
@@ -73,7 +81,10 @@ GRAPH_RULES: tuple[ModuleType, ...] = (
     route_never_given,
     unrouted_outcome,
     unrouted_answer,
+    when_without_route,
+    route_without_when,
     iteration_limit,
+    artifact_outside_project,
     read_before_write,
     read_on_some_paths,
     review_without_gate,
@@ -97,11 +108,15 @@ SOURCE_RULES: tuple[ModuleType, ...] = (
     unresolved_script,
     unresolved_convention,
     unresolved_resource,
+    targets_without_skip,
+    unused_section,
+    absent_context,
+    protocol_tag,
     bare_gate_call,
 )
 
 # These look at a folder of skills as a whole.
-TREE_RULES: tuple[ModuleType, ...] = (dispatch_from_sub_agent, skill_specification, skill_command)
+TREE_RULES: tuple[ModuleType, ...] = (dispatch_from_sub_agent, skill_specification, skill_command, unrelated_name)
 
 RULES: tuple[ModuleType, ...] = (*GRAPH_RULES, *SOURCE_RULES, *TREE_RULES)
 NAMES: frozenset[str] = frozenset(rule.RULE for rule in RULES)

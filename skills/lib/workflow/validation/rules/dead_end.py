@@ -10,7 +10,12 @@ A run that comes there can neither go on nor end.
 ```python
 WORKFLOW = Workflow(
     "tea",
-    StepDef("boil", "Boil water", next={Outcome.OK: "steep", Outcome.SKIP: None}),
+    StepDef(
+        "boil",
+        "Boil water",
+        next={Outcome.OK: "steep", Outcome.SKIP: None},
+        when={Outcome.OK: "there are leaves", Outcome.SKIP: "there are none"},
+    ),
     StepDef("steep", "Let it steep"),
 )
 ```
@@ -19,7 +24,12 @@ WORKFLOW = Workflow(
 ```python
 WORKFLOW = Workflow(
     "tea",
-    StepDef("boil", "Boil water", next={Outcome.OK: "steep", Outcome.SKIP: None}),
+    StepDef(
+        "boil",
+        "Boil water",
+        next={Outcome.OK: "steep", Outcome.SKIP: None},
+        when={Outcome.OK: "there are leaves", Outcome.SKIP: "there are none"},
+    ),
     StepDef("steep", "Let it steep", next={Outcome.OK: None}),
 )
 ```

@@ -63,6 +63,8 @@ def check(graph: GraphView) -> Iterator[Finding]:
         (at, checkpoint) for checkpoint, steps in reviewers.items() for at in steps if review.is_gate(graph.steps[at])
     ]
     for at, checkpoint in sorted(stops):
+        if at not in graph.reachable:
+            continue
         problem = _problem(graph, at, reviewers.get(checkpoint) or {at}) if graph.steps[at].next else None
         if problem:
             yield graph.finding(

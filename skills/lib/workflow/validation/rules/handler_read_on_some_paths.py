@@ -15,7 +15,12 @@ def report(ctx):
 
 WORKFLOW = Workflow(
     "inquiry",
-    StepDef("plan", "Plan", next={Outcome.OK: "design", Outcome.SKIP: "report"}),
+    StepDef(
+        "plan",
+        "Plan",
+        next={Outcome.OK: "design", Outcome.SKIP: "report"},
+        when={Outcome.OK: "there is something to design", Outcome.SKIP: "there is not"},
+    ),
     StepDef("design", "Design", next={Outcome.OK: "report"}, requires=[Field("shape")]),
     StepDef("report", "Report", next={Outcome.OK: None, Outcome.SKIP: None}, handler=report),
 )
@@ -29,7 +34,12 @@ def report(ctx):
 
 WORKFLOW = Workflow(
     "inquiry",
-    StepDef("plan", "Plan", next={Outcome.OK: "design", Outcome.SKIP: "report"}),
+    StepDef(
+        "plan",
+        "Plan",
+        next={Outcome.OK: "design", Outcome.SKIP: "report"},
+        when={Outcome.OK: "there is something to design", Outcome.SKIP: "there is not"},
+    ),
     StepDef("design", "Design", next={Outcome.OK: "report"}, requires=[Field("shape")]),
     StepDef("report", "Report", next={Outcome.OK: None, Outcome.SKIP: None}, handler=report),
 )

@@ -14,6 +14,7 @@ WORKFLOW = Workflow(
         "investigate",
         "Investigate",
         next={Outcome.SKIP: None, Outcome.ITERATE: "investigate"},
+        when={Outcome.SKIP: "there is nothing more to look at", Outcome.ITERATE: "there is"},
         max_iterations=5,
     ),
 )
@@ -27,6 +28,7 @@ WORKFLOW = Workflow(
         "investigate",
         "Investigate",
         next={Outcome.SKIP: None, Outcome.ITERATE: "investigate"},
+        when={Outcome.SKIP: "there is nothing more to look at", Outcome.ITERATE: "there is"},
         max_iterations=5,
         at_limit=Outcome.SKIP,
     ),

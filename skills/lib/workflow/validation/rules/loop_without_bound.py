@@ -11,7 +11,12 @@ An agent that is never satisfied, or one that cannot do the task, goes round unt
 ```python
 WORKFLOW = Workflow(
     "inquiry",
-    StepDef("investigate", "Investigate", next={Outcome.OK: "report", Outcome.ITERATE: "investigate"}),
+    StepDef(
+        "investigate",
+        "Investigate",
+        next={Outcome.OK: "report", Outcome.ITERATE: "investigate"},
+        when={Outcome.OK: "the cause is found", Outcome.ITERATE: "it is not"},
+    ),
     StepDef("report", "Report", next={Outcome.OK: None}),
 )
 ```
@@ -24,6 +29,7 @@ WORKFLOW = Workflow(
         "investigate",
         "Investigate",
         next={Outcome.OK: "report", Outcome.ITERATE: "investigate"},
+        when={Outcome.OK: "the cause is found", Outcome.ITERATE: "it is not"},
         max_iterations=5,
     ),
     StepDef("report", "Report", next={Outcome.OK: None}),

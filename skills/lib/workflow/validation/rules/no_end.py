@@ -20,7 +20,13 @@ WORKFLOW = Workflow(
 WORKFLOW = Workflow(
     "tea",
     StepDef("boil", "Boil water", next={Outcome.OK: "steep"}),
-    StepDef("steep", "Let it steep", next={Outcome.OK: None, Outcome.ITERATE: "boil"}, max_iterations=3),
+    StepDef(
+        "steep",
+        "Let it steep",
+        next={Outcome.OK: None, Outcome.ITERATE: "boil"},
+        when={Outcome.OK: "it is strong enough", Outcome.ITERATE: "the water was cold"},
+        max_iterations=3,
+    ),
 )
 ```
 """

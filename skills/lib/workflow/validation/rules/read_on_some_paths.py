@@ -11,7 +11,12 @@ On that path the step is printed without the value, and the agent has to guess.
 ```python
 WORKFLOW = Workflow(
     "inquiry",
-    StepDef("plan", "Plan", next={Outcome.OK: "design", Outcome.SKIP: "report"}),
+    StepDef(
+        "plan",
+        "Plan",
+        next={Outcome.OK: "design", Outcome.SKIP: "report"},
+        when={Outcome.OK: "there is something to design", Outcome.SKIP: "there is not"},
+    ),
     StepDef("design", "Design", next={Outcome.OK: "report"}, requires=[Field("shape")]),
     StepDef("report", "Report", next={Outcome.OK: None}, needs=["design.shape"]),
 )
@@ -21,7 +26,13 @@ WORKFLOW = Workflow(
 ```python
 WORKFLOW = Workflow(
     "inquiry",
-    StepDef("plan", "Plan", next={Outcome.OK: "design", Outcome.SKIP: "brief"}, requires=[Field("aim")]),
+    StepDef(
+        "plan",
+        "Plan",
+        next={Outcome.OK: "design", Outcome.SKIP: "brief"},
+        requires=[Field("aim")],
+        when={Outcome.OK: "there is something to design", Outcome.SKIP: "there is not"},
+    ),
     StepDef("design", "Design", next={Outcome.OK: "report"}, requires=[Field("shape")]),
     StepDef("report", "Report on the design", next={Outcome.OK: None}, needs=["design.shape"]),
     StepDef("brief", "Report in brief", next={Outcome.OK: None}, needs=["plan.aim"]),
@@ -51,6 +62,7 @@ def check(graph: GraphView) -> Iterator[Finding]:
             f"{graph.name(reader)} reads {read.key} ({read.source}), and a path comes there without it"
             + (f": {way}" if way else ""),
             why="on that path the value is missing and the agent has to guess",
-            do=f"lead every path through {graph.name(writer)}, or say in the step what to do without it",
+            do=f"lead every path through {graph.name(writer)}, or say in the step what to do without it, and allow it: "
+            f'allow={{"{RULE}": "why"}}',
             step=reader,
         )

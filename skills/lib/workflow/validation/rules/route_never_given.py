@@ -30,7 +30,13 @@ WORKFLOW = Workflow(
         next={Outcome.OK: "weigh"},
         handler=Dispatch(AgentRole.EXPLORE, task="Explore the module."),
     ),
-    StepDef("weigh", "Weigh what was found", next={Outcome.OK: None, Outcome.ITERATE: "explore"}, max_iterations=3),
+    StepDef(
+        "weigh",
+        "Weigh what was found",
+        next={Outcome.OK: None, Outcome.ITERATE: "explore"},
+        when={Outcome.OK: "it is enough", Outcome.ITERATE: "something is missing"},
+        max_iterations=3,
+    ),
 )
 ```
 """

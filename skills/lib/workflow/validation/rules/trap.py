@@ -11,7 +11,12 @@ A run that comes there goes round for ever: the end cannot be reached any more.
 ```python
 WORKFLOW = Workflow(
     "tea",
-    StepDef("boil", "Boil water", next={Outcome.OK: "steep", Outcome.SKIP: None}),
+    StepDef(
+        "boil",
+        "Boil water",
+        next={Outcome.OK: "steep", Outcome.SKIP: None},
+        when={Outcome.OK: "there are leaves", Outcome.SKIP: "there are none"},
+    ),
     StepDef("steep", "Let it steep", next={Outcome.OK: "taste"}),
     StepDef("taste", "Taste it", next={Outcome.ITERATE: "steep"}),
 )
@@ -21,9 +26,20 @@ WORKFLOW = Workflow(
 ```python
 WORKFLOW = Workflow(
     "tea",
-    StepDef("boil", "Boil water", next={Outcome.OK: "steep", Outcome.SKIP: None}),
+    StepDef(
+        "boil",
+        "Boil water",
+        next={Outcome.OK: "steep", Outcome.SKIP: None},
+        when={Outcome.OK: "there are leaves", Outcome.SKIP: "there are none"},
+    ),
     StepDef("steep", "Let it steep", next={Outcome.OK: "taste"}),
-    StepDef("taste", "Taste it", next={Outcome.OK: None, Outcome.ITERATE: "steep"}, max_iterations=3),
+    StepDef(
+        "taste",
+        "Taste it",
+        next={Outcome.OK: None, Outcome.ITERATE: "steep"},
+        when={Outcome.OK: "it is strong enough", Outcome.ITERATE: "it is too weak"},
+        max_iterations=3,
+    ),
 )
 ```
 """

@@ -1,7 +1,8 @@
 """A route leads to a step that does not exist.
 
 ## What it does
-Reports every route whose target is no step of the workflow, and names the step that was probably meant.
+Reports every route whose target is no step of the workflow, and names the step that was probably meant. A word for the
+end, such as `"done"`, is told to be written as `None`.
 
 ## Why it is bad
 A run that ends the step with that outcome has nowhere to go.
@@ -32,6 +33,7 @@ from collections.abc import Iterator
 from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.graph import GraphView
 from skills.lib.workflow.validation.nearest import did_you_mean
+from skills.lib.workflow.validation.walks import END
 
 RULE = "unknown-target"
 SEVERITY: Severity = "error"
@@ -44,13 +46,18 @@ def check(graph: GraphView) -> Iterator[Finding]:
         for outcome, target in step.next.items():
             if target is None or target in index:
                 continue
-            near = graph.nearest.to(str(target))
+            meant = graph.meant(target)
+            near = None if meant < 0 else graph.name(meant)
+            what = f"{step.id} -{outcome.value}-> {target}: there is no step {target!r}{did_you_mean(near)}"
+            do = f"lead it to {near or 'a step of this workflow'}, or to None for the end"
+            if meant == END:
+                do = f"{target} is the end of a run: write None"
             yield graph.finding(
                 RULE,
                 SEVERITY,
-                f"{step.id} -{outcome.value}-> {target}: there is no step {target!r}{did_you_mean(near)}",
+                what,
                 why=f"a run that ends {step.id} with {outcome.value} has nowhere to go",
-                do=f"lead it to {near or 'a step of this workflow'}, or to None for the end",
+                do=do,
                 step=at,
                 outcome=outcome,
             )

@@ -1,8 +1,8 @@
 """No run can come to a step.
 
 ## What it does
-Reports every step that a search from the start does not find. Steps that lead only to each other are found too,
-although each of them has a route in.
+Reports the steps that a search from the start does not find. Steps that hang together are one finding, at the step
+that a route has to lead to; those that lead only to each other are found too, although each of them has a route in.
 
 ## Why it is bad
 What the step asks is never done, and nobody notices: the route to it was forgotten, or the step is left over.
@@ -28,10 +28,11 @@ WORKFLOW = Workflow(
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from bisect import bisect
+from collections.abc import Collection, Iterator
 
 from skills.lib.workflow.validation import walks
-from skills.lib.workflow.validation.finding import Finding, Severity
+from skills.lib.workflow.validation.finding import Finding, Severity, is_allowed
 from skills.lib.workflow.validation.graph import GraphView
 
 RULE = "unreachable-step"
@@ -39,23 +40,49 @@ SEVERITY: Severity = "error"
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
-    """Yield one finding per step that is not reached from the start."""
-    reachable = graph.reachable
-    if len(reachable) == len(graph.index):
+    """Yield one finding for the steps that hang together and are not reached from the start."""
+    if len(graph.reachable) == len(graph.index):
         return
-    into: dict[int, list[int]] = {}
+    into: dict[int, set[int]] = {}
     for node, _, target in graph.hops(range(len(graph.steps))):
-        if target not in reachable and node != target:
-            into.setdefault(target, []).append(node)
-    start = graph.name(graph.start)
-    for at in graph.index.values():
-        if at not in reachable:
-            come = f"only {walks.listed(graph, set(into[at]))} leads there" if at in into else "no route leads there"
-            yield graph.finding(
-                RULE,
-                SEVERITY,
-                f"no path leads from the start {start} to {graph.name(at)}: {come}",
-                why="no run ever does what this step asks",
-                do="route a step that is reached to it, or delete it",
-                step=at,
-            )
+        if node != target:
+            into.setdefault(target, set()).add(node)
+    reached = sorted(graph.reachable)
+    for island, members in graph.islands:
+        entries = [at for at in island if not is_allowed(graph.steps[at], RULE)]
+        if entries:
+            before = bisect(reached, entries[0])
+            source = reached[before - 1] if before else graph.start
+            yield _finding(graph, entries, members - set(island), into.get(entries[0]), source)
+
+
+def _finding(
+    graph: GraphView, entries: list[int], others: Collection[int], into: Collection[int] | None, source: int
+) -> Finding:
+    """The finding about an island: ``into`` leads to its first entry, ``source`` could lead there."""
+    named = _and(graph, entries)
+    what = f"no path leads from the start {graph.name(graph.start)} to {named}: no route leads there"
+    if into:
+        loop = _and(graph, into)
+        leads, comes = ("lead", "come") if len(into) > 1 else ("leads", "comes")
+        what = f"no path leads from the start {graph.name(graph.start)} to {named}: "
+        what += f"only {loop} {leads} there, which {comes} after it"
+    if others:
+        what += f"; {_and(graph, others)} {'are' if len(others) > 1 else 'is'} not reached for the same reason"
+    several = len(entries) + len(others) > 1
+    return graph.finding(
+        RULE,
+        SEVERITY,
+        what,
+        why=f"no run ever does what {'these steps ask' if several else 'this step asks'}",
+        do=f"lead {graph.name(source)}, or another step that is reached, to {named}; "
+        f"or delete {'all that is not reached' if several else 'it'}",
+        step=entries[0],
+    )
+
+
+def _and(graph: GraphView, nodes: Collection[int]) -> str:
+    """The steps by name, as a sentence lists them."""
+    names = walks.listed(graph, nodes)
+    first, comma, last = names.rpartition(", ")
+    return f"{first} and {last}" if comma and " more" not in last else names

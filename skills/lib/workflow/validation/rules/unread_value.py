@@ -35,7 +35,7 @@ from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.graph import GraphView
 from skills.lib.workflow.validation.handler_reads import keys_read
-from skills.lib.workflow.validation.state_flow import routes_to_end
+from skills.lib.workflow.validation.walks import END
 
 RULE = "unread-value"
 SEVERITY: Severity = "warning"
@@ -46,8 +46,8 @@ def check(graph: GraphView) -> Iterator[Finding]:
     read = keys_read(graph)
     if read is None:
         return
-    for at, step in enumerate(graph.steps):
-        if routes_to_end(step):
+    for at, step in graph.distinct:
+        if any(target == END for _, target in graph.routes[at]):
             continue
         recorded = [spec.name for spec in step.requires if isinstance(spec, Field) and spec.type != "items"]
         source = graph.handlers.by_step.get(at)
