@@ -11,7 +11,7 @@ help: ## print this list
 setup: ## make .venv and install into it
 	@.ci/setup
 
-demo: setup ## walk problem-analysis on a real question, by the printed commands alone
+demo: setup ## walk problem-analysis on a real question, by the printed commands alone; the run is kept in build/demo
 	$(PYTHON) demo/run.py
 
 demo-plan: setup ## walk planner and its executor on a small project, to green tests; pages into build/demo-plan

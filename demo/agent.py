@@ -1,4 +1,4 @@
-"""The scripted agent of the demo: it runs the commands that the blocks print, and shows both to the reader."""
+"""The scripted agent of the demo: it runs the commands that the blocks print, and shows both to the reader in short."""
 
 from __future__ import annotations
 
@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING
 
 from lxml import etree
 from question import Work, environment
-from rich.rule import Rule
-from rich.table import Table
 from rich.text import Text
 
 if TYPE_CHECKING:
@@ -21,9 +19,16 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 PLACEHOLDER = re.compile(r"'?FILL_(\w+)'?")
-# Characters of a command that are shown.
-COMMAND_WIDTH = 330
+# Reported values of a command that are shown; the others are counted.
+REPORTS = 2
 COLOURS = {"step": "cyan", "refused": "red", "waiting": "yellow", "done": "green"}
+# The parts of a block that are shown, and how many lines of a step's DO.
+FIRST = ("STATE", "DO", "RECORD", "FORBIDDEN", "INVOKE_AFTER", "NEXT")
+LATER = ("DO", "RECORD", "INVOKE_AFTER")
+OTHER = ("ASKED", "STANDS", "WHY", "VALID", "STATE", "RESULT", "NEXT")
+LINES = 2
+# Before the text of a part; its name stands there.
+MARGIN = " " * 14
 
 
 class Block:
@@ -43,36 +48,23 @@ class Block:
         element = self.root.find(tag)
         return "" if element is None else "".join(str(part) for part in element.itertext()).strip()
 
-    def rows(self) -> list[tuple[str, list[str]]]:
-        """The block in short, as the names of its parts with a few lines each."""
-        rows = [(str(part.tag), [self.words(str(part.tag))]) for part in self.root if part.tag in _WHOLE]
-        values = [
-            f"{value.get('step')}.{value.get('name')}: {value.text}" for value in self.root.iterfind("CONTEXT/value")
-        ]
-        prose = [line for line in self.words("DO").splitlines() if line.strip()]
-        record = [f"{field.get('name')} ({field.get('type')})" for field in self.root.iterfind("RECORD/*[@name]")]
-        ways = [
-            f"{way.get('name')} → {way.get('to')}: {way.text or ''}"
-            for way in self.root.iterfind("INVOKE_AFTER/outcome")
-        ]
-        rows += [
-            ("CONTEXT", _first(values[::-1], 4, "values before these")[::-1]),
-            ("DO", _first(prose, 6, "lines")),
-            ("RECORD", [", ".join(record)]),
-            ("FORBIDDEN", _first([rule.text or "" for rule in self.root.iterfind("FORBIDDEN/rule")], 1, "rules")),
-            ("INVOKE_AFTER", ways),
-            ("RESULT", [value.text or "" for value in self.root.iterfind("RESULT/value")]),
-        ]
-        return [(name, lines) for name, lines in rows if any(lines)]
+    def rows(self, parts: Sequence[str], width: int) -> list[tuple[str, str]]:
+        """The block in short: each of these parts that it has, in a few words that fit beside its name."""
+        short = {
+            "DO": textwrap.shorten(self.words("DO"), LINES * width, placeholder=" […]"),
+            "RECORD": ", ".join(str(field.get("name")) for field in self.fields()),
+            "FORBIDDEN": next((rule.text or "" for rule in self.root.iterfind("FORBIDDEN/rule")), ""),
+            "INVOKE_AFTER": ", ".join(
+                f"{way.get('name')} → {way.get('to')}" for way in self.root.iterfind("INVOKE_AFTER/outcome")
+            ),
+            "RESULT": next((value.text or "" for value in self.root.iterfind("RESULT/value")), ""),
+        }
+        rows = [(name, short[name] if name in short else self.words(name)) for name in parts]
+        return [(name, text) for name, text in rows if text]
 
-
-_WHOLE = ("STATE", "ASKED", "STANDS", "WHY", "VALID")
-# Parts that are shown line by line, each cut at the edge; the others flow.
-_CUT = ("CONTEXT", "DO", "FORBIDDEN", "INVOKE_AFTER")
-
-
-def _first(lines: list[str], count: int, what: str) -> list[str]:
-    return [*lines[:count], f"… and {len(lines) - count} more {what}"] if len(lines) > count else lines
+    def fields(self) -> list[etree._Element]:
+        """What the block asks to report."""
+        return list(self.root.iterfind("RECORD/*[@name]"))
 
 
 class Agent:
@@ -89,7 +81,7 @@ class Agent:
         done = subprocess.run(
             ["/bin/sh", "-c", command], cwd=self.folder, env=environment(), capture_output=True, text=True, check=False
         )
-        self.console.print(Text.assemble(("$ ", "bold"), (short_command(command), "bold")))
+        self._print(_command_lines(command, "$ ", self.console.width), "bold")
         if not done.stdout.startswith("<"):
             raise SystemExit(f"{command}\nended with {done.returncode}: {done.stderr or done.stdout}")
         block = Block(done.stdout, done.returncode)
@@ -98,7 +90,7 @@ class Agent:
 
     def fill(self, block: Block, values: Mapping[str, str | Sequence[str]]) -> str:
         """The block's NEXT command with every placeholder replaced; what ``values`` lacks gets a plain default."""
-        fields = {str(field.get("name")): field for field in block.root.iterfind("RECORD/*[@name]")}
+        fields = {str(field.get("name")): field for field in block.fields()}
 
         def value_of(placeholder: re.Match[str]) -> str:
             name = placeholder[1]
@@ -107,51 +99,86 @@ class Agent:
 
         return PLACEHOLDER.sub(value_of, block.next)
 
-    def note(self, text: str, style: str = "") -> None:
-        """Tell the reader something beside the run."""
-        self.console.print(Text(text, style=style or "italic"))
+    def note(self, text: str, style: str = "italic") -> None:
+        """Tell the reader something beside the run; its lines are filled anew."""
+        self._print(_filled(" ".join(text.split()), "", "", self.console.width), style)
 
     def show_work(self, work: Sequence[Work]) -> None:
-        """Show what the agent ran of its own, between two blocks."""
+        """Show what was measured between two blocks."""
         for done in work:
-            self.console.print(
-                Text.assemble(("  the agent runs ", "dim"), done.command, (f"  → {done.showed}", "magenta"))
-            )
+            line = f"measured: {done.command} → {done.showed}"
+            self._print(_filled(line, "  ", "    ", self.console.width), "magenta")
+
+    def show_cut(self, text: str) -> None:
+        """Show lines, each cut at the edge."""
+        width = self.console.width
+        self._print([line if len(line) <= width else line[: width - 1] + "…" for line in text.splitlines()])
+
+    def _print(self, lines: Sequence[str], style: str = "") -> None:
+        for line in lines:
+            self.console.print(Text(line, style), soft_wrap=True)
 
     def _show(self, block: Block) -> None:
         kind = str(block.root.tag)
-        colour = COLOURS[kind]
         title = f"{kind} (exit {block.exit_code})"
+        parts: Sequence[str] = OTHER
         if kind == "step":
             root = block.root
             title = f"step {root.get('number')} of {root.get('of')}: {root.get('title')}, turn {root.get('turn')}"
-        self.console.print(Rule(Text(title, style=f"bold {colour}"), align="left", style=colour))
-        self.console.print(self._short_form(block, colour))
+            parts = LATER if self._shown else FIRST
+        self._print([f"── {title} ".ljust(self.console.width, "─")], f"bold {COLOURS[kind]}")
+        if block.text == self._shown:
+            self._print(["The same block, to the letter."])
+        else:
+            for name, text in block.rows(parts, self.console.width - len(MARGIN) - 6):
+                self._print(_row(name, text, self.console.width))
         self.console.print()
         if kind == "step":
             self._shown = block.text
 
-    def _short_form(self, block: Block, colour: str) -> Table:
-        grid = Table.grid(padding=(0, 2))
-        grid.add_column(style=colour, no_wrap=True)
-        grid.add_column()
-        rows = block.rows()
-        if block.text == self._shown:
-            rows = [("STATE", [block.words("STATE"), "The same block, to the letter."])]
-        for name, lines in rows:
-            if name in _CUT:
-                lines = [" ".join(line.splitlines()) if name == "CONTEXT" else line for line in lines]
-            cut = Text("\n".join(lines), no_wrap=name in _CUT, overflow="ellipsis" if name in _CUT else "fold")
-            grid.add_row(name, cut)
-        if block.next:
-            grid.add_row("NEXT", Text(short_command(block.next), style="bold"))
-        return grid
+
+def _row(name: str, text: str, width: int) -> list[str]:
+    """A part of a block: its name, and its text beside it."""
+    if name == "NEXT":
+        lines = _command_lines(text, MARGIN, width, 1)
+    else:
+        lines = [line for each in text.splitlines() for line in _filled(each, MARGIN, MARGIN, width)]
+    return [name.ljust(len(MARGIN)) + lines[0][len(MARGIN) :], *lines[1:]]
 
 
-def short_command(command: str) -> str:
-    """A command as a reader needs it: without the folders of its interpreter and script, and cut."""
-    text = re.sub(r"(?<![\w.-])/\S*/(?=[\w.-])", "…/", command)
-    return textwrap.shorten(text, COMMAND_WIDTH, placeholder=" …")
+def _filled(text: str, lead: str, margin: str, width: int) -> list[str]:
+    """The text in lines that are broken at spaces alone."""
+    return textwrap.wrap(
+        text, width, initial_indent=lead, subsequent_indent=margin, break_long_words=False, break_on_hyphens=False
+    )
+
+
+def _command_lines(command: str, lead: str, width: int, reports: int = REPORTS) -> list[str]:
+    """A command as a reader needs it: folders cut out, and each reported value on a line of its own.
+
+    The first ``reports`` values are shown, each shortened between its quotes; the others are counted.
+    """
+    words = [re.sub(r"^/\S*/", "…/", word) for word in shlex.split(command)]
+    if "--project" in words:
+        words[words.index("--project") + 1] = "…"
+    at = next((at for at, word in enumerate(words) if word in ("--record", "--confidence")), len(words))
+    margin = " " * (len(lead) + 2)
+    lines = _filled(" ".join(words[:at]), lead, margin, width)
+    reported = list(zip(words[at::2], words[at + 1 :: 2], strict=True))
+    for flag, value in reported[:reports]:
+        name, equals, text = value.partition("=") if flag == "--record" else ("", "", value)
+        room = width - len(f"{margin}{flag} {name}{equals}''")
+        lines.append(f"{margin}{flag} {name}{equals}{_quoted(text, room)}")
+    if len(reported) > reports:
+        lines.append(f"{margin}[… {len(reported) - reports} more]")
+    return lines
+
+
+def _quoted(text: str, room: int) -> str:
+    """A value in quotes, shortened to fit; one that needs none has none."""
+    text = " ".join(text.split()).replace("'", "\N{RIGHT SINGLE QUOTATION MARK}")
+    short = text if len(text) <= room else text[: room - 1].rstrip() + "…"
+    return short if re.fullmatch(r"[\w.-]+", short) else f"'{short}'"
 
 
 def _default(field: etree._Element) -> str | list[str]:

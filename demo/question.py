@@ -275,11 +275,10 @@ class Question:
         bare = self._run("pass", "-X", "importtime", stream="stderr")
         before = _self_times(bare)
         profile = Profile({name: took for name, took in _self_times(text).items() if name not in before})
-        top = sorted(profile.modules, key=lambda name: -profile.modules[name])[:3]
-        shown = ", ".join(f"{name} {profile.modules[name]:.1f}" for name in top)
+        most = profile.modules[profile.heaviest]
         self._note(
             f'python -X importtime -c "{self.import_line}"',
-            f"{len(profile.modules)} modules, {profile.total:.0f} ms; the heaviest: {shown}",
+            f"{len(profile.modules)} modules, {profile.total:.0f} ms, the heaviest {most:.1f}",
         )
         return profile
 

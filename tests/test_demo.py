@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -14,12 +15,17 @@ from skills.lib.ledger import Ledger
 DEMO = Path(__file__).resolve().parents[1] / "demo" / "run.py"
 
 
+def environment() -> dict[str, str]:
+    """A reader's environment: what the demo leaves is in its project."""
+    return {name: value for name, value in os.environ.items() if name != "LOCKSTEP_HOME"} | {"COLUMNS": "100"}
+
+
 def run_demo(*arguments: str, cwd: Path) -> subprocess.CompletedProcess[str]:
     """Run the demo from a folder that is not the tree's."""
     return subprocess.run(
         [sys.executable, str(DEMO), *arguments],
         cwd=cwd,
-        env={**os.environ, "COLUMNS": "100"},
+        env=environment(),
         capture_output=True,
         text=True,
         timeout=120,
@@ -35,15 +41,33 @@ def test_the_demo_walks_to_the_end_and_shows_the_record(tmp_path: Path) -> None:
         assert title in done.stdout
     assert "From hypothesize the graph has no way to step report." in done.stdout
     assert "The same block, to the letter." in done.stdout
-    assert done.stdout.count("$ lockstep trace ") == 1
+    assert "The agent is a script with prepared answers" in done.stdout
+
+    # Two minutes of reading: nothing runs over the edge, and what is in quotes stands on one line.
+    lines = done.stdout.splitlines()
+    *told, trace, graph = lines
+    assert max(map(len, told)) <= 100
+    commands = [line for line in told if line.startswith(("$ ", "    --", " " * 16 + "--"))]
+    assert len(commands) > 20
+    for line in commands:
+        shlex.split(line)
 
     ledger = Ledger(str(tmp_path / ".lockstep"), create=False)
     (run,) = ledger.every_run()
     kinds = [event.kind for event in ledger.events(run.id)]
     assert (run.status, run.visits["gate"], run.visits["investigate"] >= 2) == ("done", 1, True)
     assert kinds.count("refused") == 1
+    assert any(line.startswith(f"Run {run.id}  problem-analysis, turn {run.turn}, done") for line in told)
+    assert len(lines) <= 120 + 12 * (run.visits["investigate"] - 2)
     assert run.state["report"]["answer"] in " ".join(run.state["report"]["report"].splitlines())
     ledger.close()
+
+    for command, shows in ((trace, "report.answer: It is "), (graph, "gate")):
+        shown = subprocess.run(
+            shlex.split(command), cwd=tmp_path, env=environment(), capture_output=True, text=True, timeout=60
+        )
+        assert (shown.returncode, shown.stderr) == (0, ""), command
+        assert shows in shown.stdout
 
 
 def test_the_demo_of_the_planner_says_what_it_does(tmp_path: Path) -> None:

@@ -58,6 +58,7 @@ def test_help_names_every_subcommand(cli: Command, snapshot: SnapshotAssertion) 
     shown = cli("--help")
     assert shown.code == 0
     assert all(f"  {name} " in shown.out for name in SUBCOMMANDS)
+    assert "0 done, 1 something is wrong or stale (doctor, status --check), 2 usage" in " ".join(shown.out.split())
     assert shown.out == snapshot
 
 
@@ -233,3 +234,24 @@ def test_completion_knows_subcommands_skills_and_runs(
 
 def test_completion_in_a_project_without_a_ledger_is_silent(project: Path) -> None:
     assert completed("lockstep trace x", 2) == []
+
+
+@pytest.mark.parametrize(
+    "words, lists",
+    [
+        (["trace"], "lockstep runs"),
+        (["answer"], "lockstep runs"),
+        (["abandon", "--reason", "enough"], "lockstep runs"),
+        (["show"], "lockstep list"),
+        (["graph"], "lockstep list"),
+        (["export"], "lockstep list"),
+    ],
+)
+def test_without_its_argument_a_subcommand_names_what_lists_them(words: list[str], lists: str, cli: Command) -> None:
+    shown = cli(*words)
+    assert (shown.code, shown.out) == (2, "")
+    assert shown.err.endswith(f"\n  try:   {lists}, which lists them; or lockstep {words[0]} --help\n")
+
+
+def test_of_another_missing_word_the_help_is_named(cli: Command) -> None:
+    assert cli("answer", "x").err.endswith("missing argument 'ANSWER'\n  try:   lockstep answer --help\n")

@@ -16,6 +16,7 @@ from skills.lib.testing import parse
 from skills.lib.workflow.state import Run
 from tests.commands.conftest import Command, Walker
 from tests.commands.test_lockstep import at_terminal
+from tests.fixtures.skill import source_of
 
 Install = Callable[..., Path]
 Walk = Callable[[Path], Walker]
@@ -71,7 +72,7 @@ def test_open_runs_are_listed_with_their_sub_agents(
     assert stable(shown.out) == snapshot
 
 
-def test_all_and_skill_choose_what_is_listed(cli: Command, installed: Install, walker: Walk) -> None:
+def test_all_and_skill_choose_what_is_listed(cli: Command, installed: Install, walker: Walk, project: Path) -> None:
     walk = walker(installed("plain"))
     first = walk.go(walk.go(walk.start(), records={"thing": "x"}), outcome="ok")
     other = walker(installed("part")).start(what="x")
@@ -80,15 +81,41 @@ def test_all_and_skill_choose_what_is_listed(cli: Command, installed: Install, w
     assert [run["run"] for run in json.loads(cli("runs", "--json").out)] == [other.id]
     (plain,) = json.loads(cli("runs", "--all", "--skill", "plain", "--json").out)
     assert (plain["status"], plain["skill"], plain["turn"]) == ("done", "plain", 3)
-    assert "No run is open" in cli("runs", "--skill", "plain").err
+    told = cli("runs", "--skill", "plain").err
+    assert told == f"No run of plain is open in {project}. 1 ended: lockstep runs --all --skill plain\n"
 
 
-def test_a_skill_without_runs_offers_the_nearest(cli: Command, installed: Install, walker: Walk) -> None:
+def test_an_unknown_skill_offers_the_nearest(cli: Command, installed: Install, walker: Walk) -> None:
+    script = installed("plain")
+    for _ in range(2):  # before there is a ledger, and with one
+        for command in ("runs", "stats"):
+            shown = cli(command, "--skill", "plainn")
+            assert (shown.code, shown.out) == (2, "")
+            assert "there is no skill 'plainn'" in shown.err
+            assert "try:   plain (the nearest name)" in shown.err
+        walker(script).start()
+
+
+@pytest.mark.parametrize("name", ["brood", "planner", "planner-executor"])
+def test_a_known_skill_that_was_never_run_has_an_empty_list(
+    name: str, cli: Command, installed: Install, walker: Walk, project: Path
+) -> None:
+    installed("brood")
     walker(installed("plain")).start()
-    for command in ("runs", "stats"):
-        shown = cli(command, "--skill", "plane")
-        assert shown.code == 2
-        assert "try:   --skill plain" in shown.err
+    for words in (("runs",), ("runs", "--all"), ("stats",)):
+        shown = cli(*words, "--skill", name)
+        is_open = " is open" if words == ("runs",) else " is recorded"
+        assert (shown.code, shown.out, shown.err) == (0, "", f"No run of {name}{is_open} in {project}.\n")
+        as_data = cli(*words, "--skill", name, "--json")
+        assert (as_data.code, as_data.out, as_data.err) == (0, "[]\n", "")
+
+
+def test_runs_of_a_skill_that_is_gone_are_still_shown(cli: Command, installed: Install, walker: Walk) -> None:
+    script = installed("plain")
+    run = walker(script).start()
+    (script.parents[1] / "SKILL.md").unlink()
+    script.with_name("plain_workflow.py").unlink()
+    assert [one["run"] for one in json.loads(cli("runs", "--skill", "plain", "--json").out)] == [run.id]
 
 
 @pytest.mark.parametrize("command", ["runs", "stats", "prune", "resume"])
@@ -199,6 +226,54 @@ def test_resume_lists_several_open_runs(
     shown = cli("resume")
     assert (shown.code, shown.err) == (0, "2 runs are open. Name the one to go on with:\n")
     assert stable(shown.out) == snapshot
+
+
+def test_runs_of_one_workflow_are_told_apart_by_what_they_are_for(
+    cli: Command, installed: Install, walker: Walk, project: Path
+) -> None:
+    walk = walker(installed("part"))
+    first, second = walk.start(what="the slow query"), walk.start(what="the password is \x1b[2J " + "long " * 40)
+    walk.go(first, records={"seen": "a scan"})
+    notes = walker(installed("plain"))
+    noted, blank = notes.start(), notes.start()
+    notes.go(noted, records={"thing": "a broken pump"})
+    lines = {line.split()[-1]: line for line in cli("resume").out.splitlines()}
+    assert list(lines)[1:] == [noted.id, blank.id, first.id, second.id]
+    assert "what=the slow query" in lines[first.id]
+    assert "0 s ago" in lines[first.id]
+    assert "what=the password is ?[2J long" in lines[second.id]
+    assert len(lines[second.id]) < 200
+    assert "thing=a broken pump" in lines[noted.id]
+    assert "=" not in lines[blank.id]
+
+
+def test_a_secret_parameter_is_not_shown(cli: Command, installed: Install, walker: Walk) -> None:
+    source = source_of("tokens", "StepDef('one', 'One', 'Do.', {Outcome.OK: None})", 'params=[Arg("api_token")]')
+    walk = walker(installed("tokens", source))
+    for _ in range(2):
+        walk.start(api_token="sesame")
+    shown = cli("resume").out
+    assert "sesame" not in shown
+    assert shown.count("api_token=(not kept: named like a secret)") == 2
+
+
+def test_a_list_of_another_project_s_runs_names_it_in_each_command(
+    cli: Command, installed: Install, walker: Walk, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    walk = walker(installed("part"))
+    walk.start(what="x")
+    last = walk.start(what="y")
+    monkeypatch.chdir(project.parent)
+    shown = cli("resume", "--project", str(project))
+    assert shown.out.splitlines()[1].endswith(f"  lockstep resume {last.id} --project {project}")
+
+
+def test_where_no_run_is_open_the_next_move_is_named(cli: Command, project: Path) -> None:
+    shown = cli("resume")
+    assert shown.err == (
+        f"No run is open in {project}. Runs of another project: lockstep resume --project DIR. "
+        "To begin one: the command in a skill's SKILL.md, and lockstep list shows the skills.\n"
+    )
 
 
 def test_resume_of_a_run_whose_skill_is_gone_is_5(cli: Command, installed: Install, walker: Walk) -> None:

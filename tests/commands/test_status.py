@@ -10,9 +10,6 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.commands.lookup import inventory, status_page
-from skills.lib.runtime import loading
-from skills.lib.testing.transitions import check_walk, routed
-from skills.lib.testing.walks import every_walk
 from skills.lib.workflow import seal
 from tests.commands.conftest import Command
 from tests.fixtures import skill
@@ -22,16 +19,31 @@ ROOT = Path(__file__).resolve().parents[2]
 BAD = "StepDef('one', 'One', 'Do.', {'ok': 'tow'}), StepDef('two', 'Two', 'Do.', {'ok': None})"
 
 
+@pytest.fixture
+def suite(project: Path) -> Callable[..., Path]:
+    """Writes a test that takes every transition of the project's skills, or of one of them."""
+
+    def write(where: str = "skills", name: str = "test_walks.py") -> Path:
+        file = project / "tests" / name
+        file.parent.mkdir(exist_ok=True)
+        words = f'from skills.lib.testing import every_transition\n\ntest_it = every_transition("{where}")\n'
+        file.write_text(words, encoding="utf-8")
+        return file
+
+    return write
+
+
 def catalogued(project: Path, **purposes: str) -> None:
     (project / "skills" / "catalogue.json").write_text(json.dumps(purposes), encoding="utf-8")
 
 
 @pytest.mark.req("W-14")
 def test_a_tree_is_counted_against_its_catalogue(
-    cli: Command, installed: Install, project: Path, snapshot: SnapshotAssertion
+    cli: Command, installed: Install, project: Path, suite: Callable[..., Path], snapshot: SnapshotAssertion
 ) -> None:
     for name in ("brood", "gated", "tour"):
         installed(name)
+    suite()
     catalogued(project, tour="a tour", planner="plans | carries out", gated="a loop")
     shown = cli("status", "--json")
     assert shown.code == 0
@@ -169,20 +181,89 @@ def test_what_a_purpose_holds_stays_in_its_cell(project: Path) -> None:
     assert row == "| odd | a \\| b &lt;!-- /skills --> \\`c\\`?[2J | not yet |  |  |  |  |"
 
 
-@pytest.mark.parametrize("name", ["plain", "gated"])
-def test_the_number_of_tested_transitions_is_what_a_suite_takes(
-    name: str, installed: Install, tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch
+def counts(cli: Command) -> dict[str, tuple[int, int]]:
+    """The tested transitions of each skill, and all."""
+    found = json.loads(cli("status", "--json").out)
+    return {
+        one["name"]: tuple(sum(each[what] for each in one["workflows"]) for what in ("tested", "transitions"))
+        for one in found
+    }
+
+
+@pytest.mark.req("W-14")
+def test_a_transition_counts_as_tested_only_while_a_test_takes_it(
+    cli: Command, installed: Install, project: Path, suite: Callable[..., Path]
 ) -> None:
-    monkeypatch.delenv("LOCKSTEP_HOME")
-    script = installed(name)
-    taken = set()
-    for at, walk in enumerate(every_walk(loading.workflow_of_script(str(script)))):
-        folder = tmp_path / str(at)
-        folder.mkdir()
-        agent = check_walk(script, walk, folder)
-        taken |= {(one.step, routed(agent, one)) for one in agent.taken(agent.blocks[0].run)}
-    ((counted,),) = (one.workflows for one in inventory.take(str(project)))
-    assert counted.tested == counted.transitions == len(taken)
+    installed("gated")
+    installed("plain")
+    assert counts(cli) == {"gated": (0, 5), "plain": (0, 3)}
+    assert "0 of 8 transitions are taken by tests." in cli("status").out
+    suite("skills/gated")
+    other = suite("skills/plain", "plain_test.py")
+    before = sorted(project.rglob("*"))
+    assert counts(cli) == {"gated": (5, 5), "plain": (3, 3)}
+    assert sorted(project.rglob("*")) == before
+    assert cli("status", "--write").code == 0
+    other.unlink()
+    stale = cli("status", "--check")
+    assert stale.code == 1
+    assert "\n+| plain | A skill of a test, called plain | plain (2) |  | 0 of 3 |" in stale.out
+
+
+def test_a_test_of_one_s_own_takes_the_walks_that_it_is_given(cli: Command, installed: Install, project: Path) -> None:
+    installed("tour")
+    (project / "test_one.py").write_text(
+        """
+import pytest
+from skills.lib.runtime import loading
+from skills.lib.testing import every_walk
+
+SCRIPT = "skills/tour/scripts/tour.py"
+WALKS = sorted(every_walk(loading.workflow_of_script(SCRIPT)), key=lambda walk: len(walk.legs))
+
+@pytest.mark.parametrize("script, walk", [(SCRIPT, WALKS[0])])
+def test_one(script, walk): ...
+
+@pytest.mark.parametrize("walk", WALKS)
+def test_another(walk): ...
+""",
+        encoding="utf-8",
+    )
+    assert counts(cli) == {"tour": (5, 12)}
+
+
+@pytest.mark.parametrize(
+    "source, why",
+    [
+        ("every_transition\n", "test_walks.py cannot be collected, and is not counted: "),
+        ("import os\nos._exit(3)  # every_transition\n", "pytest cannot collect the tests: it ended with 3"),
+    ],
+)
+def test_tests_that_cannot_be_collected_are_told_and_no_page_is_written(
+    source: str, why: str, cli: Command, installed: Install, suite: Callable[..., Path], project: Path
+) -> None:
+    installed("plain")
+    suite("skills/plain", "test_good.py")
+    suite().write_text(source, encoding="utf-8")
+    shown = cli("status")
+    assert shown.code == 0
+    assert why in shown.err
+    for word in ("--write", "--check"):
+        refused = cli("status", word)
+        assert refused.code == 4
+        assert why in refused.err
+    assert not (project / "MIGRATION_STATUS.md").exists()
+
+
+def test_without_pytest_nothing_is_said_to_be_tested(
+    cli: Command, installed: Install, suite: Callable[..., Path], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    installed("plain")
+    suite()
+    monkeypatch.setattr("skills.lib.commands.lookup.tested.find_spec", lambda name: None)
+    shown = cli("status")
+    assert shown.err == "pytest is not installed: which transitions are tested is not known\n"
+    assert cli("status", "--check").code == 4
 
 
 def test_the_catalogue_of_this_tree_names_every_skill_that_it_has() -> None:

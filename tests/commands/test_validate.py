@@ -141,3 +141,117 @@ def test_a_bar_is_drawn_on_a_terminal_where_there_is_much_to_do(installed: Insta
     assert code == 0
     assert "9/9" in shown
     assert "Nothing is wrong in 9 skills, 9 workflows." in shown.replace("\x1b[32m", "").replace("\x1b[0m", "")
+
+
+LONG = "x" * 200
+UNEXPECTED = "got an unexpected keyword argument"
+
+
+@pytest.mark.parametrize(
+    "line, shown, caret",
+    [
+        (f"raise ValueError('{LONG}')", "raise ValueError('" + "x" * 91 + "…", "^" * 109),
+        (f"x = '{LONG}'; Feild()", "…" + "x" * 99 + "'; Feild()", " " * 103 + "^^^^^"),
+        ("x = '" + "字" * 60 + "'; Feild()", "…" + "字" * 49 + "'; Feild()", " " * 102 + "^^^^^"),
+    ],
+    ids=["cut at its end", "cut in front of the mark", "wide characters"],
+)
+def test_a_caret_stands_under_what_is_shown_of_a_long_line(
+    line: str, shown: str, caret: str, cli: Command, installed: Install
+) -> None:
+    installed("worse", line + "\n")
+    printed = cli("validate", "skills").out.splitlines()
+    assert printed[2:4] == [f"  1 | {shown}", f"    | {caret}"]
+
+
+def test_on_a_narrow_terminal_a_line_is_cut_rather_than_folded(installed: Install) -> None:
+    installed("worse", f"raise ValueError('{LONG}')\n")
+    _, shown = at_terminal("validate", "skills", env={"COLUMNS": "60", "NO_COLOR": "1"})
+    lines = shown.replace("\r", "").splitlines()
+    at = next(at for at, line in enumerate(lines) if line.startswith("  1 | "))
+    assert lines[at : at + 2] == ["  1 | raise ValueError('" + "x" * 35 + "…", "    | " + "^" * 53]
+
+
+@pytest.mark.parametrize("folder", ["skills", ".claude/skills"])
+def test_the_bare_name_of_a_skill_is_told_with_its_path(folder: str, cli: Command, project: Path) -> None:
+    (project / folder / "bug-triage").mkdir(parents=True)
+    shown = cli("validate", "bug-triage")
+    assert (shown.code, shown.out) == (2, "")
+    assert shown.err == (
+        f"lockstep: bug-triage does not exist; did you mean {folder}/bug-triage?\n"
+        "  valid: a folder, a workflow module or an entry script\n"
+        f"  try:   lockstep validate {folder}/bug-triage\n"
+    )
+
+
+def test_a_missing_section_is_told_with_the_line_that_asks(
+    cli: Command, installed: Install, snapshot: SnapshotAssertion
+) -> None:
+    steps = "\nStepDef('one', 'One', PROMPTS['clos'], {'ok': None})"
+    head = "from skills.lib.prompts import read_prompts\nPROMPTS = read_prompts(__file__)\n"
+    script = installed("bad", head + skill.source_of("bad", steps))
+    script.with_name("bad_prompts.md").write_text("## label\nx\n\n## close\ny\n", encoding="utf-8")
+    shown = cli("validate")
+    assert "did you mean 'close'?" in shown.out
+    assert shown.out == snapshot
+
+
+@pytest.mark.parametrize(
+    "line, what",
+    [
+        ("StepDef('one', require=[])", "StepDef has no parameter 'require'; did you mean requires?"),
+        ("StepDef('one', gate=1)", "StepDef has no parameter 'gate'"),
+        ("core.StepDef('one', alow={})", "StepDef has no parameter 'alow'; did you mean allow?"),
+        ("review_loop('x', work='w', pased=None)", "review_loop has no parameter 'pased'; did you mean passed?"),
+        ("Outcome.SKP", "Outcome has no member 'SKP'; did you mean SKIP?"),
+        ("AgentRole.REVIEWER", "AgentRole has no member 'REVIEWER'; did you mean QUALITY_REVIEWER?"),
+        ("from skills.lib.workflow.core import StepDeff", "core has no name 'StepDeff'; did you mean StepDef?"),
+        ("from skills.lib.workflow.types import BARE", "types has no name 'BARE'"),
+        ("requirements.Feild", "requirements has no name 'Feild'; did you mean Field?"),
+        ("from skills.lib.workflow import tyeps", "workflow has no name 'tyeps'; did you mean types?"),
+        ("import skills.lib.workflow.tyeps", "workflow has no module 'tyeps'; did you mean types?"),
+        ("from skills.lib.workflow.core import Outcom", "core has no name 'Outcom'; did you mean Outcome?"),
+        ("Feild('x')", "name 'Feild' is not defined; did you mean Field?"),
+    ],
+)
+def test_a_misspelt_name_is_told_with_the_one_that_is_meant(
+    line: str, what: str, cli: Command, installed: Install
+) -> None:
+    imports = "from skills.lib.workflow import core, requirements, types\n"
+    installed("bad", skill.HEAD + imports + line + "\n")
+    (found,) = json.loads(cli("validate", "--format", "json").out)["findings"]
+    assert found["line"] == skill.HEAD.count("\n") + 2
+    assert found["what"].partition(" (valid: ")[0].removeprefix("skills.lib.").removeprefix("workflow.") == what
+    near = what.partition("did you mean ")[2].rstrip("?")
+    assert found["do"] == (f"write {near}" if near else "take one of the valid names")
+
+
+@pytest.mark.parametrize(
+    "line, valid",
+    [
+        ("Outcome.SKP", "OK, FAIL, SKIP, ITERATE, DEFAULT"),
+        ("Gate('x', bond=3)", "checkpoint, bound"),
+        ("from skills.lib.workflow.requirements import Feild", "Arg, Artifact, Command, Field, TYPES, fill)"),
+    ],
+)
+def test_a_misspelt_name_is_told_with_the_valid_ones(line: str, valid: str, cli: Command, installed: Install) -> None:
+    installed("bad", skill.HEAD + line + "\n")
+    (found,) = json.loads(cli("validate", "--format", "json").out)["findings"]
+    assert f" (valid: {valid}" in found["what"]
+
+
+@pytest.mark.parametrize(
+    "line, what",
+    [
+        ("int(1, 2, 3)", "TypeError: int() takes at most 2 arguments (3 given)"),
+        ("import no_such_package_at_all", "ModuleNotFoundError: No module named 'no_such_package_at_all'"),
+        ("raise AttributeError('odd')", "AttributeError: odd"),
+        ("raise ImportError('odd')", "ImportError: odd"),
+        ("raise TypeError('f() got an unexpected keyword argument')", f"TypeError: f() {UNEXPECTED}"),
+        (f"raise TypeError(\"nobody() {UNEXPECTED} 'x'\")", f"TypeError: nobody() {UNEXPECTED} 'x'"),
+    ],
+)
+def test_an_error_that_is_no_slip_keeps_its_own_words(line: str, what: str, cli: Command, installed: Install) -> None:
+    installed("bad", skill.HEAD + line + "\n")
+    (found,) = json.loads(cli("validate", "--format", "json").out)["findings"]
+    assert (found["what"], found["do"]) == (what, "mend the module; runs are untouched")

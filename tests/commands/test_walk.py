@@ -36,6 +36,27 @@ def test_one_block_can_be_looked_at(cli: Command, installed: Install, snapshot: 
     assert shown.out == snapshot
 
 
+def test_a_block_shows_what_each_value_must_be(cli: Command, installed: Install) -> None:
+    from tests.fixtures.skill import source_of
+
+    specs = """Field('seen', choices=('yes', 'no'), help='whether it is known'),
+        Field('found', 'list', minimum=1, maximum=9), Field('note', required=False),
+        Artifact('proof.json', {'type': 'object'}), Artifact('log.txt'), Command(['true'], timeout=5)"""
+    steps = f"StepDef('one', 'One', 'Do.', {{'ok': None}}, requires=[{specs}])"
+    installed("asks", source_of("asks", steps, "params=[Arg('sure', 'int', minimum=1, maximum=5, step='one')]"))
+    shown = cli("walk", "asks", "--step", "one").out
+    report = [line.strip("│ ").strip() for line in shown.partition("Report")[2].partition("Then")[0].splitlines()]
+    assert [line for line in report if line] == [
+        "seen (one of yes, no): whether it is known",
+        "found (a JSON array of texts with 1 to 9 entries)",
+        "note (a text, optional)",
+        "--sure (a whole number from 1 to 5)",
+        "proof.json (a file that meets its JSON Schema)",
+        "log.txt (a file)",
+        "true (a command that exits 0 within 5 s)",
+    ]
+
+
 def test_a_step_that_is_none_names_the_valid_ones(cli: Command, installed: Install) -> None:
     installed("tour")
     assert "valid: 1 begin, 2 plan" in cli("walk", "tour", "--step", "9").err

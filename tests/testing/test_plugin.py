@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable
 from importlib.metadata import entry_points
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from skills.lib.errors import UsageError
+from skills.lib.testing import any_of, every_transition
 from tests.fixtures.skill import install, source_of
 
 pytest_plugins = ("pytester",)
@@ -137,3 +140,50 @@ def test_a_place_without_a_skill_is_told(suite: Callable[..., pytest.RunResult])
         """
     )
     result.assert_outcomes(passed=1)
+
+
+FIELDS = "topic, depth, begin.summary, plan.mode, dig.confidence, prove.file, close.report, close.extra"
+
+
+@pytest.mark.parametrize(
+    "given, what, valid, nearest",
+    [
+        ({"values": {"severty": "high"}}, "values has 'severty', which no step and no parameter asks for", FIELDS, ""),
+        ({"values": {"sumary": "x"}}, "values has 'sumary'", FIELDS, "summary"),
+        ({"values": {"begin.sumary": "x"}}, "values has 'begin.sumary'", FIELDS, "begin.summary"),
+        ({"values": {"task.result": "x"}}, "values has 'task.result'", FIELDS, ""),
+        ({"files": {"fil": "x"}}, "files has 'fil', which is neither a path nor", "file, a path with / or .", "file"),
+    ],
+)
+def test_a_key_that_no_step_has_a_use_for_is_told(
+    tmp_path: Path, given: dict[str, Any], what: str, valid: str, nearest: str
+) -> None:
+    script = install(tmp_path, "tour")
+    with pytest.raises(UsageError) as told:
+        every_transition(script, **given)
+    assert told.value.what.startswith(what)
+    assert told.value.valid == valid
+    assert told.value.remedy == (f"{nearest} (the nearest name)" if nearest else "")
+
+
+def test_a_misspelt_key_is_seen_when_the_suite_is_run(suite: Callable[..., pytest.RunResult]) -> None:
+    result = suite(
+        """
+        from skills.lib.testing import every_transition
+
+        test_transitions = every_transition("skills/tour", values={"topik": "why"})
+        """
+    )
+    result.assert_outcomes(errors=1)
+    result.stdout.fnmatch_lines(["E *UsageError: values has 'topik', which *", "E     valid: topic, depth, *"])
+
+
+def test_keys_of_parameters_fields_sub_agents_and_paths_are_known(tmp_path: Path) -> None:
+    every_transition(
+        install(tmp_path, "tour"),
+        values={"topic": "why", "begin.summary": "so", "mode": any_of("quick", "full"), "prove.file": "NOTICE"},
+        files={"file": "proof", "NOTICE": "read", "go.mod": "module x", "notes/a": "b"},
+    )
+    every_transition(install(tmp_path, "gated"), values={"task.items": []}, files={"out.txt": "x"})
+    install(tmp_path, "part")
+    every_transition(install(tmp_path, "brood"), values={"result": "seen"})

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import click
 
-from skills.lib.commands.console.options import examples, project_option, run_argument
+from skills.lib.commands.console.options import examples, project_option, resolve_project, run_argument
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.lookup import runs
 from skills.lib.runtime import script
+from skills.lib.workflow.caller import join
 from skills.lib.workflow.state import Run
 
 
@@ -23,7 +24,8 @@ from skills.lib.workflow.state import Run
 def resume(screen: Screen, run_id: str | None, project: str) -> int:
     """Print the block with which RUN goes on; nothing is changed by it.
 
-    Without RUN: the block of the only open run. Where several are open they are listed, each with its command.
+    Without RUN: the block of the only open run. Where several are open they are listed, the last moved first, each with
+    what it is for and its command.
     """
     records = runs.open_records(project) if run_id is None else runs.require_records(project)
     if run_id is not None and records is not None:
@@ -32,12 +34,29 @@ def resume(screen: Screen, run_id: str | None, project: str) -> int:
     if len(opened) == 1:
         return _print_block(opened[0], project)
     if not opened:
-        screen.say(f"No run is open in {project}.")
+        screen.say(
+            f"No run is open in {project}. Runs of another project: lockstep resume --project DIR. "
+            "To begin one: the command in a skill's SKILL.md, and lockstep list shows the skills."
+        )
         return 0
-    screen.say(f"{len(opened)} runs are open. Name the one to go on with:")
-    rows = [[run.workflow, run.status, run.step or "", f"lockstep resume {run.id}"] for run in opened]
-    screen.table(("WORKFLOW", "STATUS", "STEP", "COMMAND"), rows)
+    assert records is not None
+    _list(screen, records, opened, project)
     return 0
+
+
+def _list(screen: Screen, records: runs.Records, opened: list[Run], project: str) -> None:
+    moved = {run.id: records.moved_at(run) for run in opened}
+    here = [] if project == resolve_project(None) else ["--project", project]
+    rows = [
+        [run.workflow, run.status, run.step or "", runs.about(run), runs.ago(moved[run.id]), _command(run, here)]
+        for run in sorted(opened, key=lambda run: -moved[run.id])
+    ]
+    screen.say(f"{len(opened)} runs are open. Name the one to go on with:")
+    screen.table(("WORKFLOW", "STATUS", "STEP", "ABOUT", "MOVED", "COMMAND"), rows)
+
+
+def _command(run: Run, here: list[str]) -> str:
+    return join(["lockstep", "resume", run.id, *here])
 
 
 def _print_block(run: Run, project: str) -> int:

@@ -7,6 +7,8 @@ import click
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.lookup import runs as lookup
+from skills.lib.workflow.caller import join
+from skills.lib.workflow.state import Run
 
 _HEADINGS = ("RUN", "SKILL", "STATUS", "STEP", "TURN", "OPENED", "MOVED")
 
@@ -26,12 +28,12 @@ _HEADINGS = ("RUN", "SKILL", "STATUS", "STEP", "TURN", "OPENED", "MOVED")
 def runs(screen: Screen, everything: bool, skill: str | None, as_json: bool, project: str) -> None:
     """List the runs of a project, the last opened first, with the runs of their sub-agents below them."""
     records = lookup.open_records(project)
+    lookup.check_skill(project, records, skill)
     if records is None:
         if as_json:
             screen.json([])
         screen.say(f"No run was ever opened in {project}: there is no {lookup.ledger_path(project)}.")
         return
-    lookup.check_skill(records, skill)
     roots = [run for run in records.roots() if lookup.is_of(run, skill)]
     shown = [
         (depth, run)
@@ -44,9 +46,12 @@ def runs(screen: Screen, everything: bool, skill: str | None, as_json: bool, pro
     elif shown:
         screen.table(_HEADINGS, [lookup.row(screen, records, depth, run) for depth, run in shown])
     else:
-        screen.say(f"No run {'is recorded' if everything else 'is open'} in {project}." + _hint(everything, records))
+        screen.say(
+            lookup.none_of(skill, project, "recorded" if everything else "open") + _hint(everything, roots, skill)
+        )
 
 
-def _hint(everything: bool, records: lookup.Records) -> str:
-    ended = len(records.roots())
-    return f" {ended} ended: lockstep runs --all" if ended and not everything else ""
+def _hint(everything: bool, roots: list[Run], skill: str | None) -> str:
+    """How to see the runs that ended, where that is all there are."""
+    of = ["--skill", skill] if skill else []
+    return f" {len(roots)} ended: {join(['lockstep', 'runs', '--all', *of])}" if roots and not everything else ""

@@ -22,16 +22,18 @@ from skills.lib.commands.lookup import runs, tally
 def stats(screen: Screen, skill: str | None, as_json: bool, project: str) -> None:
     """Show where agents stumble: by step how often it was entered, repeated and refused, and for what."""
     records = runs.open_records(project)
+    runs.check_skill(project, records, skill)
     if records is None:
         if as_json:
             screen.json([])
         screen.say(f"No run was ever opened in {project}: there is no {runs.ledger_path(project)}.")
         return
-    runs.check_skill(records, skill)
     found = tally.count(records, skill)
     if as_json:
         screen.json([workflow.as_data() for workflow in found])
         return
+    if not found:
+        screen.say(runs.none_of(skill, project, "recorded"))
     for at, workflow in enumerate(found):
         if at:
             screen.print("")

@@ -9,7 +9,7 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import inventory, status_page
+from skills.lib.commands.lookup import inventory, status_page, tested
 from skills.lib.errors import PRINTED, EnvironmentProblem, RefusedError, UsageError
 
 STALE = 1
@@ -34,13 +34,19 @@ def status(screen: Screen, path: str | None, write: bool, check: bool, as_json: 
     """Show which skills under PATH (default: the project's root) are Workflows, and what those hold.
 
     For each: workflows with their steps, gates (review loops, questions to a person), transitions and how many of them
-    a planned walk takes, whether SKILL.md keeps to the specification, whether the graphs are sealed. A catalogue.json
-    in PATH, or in its folder skills, names the skills that there are to be: {"name": "what it is for"}.
+    a test takes (pytest collects the tests under PATH, and runs none), whether SKILL.md keeps to the specification,
+    whether the graphs are sealed. A catalogue.json in PATH, or in its folder skills, names the skills that there are to
+    be: {"name": "what it is for"}.
     """
     if write + check + as_json > 1:
         raise UsageError("--write, --check and --json exclude each other", remedy="give one of them")
     root = os.path.realpath(path) if path else project
-    standings = inventory.take(root)
+    taken = tested.take(root)
+    if taken.problem and (write or check):
+        raise EnvironmentProblem(taken.problem, remedy="mend that; the page is left alone")
+    if taken.problem:
+        screen.say(taken.problem)
+    standings = inventory.take(root, taken)
     if as_json:
         screen.json([one.as_data(root) for one in standings])
         return PRINTED

@@ -11,8 +11,10 @@ from skills.lib.commands.console import findings
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.lookup import checking
+from skills.lib.commands.lookup.skills import FOLDERS
 from skills.lib.errors import BROKEN_SKILL, PRINTED, UsageError
 from skills.lib.runtime import script
+from skills.lib.workflow.caller import join
 from skills.lib.workflow.validation import output
 
 
@@ -45,7 +47,7 @@ def validate(screen: Screen, paths: tuple[str, ...], form: str, seal: bool, stri
     """
     for path in paths:
         if not os.path.exists(path):
-            raise UsageError(f"{path} does not exist", valid="a folder, a workflow module or an entry script")
+            raise _missing(path)
     checked = checking.check(screen, paths or (project,))
     found = checked.findings
     if form == "json":
@@ -66,3 +68,14 @@ def validate(screen: Screen, paths: tuple[str, ...], form: str, seal: bool, stri
             screen.say(f"sealed {os.path.relpath(path)}")
     errors = any(finding.severity == "error" or strict for finding in found)
     return BROKEN_SKILL if errors else PRINTED
+
+
+def _missing(path: str) -> UsageError:
+    """The error for a path that is none; of a skill that is called so the path is told."""
+    what, remedy = f"{path} does not exist", ""
+    for folder in FOLDERS:
+        meant = os.path.join(folder, path)
+        if os.path.isdir(meant):
+            what, remedy = f"{what}; did you mean {meant}?", join(["lockstep", "validate", meant])
+            break
+    return UsageError(what, valid="a folder, a workflow module or an entry script", remedy=remedy)

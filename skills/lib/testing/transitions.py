@@ -11,7 +11,7 @@ import pytest
 
 from skills.lib.errors import UsageError
 from skills.lib.runtime import loading
-from skills.lib.testing import samples
+from skills.lib.testing import given, samples
 from skills.lib.testing.agent import Agent, Taken
 from skills.lib.testing.steering import CannotSteer
 from skills.lib.testing.walks import Walk, every_walk
@@ -48,13 +48,15 @@ def every_transition(
 
     Keys of ``values`` are ``step.field``, or a field's or parameter's name; keys of ``files`` are paths in the project,
     or the name of the field that holds the path. Files that no step asks for are there from the beginning. Raises
-    UsageError where nothing is found at ``where``, Unplannable where a route of a graph cannot be taken at all.
+    UsageError where nothing is found at ``where`` and for a key that no step has a use for, Unplannable where a route
+    of a graph cannot be taken at all.
     """
     here = Path(sys._getframe(1).f_globals.get("__file__", ".")).resolve().parent
+    scripts = [script for place in where for script in entry_scripts(find(place, here))]
+    given.check(scripts, values or {}, files or {})
     cases = [
         pytest.param(script, walk, id=f"{script.stem}: {walk}")
-        for place in where
-        for script in entry_scripts(find(place, here))
+        for script in scripts
         for walk in every_walk(loading.workflow_of_script(str(script)))
     ]
 

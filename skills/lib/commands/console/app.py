@@ -83,8 +83,9 @@ class _Lockstep(click.Group):
     cls=_Lockstep,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     invoke_without_command=True,
-    epilog="Exit codes: 0 done, 2 usage, 3 refused, 4 environment, 5 a skill is broken, 70 a bug of Lockstep, "
-    "130 interrupted. NO_COLOR and FORCE_COLOR are respected.",
+    epilog="Exit codes: 0 done, 1 something is wrong or stale (doctor, status --check), 2 usage, 3 refused, "
+    "4 environment, 5 a skill is broken, 70 a bug of Lockstep, 130 interrupted. NO_COLOR and FORCE_COLOR are "
+    "respected.",
 )
 @click.option("--no-color", is_flag=True, help="Print without colour.")
 @click.version_option(__version__, "--version", message="lockstep %(version)s, protocol 1")

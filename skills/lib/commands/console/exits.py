@@ -11,6 +11,9 @@ from skills.lib.commands.console.screen import clean
 from skills.lib.errors import INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, UsageError, tell
 from skills.lib.runtime import script
 
+# The command that lists what an argument may be, by the argument's name.
+_LISTED = {"run_id": "lockstep runs, which lists them", "skill": "lockstep list, which lists them"}
+
 
 def serve(call: Callable[[], object]) -> int:
     """Call, and return the exit code: what the call returns, or that of the error that it raises.
@@ -50,4 +53,11 @@ def _as_usage(error: click.ClickException) -> UsageError:
         valid = ", ".join(sorted(error.possibilities))
     # What click calls its types is no word of a user's.
     what = error.format_message().rstrip(".").replace(" is not a valid float range", " is not a valid number")
-    return UsageError(f"{path}: {what[:1].lower()}{what[1:]}", valid=valid, remedy=f"{path} --help")
+    return UsageError(f"{path}: {what[:1].lower()}{what[1:]}", valid=valid, remedy=_remedy(error, path))
+
+
+def _remedy(error: click.ClickException, path: str) -> str:
+    """The command that lists what an argument may be, where that is what is missing; and the subcommand's help."""
+    param = error.param if isinstance(error, click.MissingParameter) else None
+    listed = _LISTED.get(param.name or "") if param else None
+    return f"{listed}; or {path} --help" if listed else f"{path} --help"

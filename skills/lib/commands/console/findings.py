@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from skills.lib.commands.console.screen import Screen, one_line
+from rich.cells import cell_len
+
+from skills.lib.commands.console.screen import Screen, clean, one_line
 from skills.lib.workflow.validation.finding import Finding
 
 if TYPE_CHECKING:
@@ -14,7 +17,8 @@ if TYPE_CHECKING:
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow"}
 _SOURCE_LIMIT = 1_000_000
-_WIDTH = 110
+# The cells that an excerpt takes at most, and at least, however narrow the terminal.
+_WIDTH, _NARROWEST = 110, 20
 
 
 def print_findings(screen: Screen, found: Sequence[Finding]) -> None:
@@ -54,24 +58,52 @@ def _print_excerpt(screen: Screen, finding: Finding, sources: dict[str, list[str
     lines = sources[finding.file]
     if not 0 < finding.line <= len(lines):
         return
-    source = lines[finding.line - 1].rstrip().replace("\t", "    ")
-    start, length = _mark(source, finding.where.split(":")[1:])
-    if start + length > _WIDTH:
-        source, length = source[: _WIDTH - 1] + "…", max(1, _WIDTH - start - 1)
+    source = screen.drawable(clean(lines[finding.line - 1].rstrip().replace("\t", "    ")))
     gutter = f"  {finding.line} | "
-    screen.print(screen.styled(gutter, "dim"), source)
-    blank = " " * (len(gutter) - 2) + "| "
-    screen.print(screen.styled(blank, "dim"), " " * start, screen.styled("^" * length, _COLOURS[finding.severity]))
+    width = max(_NARROWEST, min(_WIDTH, screen.out.width - len(gutter))) if screen.terminal else _WIDTH
+    shown, start, end = _shortened(source, *_mark(source, finding), width, screen.drawable("…"))
+    screen.print(screen.styled(gutter, "dim"), shown)
+    blank = " " * (len(gutter) - 2) + "| " + " " * cell_len(shown[:start])
+    caret = "^" * max(1, cell_len(shown[start:end]))
+    screen.print(screen.styled(blank, "dim"), screen.styled(caret, _COLOURS[finding.severity]))
 
 
-def _mark(source: str, names: Sequence[str]) -> tuple[int, int]:
-    """Where the caret stands and how long it is: under what of the place the line names, else under all."""
-    for name in reversed(names):
+def _mark(source: str, finding: Finding) -> tuple[int, int]:
+    """From where to where the caret stands: under what of the place, or of what is said, the line names; else all."""
+    for name in reversed(finding.where.split(":")[1:]):
         for token in (f'"{name}"', f"'{name}'", f"Outcome.{name.upper()}"):
             if name and token in source:
-                return source.index(token), len(token)
-    start = len(source) - len(source.lstrip())
-    return start, max(1, len(source) - start)
+                return source.index(token), source.index(token) + len(token)
+    for name in re.findall(r"'([^']+)'", re.sub(r"`[^`]*`", "", finding.what)):  # quotes inside of code are its own
+        found = re.search(rf"""(?<![\w-])(["']?){re.escape(name)}\1(?![\w-])""", source)
+        if found:
+            return found.span()
+    return len(source) - len(source.lstrip()), len(source)
+
+
+def _shortened(source: str, start: int, end: int, width: int, dots: str) -> tuple[str, int, int]:
+    """As much of a line as there is room for, and from where to where what is marked of it stands there."""
+    if cell_len(source) <= width:
+        return source, start, end
+    room = width - cell_len(dots)
+    if cell_len(source[:end]) <= room or cell_len(source[:start]) < width // 2:
+        shown = _head(source, room)
+        return shown + dots, start, min(end, len(shown))
+    begin = start if cell_len(source[start:]) > room else len(source) - len(_head(source[::-1], room))
+    rest, begun = source[begin:], len(dots) - begin
+    if cell_len(rest) <= room:
+        return dots + rest, start + begun, end + begun
+    shown = dots + _head(rest, room - cell_len(dots))
+    return shown + dots, start + begun, min(end + begun, len(shown))
+
+
+def _head(text: str, cells: int) -> str:
+    """As many characters from the beginning as fit."""
+    for at, character in enumerate(text):
+        cells -= cell_len(character)
+        if cells < 0:
+            return text[:at]
+    return text
 
 
 def _read(file: str) -> list[str]:

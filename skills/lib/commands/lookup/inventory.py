@@ -4,16 +4,19 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from skills.lib.commands.lookup import skills
+from skills.lib.commands.lookup import skills, tested
 from skills.lib.errors import UsageError
 from skills.lib.skillfile import SkillFolder, check_specification, discover
 from skills.lib.testing.walks import Unplannable, every_walk
 from skills.lib.workflow import seal
 from skills.lib.workflow.core import Workflow
 from skills.lib.workflow.types import Person
+
+_Routes = Mapping[str, frozenset[tuple[str, str]]]
 
 CATALOGUE = "catalogue.json"
 # What is told of a skill that no catalogue names, in characters of its description.
@@ -24,8 +27,8 @@ PURPOSE = 100
 class Counted:
     """One workflow module: ``error`` says why it is none, or why its walks cannot be planned.
 
-    A transition is a route of the graph, a step with an outcome. ``tested`` counts those that lie on a walk which
-    ``every_transition`` plans from the entry script; a workflow without one has none.
+    A transition is a route of the graph, a step with an outcome. ``tested`` counts those that a test of the tree takes
+    from the entry script; a workflow without one has none.
     """
 
     file: str
@@ -75,13 +78,17 @@ class Standing:
         }
 
 
-def take(root: str) -> list[Standing]:
-    """Every skill of the catalogue in its order, then those that the tree has besides, by path."""
+def take(root: str, taken: tested.Tested | None = None) -> list[Standing]:
+    """Every skill of the catalogue in its order, then those that the tree has besides, by path.
+
+    ``taken`` is what the tests of the tree take (default: it is looked for).
+    """
     known = catalogue(root)
+    routes = (taken or tested.take(root)).routes
     found = discover(root)
     there = {folder.name for folder in found}
     order = {name: at for at, name in enumerate(known)}
-    standings = [_standing(folder, known.get(folder.name)) for folder in found]
+    standings = [_standing(folder, known.get(folder.name), routes) for folder in found]
     standings += [Standing(name, purpose) for name, purpose in known.items() if name not in there]
     return sorted(standings, key=lambda one: (order.get(one.name, len(order)), one.path or ""))
 
@@ -105,9 +112,9 @@ def catalogue(root: str) -> dict[str, str]:
     return {}
 
 
-def _standing(folder: SkillFolder, purpose: str | None) -> Standing:
+def _standing(folder: SkillFolder, purpose: str | None, routes: _Routes) -> Standing:
     faults = sum(problem.severity == "error" for problem in check_specification(folder.path))
-    counted = tuple(_counted(entry) for entry in skills.load(folder))
+    counted = tuple(_counted(entry, routes) for entry in skills.load(folder))
     return Standing(folder.name, purpose or _purpose(folder), str(folder.path), faults, counted)
 
 
@@ -117,30 +124,32 @@ def _purpose(folder: SkillFolder) -> str:
     return first if len(first) <= PURPOSE else first[: PURPOSE - 1].rstrip() + "…"
 
 
-def _counted(entry: skills.Loaded) -> Counted:
+def _counted(entry: skills.Loaded, routes: _Routes) -> Counted:
     workflow = entry.workflow
     if workflow is None:
         return Counted(entry.file, error=str(entry.error).partition("\n")[0])
-    tested, error = _tested(workflow) if entry.script else (0, f"no entry script beside {os.path.basename(entry.file)}")
+    taken = routes.get(os.path.realpath(entry.script), frozenset()) if entry.script else frozenset()
+    every = {(step.id, outcome.value) for step in workflow.steps for outcome in step.next}
     return Counted(
         entry.file,
         workflow.name,
         len(workflow.steps),
         sum(step.gate is not None for step in workflow.steps),
         sum(isinstance(step.handler, Person) for step in workflow.steps),
-        sum(len(step.next) for step in workflow.steps),
-        tested,
+        len(every),
+        len(every & taken),
         _is_sealed(workflow, entry.file),
-        error,
+        _unwalkable(workflow) if entry.script else f"no entry script beside {os.path.basename(entry.file)}",
     )
 
 
-def _tested(workflow: Workflow) -> tuple[int, str]:
-    """How many routes the planned walks take; none, and why, where they cannot be planned."""
+def _unwalkable(workflow: Workflow) -> str:
+    """Why no walks can be planned that take every route; empty where they can."""
     try:
-        return len({(leg.step, leg.route) for walk in every_walk(workflow) for leg in walk.legs}), ""
+        every_walk(workflow)
     except Unplannable as error:
-        return 0, str(error)
+        return str(error)
+    return ""
 
 
 def _is_sealed(workflow: Workflow, file: str) -> bool:

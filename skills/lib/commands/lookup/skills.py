@@ -5,13 +5,14 @@ from __future__ import annotations
 import contextlib
 import os
 import sys
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from difflib import get_close_matches
 from pathlib import Path
 
 import skills
 from skills.lib.errors import LockstepError, SkillError, UsageError
+from skills.lib.hosts import export
 from skills.lib.runtime import loading
 from skills.lib.skillfile import SkillFolder, discover
 from skills.lib.workflow import seal
@@ -21,6 +22,9 @@ from skills.lib.workflow.types import Dispatch, Gate, Person
 SUFFIX = loading.SUFFIX
 # Where hosts look for the skills of a folder.
 FOLDERS = ("skills", ".claude/skills", ".agents/skills")
+# What a skill is to a project, the first before the next: a copy has its original somewhere else.
+_OWN, _HIDDEN, _COPY, _SHIPPED = range(4)
+_NUMBERS = {2: "two", 3: "three"}
 
 
 @dataclass(frozen=True)
@@ -118,12 +122,38 @@ def folder_of(project: str, name: str, missing_ok: bool = False) -> SkillFolder 
             return found[0]
         raise UsageError(f"{name} is not a skill: it has no SKILL.md", remedy="lockstep list")
     every = find(project)
-    for skill in every:
-        if skill.name == name:
-            return skill
+    named = [skill for skill in every if skill.name == name]
+    if named:
+        return meant(project, name, named)
     if missing_ok:
         return None
     raise unknown(name, [skill.name for skill in every])
+
+
+def meant(project: str, name: str, found: Sequence[SkillFolder]) -> SkillFolder:
+    """The one of several skills that a name means: a project's own before those of hosts, copies and shipped ones.
+
+    UsageError names them all where that does not settle it.
+    """
+    first = min(_distance(project, skill) for skill in found)
+    nearest = [skill for skill in found if _distance(project, skill) == first]
+    if len(nearest) > 1 and first < _COPY:
+        raise UsageError(
+            f"{_NUMBERS.get(len(nearest), len(nearest))} skills are called {name}",
+            valid=", ".join(str(skill.path) for skill in nearest),
+            remedy="give the path of the one that is meant",
+        )
+    return nearest[0]
+
+
+def _distance(project: str, skill: SkillFolder) -> int:
+    """How far a skill is from being the project's own."""
+    path = str(skill.path)
+    if not path.startswith(os.path.join(project, "")):
+        return _SHIPPED
+    if export.is_vendored(path):
+        return _COPY
+    return _HIDDEN if f"{os.sep}." in path.removeprefix(project) else _OWN
 
 
 def unknown(name: str, names: Sequence[str]) -> UsageError:
@@ -133,6 +163,17 @@ def unknown(name: str, names: Sequence[str]) -> UsageError:
     return UsageError(
         f"there is no skill {name!r:.80}", valid=", ".join(sorted(set(names))) or "none found", remedy=remedy
     )
+
+
+def check_name(project: str, name: str, besides: Iterable[str] = ()) -> None:
+    """UsageError, with the nearest name, unless it is a skill's, a workflow's, or one of ``besides``."""
+    every = find(project)
+    names = [skill.name for skill in every]
+    if name in (*names, *besides):
+        return
+    workflows = [entry.workflow.name for skill in every for entry in load(skill, validated=False) if entry.workflow]
+    if name not in workflows:
+        raise unknown(name, [*names, *workflows, *besides])
 
 
 def module_of(path: str) -> str:
@@ -175,14 +216,14 @@ def _at_path(path: str, validated: bool) -> Loaded:
 
 def _by_workflow(project: str, name: str, validated: bool) -> Loaded:
     every = find(project)
-    names = [skill.name for skill in every]
-    for skill in every:
-        for entry in load(skill, validated):
-            if entry.workflow is not None:
-                if entry.workflow.name == name:
-                    return entry
-                names.append(entry.workflow.name)
-    raise unknown(name, names)
+    loaded = [
+        (skill, entry, entry.workflow.name) for skill in every for entry in load(skill, validated) if entry.workflow
+    ]
+    named = [skill for skill, _, workflow in loaded if workflow == name]
+    if not named:
+        raise unknown(name, [*(skill.name for skill in every), *(workflow for _, _, workflow in loaded)])
+    one = meant(project, name, named)
+    return next(entry for skill, entry, workflow in loaded if skill is one and workflow == name)
 
 
 @contextlib.contextmanager

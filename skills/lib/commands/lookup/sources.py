@@ -31,7 +31,7 @@ def shipped() -> dict[str, str]:
 
 def chosen(project: str, names: Sequence[str]) -> dict[str, str]:
     """The folders of the skills of these names or paths; UsageError for an unknown one, or for two of one name."""
-    known = every(project)
+    known = shipped()
     found: dict[str, str] = {}
     for name in names:
         if name in known:

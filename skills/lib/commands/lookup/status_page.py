@@ -12,9 +12,10 @@ FILE = "MIGRATION_STATUS.md"
 SECTION = "skills"
 HEADINGS = ("skill", "purpose", "workflows (steps)", "gates", "transitions tested", "SKILL.md", "sealed")
 MEANING = (
-    "A transition is one route of a graph: a step with an outcome. Tested are those on the walks that\n"
-    "`skills.lib.testing.every_transition` plans from each entry script; a suite that calls it takes every one\n"
-    "of them by the commands that the steps print. Sealed: the workflow ships the proof that its graph is valid."
+    "A transition is one route of a graph: a step with an outcome. Tested are those that a test of this tree takes by\n"
+    "the commands that the steps print: those on the walks of `skills.lib.testing.every_transition`, as pytest\n"
+    "collects them. Whether they pass is for the test run to say. Sealed: the workflow ships the proof that its graph\n"
+    "is valid."
 )
 _NEW = f"""# Migration status
 
@@ -38,7 +39,7 @@ def summary(standings: Sequence[Standing]) -> str:
         f"{there} of {len(standings)} skills are Workflows: {_many(workflows, 'workflow')}, "
         f"{_many(numbers['steps'], 'step')}, {_many(numbers['reviews'], 'review loop')}, "
         f"{_many(numbers['questions'], 'question')} to a person; "
-        f"{numbers['tested']} of {numbers['transitions']} transitions are tested."
+        f"{numbers['tested']} of {numbers['transitions']} transitions are taken by tests."
     )
 
 

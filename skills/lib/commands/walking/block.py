@@ -10,6 +10,8 @@ from rich.panel import Panel
 from rich.text import Text
 
 from skills.lib.commands.console.screen import Screen, clean, one_line
+from skills.lib.workflow import values
+from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.types import Block, Element
 
 WIDTH = 100
@@ -81,7 +83,20 @@ def _records(element: Element) -> Iterator[str]:
         about = spec.attributes
         name = one_line(about.get("flag") or about.get("name") or about.get("path") or about.get("command", ""))
         said = text_of(spec)
-        yield f"  {name}{f': {said}' if said else ''}"
+        yield f"  {name} ({one_line(_expected(spec))}){f': {said}' if said else ''}"
+
+
+def _expected(spec: Element) -> str:
+    """What a value, a file or a command of the step must be, in words."""
+    about = spec.attributes
+    if spec.tag == "artifact":
+        return "a file that meets its JSON Schema" if "schema" in about else "a file"
+    if spec.tag == "check":
+        return f"a command that exits 0 within {about['timeout']} s"
+    low, high = (float(str(about[key])) if key in about else None for key in ("min", "max"))
+    choices = str(about["choices"]).split("|") if "choices" in about else ()
+    field = Field(str(about["name"]), str(about["type"]), choices=choices, minimum=low, maximum=high)
+    return values.expectation(field) + ("" if about.get("required") == "true" else ", optional")
 
 
 def _children(element: Element) -> Iterator[str]:
