@@ -6,6 +6,9 @@ import os
 
 from skills.lib.errors import UsageError
 
+# The folder of a project's ledger where nothing else is said.
+FOLDER = ".lockstep"
+
 
 def project_root(start: str | None = None) -> str:
     """The nearest folder from ``start`` (default: the working directory) up that has .lockstep or .git, else it."""
@@ -22,7 +25,7 @@ def project_root(start: str | None = None) -> str:
 
 def home(project: str) -> str:
     """The folder of the ledger and its companions: LOCKSTEP_HOME (a relative one in the project), else .lockstep."""
-    return os.path.join(project, os.environ.get("LOCKSTEP_HOME") or ".lockstep")
+    return os.path.join(project, os.environ.get("LOCKSTEP_HOME") or FOLDER)
 
 
 def cache() -> str:

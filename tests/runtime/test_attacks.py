@@ -90,13 +90,15 @@ def test_items_of_a_target_that_is_there_no_more_are_still_verified(skill: Skill
     assert sent_back.step == "work"
 
     again = leave(agent, sent_back, "next", files=["one"])
-    [reviewer] = again.children
-    shown = agent.run_command(reviewer.command)
-    assert shown.context["items"] == "- x (MUST, whole): it holds\n- x.2 (MUST, whole): the second file is right"
-    alone = leave(agent, shown, "done", items=[item("x", "PASS")])
+    assert [child.target for child in again.children] == ["one", "two"]
+    shown = agent.run_command(again.children[1].command)
+    assert shown.context["items"] == "- x (MUST, whole): the second file is right"
+    assert "the step does not name it any more" in shown.words("DO")
+    alone = leave(agent, shown, "done", items=[item("y", "PASS")])
     assert (alone.exit_code, alone.code) == (3, "other-items")
-    both = leave(agent, shown, "done", items=[item("x", "PASS"), item("x.2", "FAIL")])
-    assert agent.follow(agent.run_command(both.next)).step == "work"
+    leave(agent, shown, "done", items=[item("x", "FAIL")])
+    last = leave(agent, agent.run_command(again.children[0].command), "done", items=[item("x", "PASS")])
+    assert agent.follow(agent.run_command(last.next)).step == "work"
 
 
 def test_the_successor_of_a_lost_reviewer_makes_the_review(skill: Skill) -> None:
@@ -126,6 +128,77 @@ def test_open_findings_are_not_accepted_for_a_placeholder(skill: Skill) -> None:
     assert asked.kind == "waiting"
     with pytest.raises(AssertionError, match="--reason still stands as a placeholder"):
         agent.answer(asked, "accept", "FILL_reason")
+
+
+JUDGES = {
+    "first": (
+        'StepDef("judge", "Judge", "Judge.", {Outcome.OK: "tell"}, requires=[Field("items", "items")]), '
+        'StepDef("tell", "Tell", "Tell.", {Outcome.OK: None}, requires=[Field("summary")])'
+    ),
+    "asked": (
+        'StepDef("judge", "Judge", "Judge.", {Outcome.OK: "look"}, requires=[Field("items", "items")]), '
+        'StepDef("look", "Look", "Look.", {Outcome.OK: "tell"}, requires=[Field("items", "items")]), '
+        'StepDef("tell", "Tell", "Tell.", {Outcome.OK: None}, person("Fine?", ["yes"]), requires=[Field("summary")])'
+    ),
+    **{
+        kind: f'StepDef("judge", "Judge", "Judge.", {{Outcome.OK: None}}, requires=[Field("items", "{kind}")])'
+        for kind in ("json", "list", "text")
+    },
+}
+
+
+def judged(tmp_path: Path, project: Path, kind: str) -> Agent:
+    """An agent of a skill whose reviewers walk a script of that kind."""
+    name = f"judged{kind}"
+    steps = LOOP.replace(", bound={bound}", f', reviewer=Dispatch("quality-reviewer", script="{name}part.py")')
+    entry = install(tmp_path, name, source_of(name, steps))
+    for file in install(tmp_path / "part", f"{name}part", source_of(f"{name}part", JUDGES[kind])).parent.glob("*.py"):
+        file.rename(entry.parent / file.name)
+    return Agent(entry, project)
+
+
+@pytest.mark.parametrize("kind", ["first", "asked"])
+def test_the_last_items_that_a_reviewers_script_recorded_count(tmp_path: Path, project: Path, kind: str) -> None:
+    agent = judged(tmp_path, project, kind)
+    review = agent.follow(agent.open())
+    end = agent.follow(agent.run_command(review.children[0].command), items=[item("leak", "FAIL")])
+    if kind == "asked":
+        end = agent.follow(agent.follow(end, items=[item("leak", "FAIL", "nothing leaks")]), summary="one leak")
+        end = agent.follow(end, answer="yes")
+    else:
+        end = agent.follow(end, summary="one leak")
+    sent_back = agent.follow(agent.run_command(end.next))
+    check = {"first": "it holds", "asked": "nothing leaks"}[kind]
+    assert sent_back.context == {"d.findings": f"- leak (MUST) {check}: it does not"}
+
+
+@pytest.mark.parametrize(
+    "kind, given",
+    [
+        ("json", {"leak": "FAIL"}),
+        ("json", [3]),
+        ("json", []),
+        ("list", ["leak"]),
+        ("text", "a leak"),
+    ],
+)
+def test_what_is_no_list_of_items_counts_as_none(tmp_path: Path, project: Path, kind: str, given: object) -> None:
+    agent = judged(tmp_path, project, kind)
+    review = agent.follow(agent.open())
+    end = agent.follow(agent.run_command(review.children[0].command), items=given)
+    sent_back = agent.follow(agent.run_command(end.next))
+    assert sent_back.step == "work"
+    assert sent_back.context["d.findings"].endswith("not reviewed: the reviewer recorded no items")
+
+
+def test_items_that_were_recorded_as_json_count_and_must_be_those_asked_for(tmp_path: Path, project: Path) -> None:
+    agent = judged(tmp_path, project, "json")
+    work = agent.open()
+    for given, finding in (("leak", "it does not"), ("other", "not reviewed: the reviewer recorded no items")):
+        review = agent.follow(work)
+        end = agent.follow(agent.run_command(review.children[0].command), items=[item(given, "FAIL")])
+        work = agent.follow(agent.run_command(end.next))
+        assert work.context == {"d.findings": f"- leak (MUST) it holds: {finding}"}
 
 
 # Reported values

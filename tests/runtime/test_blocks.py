@@ -11,7 +11,7 @@ import pytest
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block, filled
 from skills.lib.testing.calls import InProcess
-from tests.fixtures.deviations import standing
+from tests.fixtures.deviations import assert_refused, standing
 from tests.fixtures.skill import install, source_of
 
 Factory = Callable[[str], Agent]
@@ -196,3 +196,64 @@ def test_a_step_left_for_want_of_iterations_says_so_ahead_of_the_next(agent: Fac
     assert block.step == "choose"
     assert block.words("NOTICE") == "dig was left because its 3 iterations were used up, not because it was done."
     assert "used up" not in tour.follow(block, outcome="skip").text
+
+
+LIMITED = (
+    'StepDef("work", "Work", "Work.", {Outcome.OK: "ask", Outcome.ITERATE: "work"}, max_iterations=2,'
+    ' when={Outcome.OK: "done", Outcome.ITERATE: "again"}),'
+    'StepDef("ask", "Ask", "Ask.", {Outcome.OK: "last", Outcome.FAIL: "work"},'
+    ' person("Enough?", {"yes": "ok", "no": "fail"})),'
+    'StepDef("last", "Last", "Stop.", {Outcome.OK: None})'
+)
+
+
+def test_a_limit_is_told_where_a_person_is_asked_and_where_the_loop_is_asked_for(tmp_path: Path, project: Path) -> None:
+    limited = Agent(install(tmp_path, "limitedask", source_of("limitedask", LIMITED)), project)
+    again = limited.follow(limited.open(), outcome="iterate")
+    assert "iteration 2 of at most 2" in again.words("STATE")
+    back = again.next.replace("--step next", "--step work").replace(" --outcome FILL_outcome", "")
+    refused = assert_refused(limited, back, "wrong-outcome", again.run)
+    assert refused.why == "work ended with ok for want of iterations (its limit is 2), which leads to ask, not to work."
+    ask = limited.follow(again, outcome="iterate")
+    assert ask.kind == "waiting"
+    assert ask.notices == ["work was left because its 2 iterations were used up, not because it was done."]
+    beyond = limited.follow(ask, answer="no")
+    assert beyond.words("STATE") == "limitedask: step 1 of 3, iteration 3."
+    assert beyond.notices == []
+
+
+def test_what_two_reviews_found_is_shown_to_the_step_that_both_sent_back(tmp_path: Path, project: Path) -> None:
+    steps = (
+        'StepDef("work", "Work", "Work.", {Outcome.OK: "a-review"}),'
+        '*review_loop("a", work="work", passed="b-review"), *review_loop("b", work="work", passed="last"),'
+        'StepDef("last", "Last", "Stop.", {Outcome.OK: None})'
+    )
+    agent = Agent(install(tmp_path, "twoloops", source_of("twoloops", steps)), project)
+
+    def judged(review: Block, status: str) -> Block:
+        check = {"id": "x", "scope": "", "check": review.step, "severity": "MUST", "status": status, "finding": "no"}
+        last = agent.follow(agent.run_command(review.children[0].command), items=[check])
+        return agent.follow(agent.run_command(last.next))
+
+    work = judged(judged(agent.follow(agent.open()), "PASS"), "FAIL")
+    assert work.context == {"b.findings": "- x (MUST) b-review: no"}
+    work = judged(agent.follow(work), "FAIL")
+    assert work.context == {"a.findings": "- x (MUST) a-review: no", "b.findings": "- x (MUST) b-review: no"}
+    work = judged(agent.follow(work), "PASS")
+    assert judged(work, "PASS").step == "last"
+
+
+def test_a_placeholder_is_bare_only_where_no_choice_needs_quotes(tmp_path: Path, project: Path) -> None:
+    fields = 'Field("mode", choices=["as is", "new"]), Field("size", choices=["small", "large"])'
+    steps = (
+        f'StepDef("one", "One", "Do.", {{Outcome.OK: "d-review"}}, requires=[{fields}]),'
+        '*review_loop("d", work="one", passed=None, bound=1)'
+    )
+    agent = Agent(install(tmp_path, "quoted", source_of("quoted", steps)), project)
+    one = agent.open()
+    assert one.next.endswith("--record mode='FILL_mode' --record size=FILL_size")
+    review = agent.follow(one, mode="as is", size="small")
+    found = {"id": "x", "scope": "", "check": "c", "severity": "MUST", "status": "FAIL", "finding": "no"}
+    last = agent.follow(agent.run_command(review.children[0].command), items=[found])
+    waiting = agent.follow(agent.run_command(last.next))
+    assert waiting.words("ANSWER").endswith(" --reason 'FILL_reason' -- 'FILL_answer'")

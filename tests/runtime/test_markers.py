@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 import shlex
 import sys
 from collections.abc import Callable
@@ -72,6 +74,62 @@ def test_a_marker_that_cannot_be_written_is_rather_missing_than_old(agent: Facto
     plan = tour.follow(block, summary="seen")
     assert (plan.exit_code, plan.step) == (0, "plan")
     assert markers.read(str(tour.project), block.run) is None
+
+
+@pytest.mark.req("H-02")
+@pytest.mark.parametrize("name", ["../../../victim/f", "/{}/victim/f", "..", "a/b", ""])
+def test_a_name_that_is_no_runs_id_is_no_place(tmp_path: Path, name: str) -> None:
+    project, victim = tmp_path / "project", tmp_path / "victim" / "f"
+    (project / ".lockstep" / "open" / "a").mkdir(parents=True)
+    for path in (victim, project / ".lockstep" / "open" / "a" / "b"):
+        path.parent.mkdir(exist_ok=True)
+        path.write_text("precious")
+    name = name.format(tmp_path)
+    markers.write(str(project), name, {"run": name})
+    markers.remove(str(project), name)
+    assert victim.read_text() == (project / ".lockstep" / "open" / "a" / "b").read_text() == "precious"
+    assert [path.name for path in victim.parent.iterdir()] == ["f"]
+
+
+MARKER: dict[str, object] = {
+    **dict.fromkeys(("run", "workflow", "project", "python", "script", "step", "title", "status", "next"), "x"),
+    "turn": 1,
+    "tools": [],
+    "parent": None,
+}
+
+
+@pytest.mark.req("H-02")
+def test_a_folder_of_markers_that_is_a_link_is_left_alone(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "notes.txt").write_text("precious")
+    (tmp_path / ".lockstep").mkdir()
+    (tmp_path / ".lockstep" / "open").symlink_to(victim)
+    markers.write(str(tmp_path), "abc", MARKER)
+    markers.remove(str(tmp_path), "notes.txt")
+    assert {path.name: path.read_text() for path in victim.iterdir()} == {"notes.txt": "precious"}
+
+
+@pytest.mark.req("H-02")
+@pytest.mark.parametrize("kind", ["device", "file", "pipe", "folder", "large", "deep"])
+def test_what_is_no_small_file_of_its_own_is_no_marker(tmp_path: Path, kind: str) -> None:
+    place = tmp_path / ".lockstep" / "open" / "abc"
+    place.parent.mkdir(parents=True)
+    place.write_text(json.dumps(MARKER))
+    assert markers.read(str(tmp_path), "abc") == MARKER
+    place.rename(tmp_path / "elsewhere")
+    if kind == "device":
+        place.symlink_to("/dev/zero")
+    elif kind == "file":
+        place.symlink_to(tmp_path / "elsewhere")
+    elif kind == "pipe":
+        os.mkfifo(place)
+    elif kind == "folder":
+        place.mkdir()
+    else:
+        place.write_text(json.dumps({**MARKER, "title": "x" * 5_000_000}) if kind == "large" else "[" * 500_000)
+    assert markers.read(str(tmp_path), "abc") is None
 
 
 @pytest.mark.parametrize("tools", [["read", "shell(git)", "shell"], "read", []])

@@ -206,6 +206,14 @@ def test_a_skill_that_moved_goes_on(tmp_path: Path, project: Path) -> None:
     assert agent.follow(dig, confidence="high").step == "choose"
 
 
+def test_a_project_that_is_the_ledger_s_folder_is_not_ignored_as_a_whole(library: Path, project: Path) -> None:
+    (project / "README").write_text("a project\n", encoding="utf-8")
+    shell = Shell("/", {"LOCKSTEP_HOME": "."})
+    block = shell(f"{PYTHON} {script(library, 'tour')} --step 1 --topic why --project {project}")
+    assert (block.step, (project / "runs.db").is_file()) == ("begin", True)
+    assert not (project / ".gitignore").exists()
+
+
 def test_a_relative_home_stands_in_the_project(library: Path, project: Path, tmp_path: Path) -> None:
     shell = Shell(tmp_path, {"LOCKSTEP_HOME": "records"})
     block = shell(f"{PYTHON} {script(library, 'tour')} --step 1 --topic why --project {project}")

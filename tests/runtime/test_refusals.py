@@ -281,6 +281,22 @@ def test_an_ended_run_is_refused(tour: Agent, begun: Block) -> None:
     assert (refused.exit_code, refused.code) == (3, "run-ended")
 
 
+def test_a_report_that_goes_with_current_is_told_where_it_belongs(tour: Agent, begun: Block) -> None:
+    command = edited(filled(begun.next, {"summary": "slow"}), step="current")
+    refused = assert_refused(tour, command, "skipped-step", begun.run)
+    assert refused.why == "--step current only shows begin; what it reports is given with the step that it leads to."
+    assert assert_way_on(tour, refused, summary="slow").step == "plan"
+
+
+@pytest.mark.parametrize(
+    "step, words", [("current", "this one reports something"), ("plan", "this one asks for another")]
+)
+def test_a_report_without_a_turn_is_told_what_is_amiss(tour: Agent, begun: Block, step: str, words: str) -> None:
+    command = edited(filled(begun.next, {"summary": "slow"}).replace(" --turn 1", ""), step=step)
+    refused = assert_refused(tour, command, "no-turn", begun.run)
+    assert refused.why == f"Without --turn a command can only show the present step, and {words}."
+
+
 def test_a_run_parameter_cannot_be_changed_on_the_way(tour: Agent, begun: Block) -> None:
     command = filled(begun.next, {"summary": "slow"})
     refused = assert_refused(tour, f"{command} --topic 'another thing'", "fixed-parameter", begun.run)
@@ -354,9 +370,10 @@ def test_of_several_open_runs_the_last_moved_is_shown_first(tour: Agent, begun: 
     tour.follow(begun, summary="slow")
     command = begun.next.partition(" --run")[0] + f" --project {tour.project} --topic 'what it costs'"
     refused = assert_refused(tour, command, "no-run")
-    assert [run in choice for run, choice in zip((begun.run, other.run), refused.valid, strict=True)] == [True, True]
-    assert "the last moved first" in refused.why
-    assert "--step 1" in refused.why.partition("To open another: ")[2]
-    assert refused.why.endswith("--topic 'what it costs'")
+    *runs, opening = refused.valid
+    assert [run in choice for run, choice in zip((begun.run, other.run), runs, strict=True)] == [True, True]
+    assert refused.why.endswith("each open run of this skill, the last moved first; its last opens another.")
+    assert "--step 1" in opening
+    assert opening.endswith("--topic 'what it costs'")
     shown = assert_way_on(tour, refused)
     assert (shown.step, shown.run) == ("plan", begun.run)

@@ -228,7 +228,7 @@ def test_a_question_at_the_terminal_is_not_answered_by_the_agent(tmp_path: Path,
 def test_items_are_kept_as_they_were_judged(gated: Agent) -> None:
     gate = after(gated, 1, item(), item("SHOULD", "TODO", "b"))
     review = gated.state(gate.run).reviews["design"]
-    assert json.loads(json.dumps(review["items"][1])) == {**item("SHOULD", "TODO", "b"), "owner": 1}
+    assert json.loads(json.dumps(review["items"][1])) == {**item("SHOULD", "TODO", "b"), "owner": 1, "target": "form"}
     assert (review["iteration"], review["status"]) == (1, "fail")
 
 
@@ -250,3 +250,32 @@ def test_all_faults_of_reported_items_are_told_at_once(gated: Agent) -> None:
     refused = gated.run_command(filled(child.next, {"items": "fine"}))
     assert "items is not JSON" in refused.why
     assert '"severity": "MUST|SHOULD|COULD"' in refused.why
+
+
+PARTS = (
+    'StepDef("work", "Work", "Do a part.", {Outcome.OK: "d-review"}),'
+    '*review_loop("d", work="work", passed="more", bound=1),'
+    'StepDef("more", "More", "Look.", {Outcome.OK: None, Outcome.ITERATE: "work"}, max_iterations=3,'
+    ' when={Outcome.OK: "it was the last part", Outcome.ITERATE: "a part is left"})'
+)
+
+
+@pytest.mark.req("W-10")
+def test_after_a_checkpoint_passed_the_next_review_of_it_is_a_first_one(tmp_path: Path, project: Path) -> None:
+    parts = Agent(install(tmp_path, "parts", source_of("parts", PARTS)), project)
+    work = parts.open()
+    for part, status in (("one", "PASS"), ("two", "FAIL"), ("three", "PASS")):
+        review = parts.follow(work)
+        assert "iteration 1 of 5, first review" in review.words("STATE")
+        child = parts.run_command(review.children[0].command)
+        assert child.context == {}
+        last = parts.follow(child, items=[item(status=status, name=part)])
+        assert parts.run_command(review.next + " --qr-iteration 2").code == "forged-verdict"
+        gate = parts.run_command(review.next + " --qr-iteration 1")
+        assert f"iteration 1 of 1, reviewed, verdict {status.lower()}" in gate.words("STATE")
+        more = parts.follow(gate)
+        if status == "FAIL":
+            more = parts.answer(more, "accept", "it can stay")
+        if part != "three":
+            work = parts.follow(more, outcome="iterate")
+    assert [one["id"] for one in parts.state(last.run.partition(".")[0]).reviews["d"]["items"]] == ["three"]

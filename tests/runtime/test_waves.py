@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import pytest
 
+from skills.lib.ledger import Ledger
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block
 from skills.lib.testing.transitions import check_walk
 from skills.lib.testing.walks import every_walk
 from skills.lib.workflow.core import Workflow
+from skills.lib.workflow.state import Run
 from tests.fixtures.deviations import assert_refused
 
 Factory = Callable[[str], Agent]
@@ -118,6 +121,27 @@ def test_so_many_sub_agents_work_at_once(waves: Agent, monkeypatch: pytest.Monke
     then = waves.run_command(end.next)
     assert [bool(child.command) for child in then.children] == [False, True]
     assert waves.run_command(waves.finish(then.children[1].command).next).step == "ask"
+
+
+def test_no_more_sub_agents_work_at_once_than_may_though_they_begin_together(
+    waves: Agent, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCKSTEP_AGENTS", "1")
+    wave = waves.follow(waves.open(), areas=["a", "b"])
+    first = wave.children[0].command
+    second = first.replace(f"{wave.run}.1", f"{wave.run}.2")
+    commit, meanwhile = Ledger.commit, [second]
+
+    def begun_between(*words: Any, **named: Any) -> Run:
+        if meanwhile:
+            assert waves.run_command(meanwhile.pop()).kind == "step"
+        return commit(*words, **named)
+
+    monkeypatch.setattr(Ledger, "commit", begun_between)
+    refused = waves.run_command(first)
+    assert (refused.exit_code, refused.code) == (3, "agents-busy")
+    assert f"{wave.run}.2" in refused.why
+    assert [waves.state(f"{wave.run}.{number}").status for number in (1, 2)] == ["pending", "open"]
 
 
 @pytest.mark.parametrize("number", ["many", "0", "-1", "1.5", " 2", "9" * 5000], ids=lambda number: number[:5])

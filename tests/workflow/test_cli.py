@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import shlex
 from itertools import permutations
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from skills.lib.errors import UsageError
 from skills.lib.workflow import cli
+from skills.lib.workflow.caller import Caller
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Arg, Field
+from skills.lib.workflow.state import Run
 from skills.lib.workflow.types import Outcome
 
 WORKFLOW = Workflow(
@@ -67,12 +72,63 @@ def test_a_value_may_look_like_a_flag() -> None:
     assert parsed("--step", "1", "--record", "a=").records == {"a": ""}
 
 
-def test_a_parameter_of_a_step_may_be_recorded() -> None:
-    assert parsed("--step", "2", "--record", "max_depth=3").params == {"max_depth": "3"}
+@pytest.mark.parametrize("flag", ["-h", "--help", "--version"])
+def test_help_is_asked_for_where_a_flag_stands(flag: str) -> None:
+    assert parsed("--step", "1", "--answer", flag).answer == flag
+    assert parsed("--step", "1", "--topic", flag).params == {"topic": flag}
+    with pytest.raises(cli.HelpRequested):
+        parsed("--step", "1", "--topic", "x", flag)
+
+
+VALUES = st.one_of(
+    st.sampled_from(
+        ["", "-h", "--help", "-1", "--", "--run", "-", "=", "a=b", "'", '"', "\n", "a\rb", "$(x)`y`", "\\"]
+    ),
+    st.text(st.characters(exclude_categories=["Cs", "Cc"]), max_size=40),
+    st.lists(st.sampled_from(["-", "'", '"', "=", " ", "\n", "\t", "h", "\\", "!", "#", "~"]), max_size=12).map(
+        "".join
+    ),
+)
+
+
+@given(VALUES, VALUES, VALUES)
+def test_what_is_printed_is_read_back(topic: str, recorded: str, answer: str) -> None:
+    caller = Caller("/a python", "/a/script.py", "/a project")
+    run = Run(id="k3f9q2mx", script="/a/script.py", turn=7)
+    words = ["--topic", topic, "--record", f"a={recorded}", "--answer", answer]
+    python, script, *arguments = shlex.split(caller.step("one", run, *words))
+    assert (python, script) == ("/a python", "/a/script.py")
+    read = cli.parse(WORKFLOW, arguments)
+    assert (read.step, read.run, read.turn, read.project) == ("one", "k3f9q2mx", 7, "/a project")
+    assert (read.params, read.records, read.answer) == ({"topic": topic}, {"a": recorded}, answer)
+    begun = cli.parse(WORKFLOW, shlex.split(caller.start("--topic", topic))[2:])
+    assert (begun.step, begun.params) == ("1", {"topic": topic})
+
+
+@pytest.mark.parametrize("account", ["lost", "replace"])
+@pytest.mark.parametrize(
+    "words",
+    [
+        ["--record", "a=1"],
+        ["--outcome", "ok"],
+        ["--answer", "yes"],
+        ["--qr-status", "pass"],
+        ["--qr-iteration", "1"],
+        ["--qr-fail=false"],
+        ["--max-depth", "2"],
+    ],
+)
+def test_who_accounts_for_a_sub_agent_reports_nothing_else(account: str, words: list[str]) -> None:
+    child = [f"--{account}", "k3f9q2mx.1", "--reason", "it hangs", "--run", "k3f9q2mx", "--turn", "2", "--step", "next"]
+    assert getattr(parsed(*child, "--topic", "x"), account) == "k3f9q2mx.1"
+    with pytest.raises(UsageError) as told:
+        parsed(*child, *words)
+    assert f"--{account} " in told.value.what
+    assert f" {words[0].partition('=')[0]} " in told.value.what
 
 
 @pytest.mark.parametrize(
-    "given, step",
+    "asked, step",
     [
         ("1", "one"),
         ("2", "two"),
@@ -83,14 +139,14 @@ def test_a_parameter_of_a_step_may_be_recorded() -> None:
         ("01", "one"),
     ],
 )
-def test_a_step_is_an_id_a_position_or_a_word(given: str, step: str) -> None:
-    assert cli.step_id(WORKFLOW, given) == step
+def test_a_step_is_an_id_a_position_or_a_word(asked: str, step: str) -> None:
+    assert cli.step_id(WORKFLOW, asked) == step
 
 
-@pytest.mark.parametrize("given", ["0", "3", "three", "One", "", " one", "one\n", "²", None])
-def test_an_unknown_step_names_the_valid_ones(given: str | None) -> None:
+@pytest.mark.parametrize("asked", ["0", "3", "three", "One", "", " one", "one\n", "²", None])
+def test_an_unknown_step_names_the_valid_ones(asked: str | None) -> None:
     with pytest.raises(UsageError) as told:
-        cli.step_id(WORKFLOW, given)
+        cli.step_id(WORKFLOW, asked)
     assert told.value.valid == "1 one, 2 two, next, done, current"
     assert told.value.exit_code == 2
 

@@ -6,6 +6,7 @@ import os
 import time
 
 from skills.lib.errors import LedgerError
+from skills.lib.paths import FOLDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,6 +49,7 @@ class Database:
         self.home = home
         self.path = os.path.join(home, FILE)
         self._connection: Connection | None = None
+        self._refuse_links()
         marked = os.path.exists(os.path.join(home, MARKER))
         there = os.path.exists(self.path)
         if marked and not there:
@@ -112,11 +114,17 @@ class Database:
             remedy=f"{lead}move its folder aside to begin anew, or set LOCKSTEP_HOME to another folder",
         )
 
+    def _refuse_links(self) -> None:
+        """A cloned project may bring links, which SQLite would write through: only the folder itself may be one."""
+        for name in (FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal", MARKER, ".gitignore"):
+            if os.path.islink(os.path.join(self.home, name)):
+                raise self.broken(f"cannot be used: {name} is a link")
+
     def _make_home(self) -> None:
         try:
             os.makedirs(self.home, mode=0o700, exist_ok=True)
             ignore = os.path.join(self.home, ".gitignore")
-            if not os.path.exists(ignore):
+            if not os.path.exists(ignore) and self._is_own():
                 with open(ignore, "w", encoding="ascii") as file:
                     file.write("*\n")
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
@@ -125,6 +133,10 @@ class Database:
                 f"the ledger's folder {self.home} cannot be made: {error.strerror}",
                 remedy="set LOCKSTEP_HOME to a folder that can be written",
             ) from error
+
+    def _is_own(self) -> bool:
+        """Whether the folder is the ledger's alone: a home may have other things in it, and be the project."""
+        return os.path.basename(self.home) == FOLDER or not os.listdir(self.home)
 
     def _connect(self) -> None:
         try:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from skills.lib import compact_json
+from skills.lib import compact_json, markers
 from skills.lib.compact_json import digest
 from skills.lib.ledger.database import Database
 from skills.lib.workflow.state import Run
@@ -22,6 +22,7 @@ _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 _RUNS = "SELECT id, workflow, parent, status, version, data, sum FROM runs"
 _OPEN = "workflow=? AND parent IS NULL AND status IN ('open','waiting')"
 _OPEN_IDS = "SELECT id FROM runs WHERE workflow=? AND parent IS NULL AND status IN ('open','waiting')"
+_AT_WORK = "SELECT id FROM runs WHERE parent=? AND status IN ('open','waiting') ORDER BY id"
 # A row whose listing does not agree with its content would be passed over by a condition on its columns.
 _ODD = """SELECT id FROM runs WHERE instr(data, '"status":"' || status || '"') = 0
     OR (workflow NOT GLOB '*[^a-zA-Z0-9._-]*' AND instr(data, '"workflow":"' || workflow || '"') = 0)
@@ -103,6 +104,10 @@ class Ledger:
             raise self.database.broken(f"is damaged: run {odd[0][0]!r:.40} is not listed as what it is")
         return self.every_run(_OPEN, (workflow,))
 
+    def at_work(self, parent: str) -> list[str]:
+        """The ids of the sub-agents of a run that have begun and not ended."""
+        return [run_id for (run_id,) in self.database.rows(_AT_WORK, (parent,))]
+
     def last_moves(self) -> dict[str, int]:
         """The number of the last event of each run that is no refusal; the higher, the later."""
         return dict(self.database.rows("SELECT run, max(seq) FROM events WHERE kind<>'refused' GROUP BY run"))
@@ -122,11 +127,13 @@ class Ledger:
         actor: str,
         definition: dict[str, Any] | None = None,
         beside: Sequence[Run] | None = None,
+        siblings: Sequence[str] | None = None,
     ) -> Run:
         """Record a move in one transaction and return the run as it stands; Stale if the run moved meanwhile.
 
         ``before`` is None for a run that is not in the ledger yet; ``beside`` then holds the open runs of its workflow
-        that the decision to open it was made on, and another one that appeared since makes it Stale.
+        that the decision to open it was made on, and another one that appeared since makes it Stale. ``siblings`` are
+        the sub-agents that were at work when this one was let begin, and others there are make it Stale too.
         """
         run = move.run
         made = [self._child(run, run.born + at, spec) for at, spec in enumerate(move.create, 1)]
@@ -135,6 +142,8 @@ class Ledger:
         self.database.execute("BEGIN IMMEDIATE")
         try:
             if beside is not None and self._open_ids(run.workflow) != {other.id for other in beside}:
+                raise Stale
+            if siblings is not None and self.at_work(run.parent or "") != list(siblings):
                 raise Stale
             if definition is not None:
                 self._keep_definition(after.fingerprint, definition)
@@ -226,6 +235,8 @@ class Ledger:
 
     def _run(self, row: Any) -> Run:
         *fields, total = row
+        if not markers.is_id(str(fields[0])):  # it would be a part of paths: whoever wrote the file can compute sums
+            raise self.database.broken(f"is damaged: {fields[0]!r:.40} is no run's id")
         try:
             if total == digest(fields):
                 run = Run(**compact_json.loads(fields[5]))

@@ -42,6 +42,13 @@ def abandon(desk: Desk, run_id: str, reason: str) -> list[Run]:
         return gone
 
 
+def with_those_below(desk: Desk, move: Move) -> Move:
+    """The move that gives up on sub-agents, with the end of those that they started in their turn."""
+    below = [one for child, _ in move.end for run in desk.ledger.runs([child]) for one in _unfinished(desk, run)]
+    end = (*move.end, *[(one.id, "abandoned") for one in below])
+    return Move(move.run, move.kind, move.detail, move.create, end)
+
+
 def _unfinished(desk: Desk, run: Run) -> list[Run]:
     found: list[Run] = []
     for child in desk.ledger.runs(run.children):

@@ -91,7 +91,7 @@ class Desk:
         if isinstance(move, Refusal):
             from skills.lib.runtime import refusing
 
-            return refusing.opening(self, workflow, move, parameters)
+            return refusing.opening(self, workflow, move, parameters, new)
         while True:
             try:
                 return self._open(workflow, move, new)
@@ -101,10 +101,10 @@ class Desk:
     def _open(self, workflow: Workflow, move: Move, new: bool) -> Reply:
         beside = self._use_ledger(create=True).open_runs(workflow.name)
         others = [other for other in beside if not is_of_another_project(other, self.caller.project)]
-        twins = [] if new else [other for other in others if _is_twin(other, move.run)]
+        twins = [] if new else [other for other in others if self._is_twin(other, move.run)]
         for twin in twins:
             if twin.turn == 1:
-                return self.show(workflow, twin, self._others(twin, others))
+                return self.show(workflow, self._placed(twin), self._others(twin, others))
         if twins:
             from skills.lib.runtime import refusing
 
@@ -169,8 +169,7 @@ class Desk:
             from skills.lib.runtime import refusing
 
             return refusing.other_workflow(self, workflow, run, asked)
-        if run.script != self.caller.script and not run.spec.get("script") and not os.path.exists(run.script):
-            run = run.changed(script=self.caller.script)  # the skill was moved: what is printed now names its new place
+        run = self._placed(run)
         request = cli.resolve(workflow, request)
         if run.ended and run.status in ("lost", "replaced"):
             from skills.lib.runtime import refusing
@@ -201,6 +200,10 @@ class Desk:
             return refusing.refuse(self, workflow, run, decision, asked)
         if isinstance(decision, Repeat):
             return self.show(workflow, run, notices)
+        if decision.end:
+            from skills.lib.runtime import abandoning
+
+            decision = abandoning.with_those_below(self, decision)
         moved = self.ledger.commit(run, decision, self.actor)
         for gone, _ in decision.end:
             markers.remove(self.caller.project, gone)
@@ -208,8 +211,22 @@ class Desk:
 
     def _is_of_another_workflow(self, workflow: Workflow, run: Run) -> bool:
         if run.turn == 0:
-            return run.script != self.caller.script  # a sub-agent's, whose workflow is known when it begins
+            # A sub-agent's, whose workflow is known when it begins.
+            return self.caller.place_of(run.script) != self.caller.script
         return run.workflow != workflow.name
+
+    def _placed(self, run: Run) -> Run:
+        """The run with its script where that is now; what is printed then, and who reads the ledger, finds it there."""
+        # A workflow is known by its name wherever it is; a sub-agent's task would be served by any script.
+        script = self.caller.place_of(run.script) if run.parent else self.caller.script_of(run)
+        if run.ended or script in ("", run.script):
+            return run
+        placed = self.ledger.commit(run, _moved(run, script), "script")
+        for child in self.ledger.runs(run.children):
+            place = self.caller.place_of(child.script)
+            if not child.ended and place not in ("", child.script):
+                self.ledger.commit(child, _moved(child, place), "script")
+        return placed
 
     def _adopt(self, workflow: Workflow, run: Run) -> Run:
         """Go on with a definition that changed where it no longer matters to the run."""
@@ -251,10 +268,16 @@ class Desk:
             if not run.ended:
                 # The graph at hand may be in no file: one that was made at run time.
                 served = self._served if self._served and self._served.name == run.workflow else None
-                return document.next_command(served or loading.workflow_of_script(run.script), run, self.caller)
+                script = self.caller.script_of(run)
+                return document.next_command(served or loading.workflow_of_script(script), run, self.caller)
         except LockstepError:
             pass
         return self.caller.step("current", run, turn=False)
+
+    def _is_twin(self, other: Run, run: Run) -> bool:
+        """Whether a run was opened as this one is; on its first turn, one of another definition was not."""
+        same = other.params == run.params and self.caller.script_of(other) == run.script
+        return same and (other.turn > 1 or other.fingerprint == run.fingerprint)
 
     def _others(self, run: Run, others: Sequence[Run]) -> list[Element]:
         notices = [
@@ -291,13 +314,15 @@ def is_of_another_project(run: Run, project: str) -> bool:
     if run.project == project:
         return False
     real = os.path.realpath
-    return real(run.project) != real(project) and real(paths.home(run.project)) == real(paths.home(project))
+    if real(run.project) == real(project) or not os.path.isdir(run.project):
+        return False
+    # A relative LOCKSTEP_HOME may name the ledger of another project, which has it where a ledger is without that.
+    own = (paths.home(run.project), os.path.join(run.project, paths.FOLDER))
+    return real(paths.home(project)) in [real(home) for home in own]
 
 
-def _is_twin(other: Run, run: Run) -> bool:
-    """Whether a run was opened as this one is; on its first turn, one of another definition was not."""
-    same = other.params == run.params and other.script == run.script
-    return same and (other.turn > 1 or other.fingerprint == run.fingerprint)
+def _moved(run: Run, script: str) -> Move:
+    return Move(run.changed(script=script), "skill-moved", {"script": script})
 
 
 def _only_looks(request: Request, run: Run) -> bool:

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import os
 
-from skills.lib import paths
+from skills.lib import compact_json, paths
 from skills.lib.errors import REFUSED
 from skills.lib.ledger import database
 from skills.lib.runtime.desk import Reply, is_of_another_project
 from skills.lib.workflow import document, values
+from skills.lib.workflow.caller import quote
 from skills.lib.workflow.decision import Refusal
-from skills.lib.workflow.refused import asked_for, refused_document
+from skills.lib.workflow.refused import asked_for, printed, refused_document
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,34 +22,46 @@ if TYPE_CHECKING:
     from skills.lib.workflow.core import Workflow
     from skills.lib.workflow.state import Request, Run
 
-# How long a parameter may be that a refused opening gives back in the command that goes on.
-TOLD = 1_000
+# How much of parameters a refused opening gives back in the command that goes on: of each, and of all.
+TOLD, TOLD_TOGETHER = 1_000, 2_000
+# How many sub-agents are listed for an agent that lost its run, and how much of what each is for.
+LISTED, ABOUT = 8, 80
 # After these the step's sub-agents are still to be seen to: the present block lists them with their commands.
 _SHOWN = ("unaccounted-child", "unknown-child", "child-ended")
 
 
 def refuse(
-    desk: Desk, workflow: Workflow, run: Run | None, refusal: Refusal, asked: Request | str, next_line: str = ""
+    desk: Desk,
+    workflow: Workflow,
+    run: Run | None,
+    refusal: Refusal,
+    asked: Request | str,
+    next_line: str | None = None,
+    shows: bool = True,
 ) -> Reply:
-    """Refuse what was ``asked``; without a ``next_line`` the run's own next command goes on."""
+    """Refuse what was ``asked``; where no ``next_line`` is given the run's own next command goes on.
+
+    ``shows`` is whether the run's present block can still be printed.
+    """
     words = asked if isinstance(asked, str) else asked_for(asked)
     show = ""
     if run is not None and not run.ended:
         show = desk.caller.step("current", run, turn=False)
-        if not next_line:
-            shows = run.status == "pending" or refusal.code in _SHOWN
-            next_line = show if shows else document.next_command(workflow, run, desk.caller)
-        if next_line == show:
+        if next_line is None:
+            looks = run.status == "pending" or refusal.code in _SHOWN
+            next_line = show if looks else document.next_command(workflow, run, desk.caller)
+        if next_line == show or not shows:
             show = ""
     if run is not None:
         detail = {"code": refusal.code, "why": refusal.why, "asked": words, "evidence": list(refusal.evidence)}
         desk.ledger.note(run.id, run.turn, "refused", desk.actor, {**detail, "step": run.step})
-    return Reply(refused_document(workflow, run, refusal, words, next_line, show), REFUSED, run, workflow)
+    return Reply(refused_document(workflow, run, refusal, words, next_line or "", show), REFUSED, run, workflow)
 
 
-def opening(desk: Desk, workflow: Workflow, refusal: Refusal, given: Mapping[str, Any]) -> Reply:
-    """Refuse to open a run with the parameters that were given."""
-    return refuse(desk, workflow, None, refusal, "--step 1", _start_line(desk, workflow, given))
+def opening(desk: Desk, workflow: Workflow, refusal: Refusal, given: Mapping[str, Any], new: bool) -> Reply:
+    """Refuse to open a run with the parameters that were given; those that fit are given back where they may do."""
+    again = _start_line(desk, workflow, given, new, kept=refusal.code != "bad-targets")
+    return refuse(desk, workflow, None, refusal, "--step 1", again)
 
 
 def twin(desk: Desk, workflow: Workflow, other: Run) -> Reply:
@@ -64,8 +77,14 @@ def twin(desk: Desk, workflow: Workflow, other: Run) -> Reply:
 def changed_definition(desk: Desk, workflow: Workflow, run: Run, changed: Sequence[str], asked: Request) -> Reply:
     """Refuse to go on with a graph that was changed where it matters to the run."""
     why = f"The workflow was changed under this run: {'; '.join(changed)}. Put it back, or begin a new run."
-    refusal = Refusal("definition-changed", why)
-    return refuse(desk, workflow, run, refusal, asked, _start_line(desk, workflow, new=True))
+    anew = _start_line(desk, workflow, run.params, new=True)
+    if run.parent:
+        why = (
+            f"The workflow was changed under this sub-agent's run: {'; '.join(changed)}. Where it cannot be put back, "
+            f"stop here and tell your orchestrator to start another in its place: --replace {run.id}."
+        )
+        anew = ""
+    return refuse(desk, workflow, run, Refusal("definition-changed", why), asked, anew, shows=False)
 
 
 def other_project(desk: Desk, workflow: Workflow, run: Run, asked: Request) -> Reply:
@@ -97,34 +116,83 @@ def unknown_run(desk: Desk, workflow: Workflow, asked: Request) -> Reply:
 
 
 def _lost(desk: Desk, workflow: Workflow, refusal: Refusal, asked: Request) -> Reply:
-    commands = [desk.caller.step("current", other, turn=False) for other in _known_runs(desk, workflow)]
-    opening = _start_line(desk, workflow, asked.params)
-    if not commands:
+    """Refuse an agent that has lost its run. Where sub-agents are at work it may be any of them: there is no NEXT."""
+    opening = _start_line(desk, workflow, asked.params, asked.new)
+    known = _known_runs(desk, workflow)
+    brood = _sub_agents(desk, known, asked)
+    if not known and not brood:
         return refuse(desk, workflow, None, refusal, asked, opening)
-    why = f"{refusal.why} The runs of this skill that are open are shown by the commands below"
-    why += ", the last moved first." if len(commands) > 1 else "."
-    why += f" To open another: {opening}"
-    return refuse(desk, workflow, None, Refusal(refusal.code, why, tuple(commands)), asked, commands[0])
+    commands = [desk.caller.step("current", other, turn=False) for other in known]
+    order = ", the last moved first" if len(known) > 1 else ""
+    if not brood:
+        why = f"{refusal.why} VALID has the command of each open run of this skill{order}; its last opens another."
+        return refuse(desk, workflow, None, Refusal(refusal.code, why, (*commands, opening)), asked, commands[0])
+    why = (
+        f"{refusal.why} Sub-agents are at work, so take the command of your own run from VALID: first those of the "
+        f"sub-agents, each with what it is for, then those of the open runs of this skill{order}, then one "
+        "that opens another run. If none is yours, stop and say so."
+    )
+    if len(brood) > LISTED:
+        why += f" {len(brood) - LISTED} more sub-agents are not listed."
+    lines = [f"{document.child_command(child, desk.caller)}  # {_about(child)}" for child in brood[:LISTED]]
+    return refuse(desk, workflow, None, Refusal(refusal.code, why, (*lines, *commands, opening)), asked, "")
+
+
+def _about(child: Run) -> str:
+    """A sub-agent's run and what it is for, on one line: it stands behind its command, as a comment of the shell."""
+    task = " ".join((child.spec.get("target") or child.spec.get("task") or "").split())
+    return f"sub-agent {child.id}, {child.status}" + (f": {document.clipped(task, ABOUT)}" if task else "")
+
+
+def _sub_agents(desk: Desk, known: Sequence[Run], asked: Request) -> list[Run]:
+    """The sub-agents at work of these runs, and those of this script; nearest to what was asked for first."""
+    if not _has_ledger(desk):
+        return []
+    roots = {run.id for run in known}
+    family = (asked.run or "").rpartition(".")[0]
+    found = [
+        child
+        for child in desk.ledger.every_run("parent IS NOT NULL AND status IN ('pending','open','waiting')")
+        if child.id.partition(".")[0] in roots
+        or (desk.caller.place_of(child.script) == desk.caller.script and not _is_elsewhere(desk, child))
+    ]
+    numbers = {child.id: [int(part) for part in child.id.split(".")[1:]] for child in found}
+    return sorted(found, key=lambda child: (child.parent != family, child.id.partition(".")[0], numbers[child.id]))
 
 
 def _known_runs(desk: Desk, workflow: Workflow) -> list[Run]:
     """The open runs of the workflow in this project, the last moved first."""
-    there = os.path.exists(os.path.join(paths.home(desk.caller.project), database.FILE))
-    if not there:
+    if not _has_ledger(desk):
         return []
     moves = desk.ledger.last_moves()
     known = sorted(desk.ledger.open_runs(workflow.name), key=lambda run: -moves.get(run.id, 0))
-    return [run for run in known if not is_of_another_project(run, desk.caller.project)]
+    return [run for run in known if not _is_elsewhere(desk, run)]
 
 
-def _start_line(desk: Desk, workflow: Workflow, given: Mapping[str, Any] | None = None, new: bool = False) -> str:
-    """The command that opens a run, with what was given and fits; a placeholder for what else is required."""
-    words, missing = [], ""
+def _is_elsewhere(desk: Desk, run: Run) -> bool:
+    return is_of_another_project(run, desk.caller.project)
+
+
+def _has_ledger(desk: Desk) -> bool:
+    return os.path.exists(os.path.join(paths.home(desk.caller.project), database.FILE))
+
+
+def _start_line(
+    desk: Desk, workflow: Workflow, given: Mapping[str, Any], new: bool | None = False, kept: bool = True
+) -> str:
+    """The command that opens a run, with what was given and fits; a placeholder for what else is required or given.
+
+    Where it is not ``kept``, each of the parameters that were given is to be filled in anew.
+    """
+    words, missing, room = [], "", TOLD_TOGETHER
     for arg in workflow.run_params():
-        value = (given or {}).get(arg.name)
-        is_short = isinstance(value, str) and len(value) <= TOLD and not values.is_secret(arg.name)
-        if is_short and values.fits(arg, str(value)):
-            words += [arg.flag, str(value)]
-        elif arg.required or value is not None:
+        value = given.get(arg.name)
+        text = value if isinstance(value, str) or value is None else compact_json.readable(value)
+        size = printed(quote(text or ""))
+        fits = size <= min(TOLD, room) and kept and not values.is_secret(arg.name)
+        if text is not None and fits and values.fits(arg, text):
+            words += [arg.flag, text]
+            room -= size
+        elif arg.required or text is not None:
             missing += f" {arg.flag} {document.placeholder(arg)}"
     return desk.caller.start(*words, *(["--new"] if new else [])) + missing

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from skills.lib import paths
+from skills.lib import markers, paths
 from skills.lib.errors import BUG, INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, UsageError, tell
 from skills.lib.workflow import cli, context, document
 from skills.lib.workflow.caller import Caller, lockstep_command
@@ -94,16 +94,16 @@ def render_reply(reply: Reply, desk: Desk) -> str:
     workflow, run = reply.workflow, reply.run
     assert workflow is not None
     text = render(workflow, reply.element)
-    if len(text) <= document.BLOCK_LIMIT or run is None or reply.rebuild is None:
+    if len(text) <= document.BLOCK_LIMIT or run is None or reply.rebuild is None or not markers.is_id(run.id):
         return text
     folder = os.path.join(paths.home(desk.caller.project), "context", run.id)
     spill: dict[str, str] = {}
     # The longest first, and no more than it takes: each file is one more that the agent must open.
-    for source, name, value in sorted(context.shown_values(workflow, run), key=lambda found: -len(found[2])):
+    for key, _, _, value in sorted(context.shown_values(workflow, run), key=lambda found: -len(found[3])):
         if len(text) <= document.BLOCK_LIMIT or len(value) <= context.WORTH_A_FILE:
             break
-        spill[f"{source}.{name}"] = os.path.join(folder, f"{run.turn}-{source}.{name}.txt")
-        _write(spill[f"{source}.{name}"], value)
+        spill[key] = os.path.join(folder, f"{run.turn}-{key}.txt")
+        _write(spill[key], value)
         text = render(workflow, reply.rebuild(spill))
     return text
 

@@ -31,6 +31,8 @@ if TYPE_CHECKING:
 
 # How many reports are tried where a check of the step refuses one: a refusal changes nothing.
 TRIES = 20
+# A section of plain text ends where another begins in the first column.
+_NOTICE = re.compile(r"^NOTICE:\n(?:(?: .*)?\n)*", re.MULTILINE)
 
 
 @dataclass(frozen=True)
@@ -144,10 +146,10 @@ class Agent:
     def answer(self, block: Block, answer: str, reason: str = "") -> Block:
         """Answer as a person at a terminal, and run the command that shows where the run then stands."""
         from skills.lib.runtime.desk import Desk
-        from skills.lib.workflow.caller import Caller
+        from skills.lib.workflow.caller import Caller, lockstep_command
         from skills.lib.workflow.state import Request
 
-        desk = Desk(Caller(sys.executable, self.script, str(self.project)), "person")
+        desk = Desk(Caller(sys.executable, self.script, str(self.project), lockstep_command()), "person")
         request = Request("next", run=block.run, turn=block.turn, answer=answer, reason=reason or None)
         try:
             reply = desk.advance(self.workflow, block.run, request)
@@ -173,20 +175,25 @@ class Agent:
         return self.run_command(filled(block.words("DISPATCH/lost"), {"child": child, "reason": reason}))
 
     def _read_text(self, command: str, block: Block) -> Block:
-        """The block that a plain text stands for, once it is seen to be just that block's text."""
+        """The block that a plain text stands for, once it is seen to be just that block's text.
+
+        Notices are left out of both: some are printed once, on opening, and others tell of what passes.
+        """
         from skills.lib.runtime.desk import Desk
-        from skills.lib.workflow.caller import Caller
+        from skills.lib.workflow.caller import Caller, lockstep_command
         from skills.lib.workflow.formatters import text, xml
 
         script = shlex.split(command)[1]
         found = re.search(r"\brun (?P<run>[a-z0-9.]+)\b", block.text.partition("\n")[0])
         assert found is not None, block.text
-        desk = Desk(Caller(sys.executable, script, str(self.project)))
+        desk = Desk(Caller(sys.executable, script, str(self.project), lockstep_command()))
         try:
             element = desk.state(self._workflow_of(script), found["run"]).element
         finally:
             desk.close()
-        assert block.text == text.render(element) + "\n"
+        shown = [part for part in element.children if not isinstance(part, Element) or part.tag != "NOTICE"]
+        element = Element(element.tag, element.attributes, *shown, prose=element.prose)
+        assert _NOTICE.sub("", block.text) == text.render(element) + "\n"
         return Block(block.exit_code, xml.render(element) + "\n", block.errors)
 
     def _take(self, block: Block, leg: Leg, onward: Sequence[Leg]) -> Block:
@@ -212,14 +219,16 @@ class Agent:
     def _dispatch(self, block: Block, leg: Leg, onward: Sequence[Leg]) -> Block:
         """Play the sub-agents, and take the parent's command from what the last of them printed."""
         verdict = _verdict(self.workflow, leg, onward)
-        last = block
-        for child in block.children:
-            last = self.finish(child.command, verdict)
-        again = self.run_command(block.show or show_again(block))
+        last = again = block
+        while commands := [child.command for child in again.children if child.command]:
+            for command in commands:
+                last = self.finish(command, verdict)
+            again = self.run_command(block.show or show_again(block))  # it may have held commands back
         assert last.next == again.next, "the last sub-agent gives another command than the parent's block"
         step = self.workflow.step(leg.step)
         if verdict == "fail" and not step.checkpoint and not self._failed(block):
-            raise CannotSteer(f"no sub-agent of {leg.step} can fail")
+            remedy = Steering(self.workflow, self.given, self.text, self.script).remedy(block)
+            raise CannotSteer(f"{self.workflow.name}: no sub-agent of {leg.step} fails. {remedy}")
         return again
 
     def _failed(self, block: Block) -> bool:
@@ -233,7 +242,7 @@ class Agent:
         # At the bound, a fail first puts the question to a person.
         step = workflow.step(leg.step)
         wanted = None if step.gate or step.asks_later else leg
-        steering = Steering(workflow, self.given, self.text)
+        steering = Steering(workflow, self.given, self.text, run.script or self.script)
         for command in islice(steering.commands(block, run, wanted, verdict, brood), TRIES):
             self._write_artifacts(block, command, workflow)
             after = self.run_command(command)

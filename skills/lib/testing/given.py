@@ -34,6 +34,16 @@ def check(scripts: Sequence[Path], values: Mapping[str, Any], files: Mapping[str
             raise _unknown(what, key, [*artifacts, "a path with / or ."], [*artifacts])
 
 
+def of_sub_agents(script: str, step: StepDef) -> list[str]:
+    """The fields that the sub-agents of a step are asked for; ``script`` is the entry script of its workflow."""
+    if not isinstance(step.handler, Dispatch):
+        return []
+    entry = Path(script).parent / step.handler.script if step.handler.script else None
+    workflow = loading.workflow_of_script(str(entry)) if entry else _of_a_task(step)
+    params = {arg.name for arg in workflow.run_params()}
+    return [name for name in dict.fromkeys(_fields(workflow)) if name not in params]
+
+
 def _unknown(what: str, key: str, valid: Sequence[str], near: Sequence[str]) -> UsageError:
     close = get_close_matches(key, [*valid, *near], 1)
     error = UsageError(what, valid=", ".join(valid), remedy=f"{close[0]} (the nearest name)" if close else "")

@@ -6,14 +6,15 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from skills.lib.errors import LockstepError
+from skills.lib.testing import given as asked
 from skills.lib.testing import samples
 from skills.lib.testing.blocks import filled
 from skills.lib.workflow import cli, engine
 from skills.lib.workflow.decision import Move
-from skills.lib.workflow.types import Outcome
+from skills.lib.workflow.types import Dispatch, Outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from skills.lib.testing.blocks import Block
     from skills.lib.testing.walks import Leg
@@ -27,12 +28,18 @@ class CannotSteer(AssertionError):
 
 
 class Steering:
-    """Chooses the values of one workflow's reports; ``given`` are the author's, by ``step.field`` or field."""
+    """Chooses the values of one workflow's reports; ``given`` are the author's, by ``step.field`` or field.
 
-    def __init__(self, workflow: Workflow, given: Mapping[str, Any], text: samples.Text = samples.plain) -> None:
+    ``script`` is the workflow's entry script: beside it stand those of its sub-agents.
+    """
+
+    def __init__(
+        self, workflow: Workflow, given: Mapping[str, Any], text: samples.Text = samples.plain, script: str = ""
+    ) -> None:
         self._workflow = workflow
         self._given = given
         self._text = text
+        self._script = script
 
     def values(self, block: Block, verdict: str = "pass") -> dict[str, list[Any]]:
         """What may be reported on leaving the block's step, by field, the most ordinary first."""
@@ -80,8 +87,20 @@ class Steering:
         wanted = f"to take {leg}" if leg else "to go on"
         raise CannotSteer(
             f"{self._workflow.name}: nothing that was tried makes step {block.step} {wanted}; it came to: "
-            f"{'; '.join(tried[:5])}. Give values={{'{block.step}.<field>': …}} that do"
+            f"{'; '.join(tried[:5])}. {self.remedy(block)}"
         )
+
+    def remedy(self, block: Block) -> str:
+        """What an author can give, so that the step ends otherwise."""
+        if block.specs:
+            return f"Give {_values(f'{block.step}.{spec.name}' for spec in block.specs)} that do"
+        step = self._workflow.step(block.step)
+        if not isinstance(step.handler, Dispatch):
+            return "What decides was given before it: by another step's values, or by a parameter's"
+        reported = f"give {_values(asked.of_sub_agents(self._script, step))} that do"
+        targets = step.handler.targets
+        more = f", or another number of targets by {targets!r}" if isinstance(targets, str) else ""
+        return f"What decides is reported by its sub-agents: {reported}{more}"
 
     def _is_given(self, step: str, name: str) -> bool:
         return f"{step}.{name}" in self._given or name in self._given
@@ -102,6 +121,11 @@ class Steering:
             return str(getattr(decision, "why", "a repeat"))
         outcome = decision.detail.get("outcome")  # none where a question is put first
         return "" if leg is None or _is(step, leg, outcome) else f"outcome {outcome}"
+
+
+def _values(names: Iterable[str]) -> str:
+    """The argument ``values`` with these keys."""
+    return "values={" + ", ".join(f"{name!r}: …" for name in names) + "}"
 
 
 class _Trusting:

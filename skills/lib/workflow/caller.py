@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from skills.lib.workflow.state import Run
 
+_SCRIPTS = f"{os.sep}scripts{os.sep}"
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
 
 
@@ -57,9 +58,26 @@ class Caller(Value):
         """The path of another script of the skill, given relative to this script's folder."""
         return os.path.normpath(os.path.join(os.path.dirname(self.script), script))
 
-    def step(self, step: str, run: Run, *words: str, turn: bool = True, script: str | None = None) -> str:
+    def script_of(self, run: Run) -> str:
+        """The script that walks a run: its own, or where that has moved to with this script."""
+        return self.place_of(run.script) or self.script
+
+    def place_of(self, script: str) -> str:
+        """Where a script is now: a skill moves with its folder, which may be renamed; empty where it is not found."""
+        if not script or script == self.script or os.path.exists(script):
+            return script
+        skill, mark, _ = self.script.rpartition(_SCRIPTS)
+        was, _, below = script.rpartition(_SCRIPTS)
+        beside = os.path.join(os.path.dirname(skill), os.path.basename(was))
+        places = [f"{folder}{_SCRIPTS}{below}" for folder in (beside, skill)] if mark and below else []
+        for place in (*places, self.beside(os.path.basename(script))):
+            if os.path.exists(place):
+                return place
+        return ""
+
+    def step(self, step: str, run: Run, *words: str, turn: bool = True) -> str:
         """The command that asks for ``step`` in ``run``, with further words as arguments."""
-        arguments = [self.python, script or run.script or self.script, "--step", step, "--run", run.id]
+        arguments = [self.python, self.script_of(run), "--step", step, "--run", run.id]
         if turn:
             arguments += ["--turn", str(run.turn)]
         return join([*arguments, "--project", self.project, *words])
@@ -71,6 +89,11 @@ class Caller(Value):
     def look(self, step: str) -> str:
         """The command that prints ``step`` without a ledger."""
         return join([self.python, self.script, "--step", step, "--project", self.project, "--stateless"])
+
+    def answer(self, run: Run, reason: bool) -> str:
+        """The command with which a person answers at a terminal; an answer that begins with a dash stands behind --."""
+        told = " --reason 'FILL_reason'" if reason else ""
+        return f"{self.person('answer', run.id)}{told} -- 'FILL_answer'"
 
     def person(self, *words: str) -> str:
         """A ``lockstep`` command for a person at a terminal in this project."""

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from skills.lib.workflow import quality, values
+from skills.lib.workflow import values
+from skills.lib.workflow.context import WORTH_A_FILE
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.decision import Decision, Move, Refused, Repeat
 from skills.lib.workflow.requirements import Field, fill
 from skills.lib.workflow.texts import VALUE_LIMIT
-from skills.lib.workflow.types import Dispatch, ItemStatus, Outcome, QRStatus, Severity, is_word
+from skills.lib.workflow.types import Dispatch, Outcome, QRStatus, is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,9 +18,11 @@ if TYPE_CHECKING:
     from skills.lib.workflow.state import Request, Run
 
 TASK = "task"
+# How long a free-form task with its context may be before the values in it stand in CONTEXT instead.
+TOLD_LIMIT = 5_000
 
 
-def specs(run: Run, step: StepDef, computed: Sequence[Any] = ()) -> list[dict[str, Any]]:
+def specs(workflow: Workflow, run: Run, step: StepDef, computed: Sequence[Any] = ()) -> list[dict[str, Any]]:
     """What each child of ``step`` is given, in order; ``computed`` is what a targets function returned.
 
     None where there is no target and the step may be skipped; ValueError where the targets cannot be dispatched.
@@ -28,36 +31,88 @@ def specs(run: Run, step: StepDef, computed: Sequence[Any] = ()) -> list[dict[st
     assert isinstance(dispatch, Dispatch)
     checkpoint = step.checkpoint
     pairs = _assignments(run, step, dispatch, computed)
-    shares = _shares((run.reviews.get(checkpoint or "") or {}).get("items", []), len(pairs))
-    given = {**run.params, **run.recorded}
+    present, shares = len(pairs), []
+    if checkpoint:
+        from skills.lib.workflow import sharing
+
+        targets = [target for target, _ in pairs]
+        shares = sharing.shares(run.reviews.get(checkpoint), targets, bool(dispatch.targets))
+        pairs += [(target, dispatch.task) for target, _ in shares[present:]]
+    given = _known(workflow, run)
     made = []
     for at, (target, task) in enumerate(pairs, 1):
         fields = {**given, "target": target}
+        told = _told(dispatch, task, fields)
         spec: dict[str, Any] = {
             "agent": dispatch.agent.value,
             "number": at,
             "step": step.id,
             "title": step.title,
             "script": dispatch.script,
-            "task": fill(task, fields),
+            "task": fill(task, told),
             "target": target,
-            "context": fill(dispatch.context, fields),
-            "params": {name: _kept(fill(value, fields)) for name, value in dispatch.params.items()},
+            "context": fill(dispatch.context, told),
+            "params": _params(step, dispatch, fields) if dispatch.script else {},
             "model": dispatch.model,
         }
+        if not dispatch.script:
+            cut = {name: value for name, value in fields.items() if told[name] is not value}
+            spec.update(
+                {name: more for name, more in (("values", cut), ("forbidden", list(workflow.forbidden))) if more}
+            )
         if checkpoint:
             spec["checkpoint"] = checkpoint
-            spec["items"] = shares[at - 1]
+            spec["items"] = shares[at - 1][1]
+            if at > present:
+                spec["gone"] = True
         elif Outcome.FAIL in step.next:
             spec["verdict"] = True
         made.append(spec)
     return made
 
 
-def _kept(value: str) -> str:
-    """A parameter that its sub-agent's run can be opened with, however much was filled in."""
-    over = len(value) > VALUE_LIMIT
-    return f"{value[: VALUE_LIMIT - 100]} … ({len(value):,} characters)" if over else value
+def _known(workflow: Workflow, run: Run) -> dict[str, Any]:
+    """What may stand in a task, by name; what was not given or recorded is an empty text."""
+    fields = {
+        f"{step.id}.{spec.name}": "" for step in workflow.steps for spec in step.requires if isinstance(spec, Field)
+    }
+    given = {**fields, **run.params, **run.recorded}
+    return {name: "" if value is None else value for name, value in given.items()}
+
+
+def _told(dispatch: Dispatch, task: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What is put into a free-form task: the values, or where one stands that would make it too long."""
+    told = dict(fields)
+    if dispatch.script:
+        return told
+    named = [name for name in fields if f"{{{name}}}" in task or f"{{{name}}}" in dispatch.context]
+    for name in sorted(named, key=lambda name: -len(fill(f"{{{name}}}", fields))):
+        long = len(fill(task, told)) + len(fill(dispatch.context, told)) > TOLD_LIMIT
+        if not long or len(fill(f"{{{name}}}", fields)) <= WORTH_A_FILE:
+            break
+        told[name] = f"[{name}: it stands in CONTEXT]"
+    return told
+
+
+def _params(step: StepDef, dispatch: Dispatch, fields: Mapping[str, Any]) -> dict[str, str]:
+    """The parameters that a sub-agent's run is opened with; ValueError for one that no run could be opened with.
+
+    A text that is too long is cut; a parameter that stands for nothing but a value that was not recorded is left out.
+    """
+    params = {}
+    for name, template in dispatch.params.items():
+        value = fields.get(template[1:-1], template) if template[:1] == "{" and template[-1:] == "}" else template
+        text = fill(template, fields)
+        if template and not text.strip():
+            continue
+        over = f"{len(text):,} characters"
+        what = f"step {step.id} gives its sub-agents {name} as {template}: "
+        if values.is_placeholder(text, name):
+            raise ValueError(f"{what}{text[:80]!r} begins as a placeholder does that is still to be filled in")
+        if len(text) > VALUE_LIMIT and not isinstance(value, str):
+            raise ValueError(f"{what}a value of {over}, and {VALUE_LIMIT:,} are kept; record a shorter one")
+        params[name] = text if len(text) <= VALUE_LIMIT else f"{text[: VALUE_LIMIT - 100]} … ({over})"
+    return params
 
 
 def _assignments(run: Run, step: StepDef, dispatch: Dispatch, computed: Sequence[Any]) -> list[tuple[str, str]]:
@@ -84,26 +139,6 @@ def _assignments(run: Run, step: StepDef, dispatch: Dispatch, computed: Sequence
     return pairs
 
 
-def _shares(items: Sequence[Mapping[str, Any]], reviewers: int) -> list[list[dict[str, str]]]:
-    """The items that each reviewer verifies again, unjudged: its own, and those of a reviewer that is there no more.
-
-    One who never split a review off (it was lost) has nothing to verify again: its successor makes the first review.
-    """
-    shares: list[dict[str, dict[str, str]]] = [{} for _ in range(reviewers)]
-    for item in items:
-        if item.get("unsplit"):
-            continue
-        share = shares[(item["owner"] - 1) % reviewers]
-        given = {name: item[name] for name in ("id", "scope", "check", "severity")}
-        # Two reviewers may have called different items the same.
-        at = 1
-        while given["id"] in share:
-            at += 1
-            given["id"] = f"{item['id'][:60]}.{at}"
-        share[given["id"]] = given
-    return [list(share.values()) for share in shares]
-
-
 def task_workflow(name: str, spec: Mapping[str, Any]) -> Workflow:
     """The one-step workflow that a free-form sub-agent walks: its task, and the result it must report."""
     if "checkpoint" in spec:
@@ -128,6 +163,12 @@ def task_workflow(name: str, spec: Mapping[str, Any]) -> Workflow:
             "Split the review into items, one checkable statement each, and judge every one: PASS, FAIL or TODO.",
             "MUST: cannot be undone later, or breaks what is asked. SHOULD: costs later. COULD: taste.",
         ]
+    if spec.get("gone"):
+        actions += [
+            "",
+            "This target was reviewed before, and the step does not name it any more. Where nothing of it is left to "
+            "judge, PASS is right: say so in the finding. What has moved is judged where it is now.",
+        ]
     return Workflow(
         name,
         StepDef(
@@ -136,7 +177,11 @@ def task_workflow(name: str, spec: Mapping[str, Any]) -> Workflow:
             actions,
             {Outcome.OK: None},
             requires=requires,
-            forbidden=("Start no sub-agents.", "Ask the user nothing: a question is part of your result."),
+            forbidden=(
+                "Start no sub-agents.",
+                "Ask the user nothing: a question is part of your result.",
+                *spec.get("forbidden", ()),
+            ),
         ),
     )
 
@@ -178,23 +223,6 @@ def verdict_of(child: Run) -> str:
     return "fail" if child.last.get("outcome") == Outcome.FAIL else "pass"
 
 
-def reviewed_items(children: Sequence[Run]) -> list[dict[str, Any]]:
-    """The items that the reviewers reported, each with the number of its reviewer; a lost reviewer leaves TODOs."""
-    items: list[dict[str, Any]] = []
-    for child in children:
-        if child.status == "replaced":
-            continue
-        number = child.spec["number"]
-        reported = child.state.get(child.last.get("step", ""), {}).get("items") if child.status == "done" else None
-        if reported is None:
-            reason = child.last.get("reason") or "the reviewer recorded no items"
-            first = {"id": f"reviewer-{number}", "scope": "", "check": "the review was made", "severity": Severity.MUST}
-            known = child.spec.get("items") or [{**first, "unsplit": True}]
-            reported = [{**item, "status": ItemStatus.TODO, "finding": f"not reviewed: {reason}"} for item in known]
-        items.extend({**item, "owner": number} for item in reported)
-    return items
-
-
 def collect(run: Run, step: StepDef, brood: Sequence[Run]) -> tuple[dict[str, Any], dict[str, Any]]:
     """What the children brought, and the reviews with theirs counted; refused while one is unaccounted for."""
     out = missing(brood)
@@ -209,10 +237,9 @@ def collect(run: Run, step: StepDef, brood: Sequence[Run]) -> tuple[dict[str, An
     checkpoint = step.checkpoint
     if checkpoint is None or not brood:
         return found, run.reviews
-    items = reviewed_items(brood)
-    iteration = run.reviews.get(checkpoint, {}).get("iteration", 0) + 1
-    review = {"iteration": iteration, "items": items, "status": quality.verdict(items, iteration)}
-    return found, {**run.reviews, checkpoint: review}
+    from skills.lib.workflow import sharing
+
+    return found, {**run.reviews, checkpoint: sharing.reviewed(run, checkpoint, brood)}
 
 
 def account(run: Run, request: Request, brood: Sequence[Run]) -> Decision:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 _WORDS = ("outcome", "answer", "lost", "replace", "reason", "qr-status", "step", "run", "project")
 _NUMBERS = ("turn", "qr-iteration", "total-steps")
 _SWITCHES = ("stateless", "new")
+# What a step is left with, beside its records and parameters.
+_REPORTS = ("outcome", "answer", "qr-status", "qr-iteration", "qr-fail")
 FILE_LIMIT = 2_000_000
 # Characters of a value that is repeated in a command to try.
 _SHOWN = 80
@@ -31,14 +33,14 @@ class HelpRequested(Exception):
 
 def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
     """The request that the arguments make; UsageError says what was wrong, what is valid and what to try."""
-    if "--help" in argv or "-h" in argv:
-        raise HelpRequested(help_text(workflow))
     known = {arg.flag[2:]: arg for arg in workflow.params}
     found: dict[str, Any] = {}
     params: dict[str, Any] = {}
     records: dict[str, Any] = {}
     rest = list(argv)
     while rest:
+        if rest[0] in ("-h", "--help"):
+            raise HelpRequested(help_text(workflow))
         if not rest[0].startswith("--") or rest[0] == "--" or rest[0].startswith("--="):
             raise _bare_word(rest[0], workflow, params, found)
         flag, value = _next_flag(rest, known)
@@ -56,13 +58,26 @@ def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
             found[flag] = _number(flag, value)
         else:
             found[flag] = value
-    for name in [name for name in records if name in {arg.name for arg in workflow.params if arg.step}]:
-        params.setdefault(name, records.pop(name))
     if "step" not in found:
         step_id(workflow, None)
+    _check_together(workflow, found, params, records)
+    return Request(params=params, records=records, **{name.replace("-", "_"): value for name, value in found.items()})
+
+
+def _check_together(workflow: Workflow, found: dict[str, Any], params: dict[str, Any], records: dict[str, Any]) -> None:
+    """Raise UsageError for flags of which one would be passed over: who accounts for a sub-agent reports nothing."""
+    account = next((flag for flag in ("lost", "replace") if flag in found), None)
+    if account is None:
+        return
     if "lost" in found and "replace" in found:
         raise UsageError("--lost gives up on a sub-agent and --replace starts another", remedy="give one of the two")
-    return Request(params=params, records=records, **{name.replace("-", "_"): value for name, value in found.items()})
+    reported = ["record"] if records else [flag for flag in _REPORTS if flag in found]
+    reported += [arg.flag[2:] for arg in workflow.params if arg.step and arg.name in params]
+    if reported:
+        raise UsageError(
+            f"--{account} accounts for a sub-agent, and --{reported[0]} reports on the step",
+            remedy=f"give --{account} alone first, and --{reported[0]} in a command of its own",
+        )
 
 
 def resolve(workflow: Workflow, request: Request) -> Request:

@@ -18,29 +18,37 @@ EXCERPT, SHORT_EXCERPT = 400, 80
 WORTH_A_FILE = 320
 
 
-def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, str, str]]:
-    """What the step needs as (step or '', name, text); what no step on the way recorded is left out."""
+def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, str, str, str]]:
+    """What the step needs as (key, step or '', name, text); what no step on the way recorded is left out.
+
+    The key is no other value's: a checkpoint may be called as a step is, and the step may record findings.
+    """
     found = []
-    for need in step.needs:
+    given = run.spec.get("values", {})
+    for need in dict.fromkeys((*given, *step.needs)):
         source, _, name = need.rpartition(".")
         state = run.state.get(source, {}) if source else run.params
+        if need in given:
+            state = {name: given[need]}
         if state.get(name) is not None:
-            found.append((source, name, present(state[name])))
+            found.append((need, source, name, present(state[name])))
     if run.spec.get("items"):
         from skills.lib.workflow import children
 
-        found.append(("", "items", present(children.to_verify(run.spec))))
-    review = _review_to_fix(run, step) if run.reviews else None
-    if review:
-        found.append((review[0], "findings", present(review[1])))
+        found.append(("review.given.items", "", "items", present(children.to_verify(run.spec))))
+    if run.reviews:
+        found += [
+            (f"review.{checkpoint}.findings", checkpoint, "findings", present(told))
+            for checkpoint, told in _to_mend(run, step)
+        ]
     return found
 
 
-def shown_values(workflow: Workflow, run: Run) -> list[tuple[str, str, str]]:
+def shown_values(workflow: Workflow, run: Run) -> list[tuple[str, str, str, str]]:
     """The values that the run's present block shows, its end too: what may stand in files where the block is long."""
     if run.ended:
         last = run.last.get("step", "")
-        return [(last, name, present(value)) for name, value in result_values(workflow, run, last)]
+        return [(f"{last}.{name}", last, name, present(value)) for name, value in result_values(workflow, run, last)]
     return context_values(workflow, run, workflow.step(run.step or ""))
 
 
@@ -67,9 +75,8 @@ def _under(sign: str, value: Any) -> str:
 
 def context_elements(workflow: Workflow, run: Run, step: StepDef, spill: dict[str, str]) -> list[Element]:
     elements = []
-    for source, name, text in context_values(workflow, run, step):
-        file = spill.get(f"{source}.{name}")
-        elements.append(value_element(source, name, text, file))
+    for key, source, name, text in context_values(workflow, run, step):
+        elements.append(value_element(source, name, text, spill.get(key)))
     return elements
 
 
@@ -83,18 +90,16 @@ def value_element(source: str, name: str, value: Any, file: str | None = None) -
     return Element("value", attributes, text)
 
 
-def _review_to_fix(run: Run, step: StepDef) -> tuple[str, list[Any]] | None:
-    """The blocking findings that sent the run back to this step, with their checkpoint."""
+def _to_mend(run: Run, step: StepDef) -> list[tuple[str, list[str]]]:
+    """The blocking findings that sent the run back to this step, by checkpoint."""
     from skills.lib.workflow import quality
 
+    found = []
     for checkpoint, review in run.reviews.items():
-        if review.get("sent_back_to") == step.id:
-            items = quality.blocking(review["items"], review["iteration"])
-            if items:
-                return checkpoint, [
-                    f"{item['id']} ({item['severity']}) {item['check']}: {item['finding']}" for item in items
-                ]
-    return None
+        items = quality.blocking(review["items"], review["iteration"]) if review.get("sent_back_to") == step.id else ()
+        told = [f"{item['id']} ({item['severity']}) {item['check']}: {item['finding']}" for item in items]
+        found += [(checkpoint, told)] if told else []
+    return found
 
 
 def result_values(workflow: Workflow, run: Run, last: str) -> list[tuple[str, Any]]:

@@ -33,7 +33,7 @@ TOOLS = ("read", "search", "edit", "write", "shell", "web", "agent", "ask")
 class StepContext(Value):
     """What a handler may read: parameters, this step's state, the state of every step, the iteration, the reviews.
 
-    ``reviews`` has each reviewed checkpoint's ``iteration`` (completed reviews), ``status`` and ``items``.
+    ``reviews`` has each checkpoint's ``iteration`` (reviews since it passed), ``status``, ``items`` and ``passed``.
     """
 
     __slots__ = ("workflow_params", "step_state", "run_state", "step_id", "iteration", "reviews")
@@ -291,8 +291,8 @@ class Workflow(Value):
         return step.tools or self.tools
 
     def forbidden_in(self, step: StepDef) -> tuple[str, ...]:
-        """What is to be left alone in a step: its own rules, then those of every step."""
-        return step.forbidden + self.forbidden
+        """What is to be left alone in a step: its own rules, then those of every step; each once."""
+        return tuple(dict.fromkeys(step.forbidden + self.forbidden))
 
     def run_params(self) -> tuple[Arg, ...]:
         """The parameters fixed when a run opens."""

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 # What hosts cut hook and tool output at (lessons measured on four clients).
 BLOCK_LIMIT = 10_000
-# How much of a question and of a sub-agent's target is printed.
-QUESTION_LIMIT, TARGET_LIMIT = 3_000, 200
+# How much is printed of a question, of why a run was given up, and of a parameter in what is to be done at the end.
+QUESTION_LIMIT, REASON_LIMIT, CLOSING_LIMIT = 3_000, 1_000, 400
 ASKING = (
     "What this step had to prepare is recorded. Put the question below to the person as it stands, wait, and pass the "
     "answer on as it is given; what they say besides goes into --reason. Neither answer it yourself nor go on without "
@@ -46,7 +46,7 @@ def step_document(
     """
     step = workflow.step(run.step or "")
     parts = [Element("STATE", {}, _state(workflow, run, step)), *notices]
-    if "limit" in run.last and run.status == "open":
+    if "limit" in run.last:
         parts.append(notice(_limit_met(run)))
     if step.asks_later and run.status == "open":
         parts.append(notice("Leaving this step puts a question to a person; the run then waits for the answer."))
@@ -55,16 +55,16 @@ def step_document(
         parts.append(Element("CONTEXT", {}, *context))
     parts.append(Element("DO", {}, *_actions(run, step), prose=True))
     if isinstance(step.handler, Dispatch) and run.status == "open":
-        parts.append(_dispatch(run, step.handler, caller, brood, at_once))
+        from skills.lib.workflow import dispatching
+
+        parts.append(dispatching.dispatch_element(run, step.handler, caller, brood, at_once))
     if run.status == "waiting":
-        parts += _waiting(workflow, run, caller)
+        parts += [*_forbidden(workflow, step), *_waiting(workflow, run, caller)]
         return Element("waiting", _attributes(workflow, run, step), *parts)
     record = _record(workflow, step)
     if record:
         parts.append(Element("RECORD", {}, *record))
-    forbidden = workflow.forbidden_in(step)
-    if forbidden:
-        parts.append(Element("FORBIDDEN", {}, *[Element("rule", {}, rule) for rule in forbidden]))
+    parts += _forbidden(workflow, step)
     parts.append(Element("INVOKE_AFTER", {}, *_ways(step)))
     parts.append(Element("NEXT", {"required": "true"}, next_command(workflow, run, caller)))
     return Element("step", _attributes(workflow, run, step), *parts)
@@ -89,10 +89,11 @@ def done_document(
     if "limit" in run.last and run.status == "done":
         words += " " + _limit_met(run)
     if run.status != "done":
-        words = f"This run is {run.status}" + (f": {run.last['reason']}" if run.last.get("reason") else "") + "."
+        reason = clipped(run.last.get("reason") or "", REASON_LIMIT)
+        words = f"This run is {run.status}" + (f": {reason}" if reason else "") + "."
     parts = [Element("STATE", {}, words), *notices]
     if workflow.closing and run.status == "done" and parent is None:
-        parts.append(notice(fill(workflow.closing, run.params)))
+        parts.append(notice(_closing(workflow, run, caller)))
     files = spill or {}
     result = [
         value_element(last, name, value, files.get(f"{last}.{name}"))
@@ -106,11 +107,16 @@ def done_document(
     count = len([child for child in siblings if child.status != "replaced"])
     if left:
         text = f"This sub-agent is finished. {left} of {count} are still at work: wait for them, start no other."
-        held = at_once and any(child.status == "pending" for child in siblings)
+        held = any(child.status == "pending" for child in siblings)
+        if held and not at_once:
+            from skills.lib.workflow import dispatching
+
+            held = dispatching.are_held(siblings, caller)
         if held:
+            why = f"at most {at_once} work at once" if at_once else "not each has a command yet"
             text = (
-                f"This sub-agent is finished. {left} of {count} are left, and at most {at_once} work at once. The "
-                "orchestrator gets the next one's command from the block that the command below prints."
+                f"This sub-agent is finished. {left} of {count} are left, and {why}. The orchestrator gets the next "
+                "one's command from the block that the command below prints."
             )
         parts.append(Element("ORCHESTRATOR", {"left": left, "of": count}, text))
         if held:
@@ -120,6 +126,15 @@ def done_document(
     parts.append(Element("ORCHESTRATOR", {"left": 0, "of": count}, text))
     parts.append(Element("NEXT", {"required": "true"}, parent_command))
     return Element("done", attributes, *parts)
+
+
+def _closing(workflow: Workflow, run: Run, caller: Caller) -> str:
+    """What is to be done at the end, with the run's parameters in it, cut where they are long."""
+    texts = {name: fill(f"{{{name}}}", run.params) for name in run.params if f"{{{name}}}" in workflow.closing}
+    text = fill(workflow.closing, {name: clipped(value, CLOSING_LIMIT) for name, value in texts.items()})
+    if any(len(value) > CLOSING_LIMIT for value in texts.values()):
+        text += f" What is cut is shown whole by: {caller.person('trace', run.id, '--values')}"
+    return text
 
 
 def _limit_met(run: Run) -> str:
@@ -177,8 +192,8 @@ def reports_outcome(step: StepDef) -> bool:
 def placeholder(spec: Arg | Field) -> str:
     """What stands for a value that is still to be filled in, quoted where it will need quotes."""
     text = f"FILL_{spec.name}"
-    bare = spec.type in ("int", "float", "bool") or (spec.choices and spec.type == "text")
-    return text if bare else f"'{text}'"
+    words = spec.choices and spec.type == "text" and not any(char.isspace() for word in spec.choices for char in word)
+    return text if words or spec.type in ("int", "float", "bool") else f"'{text}'"
 
 
 def _attributes(workflow: Workflow, run: Run, step: StepDef) -> dict[str, object]:
@@ -202,7 +217,7 @@ def _attributes(workflow: Workflow, run: Run, step: StepDef) -> dict[str, object
 
 def _state(workflow: Workflow, run: Run, step: StepDef) -> str:
     words = f"{workflow.title or workflow.name}: step {workflow.number(step.id)} of {len(workflow.steps)}"
-    if step.max_iterations:
+    if run.iteration <= (step.max_iterations or 0):
         words += f", iteration {run.iteration} of at most {step.max_iterations}"
     elif run.iteration > 1:
         words += f", iteration {run.iteration}"
@@ -224,54 +239,6 @@ def _actions(run: Run, step: StepDef) -> list[Element | str]:
     return list(texts) or [f"Do what the title says: {step.title or step.id}."]
 
 
-def _dispatch(
-    run: Run, dispatch: Dispatch, caller: Caller, brood: Sequence[Run], at_once: int | None = None
-) -> Element:
-    left = [child for child in brood if not child.ended]
-    held = _held(left, at_once)
-    attributes: dict[str, object] = {"agent": dispatch.agent.value}
-    if dispatch.model:
-        attributes["model"] = dispatch.model
-    attributes.update(children=len([child for child in brood if child.status != "replaced"]), left=len(left))
-    how = "Every sub-agent is accounted for. Go on with NEXT."
-    if not brood:
-        how = "There is nothing to hand out here: no sub-agent is started. Go on with NEXT."
-    if left:
-        how = (
-            f"Start one {dispatch.agent.value} sub-agent per command below, all at once. Give each its command and "
-            "nothing else: 'Run this command and follow what it prints, to its end.' Wait for all of them. One that "
-            "never comes back is given up with the command in lost, or started anew with the one in replace."
-        )
-    if held:
-        how += (
-            f" At most {at_once} work at once: {len(held)} of them have no command yet. Each time one has finished, "
-            "the block that its end names gives the next."
-        )
-    parts = [Element("how", {}, how)]
-    for child in brood:
-        if child.status == "replaced":
-            continue
-        about: dict[str, object] = {"id": child.id, "status": child.status}
-        if child.spec.get("target"):
-            about["target"] = clipped(child.spec["target"], TARGET_LIMIT)
-        given = not child.ended and child.id not in held
-        inner = [Element("command", {}, child_command(child, caller))] if given else []
-        parts.append(Element("child", about, *inner))
-    if left:
-        parts.append(
-            Element("lost", {}, caller.step("current", run, "--lost", "FILL_child") + " --reason 'FILL_reason'")
-        )
-        parts.append(Element("replace", {}, caller.step("current", run, "--replace", "FILL_child")))
-    return Element("DISPATCH", attributes, *parts)
-
-
-def _held(left: Sequence[Run], at_once: int | None) -> set[str]:
-    """The sub-agents that have not begun and for which there is no room yet."""
-    pending = [child.id for child in left if child.status == "pending"]
-    room = len(pending) if at_once is None else max(0, at_once - (len(left) - len(pending)))
-    return set(pending[room:])
-
-
 def child_command(child: Run, caller: Caller) -> str:
     """The command that a sub-agent is given: its first, or the one that shows where it stands."""
     step = "1" if child.status == "pending" else "current"
@@ -288,9 +255,8 @@ def _waiting(workflow: Workflow, run: Run, caller: Caller) -> list[Element]:
     if len(question.get("text", "")) > QUESTION_LIMIT:
         text += f"\nThe values in it are shown whole by: {caller.person('trace', run.id, '--values')}"
     parts = [Element("QUESTION", attributes, text)]
-    words = ("FILL_answer", "--reason", "FILL_reason") if "gate" in question else ("FILL_answer",)
     if at_terminal:
-        parts.append(Element("ANSWER", {}, caller.person("answer", run.id, *words)))
+        parts.append(Element("ANSWER", {}, caller.answer(run, reason="gate" in question)))
     parts.append(Element("NEXT", {"required": "true"}, next_command(workflow, run, caller)))
     return parts
 
@@ -335,6 +301,11 @@ def _spec(spec: Arg | Field) -> dict[str, object]:
     return attributes
 
 
+def _forbidden(workflow: Workflow, step: StepDef) -> list[Element]:
+    rules = [Element("rule", {}, rule) for rule in workflow.forbidden_in(step)]
+    return [Element("FORBIDDEN", {}, *rules)] if rules else []
+
+
 def _ways(step: StepDef) -> list[Element]:
     choose = reports_outcome(step)
     ways = []
@@ -375,9 +346,7 @@ def look_document(workflow: Workflow, step: StepDef, caller: Caller) -> Element:
     record = _record(workflow, step)
     if record:
         parts.append(Element("RECORD", {}, *record))
-    forbidden = workflow.forbidden_in(step)
-    if forbidden:
-        parts.append(Element("FORBIDDEN", {}, *[Element("rule", {}, rule) for rule in forbidden]))
+    parts += _forbidden(workflow, step)
     parts.append(Element("INVOKE_AFTER", {}, *_ways(step)))
     gated = isinstance(step.handler, (Gate, Dispatch, Person))
     onward = [target for target in step.next.values() if target and target != step.id]

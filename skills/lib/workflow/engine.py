@@ -90,7 +90,9 @@ def _is_due(run: Run, request: Request) -> bool:
     if run.ended:
         raise Refused("run-ended", f"This run is {run.status}: nothing moves it any more.")
     if request.turn is None:
-        raise Refused("no-turn", "Without --turn a command can only show the present step, and it asked for another.")
+        shows = request.step in ("current", run.step)
+        more = "this one reports something" if shows else "this one asks for another"
+        raise Refused("no-turn", f"Without --turn a command can only show the present step, and {more}.")
     if request.turn != run.turn:
         kind = "already been taken" if request.turn < run.turn else "not come yet"
         raise Refused("wrong-turn", f"Turn {request.turn} has {kind}: the run is at turn {run.turn}.")
@@ -113,8 +115,11 @@ def _check_target_possible(workflow: Workflow, step: StepDef, request: Request) 
     if target in step.next.values():
         return
     ways = tuple(target or "done" for target in targets(step))
+    if wanted == "current":
+        why = f"--step current only shows {step.id}; what it reports is given with the step that it leads to."
+        raise Refused("skipped-step", why, ways)
     known = target is None or workflow.has(target)
-    lead = f"step {wanted}" if known and target else ("the end" if known else f"{wanted}, which is no step of it,")
+    lead = f"step {wanted}" if known and target else ("the end" if known else f"{wanted}, which is no step of it")
     raise Refused("skipped-step", f"From {step.id} the graph has no way to {lead}.", ways)
 
 
@@ -122,7 +127,7 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof:
     if request.answer is not None:
         raise Refused("no-question", f"Step {step.id} asks nobody anything, so there is nothing to answer.")
     params = reports.step_params(workflow, run, step, request)
-    recorded = reports.records(run, step, request)
+    recorded = reports.records(workflow, run, step, request)
     reports.check_echo(run, step, request)
     found: dict[str, Any] = {}
     reviews = run.reviews
@@ -134,12 +139,12 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof:
         raise Refused("wrong-outcome", f"A person says how {step.id} ends: leave --outcome out.", ())
     evidence = _prove(run, step, {**run.params, **params, **recorded}, proof)
 
-    state = {**run.state.get(step.id, {}), **recorded, **params, **found}
+    # A field left out now says nothing of what it once was.
+    left_out = {spec.name for spec in step.requires if isinstance(spec, Field)} - set(recorded)
+    before = {name: value for name, value in run.state.get(step.id, {}).items() if name not in left_out}
+    state = {**before, **recorded, **params, **found}
     detail: dict[str, Any] = {"recorded": values.keepable({**recorded, **params}), "evidence": list(evidence)}
     if step.asks_later:
-        # What the question shows was recorded for it: a field left out now says nothing of what it once was.
-        left_out = {spec.name for spec in step.requires if isinstance(spec, Field)} - set(recorded)
-        state = {name: value for name, value in state.items() if name not in left_out}
         from skills.lib.workflow import people
 
         return people.ask(run.changed(state={**run.state, step.id: values.keepable(state)}), step, request, detail)
@@ -155,9 +160,11 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof:
         kept = reviewed.changed(state={**run.state, step.id: values.keepable(state)})
         from skills.lib.workflow import people
 
-        return people.ask_about_gate(kept, gate, request, detail)
+        return people.ask_about_gate(kept, step, gate, request, detail)
     if gate and outcome is Outcome.FAIL:
         reviewed = sent_back(reviewed, gate.checkpoint, step)
+    elif gate and outcome is Outcome.OK:
+        reviewed = passed(reviewed, gate.checkpoint)
     return go(workflow, reviewed, step, request, outcome, values.keepable({**state, **extra}), detail)
 
 
@@ -165,6 +172,11 @@ def sent_back(run: Run, checkpoint: str, step: StepDef) -> Run:
     """Mark the review as the reason to be in the work step, which then shows its blocking findings."""
     work = (step.route(Outcome.FAIL) or (None,))[0]
     return run.changed(reviews={**run.reviews, checkpoint: {**run.reviews[checkpoint], "sent_back_to": work}})
+
+
+def passed(run: Run, checkpoint: str) -> Run:
+    """Mark the review as one that its gate let through: the next of this checkpoint begins anew."""
+    return run.changed(reviews={**run.reviews, checkpoint: {**run.reviews[checkpoint], "passed": True}})
 
 
 def _prove(run: Run, step: StepDef, fields: Mapping[str, Any], proof: Proof) -> tuple[dict[str, Any], ...]:
@@ -230,6 +242,14 @@ def _reported(step: StepDef, request: Request) -> Outcome:
     raise Refused("missing-outcome", f"Step {step.id} can end in {len(valid)} ways: say which with --outcome.", valid)
 
 
+def last_of(run: Run, request: Request, step: StepDef, state: Mapping[str, Any]) -> dict[str, Any]:
+    """What is kept of the request that leads on; of a reviewer also the last step that recorded items."""
+    last = {"turn": run.turn, "digest": request_digest(request), "step": step.id}
+    if "checkpoint" in run.spec:
+        last["judged"] = step.id if "items" in state else run.last.get("judged", "")
+    return last
+
+
 def go(
     workflow: Workflow,
     run: Run,
@@ -245,9 +265,10 @@ def go(
     target = route[0]
     wanted = None if request.step == "done" else request.step
     if wanted != "next" and wanted != target:
-        why = f"{step.id} ended with {outcome}, which leads to {target or 'the end'}, not to {wanted or 'the end'}."
-        raise Refused("wrong-outcome", why, (target or "done",))
-    last = {"turn": run.turn, "digest": request_digest(request), "step": step.id, "outcome": outcome}
+        spent = f" for want of iterations (its limit is {detail['limit']})" if "limit" in detail else ""
+        ways = f"which leads to {target or 'the end'}, not to {wanted or 'the end'}"
+        raise Refused("wrong-outcome", f"{step.id} ended with {outcome}{spent}, {ways}.", (target or "done",))
+    last = {**last_of(run, request, step, state), "outcome": outcome}
     if "limit" in detail:
         last["limit"] = detail["limit"]
     left = run.changed(state={**run.state, step.id: state}, last=last, children=[], question=None)
@@ -275,7 +296,7 @@ def _enter(workflow: Workflow, run: Run, step_id: str, kind: str, detail: dict[s
 
             wanted = calling.targets(workflow, entered, step, wanted)
         try:
-            create = children.specs(entered, step, wanted)
+            create = children.specs(workflow, entered, step, wanted)
         except ValueError as error:
             raise Refused("bad-targets", f"{error}.") from None
         return Move(entered, kind, detail, tuple(create))

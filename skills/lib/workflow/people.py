@@ -6,7 +6,7 @@ from skills.lib.workflow import quality, reports, values
 from skills.lib.workflow.context import present
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.decision import Decision, Move, Refused
-from skills.lib.workflow.engine import check_outcome, go, request_digest, sent_back
+from skills.lib.workflow.engine import check_outcome, go, last_of, passed, sent_back
 from skills.lib.workflow.requirements import Field, fill
 from skills.lib.workflow.state import Request, Run
 from skills.lib.workflow.types import Gate, Outcome, Person
@@ -32,12 +32,12 @@ def question(run: Run, step: StepDef) -> dict[str, Any]:
 
 def ask(run: Run, step: StepDef, request: Request, detail: dict[str, Any]) -> Move:
     """Put the question of a step whose requirements are met, and wait."""
-    last = {"turn": run.turn, "digest": request_digest(request), "step": step.id}
+    last = last_of(run, request, step, run.state[step.id])
     asked = run.changed(status="waiting", question=question(run, step), turn=run.turn + 1, last=last)
     return Move(asked, "asked", {"from": step.id, "to": step.id, **detail})
 
 
-def ask_about_gate(run: Run, gate: Gate, request: Request, detail: dict[str, Any]) -> Move:
+def ask_about_gate(run: Run, step: StepDef, gate: Gate, request: Request, detail: dict[str, Any]) -> Move:
     """Put the findings that are open at a gate's bound to a person, and wait."""
     review = run.reviews[gate.checkpoint]
     open_items = quality.blocking(review["items"], review["iteration"])
@@ -47,7 +47,7 @@ def ask_about_gate(run: Run, gate: Gate, request: Request, detail: dict[str, Any
     findings = "; ".join(told)
     text = f"{gate.checkpoint} was reviewed {review['iteration']} times and these findings are open: {findings}"
     put = {"text": text, "choices": ["accept", "revise"], "at_terminal": True, "gate": gate.checkpoint}
-    last = {"turn": run.turn, "digest": request_digest(request), "step": run.step, "outcome": detail["outcome"]}
+    last = {**last_of(run, request, step, {}), "outcome": detail["outcome"]}
     asked = run.changed(status="waiting", question=put, turn=run.turn + 1, last=last)
     return Move(asked, "asked", {"from": run.step, "to": run.step, **detail})
 
@@ -95,6 +95,5 @@ def _settle_gate(
     check_outcome(step, request, outcome)
     review = {**run.reviews[checkpoint], "decision": detail}
     settled = run.changed(reviews={**run.reviews, checkpoint: review})
-    if outcome is Outcome.FAIL:
-        settled = sent_back(settled, checkpoint, step)
+    settled = sent_back(settled, checkpoint, step) if outcome is Outcome.FAIL else passed(settled, checkpoint)
     return go(workflow, settled, step, request, outcome, state, {"outcome": outcome, **detail})

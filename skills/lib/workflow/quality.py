@@ -128,11 +128,17 @@ def as_split(reported: Sequence[Mapping[str, str]], known: Sequence[Mapping[str,
     return [{**item, "scope": first[item["id"]]["scope"], "check": first[item["id"]]["check"]} for item in reported]
 
 
+def open_series(review: Mapping[str, Any] | None) -> Mapping[str, Any]:
+    """The review if its checkpoint has not passed since; after that the next one begins anew."""
+    return {} if not review or review.get("passed") else review
+
+
 def state(review: Mapping[str, Any] | None) -> QRState:
     """The QRState that a checkpoint's record bears out."""
     from skills.lib.workflow.bare import QRState
 
-    if not review or not review.get("iteration"):
+    review = open_series(review)
+    if not review.get("iteration"):
         return QRState()
     done = int(review["iteration"])
     status = QRStatus(review["status"])
@@ -141,11 +147,11 @@ def state(review: Mapping[str, Any] | None) -> QRState:
 
 def banner(checkpoint: str, review: Mapping[str, Any] | None, bound: int, judged: bool) -> str:
     """The first pillar in words: checkpoint, iteration k of n, and which kind of review, or its verdict once judged."""
-    qr = state(review)
     if judged and review:
-        iteration, mode = qr.iteration - 1, f"reviewed, verdict {qr.status}"
+        iteration, mode = int(review["iteration"]), f"reviewed, verdict {review['status']}"
     else:
-        iteration, mode = qr.iteration, "re-verification, with fresh eyes" if qr.iteration > 1 else "first review"
+        iteration = state(review).iteration
+        mode = "re-verification, with fresh eyes" if iteration > 1 else "first review"
     return f"Review of {checkpoint}: iteration {iteration} of {max(bound, iteration)}, {mode}."
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skills.lib.workflow.document import clipped
+from skills.lib.workflow.document import BLOCK_LIMIT, clipped
 from skills.lib.workflow.types import Element
 
 TYPE_CHECKING = False
@@ -11,8 +11,12 @@ if TYPE_CHECKING:
     from skills.lib.workflow.decision import Refusal
     from skills.lib.workflow.state import Request, Run
 
-# How much is printed of a request, of why it is refused, and of what would be valid.
+# How much is printed of a request, of why it is refused, and of what would be valid, where the commands leave room.
 ASKED_LIMIT, WHY_LIMIT, VALID_LIMIT = 1_000, 3_000, 3_000
+# After these the last of what is valid opens a run, which is wanted however many are open.
+_LOST = ("no-run", "unknown-run")
+# What a refusal has besides: its elements, where the run stands, how much of it is not shown.
+FRAME = 1_000
 
 
 def asked_for(request: Request) -> str:
@@ -51,11 +55,14 @@ def refused_document(
             number, of = workflow.number(run.step), len(workflow.steps)
             stands = f"Nothing was changed. The run stands at {run.step}, step {number} of {of}, turn {run.turn}"
         stands += "."
-    why = clipped(refusal.why, WHY_LIMIT)
-    shown = _fitting([str(choice) for choice in refusal.valid])
+    room = BLOCK_LIMIT - FRAME - printed(next_line) - printed(show)
+    share = max(0.1, min(1.0, room / (ASKED_LIMIT + WHY_LIMIT + VALID_LIMIT)))
+    why = _bounded(refusal.why, int(WHY_LIMIT * share))
+    shown = _fitting([str(choice) for choice in refusal.valid], int(VALID_LIMIT * share), refusal.code in _LOST)
     if len(shown) < len(refusal.valid):
         why += f" {len(refusal.valid) - len(shown)} of what is valid is not shown here."
-    parts = [Element("ASKED", {}, clipped(asked, ASKED_LIMIT)), Element("STANDS", {}, stands), Element("WHY", {}, why)]
+    told = _bounded(asked, int(ASKED_LIMIT * share))
+    parts = [Element("ASKED", {}, told), Element("STANDS", {}, stands), Element("WHY", {}, why)]
     if shown:
         parts.append(Element("VALID", {}, *[Element("choice", {}, choice) for choice in shown]))
     if show:
@@ -65,12 +72,29 @@ def refused_document(
     return Element("refused", attributes, *parts)
 
 
-def _fitting(choices: list[str]) -> list[str]:
-    """As many of the choices, whole, as a refusal has room for."""
-    left, fitting = VALID_LIMIT, []
-    for choice in choices:
-        left -= len(choice) + 20
+def printed(text: str) -> int:
+    """How many characters a text takes in a document at most, be it escaped or in CDATA."""
+    return len(text) + 4 * text.count("&") + 3 * text.count("<") + 17 * text.count("\r") + 12 * text.count("]]>")
+
+
+def _bounded(text: str, limit: int) -> str:
+    """As much of a text as takes so many characters in a document."""
+    keep = min(limit, len(text))
+    while (taken := printed(text[:keep])) > limit:
+        keep = keep * limit // taken
+    return clipped(text, keep)
+
+
+def _fitting(choices: list[str], limit: int, keeps_last: bool) -> list[str]:
+    """As many of the choices, whole, as there is room for; the last one before others where it is to be kept."""
+    fitting: list[str] = []
+    last = choices[-1:] if keeps_last else []
+    left = limit - sum(printed(choice) + 50 for choice in last)
+    if left < 0:
+        left, last = limit, []
+    for choice in choices[: len(choices) - len(last)]:
+        left -= printed(choice) + 50
         if left < 0:
             break
         fitting.append(choice)
-    return fitting
+    return fitting + last

@@ -47,8 +47,25 @@ def _value(spec: Arg | Field, raw: Any) -> Any:
 
 
 def step_params(workflow: Workflow, run: Run, step: StepDef, request: Request) -> dict[str, Any]:
-    """The parameters that leaving the step reports."""
-    return parameters(workflow.step_params(step.id), beyond_run(workflow, run, request))
+    """The parameters that leaving the step reports; one may be recorded, where the step has no field of its name."""
+    given = beyond_run(workflow, run, request)
+    specs = workflow.step_params(step.id)
+    for name in _recorded_params(specs, step, request):
+        given.setdefault(name, request.records[name])
+    return parameters(specs, given)
+
+
+def _recorded_params(specs: tuple[Arg, ...], step: StepDef, request: Request) -> list[str]:
+    """The step's parameters that are given as records, and not as something else beside."""
+    if not specs or not request.records:
+        return []
+    fields = {spec.name for spec in step.requires if isinstance(spec, Field)}
+    asked = {spec.name for spec in specs} - fields
+    return [
+        name
+        for name, value in request.records.items()
+        if name in asked and str(request.params.get(name, value)) == str(value)
+    ]
 
 
 def beyond_run(workflow: Workflow, run: Run, request: Request) -> dict[str, Any]:
@@ -61,11 +78,12 @@ def beyond_run(workflow: Workflow, run: Run, request: Request) -> dict[str, Any]
     return given
 
 
-def records(run: Run, step: StepDef, request: Request) -> dict[str, Any]:
+def records(workflow: Workflow, run: Run, step: StepDef, request: Request) -> dict[str, Any]:
     """The fields that leaving the step records; what is wrong with any of them is refused at once."""
     fields = {spec.name: spec for spec in step.requires if isinstance(spec, Field)}
+    asked = _recorded_params(workflow.step_params(step.id), step, request)
     for name in request.records:
-        if name not in fields:
+        if name not in fields and name not in asked:
             raise Refused("unknown-field", f"Step {step.id} records no {name!r:.80}.", tuple(fields))
     recorded, wrong = {}, []
     for name, spec in fields.items():

@@ -218,7 +218,7 @@ class Dispatch(Value):
     script mode. Task, context and params may name the child's ``{target}``, a run parameter ``{name}`` and a recorded
     value ``{step.field}``. ``then`` is a function evaluated on leaving, when every child is accounted for: it reads
     their ``results`` in the step's state and says how the step ends. ``checkpoint`` makes the children reviewers of
-    that checkpoint. ``cap`` bounds the number of children.
+    that checkpoint. ``cap`` bounds the number of children; reviewers of targets that are gone come on top.
     """
 
     __slots__ = (

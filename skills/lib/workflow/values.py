@@ -199,7 +199,7 @@ _READERS: dict[str, Callable[[Any, Any], Any]] = {
 def _check(spec: Arg | Field, value: Any) -> None:
     if spec.choices:
         for one in value if isinstance(value, list) else [value]:
-            if str(one) not in spec.choices:
+            if str(one) not in spec.choices and not _is_a_choice(spec, one):
                 raise ValueError(f"{spec.name}: {_short(one)} is not {expectation(spec)}")
     size = len(value) if isinstance(value, (str, list)) else value
     if isinstance(size, (int, float)) and not isinstance(size, bool):
@@ -208,6 +208,18 @@ def _check(spec: Arg | Field, value: Any) -> None:
             number = f"{size:g}" if abs(size) < 1e15 else _short(size)
             shown = number + (" characters" if isinstance(value, str) else " entries" if value is not size else "")
             raise ValueError(f"{spec.name}: {shown} is out of range; put in {expectation(spec)}")
+
+
+def _is_a_choice(spec: Arg | Field, value: Any) -> bool:
+    """Whether a choice, which is declared as text, reads as this value: "true", "1" and "01" are not how they print."""
+    for choice in spec.choices:
+        try:
+            read = _READERS[spec.type](spec, choice)
+        except ValueError:
+            continue
+        if read == value and type(read) is type(value):
+            return True
+    return False
 
 
 def _short(value: Any) -> str:

@@ -40,6 +40,24 @@ def test_plain_text_as_an_agent_sees_it(name: str, snapshot: SnapshotAssertion) 
     assert printed(name, Words()) == snapshot
 
 
+def test_what_says_nothing_more_ends_without_a_colon() -> None:
+    ways = [
+        Element("outcome", {"name": "ok", "to": "study"}, ""),
+        Element("outcome", {"name": "fail", "to": "done"}, "it failed"),
+    ]
+    block = Element(
+        "step", {}, Element("INVOKE_AFTER", {}, *ways), Element("CONTEXT", {}, Element("value", {"name": "note"}, ""))
+    )
+    assert text.render(block).splitlines()[2:] == [
+        "INVOKE AFTER:",
+        "  ok -> study",
+        "  fail -> done: it failed",
+        "",
+        "CONTEXT:",
+        "  note:",
+    ]
+
+
 @pytest.mark.parametrize("name", ALL)
 @settings(max_examples=60, deadline=None)
 @given(st.data())

@@ -186,6 +186,44 @@ def later_field(plan: Plan, at: int) -> Expected:
     return {("read-before-write", f"w:{plan.id(at)}")}
 
 
+def parameter(rule: str, *, of_run: bool = False, **fields: Any) -> Plant:
+    """A parameter of the run, or of leaving the step."""
+
+    def plant(plan: Plan, at: int) -> Expected:
+        plan.params.append(Arg(f"given{at}", **fields, step=None if of_run else plan.id(at)))
+        return {(rule, "w" if of_run else f"w:{plan.id(at)}")}
+
+    return plant
+
+
+def field_and_parameter(plan: Plan, at: int) -> Expected:
+    plan.steps[at]["requires"] = [Field(f"note{at}")]
+    plan.params.append(Arg(f"note{at}", step=plan.id(at)))
+    return {("repeated-name", f"w:{plan.id(at)}")}
+
+
+def run_and_step_parameter(plan: Plan, at: int) -> Expected:
+    plan.params += [Arg(f"topic{at}"), Arg(f"topic{at}", step=plan.id(at))]
+    return {("repeated-name", "w")}
+
+
+def secret_field(read: Callable[[str], dict[str, Any]], rule: str = "secret-read") -> Plant:
+    """The next step reads what this one records under a secret-like name; ``read`` is given its key."""
+
+    def plant(plan: Plan, at: int) -> Expected:
+        plan.steps[at]["requires"] = [Field("api_tokens", "list")]
+        plan.steps[at + 1].update(read(f"{plan.id(at)}.api_tokens"))
+        return {(rule, f"w:{plan.id(at + 1)}")}
+
+    return plant
+
+
+def secret_parameter(plan: Plan, at: int) -> Expected:
+    plan.params.append(Arg(f"password{at}"))
+    plan.steps[at]["requires"] = [Command(["log-in", "--", f"{{password{at}}}"])]
+    return {("secret-read", f"w:{plan.id(at)}")}
+
+
 def bypassed_field(plan: Plan, at: int) -> Expected:
     plan.steps[at]["next"][FAIL] = plan.id(at + 2)
     plan.steps[at + 1]["requires"] = [Field("colour")]
@@ -200,8 +238,9 @@ def bypassed_targets(plan: Plan, at: int) -> Expected:
     return {("read-on-some-paths", f"w:{plan.id(at + 2)}")}
 
 
-def _reviewed(plan: Plan, at: int, checkpoint: str) -> None:
-    plan.steps[at + 1]["handler"] = Dispatch(AgentRole.QUALITY_REVIEWER, task="Review.", checkpoint=checkpoint)
+def _reviewed(plan: Plan, at: int, checkpoint: str, **fields: Any) -> None:
+    reviewer = Dispatch(AgentRole.QUALITY_REVIEWER, task="Review.", checkpoint=checkpoint, **fields)
+    plan.steps[at + 1]["handler"] = reviewer
 
 
 def review_without_gate(plan: Plan, at: int) -> Expected:
@@ -228,6 +267,22 @@ def gate_past_its_review(plan: Plan, at: int) -> Expected:
     _reviewed(plan, at, f"skipped-{at}")
     plan.steps[at + 2].update(handler=Gate(f"skipped-{at}"), next={OK: plan.id(at + 3), FAIL: plan.id(at)})
     plan.steps[at]["next"][SKIP] = plan.id(at + 2)
+    return {("gate-without-review", f"w:{plan.id(at + 2)}")}
+
+
+def gate_led_back_to(plan: Plan, at: int) -> Expected:
+    _reviewed(plan, at, f"stale-{at}")
+    plan.steps[at + 2].update(handler=Gate(f"stale-{at}"), next={OK: plan.id(at + 3), FAIL: plan.id(at)})
+    plan.steps[at + 3]["next"][ITERATE] = plan.id(at + 2)
+    plan.steps[at + 3]["max_iterations"] = 3
+    return {("gate-without-review", f"w:{plan.id(at + 2)}")}
+
+
+def gate_past_a_skipped_review(plan: Plan, at: int) -> Expected:
+    _reviewed(plan, at, f"none-{at}", targets=f"{plan.id(at)}.parts")
+    plan.steps[at]["requires"] = [Field("parts", "list")]
+    plan.steps[at + 1]["next"][SKIP] = plan.id(at + 2)
+    plan.steps[at + 2].update(handler=Gate(f"none-{at}"), next={OK: plan.id(at + 3), FAIL: plan.id(at)})
     return {("gate-without-review", f"w:{plan.id(at + 2)}")}
 
 
@@ -331,6 +386,39 @@ DEFECTS: dict[str, Plant] = {
     "artifact-outside-project: absolute": changed("artifact-outside-project", requires=[Artifact("/tmp/triage.md")]),
     "artifact-outside-project: late": changed("artifact-outside-project", requires=[Artifact("a/../../triage.md")]),
     "unknown-parameter-step": parameter_of_no_step,
+    "repeated-name": changed("repeated-name", requires=[Field("note"), Field("note", "list")]),
+    "repeated-name: parameter": field_and_parameter,
+    "repeated-name: of the run": run_and_step_parameter,
+    "empty-range": changed("empty-range", requires=[Field("cups", "int", minimum=5, maximum=2)]),
+    "empty-range: of a run": parameter("empty-range", of_run=True, minimum=5, maximum=2),
+    "empty-range: of a step": parameter("empty-range", type="list", minimum=2, maximum=1.5),
+    "impossible-choice: int": changed("impossible-choice", requires=[Field("cups", "int", choices=["1", "two"])]),
+    "impossible-choice: bool": changed("impossible-choice", requires=[Field("sure", "bool", choices=["yes"])]),
+    "impossible-choice: items": changed("impossible-choice", requires=[Field("found", "items", choices=["a"])]),
+    "impossible-choice: range": changed(
+        "impossible-choice", requires=[Field("cups", "int", choices=["1", "7"], maximum=5)]
+    ),
+    "impossible-choice: blank entry": changed("impossible-choice", requires=[Field("cups", "list", choices=["a", ""])]),
+    "impossible-choice: of a run": parameter("impossible-choice", of_run=True, type="float", choices=["much"]),
+    "impossible-choice: person": changed("impossible-choice", handler=Person("Is it good?", {"yes": OK, " ": OK})),
+    "repeated-choice": changed("repeated-choice", requires=[Field("tea", choices=["green", "black", "green"])]),
+    "repeated-choice: number": changed("repeated-choice", requires=[Field("cups", "int", choices=["1", "01"])]),
+    "repeated-choice: of a step": parameter("repeated-choice", choices=["green", "green"]),
+    "ambiguous-choice: bar": changed("ambiguous-choice", requires=[Field("tea", choices=["green|black", "white"])]),
+    "ambiguous-choice: flag": changed("ambiguous-choice", requires=[Field("tea", choices=["--green", "black"])]),
+    "ambiguous-choice: space": changed("ambiguous-choice", requires=[Field("tea", choices=["green ", "black"])]),
+    "ambiguous-choice: of a run": parameter("ambiguous-choice", of_run=True, choices=["-1", "black"]),
+    "ambiguous-choice: person": changed("ambiguous-choice", handler=Person("By how much?", {"-1": OK, "0": OK})),
+    "secret-read: needs": secret_field(lambda key: {"needs": [key]}),
+    "secret-targets": secret_field(
+        lambda key: {"handler": Dispatch(AgentRole.EXPLORE, task="Try it.", targets=key)}, "secret-targets"
+    ),
+    "secret-read: task": secret_field(lambda key: {"handler": Dispatch(AgentRole.EXPLORE, task=f"Try {{{key}}}.")}),
+    "secret-read: params": secret_field(
+        lambda key: {"handler": Dispatch(AgentRole.EXPLORE, script="x.py", params={"key": f"{{{key}}}"})}
+    ),
+    "secret-read: question": secret_field(lambda key: {"handler": Person(f"Is {{{key}}} right?", {"yes": OK})}),
+    "secret-read: parameter": secret_parameter,
     "read-before-write: step": reads("read-before-write", lambda plan, at: "nowhere.colour"),
     "read-before-write: field": reads("read-before-write", lambda plan, at: f"{plan.id(at - 1)}.colour"),
     "read-before-write: parameter": reads("read-before-write", lambda plan, at: "topic"),
@@ -353,6 +441,8 @@ DEFECTS: dict[str, Plant] = {
     ),
     "gate-without-review": gate_without_review,
     "gate-without-review: past it": gate_past_its_review,
+    "gate-without-review: back to it": gate_led_back_to,
+    "gate-without-review: skipped": gate_past_a_skipped_review,
     "fail-without-return: none": gate_failing(lambda plan, at: {}),
     "fail-without-return: end": gate_failing(lambda plan, at: {FAIL: None}),
     "fail-without-return: forward": gate_failing(lambda plan, at: {FAIL: plan.id(at + 3)}),

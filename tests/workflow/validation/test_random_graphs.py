@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Field
-from skills.lib.workflow.types import Outcome
+from skills.lib.workflow.types import Dispatch, Gate, Outcome
 from skills.lib.workflow.validation import validate
 
 Routes = list[dict[Outcome, int | None]]
@@ -128,3 +128,32 @@ def test_reads_equal_the_closure(routes: Routes, data: st.DataObject) -> None:
     assert found(graph, "read-before-write") == (where if readable and not written else set())
     missed = readable and written and not always and not carried
     assert found(graph, "read-on-some-paths") == (where if missed else set())
+
+
+@pytest.mark.req("W-10")
+@settings(max_examples=600, deadline=None)
+@given(graphs(), st.data())
+def test_gates_without_a_review_equal_the_closure(routes: Routes, data: st.DataObject) -> None:
+    """A review is made on every way out of a reviewer's step, but for the SKIP of one that may have no target."""
+    size = range(len(routes))
+    gate = data.draw(st.sampled_from(size))
+    reviewers = data.draw(st.sets(st.sampled_from(size), min_size=1)) - {gate}
+    skipping = {at for at in reviewers if data.draw(st.booleans())}
+    judges = {
+        at: Dispatch("quality-reviewer", task="Look.", checkpoint="plan", targets="s0.parts" if at in skipping else ())
+        for at in reviewers
+    }
+    found_at = found(workflow(routes, handler={**judges, gate: Gate("plan")}), "gate-without-review")
+
+    unjudged = [
+        {outcome: to for outcome, to in ways.items() if at not in reviewers or (at in skipping and outcome == "skip")}
+        for at, ways in enumerate(routes)
+    ]
+    whole, free = closure(routes), closure(unjudged)
+    past = gate == 0 or free[0][gate]
+    back = (gate == 0 or whole[0][gate]) and any(
+        (to == gate or free[to][gate]) and (outcome == "ok" or any(whole[to][at] for at in reviewers))
+        for outcome, to in routes[gate].items()
+        if to is not None
+    )
+    assert found_at == ({f"w:s{gate}"} if past or back or not reviewers else set())

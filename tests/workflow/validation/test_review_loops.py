@@ -6,6 +6,7 @@ import pytest
 
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.quality import review_loop
+from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.types import AgentRole, Dispatch, Gate, Outcome
 from skills.lib.workflow.validation import validate
 from tests.workflow.validation.conftest import HEAD_LINES, Load
@@ -69,6 +70,84 @@ def test_a_review_that_is_its_own_gate_must_lead_back_to_itself_past_some_work()
     assert _found(_work("review"), whole) == []
     alone = StepDef("review", "Review", next={OK: None, FAIL: "review"}, handler=reviewer)
     assert _found(_work("review"), alone) == [("fail-without-return", "w:review:fail")]
+
+
+def _told(*steps: StepDef) -> list[tuple[str, str]]:
+    return [(finding.where, finding.what) for finding in validate(Workflow("w", *steps))]
+
+
+def _mending(to: str) -> tuple[StepDef, ...]:
+    """A loop whose gate has passed once, tests after it, and a mend that leads to ``to``."""
+    return (
+        _work("review"),
+        _review("gate"),
+        _gate(ok="test", fail="work"),
+        StepDef("test", "Test", next={OK: None, FAIL: "mend"}, when={OK: "all pass", FAIL: "one fails"}),
+        StepDef("mend", "Mend", next={OK: to}),
+    )
+
+
+@pytest.mark.req("W-10")
+def test_a_gate_that_has_passed_is_not_come_to_again_without_a_review() -> None:
+    assert _found(*_mending("review")) == []
+    assert _told(*_mending("gate")) == [
+        (
+            "w:gate",
+            "a path leads from the Gate gate back to it without a review of plan: "
+            "gate -ok-> test -fail-> mend -ok-> gate",
+        )
+    ]
+
+
+@pytest.mark.req("W-10")
+def test_a_gate_that_has_failed_is_not_come_to_again_without_a_review() -> None:
+    ways = {OK: "it was mended", Outcome.SKIP: "nothing could be"}
+    mend = StepDef("mend", "Mend", next={OK: "review", Outcome.SKIP: "gate"}, when=ways)
+    assert _told(_work("review"), _review("gate"), _gate(ok=None, fail="mend"), mend) == [
+        (
+            "w:gate",
+            "a path leads from the Gate gate back to it without a review of plan: gate -fail-> mend -skip-> gate",
+        )
+    ]
+
+
+def _by_part(**routes: str | None) -> tuple[StepDef, StepDef]:
+    """Work that may come to no part, and a review of each part."""
+    work = StepDef("work", "Work", next={OK: "review"}, requires=[Field("parts", "list")])
+    reviewer = Dispatch(AgentRole.QUALITY_REVIEWER, task="Review {target}.", targets="work.parts", checkpoint="plan")
+    return work, StepDef("review", "Review", next={Outcome(name): to for name, to in routes.items()}, handler=reviewer)
+
+
+@pytest.mark.req("W-10")
+def test_a_review_that_is_skipped_is_none() -> None:
+    told = "a path comes to the Gate gate without a review of plan: work -ok-> review -skip-> "
+    gate = _gate(ok=None, fail="work")
+    assert _told(*_by_part(ok="gate", skip="gate"), gate) == [("w:gate", told + "gate")]
+    later = StepDef("later", "Later", next={OK: "gate"})
+    assert _told(*_by_part(ok="gate", skip="later"), later, gate) == [("w:gate", told + "later -ok-> gate")]
+
+
+def test_what_is_proposed_for_a_skipped_review_has_no_findings() -> None:
+    (finding,) = validate(Workflow("w", *_by_part(ok="gate", skip="gate"), _gate(ok=None, fail="work")))
+    assert finding.do == (
+        "give review a target in any case and leave its skip out, "
+        "or let it be its own gate: Outcome.FAIL with the step that does the work, in place of gate"
+    )
+    assert _found(*_by_part(ok="gate"), _gate(ok=None, fail="work")) == []
+    assert _found(*_by_part(ok=None, fail="work", skip=None)) == []
+
+
+def test_a_skip_that_no_run_takes_does_not_count() -> None:
+    reviewer = Dispatch(AgentRole.QUALITY_REVIEWER, task="Review {target}.", targets=["a"], checkpoint="plan")
+    review = StepDef("review", "Review", next={OK: "gate", Outcome.SKIP: "gate"}, handler=reviewer)
+    assert _found(_work("review"), review, _gate(ok=None, fail="work")) == [("route-never-given", "w:review:skip")]
+
+
+def test_a_review_before_the_skipped_one_counts() -> None:
+    work, second = _by_part(ok="gate", skip="gate")
+    first = StepDef("first", "First review", next={OK: "review"}, handler=REVIEWER)
+    work = StepDef("work", "Work", next={OK: "first"}, requires=work.requires)
+    assert _found(work, first, second, _gate(ok=None, fail="work")) == []
 
 
 def test_a_checkpoint_may_have_several_reviewers_one_on_each_path() -> None:

@@ -11,6 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.workflow.core import Registered
 from skills.lib.workflow.validation import output, reference, rules, validate_tree
+from skills.lib.workflow.validation.finding import Finding
 from tests.workflow.validation.conftest import Load
 
 EXAMPLES = {rule.name: rule for rule in reference.describe(rules.TREE_RULES)}
@@ -89,6 +90,110 @@ WORKFLOW = Workflow(
     assert [finding.where for finding in validate_tree(str(skill), [head, other])] == ["tea-time-other:dig"]
     other = Registered(*load(code.format(allowed), "other_graph"))
     assert validate_tree(str(skill), [head, other]) == []
+
+
+def _reviewed_by(load: Load, *steps: str, more: str = "") -> list[Registered]:
+    """A workflow that is reviewed by a script of these steps."""
+    by = """
+WORKFLOW = Workflow(
+    "tea-time",
+    StepDef("brew", "Brew", next={Outcome.OK: "tea-review"}),
+    *review_loop(
+        "tea", work="brew", passed=None, reviewer=Dispatch(AgentRole.QUALITY_REVIEWER, script="judge.py")
+    ),
+)
+"""
+    judge = f'WORKFLOW = Workflow("tea-time-judge", {", ".join(steps)}, {more})\n'
+    return [Registered(*load(by, "brew_workflow")), Registered(*load(judge, "judge_workflow"))]
+
+
+TELL = 'StepDef("tell", "Tell", next={Outcome.OK: None})'
+JUDGE = 'StepDef("judge", "Judge", next={{Outcome.OK: {to}}}, requires=[Field("items", "{type}"{more})])'
+
+
+@pytest.mark.req("W-21")
+def test_a_reviewer_without_items_is_found(load: Load, skill: Path, snapshot: SnapshotAssertion) -> None:
+    rule = EXAMPLES["reviewer-without-items"]
+    (skill / "SKILL.md").write_text(FRONT)
+
+    def found(text: str) -> list[Finding]:
+        parts = re.split(r"^# (\w+)\.py$", text, flags=re.MULTILINE)[1:]
+        entries = [Registered(*load(code, name)) for name, code in zip(parts[::2], parts[1::2], strict=True)]
+        return [one for one in validate_tree(str(skill.parent), entries) if one.rule != OTHER]
+
+    assert found(rule.instead) == []
+    (finding,) = found(rule.example)
+    assert (finding.rule, finding.where, finding.severity) == (rule.name, "judge:tell", "error")
+    assert "\n".join(output.lines([finding], str(skill.parent))) == snapshot
+
+
+@pytest.mark.parametrize(
+    "steps",
+    [
+        [JUDGE.format(to=None, type="items", more="")],
+        [JUDGE.format(to='"tell"', type="items", more=""), TELL],
+    ],
+    ids=["last", "before the last"],
+)
+def test_a_reviewer_may_record_its_items_at_any_step(steps: list[str], load: Load, skill: Path) -> None:
+    (skill / "SKILL.md").write_text(FRONT)
+    assert validate_tree(str(skill), _reviewed_by(load, *steps)) == []
+
+
+@pytest.mark.parametrize(
+    "steps, more, where, what",
+    [
+        ([TELL], "", "tell", "a path leads to its end without a required Field of type items that is called items"),
+        (
+            [
+                'StepDef("look", "Look", next={Outcome.OK: "judge", Outcome.SKIP: None})',
+                JUDGE.format(to=None, type="items", more=""),
+            ],
+            "",
+            "look",
+            "a path leads to its end without a required Field of type items that is called items: look -skip-> end",
+        ),
+        (
+            [JUDGE.format(to=None, type="items", more=", required=False")],
+            "",
+            "judge",
+            "a path leads to its end without a required Field of type items that is called items",
+        ),
+        ([JUDGE.format(to=None, type="list", more="")], "", "judge", "its Field items at judge is of type list"),
+        (
+            [TELL],
+            'params=[Arg("items", "items", step="tell")]',
+            "tell",
+            "its items are a parameter of leaving tell, which is not held to the items of the first review",
+        ),
+    ],
+    ids=["none", "on one path", "optional", "another type", "a parameter"],
+)
+def test_a_reviewer_that_may_record_no_items_is_found(
+    steps: list[str], more: str, where: str, what: str, load: Load, skill: Path
+) -> None:
+    (skill / "SKILL.md").write_text(FRONT)
+    (finding,) = validate_tree(str(skill), _reviewed_by(load, *steps, more=more))
+    assert (finding.rule, finding.where) == ("reviewer-without-items", f"tea-time-judge:{where}")
+    assert what in finding.what
+
+
+def test_a_reviewer_s_finding_is_switched_off_at_its_step(load: Load, skill: Path) -> None:
+    (skill / "SKILL.md").write_text(FRONT)
+    allowed = TELL.replace("})", '}, allow={"reviewer-without-items": "a lost review is meant"})')
+    assert validate_tree(str(skill), _reviewed_by(load, allowed)) == []
+
+
+def test_another_sub_agent_s_items_may_be_of_any_type(load: Load, skill: Path) -> None:
+    (skill / "SKILL.md").write_text(FRONT)
+    head = """
+WORKFLOW = Workflow(
+    "tea-time",
+    StepDef("go", "Go", next={Outcome.OK: None}, handler=Dispatch(AgentRole.EXPLORE, script="judge.py")),
+)
+"""
+    _, judge = _reviewed_by(load, JUDGE.format(to=None, type="list", more=""))
+    assert validate_tree(str(skill), [Registered(*load(head, "head_workflow")), judge]) == []
 
 
 def test_a_workflow_of_another_name_than_its_skill_is_found(

@@ -10,6 +10,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from skills.lib.commands.console.screen import one_line
 from skills.lib.workflow import quality
 from skills.lib.workflow.types import ItemStatus, QRStatus
 
@@ -24,7 +25,7 @@ class Round:
     iteration: int
     status: str
     turn: int
-    items: dict[str, Mapping[str, Any]]
+    items: Sequence[Mapping[str, Any]]
     decision: Mapping[str, Any] = field(default_factory=dict)
 
 
@@ -44,36 +45,41 @@ class History:
 
 
 def rounds(events: Sequence[Event]) -> dict[str, list[Round]]:
-    """Every completed review of a run, by checkpoint, in order."""
+    """Every completed review of a run in order, by checkpoint; after one has passed, the next begin a series anew."""
     found: dict[str, list[Round]] = {}
     for event in events:
         for checkpoint, review in event.change.get("reviews", {}).items():
-            done = found.setdefault(checkpoint, [])
+            series = review.get("series", 1)
+            done = found.setdefault(checkpoint if series == 1 else f"{checkpoint}, series {series}", [])
             if not done or done[-1].iteration != review["iteration"]:
-                done.append(Round(review["iteration"], review["status"], event.turn, _by_key(review["items"])))
+                done.append(Round(review["iteration"], review["status"], event.turn, review["items"]))
             if review.get("decision"):
                 done[-1].decision = review["decision"]
     return found
 
 
 def histories(done: Sequence[Round]) -> list[History]:
-    """Each item of these rounds in the order of its first appearance."""
-    keys = list(dict.fromkeys(key for one in done for key in one.items))
+    """Each item of these rounds in the order of its first appearance; an id of two reviewers says whose it is."""
+    counts = [Counter(item["id"] for item in one.items) for one in done]
+    shared = {name for count in counts for name, times in count.items() if times > 1}
+    tables = [_by_key(one.items, shared) for one in done]
     found = []
-    for key in keys:
-        entries = tuple(one.items.get(key) for one in done)
+    for key in dict.fromkeys(key for table in tables for key in table):
+        entries = tuple(table.get(key) for table in tables)
         first = next(entry for entry in entries if entry is not None)
         found.append(History(key, first, entries, _end(entries, done)))
     return found
 
 
-def _by_key(items: Sequence[Mapping[str, Any]]) -> dict[str, Mapping[str, Any]]:
-    """The items by id; where two reviewers chose the same one, by that and the reviewer."""
-    count = Counter(item["id"] for item in items)
-    return {
-        item["id"] if count[item["id"]] == 1 else f"{item['id']} (reviewer {item.get('owner', '?')})": item
-        for item in items
-    }
+def _by_key(items: Sequence[Mapping[str, Any]], shared: set[str]) -> dict[str, Mapping[str, Any]]:
+    """The items by id; by that and the reviewer, who is known by target or number, where several chose the same."""
+    found: dict[str, Mapping[str, Any]] = {}
+    for item in items:
+        key, number = item["id"], f"reviewer {item.get('owner', '?')}"
+        if key in shared:
+            key += f" ({one_line(item.get('target') or number)})"
+        found[key if key not in found else f"{key}, {number}"] = item
+    return found
 
 
 def _end(entries: Sequence[Mapping[str, Any] | None], done: Sequence[Round]) -> str:
@@ -87,7 +93,7 @@ def _end(entries: Sequence[Mapping[str, Any] | None], done: Sequence[Round]) -> 
             at -= 1
         before = [entry for entry in entries[:at] if entry is not None]
         return f"{before[-1]['status']}, then passed at iteration {done[at].iteration}" if before else "passed"
-    if last not in quality.blocking(list(final.items.values()), final.iteration):
+    if last not in quality.blocking(final.items, final.iteration):
         return f"left open: {last['severity']} does not block at iteration {final.iteration}"
     if final.decision.get("answer") == "accept":
         return f"accepted by {who(final.decision)}: {final.decision.get('reason', '')}"

@@ -140,7 +140,10 @@ def _part(element: Element, indent: str) -> list[str]:
     label = _LABELS.get(element.tag, _plain_label)(element.attributes, element.tag)
     content = _content(element, indent + _INDENT)
     if len(content) == 1 and element.tag not in COMMANDS and isinstance(element.children[0], str):
-        return [f"{indent}{label}: {content[0][len(indent) + 2 :]}"]
+        said = content[0][len(indent) + 2 :]
+        if not said:  # a recorded value is empty; of anything else there is no more to say
+            return [f"{indent}{label}{':' if element.tag == 'value' else ''}"]
+        return [f"{indent}{label}: {said}"]
     return [f"{indent}{label}{':' if content else ''}", *content]
 
 

@@ -22,6 +22,7 @@ from skills.lib.workflow.validation.walks import END, UNKNOWN
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
 
+    from skills.lib.workflow.validation.asked import Asked
     from skills.lib.workflow.validation.handlers import Handlers
     from skills.lib.workflow.validation.state_flow import StateFlow
     from skills.lib.workflow.validation.wording import Sections
@@ -180,6 +181,13 @@ class GraphView:
         return Handlers(self.steps)
 
     @cached_property
+    def asked(self) -> list[Asked]:
+        """What is asked for with choices or a range."""
+        from skills.lib.workflow.validation.asked import asked
+
+        return list(asked(self))
+
+    @cached_property
     def sections(self) -> Sections:
         """The sections of the prompts file, where the file that registers the workflow reads it."""
         from skills.lib.workflow.validation.wording import Sections
@@ -196,7 +204,13 @@ class GraphView:
             return "end"
         return "?" if node == UNKNOWN else str(self.steps[node].id)
 
-    def example(self, origin: int, goal: Callable[[int], bool], avoid: Collection[int] = ()) -> str:
+    def example(
+        self,
+        origin: int,
+        goal: Callable[[int], bool],
+        avoid: Collection[int] = (),
+        skip: Collection[tuple[int, Outcome]] = (),
+    ) -> str:
         """A shortest walk as text for a message, or nothing where too much was searched already."""
         if self._budget <= 0:
             return ""
@@ -207,7 +221,7 @@ class GraphView:
             seen += 1
             return goal(node)
 
-        hops = walks.search(self, origin, counted, avoid=avoid)
+        hops = walks.search(self, origin, counted, avoid=avoid, skip=skip)
         self._budget -= seen
         return walks.printed(self, hops or ())
 

@@ -8,7 +8,19 @@ from skills.lib.compact_json import digest
 from skills.lib.workflow.validation import rules
 
 # What graph rules are built on; a change in how findings are printed leaves seals good.
-FOUNDATION = ("dominance", "finding", "graph", "nearest", "outcomes", "review", "run", "state_flow", "walks")
+FOUNDATION = (
+    "asked",
+    "dominance",
+    "finding",
+    "graph",
+    "nearest",
+    "outcomes",
+    "review",
+    "run",
+    "state_flow",
+    "unkept",
+    "walks",
+)
 
 
 def rules_digest() -> str:

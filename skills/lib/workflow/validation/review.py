@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from skills.lib.workflow.core import StepDef
 from skills.lib.workflow.types import AgentRole, Dispatch, Gate, Outcome
+from skills.lib.workflow.validation import outcomes
 
 if TYPE_CHECKING:
     from skills.lib.workflow.validation.graph import GraphView
@@ -41,19 +42,31 @@ def gates(graph: GraphView) -> dict[str, set[int]]:
     return found
 
 
-def bypassed(graph: GraphView, gate: int, reviewers: Collection[int]) -> bool:
-    """Whether a walk from the start comes to the gate past none of ``reviewers``.
+def judging_hops(graph: GraphView, reviewers: Collection[int]) -> set[tuple[int, Outcome]]:
+    """The hops on which a review is made: every one out of ``reviewers``, but for a SKIP that a run can take."""
+    return {(at, outcome) for at in reviewers for outcome, _ in graph.routes[at] if not _skips(graph, at, outcome)}
+
+
+def unreviewed(graph: GraphView, gate: int, reviewers: Collection[int]) -> set[int]:
+    """The steps from which a walk leads to the gate without a review; the start among them ends the search.
 
     Searched backwards from the gate, so that in a sound graph no more than the way from review to gate is looked at.
+    One of ``reviewers`` is among them where its SKIP leads there.
     """
     seen = {gate}
     stack = [gate]
-    while stack:
+    while stack and graph.start not in seen:
         node = stack.pop()
-        if node == graph.start:
-            return True
         for before in graph.digraph.pred[node]:
-            if before not in seen and before not in reviewers:
+            if before not in seen and (before not in reviewers or _skips_to(graph, before, node)):
                 seen.add(before)
                 stack.append(before)
-    return False
+    return seen
+
+
+def _skips_to(graph: GraphView, at: int, to: int) -> bool:
+    return any(target == to and _skips(graph, at, outcome) for outcome, target in graph.routes[at])
+
+
+def _skips(graph: GraphView, at: int, outcome: Outcome) -> bool:
+    return outcome is Outcome.SKIP and Outcome.SKIP in outcomes.with_skip(graph.steps[at], frozenset())

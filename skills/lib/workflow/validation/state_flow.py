@@ -25,7 +25,7 @@ _KEPT: dict[type, frozenset[str]] = {
     Person: _ANSWERED,
     Gate: _ANSWERED,
 }
-_TARGETS = "targets of its Dispatch"
+TARGETS = "targets of its Dispatch"
 _PARAMS = "params of its Dispatch"
 Moment = Literal["entering", "leaving"]
 
@@ -141,7 +141,7 @@ class StateFlow:
             return self._untargeted(read)
         if dot:
             return self._unknown_value(read, source, name)
-        if read.source == _TARGETS:
+        if read.source == TARGETS:
             return Unwritten(read, "a recorded list is named as step.field", None)
         step = self.graph.steps[read.step]
         known = set(self.run_params)
@@ -185,7 +185,7 @@ def _reads(at: int, step: StepDef) -> Iterator[Read]:
             yield from _placeholders(at, spec.argv, "its Command")
     if isinstance(step.handler, Dispatch):
         if isinstance(step.handler.targets, str) and step.handler.targets:
-            yield Read(at, step.handler.targets, _TARGETS, "entering")
+            yield Read(at, step.handler.targets, TARGETS, "entering")
         yield from _placeholders(at, step.handler.params.values(), _PARAMS, "entering")
     elif isinstance(step.handler, Person):
         moment: Moment = "leaving" if step.asks_later else "entering"

@@ -6,6 +6,7 @@ from types import ModuleType
 
 from skills.lib.workflow.validation.rules import (
     absent_context,
+    ambiguous_choice,
     artifact_outside_project,
     bare_gate,
     bare_gate_call,
@@ -13,6 +14,7 @@ from skills.lib.workflow.validation.rules import (
     dead_end,
     dispatch_from_sub_agent,
     duplicate_id,
+    empty_range,
     empty_workflow,
     fail_without_return,
     gate_without_review,
@@ -20,6 +22,7 @@ from skills.lib.workflow.validation.rules import (
     handler_read_before_write,
     handler_read_on_some_paths,
     handler_unrouted_outcome,
+    impossible_choice,
     invalid_allow,
     iteration_limit,
     long_block,
@@ -33,11 +36,16 @@ from skills.lib.workflow.validation.rules import (
     protocol_tag,
     read_before_write,
     read_on_some_paths,
+    repeated_choice,
+    repeated_name,
     repeated_title,
     reserved_id,
     review_without_gate,
+    reviewer_without_items,
     route_never_given,
     route_without_when,
+    secret_read,
+    secret_targets,
     shadowed_route,
     skill_command,
     skill_specification,
@@ -85,8 +93,15 @@ GRAPH_RULES: tuple[ModuleType, ...] = (
     route_without_when,
     iteration_limit,
     artifact_outside_project,
+    repeated_name,
+    empty_range,
+    impossible_choice,
+    repeated_choice,
+    ambiguous_choice,
     read_before_write,
     read_on_some_paths,
+    secret_targets,
+    secret_read,
     review_without_gate,
     gate_without_review,
     fail_without_return,
@@ -116,7 +131,13 @@ SOURCE_RULES: tuple[ModuleType, ...] = (
 )
 
 # These look at a folder of skills as a whole.
-TREE_RULES: tuple[ModuleType, ...] = (dispatch_from_sub_agent, skill_specification, skill_command, unrelated_name)
+TREE_RULES: tuple[ModuleType, ...] = (
+    dispatch_from_sub_agent,
+    reviewer_without_items,
+    skill_specification,
+    skill_command,
+    unrelated_name,
+)
 
 RULES: tuple[ModuleType, ...] = (*GRAPH_RULES, *SOURCE_RULES, *TREE_RULES)
 NAMES: frozenset[str] = frozenset(rule.RULE for rule in RULES)

@@ -1,10 +1,12 @@
 """A gate asks for a verdict that nobody gives.
 
 ## What it does
-Reports a Gate whose checkpoint no step reviews, and one that a path reaches without passing the review.
+Reports a Gate whose checkpoint no step reviews, one that a path reaches without passing the review, and one that a path
+leads back to without passing it again. A review that ends with SKIP, because it had no target, is none.
 
 ## Why it is bad
-The gate has no verdict to read and refuses every command: the run cannot go on.
+The gate has no verdict to read and refuses every command, and the run cannot go on. Or it reads the verdict of an
+earlier review: it passes what was changed since, or sends back again what nobody has looked at.
 
 ## Example
 ```python
@@ -33,9 +35,10 @@ WORKFLOW = Workflow(
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from skills.lib.workflow.validation import review
+from skills.lib.workflow.types import Outcome
+from skills.lib.workflow.validation import review, walks
 from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.graph import GraphView
 from skills.lib.workflow.validation.nearest import Nearest, did_you_mean
@@ -45,7 +48,7 @@ SEVERITY: Severity = "error"
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
-    """Yield one finding per gate without a verdict."""
+    """Yield one finding per gate without a verdict of its own."""
     gates = review.gates(graph)
     if not gates:
         return
@@ -54,21 +57,50 @@ def check(graph: GraphView) -> Iterator[Finding]:
         reviewers.setdefault(checkpoint, set()).add(at)
     nearest = Nearest(reviewers)
     for checkpoint, steps in gates.items():
+        by = reviewers.get(checkpoint)
         for at in steps:
-            by = reviewers.get(checkpoint)
-            if by and not review.bypassed(graph, at, by):
-                continue
-            what = f"{graph.name(at)} is the Gate of {checkpoint}, which no step reviews"
-            what += did_you_mean(nearest.to(checkpoint))
-            if by:
-                way = graph.example(graph.start, lambda node, at=at: node == at, avoid=by)  # type: ignore[misc]
+            without = review.unreviewed(graph, at, by) if by else {at}
+            why = "the gate has no verdict to read and lets nothing pass"
+            do = f'dispatch reviewers with checkpoint="{checkpoint}" on every path before it, or use review_loop()'
+            if not by:
+                what = f"{graph.name(at)} is the Gate of {checkpoint}, which no step reviews"
+                what += did_you_mean(nearest.to(checkpoint))
+            elif graph.start in without:
                 what = f"a path comes to the Gate {graph.name(at)} without a review of {checkpoint}"
-                what += f": {way}" if way else ""
-            yield graph.finding(
-                RULE,
-                SEVERITY,
-                what,
-                why="the gate has no verdict to read and lets nothing pass",
-                do=f'dispatch reviewers with checkpoint="{checkpoint}" on every path before it, or use review_loop()',
-                step=at,
-            )
+                what += _way(graph, graph.start, at, review.judging_hops(graph, by))
+            elif at in graph.reachable and (ahead := _leads_ahead(graph, at, by, without)) is not None:
+                what = f"a path leads from the Gate {graph.name(at)} back to it without a review of {checkpoint}"
+                what += _way(graph, at, at, review.judging_hops(graph, by) | ahead)
+                why = (
+                    "the gate reads the verdict of the review before: it passes what changed since, or fails it unseen"
+                )
+            else:
+                continue
+            skipped = without & (by or set())
+            if skipped:
+                do = (
+                    f"give {walks.listed(graph, skipped)} a target in any case and leave its skip out, or let it be "
+                    f"its own gate: Outcome.FAIL with the step that does the work, in place of {graph.name(at)}"
+                )
+            yield graph.finding(RULE, SEVERITY, what, why=why, do=do, step=at)
+
+
+def _leads_ahead(
+    graph: GraphView, at: int, by: Collection[int], without: Collection[int]
+) -> set[tuple[int, Outcome]] | None:
+    """The hops of the gate after which a review comes first; None where that is so of each of them.
+
+    A FAIL after which no review is ever reached counts as one: fail-without-return tells it.
+    """
+    ahead = {
+        (at, outcome)
+        for outcome, target in graph.routes[at]
+        if target not in without
+        or (outcome is not Outcome.OK and walks.search(graph, target, lambda node: node in by) is None)
+    }
+    return ahead if len(ahead) < len(graph.routes[at]) else None
+
+
+def _way(graph: GraphView, origin: int, gate: int, skip: Collection[tuple[int, Outcome]]) -> str:
+    way = graph.example(origin, lambda node: node == gate, skip=skip)
+    return f": {way}" if way else ""
