@@ -2,12 +2,13 @@
 
 It says what the printed block said: the step, the tools that it allows, the command that goes on. It is no truth: it
 is written anew with each block and removed with the last, and whoever finds it at odds with the ledger believes the
-ledger.
+ledger. A cloned project may bring anything in its place: no link is followed, and what is no small file is none.
 """
 
 from __future__ import annotations
 
 import os
+import stat
 
 from skills.lib import compact_json, paths
 
@@ -16,6 +17,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 _IN_AN_ID = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
+# A longer one (bytes) is none: Lockstep writes a few hundred.
+_LONGEST = 1_000_000
+_NO_LINK = getattr(os, "O_NOFOLLOW", 0)
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0)
 _WORDS = ("run", "workflow", "project", "python", "script", "step", "title", "status", "next")
 
 
@@ -31,16 +36,18 @@ def folder(project: str) -> str:
 
 def write(project: str, run_id: str, marker: dict[str, Any]) -> None:
     """Say where an open run stands. Where that cannot be written, nothing is said rather than something old."""
-    place = folder(project)
+    place = _place(project, run_id)
+    if not place:
+        return
     path = os.path.join(place, run_id)
     part = f"{path}.{os.getpid()}.part"
     text = compact_json.dumps(marker).encode()
     try:
         try:
-            file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            file = _opened(part)
         except FileNotFoundError:
             os.makedirs(place, 0o700, exist_ok=True)
-            file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
+            file = _opened(part)
         try:
             whole = os.write(file, text) == len(text)
         finally:
@@ -56,19 +63,41 @@ def write(project: str, run_id: str, marker: dict[str, Any]) -> None:
 
 def remove(project: str, run_id: str) -> None:
     """Forget a run that is open no more."""
-    _unlink(os.path.join(folder(project), run_id))
+    place = _place(project, run_id)
+    if place:
+        _unlink(os.path.join(place, run_id))
 
 
 def read(project: str, run_id: str) -> dict[str, Any] | None:
     """What the marker of a run says; None where there is none, or none that is whole and can be read."""
-    if not is_id(run_id):
-        return None
+    place = _place(project, run_id)
     try:
-        with open(os.path.join(folder(project), run_id), "rb") as file:
-            found = compact_json.loads(file.read().decode())
-    except (OSError, ValueError):
+        found = compact_json.loads(_content(os.path.join(place, run_id)).decode()) if place else None
+    except (OSError, ValueError, RecursionError):
         return None
     return found if _is_marker(found) else None
+
+
+def _place(project: str, run_id: str) -> str:
+    """The folder that a run's marker may be in; "" where the id is none, or the folder a link to another."""
+    place = folder(project)
+    return place if is_id(run_id) and not os.path.islink(place) else ""
+
+
+def _opened(part: str) -> int:
+    return os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINK, 0o600)
+
+
+def _content(path: str) -> bytes:
+    """What is in a file; OSError or ValueError where it is a link, a device, a pipe, or too long."""
+    file = os.open(path, os.O_RDONLY | _NO_LINK | _NO_WAIT)
+    try:
+        about = os.fstat(file)
+        if not stat.S_ISREG(about.st_mode) or about.st_size > _LONGEST:
+            raise ValueError(f"{path} is no marker")
+        return os.read(file, _LONGEST)
+    finally:
+        os.close(file)
 
 
 def _is_marker(found: object) -> bool:

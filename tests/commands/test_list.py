@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -33,6 +34,33 @@ def test_a_tree_is_listed_with_its_open_runs_and_its_broken_skills(
 
 def test_the_shipped_skills_are_listed_without_a_path(cli: Command) -> None:
     assert "problem-analysis" in cli("list").out
+
+
+def test_gates_are_reviews_and_not_questions(cli: Command, installed: Install) -> None:
+    for name in ("gated", "tour"):
+        installed(name)
+    found = {skill["name"]: skill["workflows"][0]["gates"] for skill in json.loads(cli("list", "skills", "--json").out)}
+    assert found == {"gated": 1, "tour": 0}
+
+
+def test_skills_are_listed_where_the_ledger_is_damaged(
+    cli: Command, installed: Install, walker: Callable[[Path], Walker]
+) -> None:
+    walk = walker(installed("plain"))
+    walk.start()
+    walk.desk.ledger.close()
+    file = Path(os.environ["LOCKSTEP_HOME"]) / "runs.db"
+    file.write_bytes(file.read_bytes()[:5_000])
+    shown = cli("list", "skills")
+    assert shown.code == 0
+    assert [line.split() for line in shown.out.splitlines()] == [
+        ["SKILL", "WORKFLOW", "STEPS", "GATES", "PATH"],
+        ["plain", "plain", "2", "skills/plain"],
+    ]
+    assert shown.err.startswith("Open runs are not shown: ")
+    assert str(file) in shown.err
+    (found,) = json.loads(cli("list", "skills", "--json").out)
+    assert found["workflows"][0]["open_runs"] is None
 
 
 def test_a_folder_that_is_no_project_is_not_searched_through(cli: Command, installed: Install, project: Path) -> None:

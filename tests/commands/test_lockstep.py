@@ -232,8 +232,36 @@ def test_completion_knows_subcommands_skills_and_runs(
     assert completed(f"lockstep trace {run.id[:3]}", 2) == [run.id]
 
 
+def test_completion_knows_the_steps_of_a_skill_and_does_not_run_it(
+    installed: Callable[..., Path], project: Path
+) -> None:
+    installed("gated")
+    assert completed("lockstep walk gated --step de", 4) == ["design-review", "design-gate"]
+    installed("loud", skill.source_of("loud", "StepDef('one', 'One', 'Do.', {'ok': None})") + "open('ran', 'w')\n")
+    assert completed("lockstep walk loud --step o", 4) == ["one"]
+    assert not (project / "ran").exists()
+    assert completed("lockstep walk nothing --step o", 4) == []
+
+
 def test_completion_in_a_project_without_a_ledger_is_silent(project: Path) -> None:
     assert completed("lockstep trace x", 2) == []
+
+
+def test_an_unknown_option_is_told_the_valid_ones_and_only_a_near_one_is_guessed(cli: Command) -> None:
+    assert cli("prune", "--days", "9").err == (
+        "lockstep: lockstep prune: no such option '--days'\n"
+        "  valid: --older, --dry-run, --yes, --project, --help\n"
+        "  try:   lockstep prune --help\n"
+    )
+    assert cli("runs", "--al").err.endswith("  try:   --all (the nearest name); or lockstep runs --help\n")
+
+
+def test_a_missing_choice_is_told_on_one_line(cli: Command) -> None:
+    assert cli("completion").err == (
+        "lockstep: lockstep completion: missing argument '{bash|zsh|fish}'\n"
+        "  valid: bash, zsh, fish\n"
+        "  try:   lockstep completion --help\n"
+    )
 
 
 @pytest.mark.parametrize(

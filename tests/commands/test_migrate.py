@@ -132,12 +132,32 @@ def test_the_old_script_stays_and_the_new_one_is_the_entry_of_every_skill(cli: C
     shipped = (ROOT / "skills" / "problem-analysis" / "scripts" / "problem_analysis.py").read_text(encoding="utf-8")
     expected = shipped.replace("problem_analysis", "bug_hunt").replace("problem-analysis", "bug-hunt")
     assert script.read_text(encoding="utf-8") == expected
-    assert shown.err.splitlines()[-4:] == [
-        "wrote .claude/skills/bug-hunt/scripts/bug_hunt_workflow.py",
-        "wrote .claude/skills/bug-hunt/scripts/bug_hunt_prompts.md",
-        "wrote .claude/skills/bug-hunt/scripts/bug_hunt.py",
-        "kept the old script as .claude/skills/bug-hunt/scripts/bug_hunt.py.legacy",
+    folder = ".claude/skills/bug-hunt"
+    assert shown.err.splitlines()[-5:] == [
+        f"wrote {folder}/scripts/bug_hunt_workflow.py",
+        f"wrote {folder}/scripts/bug_hunt_prompts.md",
+        f"wrote {folder}/scripts/bug_hunt.py",
+        f"kept the old script as {folder}/scripts/bug_hunt.py.legacy",
+        f"note: {folder} has no SKILL.md, by which an agent finds it; lockstep new shows how one is written",
     ]
+
+
+def test_a_skill_without_a_skill_md_is_looked_at_by_its_path(cli: Command, project: Path) -> None:
+    script = install(project, "bug_hunt")
+    folder = ".claude/skills/bug-hunt"
+    assert cli("migrate", folder, "--write").code == 0
+    checked = cli("validate", folder)
+    assert checked.code == 0
+    assert checked.out + checked.err == (
+        f"Nothing is wrong in 1 workflow.\nnote: {folder} has no SKILL.md, by which an agent finds it\n"
+    )
+    refused = cli("walk", folder)
+    assert refused.code == 2
+    assert "is not a skill: it has no SKILL.md" in refused.err
+    assert f"try:   {folder}/scripts/bug_hunt.py" in refused.err
+    assert cli("walk", f"{folder}/scripts/bug_hunt.py", "--step", "1").code == 0
+    (script.parents[1] / "SKILL.md").write_text("---\nname: bug-hunt\ndescription: Hunts bugs.\n---\n\nRun it.\n")
+    assert "no SKILL.md" not in cli("validate", folder).err
 
 
 def test_a_script_in_a_folder_below_climbs_one_further_and_runs(cli: Command, project: Path) -> None:

@@ -139,3 +139,17 @@ def test_a_skill_beside_the_shipped_ones_needs_no_package(cli: Command) -> None:
     elsewhere = skeleton.files("my-skill", "/tmp/skills/my-skill")["SKILL.md"][1]
     assert "compatibility:" not in beside
     assert "compatibility: Needs Python 3.11 or later with the package lockstep-skills.\n---\n" in elsewhere
+
+
+@pytest.mark.parametrize("words", [[], ["--dry-run"]])
+def test_a_name_that_a_shipped_skill_has_is_told(words: list[str], cli: Command) -> None:
+    shown = cli("new", "planner", *words)
+    assert shown.code == 0
+    assert shown.err == (
+        "note: a skill that comes with Lockstep is called planner, too; in this project the name means the new one\n"
+    )
+    assert cli("new", "my-own", *words).err == ""
+
+
+def test_the_next_commands_name_the_python_that_the_documents_name(cli: Command) -> None:
+    assert "python3 -m pytest skills/my-skill " in cli("new", "my-skill").out

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -12,8 +13,14 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.ledger import Ledger
+from skills.lib.runtime import loading
 from skills.lib.testing import parse
+from skills.lib.testing.agent import Agent
+from skills.lib.testing.blocks import filled
+from skills.lib.workflow import document
+from skills.lib.workflow.caller import Caller
 from skills.lib.workflow.state import Run
+from skills.lib.workflow.types import Element
 from tests.commands.conftest import Command, Walker
 from tests.commands.test_lockstep import at_terminal
 from tests.fixtures.skill import source_of
@@ -108,6 +115,30 @@ def test_a_known_skill_that_was_never_run_has_an_empty_list(
         assert (shown.code, shown.out, shown.err) == (0, "", f"No run of {name}{is_open} in {project}.\n")
         as_data = cli(*words, "--skill", name, "--json")
         assert (as_data.code, as_data.out, as_data.err) == (0, "[]\n", "")
+
+
+def test_runs_of_one_skill_are_listed_with_what_each_is_about(cli: Command, installed: Install, walker: Walk) -> None:
+    walk = walker(installed("part"))
+    walk.start(what="the engine")
+    assert "ABOUT" not in cli("runs").out
+    walk.start(what="the doors")
+    heading, *rows = cli("runs").out.splitlines()
+    assert heading.split()[-1] == "ABOUT"
+    assert [row.partition("what=")[2] for row in rows] == ["the doors", "the engine"]
+
+
+@pytest.mark.parametrize("command", ["runs", "stats"])
+def test_a_name_is_looked_for_without_running_the_project_s_modules(
+    command: str, cli: Command, installed: Install, project: Path
+) -> None:
+    touch = "from pathlib import Path\nPath('imported').touch()\nWORKFLOW = Workflow('inner-name', *STEPS)\n"
+    installed("outer", touch)
+    installed("garbled", "def (\n")
+    assert cli(command, "--skill", "inner-name").code == 0
+    shown = cli(command, "--skill", "iner-name")
+    assert shown.code == 2
+    assert "try:   inner-name (the nearest name)" in shown.err
+    assert not (project / "imported").exists()
 
 
 def test_runs_of_a_skill_that_is_gone_are_still_shown(cli: Command, installed: Install, walker: Walk) -> None:
@@ -286,6 +317,43 @@ def test_resume_of_a_run_whose_skill_is_gone_is_5(cli: Command, installed: Insta
     assert "plain_workflow.py is missing" in shown.err
 
 
+def test_resume_finds_a_skill_that_moved_by_its_name(
+    cli: Command, installed: Install, walker: Walk, project: Path
+) -> None:
+    script = installed("part")
+    run = walker(script).start(what="x")
+    moved = project / "elsewhere" / "skills" / "part"
+    moved.parent.mkdir(parents=True)
+    script.parent.parent.rename(moved)
+    for words in (["resume"], ["resume", run.id]):
+        shown = cli(*words)
+        assert (shown.code, parse(shown.out).get("run")) == (0, run.id)
+        assert f"{moved}/scripts/part.py --step" in parse(shown.out).findtext("NEXT", "")
+    assert ledger().every_run()[0].script == f"{moved}/scripts/part.py"
+    ledger().verify()
+
+
+def test_it_is_said_where_a_skill_that_moved_was_found(
+    cli: Command, installed: Install, walker: Walk, project: Path
+) -> None:
+    script = installed("plain")
+    run = walker(script).start()
+    moved = script.parent.parent.rename(project / "plain")
+    assert cli("resume").err == (
+        f"The skill plain is not where run {run.id} was opened; this one is taken: {moved}/scripts/plain.py\n"
+    )
+    assert cli("resume").err == ""
+
+
+@pytest.mark.req("W-24")
+def test_a_question_of_a_skill_that_moved_is_answered(installed: Install, walker: Walk, project: Path) -> None:
+    script = installed("tour")
+    run = asked(walker(script))
+    script.parent.parent.rename(project / "tour")
+    code, shown = at_terminal("answer", run.id, "yes", "--project", str(project))
+    assert (code, "goes on at close" in shown, "this one is taken:" in shown) == (0, True, True)
+
+
 def test_abandoning_ends_a_run_and_its_sub_agents(cli: Command, installed: Install, walker: Walk) -> None:
     walk = walker(installed("brood"))
     run = walk.go(walk.start(), records={"targets": ["a", "b"]})
@@ -371,6 +439,36 @@ def test_an_answer_that_is_no_choice_is_refused_with_the_choices(installed: Inst
     code, shown = at_terminal("answer", run.id, "yes")
     assert code == 3
     assert "asks nobody anything: it is open" in shown
+
+
+@pytest.mark.req("W-24")
+@pytest.mark.parametrize("answer", ["-1", "-h", "--help", "--reason", "it's = $(x)"])
+def test_any_answer_can_be_given_by_the_printed_command(installed: Install, project: Path, answer: str) -> None:
+    choices = ["no", answer]
+    steps = f"StepDef('ask', 'Ask', 'Ask.', {{Outcome.OK: None}}, person('How?', {choices!r}, at_terminal=True))"
+    agent = Agent(installed("asks", source_of("asks", steps)), project)
+    waiting = agent.open()
+    words = shlex.split(filled(waiting.words("ANSWER"), {"answer": answer}))
+    code, shown = at_terminal(*words[words.index("answer") :])
+    assert (code, f": {answer}." in shown) == (0, True)
+    assert agent.events(waiting.run)[-1].detail["answer"] == answer
+
+
+@pytest.mark.req("W-24")
+def test_a_reason_is_quoted_in_the_printed_command(at_gate: Run, project: Path) -> None:
+    run = ledger().every_run("id=?", (at_gate.id,))[0]
+    caller = Caller(sys.executable, run.script, str(project))
+    shown = document.step_document(loading.workflow_of_script(run.script), run, caller)
+    [command] = [part.children[0] for part in shown.children if isinstance(part, Element) and part.tag == "ANSWER"]
+    words = shlex.split(str(command).replace("FILL_reason", "known, and tracked").replace("FILL_answer", "accept"))
+    assert at_terminal(*words[1:])[0] == 0
+    assert ledger().events(run.id)[-1].detail["reason"] == "known, and tracked"
+
+
+def test_a_number_is_answered_as_it_is_typed(installed: Install, project: Path) -> None:
+    steps = "StepDef('ask', 'Ask', 'Ask.', {Outcome.OK: None}, person('How?', ['-1', '+1'], at_terminal=True))"
+    agent = Agent(installed("asks", source_of("asks", steps)), project)
+    assert at_terminal("answer", agent.open().run, "-1")[0] == 0
 
 
 def ended(walk: Walker) -> Run:

@@ -321,6 +321,35 @@ def test_how_a_finding_ended(reviews: list[Event], ends: dict[str, str]) -> None
     assert {history.key: history.end for history in findings.histories(done)} == ends
 
 
+def test_several_series_of_one_checkpoint_are_told_apart() -> None:
+    events = [completed(1, "fail", ("A", "MUST", "FAIL")), completed(2, "pass", ("A", "MUST", "PASS"))]
+    later = [completed(1, "pass", ("A", "MUST", "PASS")), completed(1, "fail", ("A", "MUST", "FAIL"))]
+    for at, event in enumerate(later, 2):
+        event.change["reviews"]["design"]["series"] = at
+    told = findings.rounds([*events, *later])
+    assert {name: [one.status for one in done] for name, done in told.items()} == {
+        "design": ["fail", "pass"],
+        "design, series 2": ["pass"],
+        "design, series 3": ["fail"],
+    }
+    assert [[one.end for one in findings.histories(done)] for done in told.values()] == [
+        ["FAIL, then passed at iteration 2"],
+        ["passed"],
+        ["open"],
+    ]
+
+
+def test_an_item_is_known_by_its_target_wherever_its_reviewer_stands() -> None:
+    first = completed(1, "fail", ("A", "MUST", "FAIL"), ("A", "MUST", "PASS"))
+    again = completed(2, "fail", ("A", "MUST", "PASS"), ("A", "MUST", "PASS"))
+    for event, targets in ((first, ("one", "two")), (again, ("two", "one"))):
+        for one, target in zip(event.change["reviews"]["design"]["items"], targets, strict=True):
+            one["target"] = target
+    (done,) = findings.rounds([first, again]).values()
+    ends = {history.key: history.end for history in findings.histories(done)}
+    assert ends == {"A (one)": "FAIL, then passed at iteration 2", "A (two)": "passed"}
+
+
 @pytest.mark.parametrize("how", ["abandoned", "pending"])
 def test_a_run_that_was_given_up_or_never_began_is_told(
     how: str, cli: Command, installed: Install, walker: Walk
@@ -351,7 +380,13 @@ def test_a_file_is_written_and_not_overwritten(cli: Command, mended: Run, projec
     assert file.read_text(encoding="utf-8") == "mine"
     assert cli("trace", mended.id, "--html", "run.html", "--force").code == 0
     assert file.read_text(encoding="utf-8") == first
-    assert cli("trace", mended.id, "--html", "no/run.html").code == 4
+    lost = cli("trace", mended.id, "--html", "no/run.html")
+    assert lost.code == 4
+    assert "try:   the name of a file in a folder that is there" in lost.err
+    for words in ([], ["--force"]):
+        folder = cli("trace", mended.id, "--html", ".", *words)
+        assert folder.code == 2
+        assert folder.err == "lockstep: . is a folder\n  try:   the name of a file in it\n"
     assert cli("trace", mended.id, "--html", "-", "--json").code == 2
 
 

@@ -59,7 +59,11 @@ def test_a_block_shows_what_each_value_must_be(cli: Command, installed: Install)
 
 def test_a_step_that_is_none_names_the_valid_ones(cli: Command, installed: Install) -> None:
     installed("tour")
-    assert "valid: 1 begin, 2 plan" in cli("walk", "tour", "--step", "9").err
+    told = cli("walk", "tour", "--step", "9").err
+    assert "valid: 1 begin, 2 plan" in told
+    assert "7 close\n" in told
+    assert "--step" not in told.partition("try:")[2]
+    assert "try:   close (the nearest name)" in cli("walk", "tour", "--step", "clos").err
     assert "depends on a run" in cli("walk", "tour", "--step", "next").err
 
 
@@ -161,12 +165,20 @@ def test_long_values_are_written_in_an_editor(cli: Command, installed: Install, 
     assert "line two" in shown.out
 
 
-@pytest.mark.parametrize("words", [["--record"], ["--run", "x"]])
-def test_a_walk_that_is_kept_takes_a_terminal(words: list[str], cli: Command, installed: Install) -> None:
+@pytest.mark.parametrize(
+    "words, remedy",
+    [
+        (["--record"], "leave out --record"),
+        (["--run", "x"], "lockstep resume x, which prints its block"),
+        (["--run", "x", "--record"], "lockstep resume x, which prints its block"),
+    ],
+)
+def test_a_walk_that_is_kept_takes_a_terminal(words: list[str], remedy: str, cli: Command, installed: Install) -> None:
     installed("part")
     shown = cli("walk", "part", *words)
     assert shown.code == 3
     assert "standard input is not a terminal" in shown.err
+    assert f"try:   {remedy}\n" in shown.err
 
 
 @pytest.mark.req("W-24")

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -12,10 +15,17 @@ import pytest
 from click.testing import CliRunner
 
 from skills.lib.commands.console.app import lockstep
+from skills.lib.hosts.doctor import registry
+from skills.lib.hosts.doctor.patient import Patient
+from skills.lib.hosts.doctor.result import Told
 from skills.lib.hosts.places import Places, places
+from tests.fixtures import skill
+from tests.hosts.examined import program, step
 
 # A small skill of the tree, to install without the others.
 SKILL = "problem-analysis"
+# The interpreter without a virtual environment.
+BARE = os.path.realpath(sys._base_executable)  # type: ignore[attr-defined]
 XDG = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "LOCKSTEP_STATE", "CODEX_HOME")
 
 
@@ -63,6 +73,41 @@ def cli(project: Path) -> Command:
     return call
 
 
+@pytest.fixture
+def path(tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The one folder of programs beside the system's: python3 and lockstep are in it, and no host."""
+    folder = tmp_path / "bin"
+    folder.mkdir()
+    (folder / "python3").symlink_to(BARE)
+    program(folder / "lockstep", "exit 0")
+    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
+    return folder
+
+
+@pytest.fixture
+def doctor(project: Path) -> Callable[..., list[Told]]:
+    """Examine the project and these hosts."""
+
+    def examine(*hosts: str, named: bool = False) -> list[Told]:
+        return list(registry.examine(Patient(str(project), hosts, named)))
+
+    return examine
+
+
+@pytest.fixture
+def opened(project: Path) -> Callable[[], tuple[str, Path]]:
+    """Open a run of a small skill, past its first step; its id and its script."""
+
+    def open_run() -> tuple[str, Path]:
+        script = skill.install(project, "tour")
+        first = step(project, script, "--step", "1", "--new", "--topic", os.urandom(4).hex())
+        found = re.search(r' run="(\w+)"', first)
+        assert found
+        return found[1], script
+
+    return open_run
+
+
 def tree(folder: Path) -> dict[str, bytes | str | None]:
     """All that is below a folder: files with their content, links with their target, folders with None."""
     found: dict[str, bytes | str | None] = {}
@@ -77,3 +122,13 @@ def tree(folder: Path) -> dict[str, bytes | str | None]:
 def place_of(host: str, scope: str, project: Path) -> Places:
     """Where things go for a host in the test's project or home."""
     return places(host, scope, str(project))
+
+
+def plant(project: Path, host: str = "claude", **more: Any) -> Path:
+    """Put a manifest there as a cloned project may bring it along; return its path."""
+    told = {"format": 1, "host": host, "scope": "project", "version": "0.1.0", "hooks": True, "stops": 3}
+    told |= {"skills": {}, "files": {}, "merged": {}, "folders": [], **more}
+    path = project / ".lockstep" / "installed" / f"{host}.json"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(json.dumps(told))
+    return path

@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -22,14 +21,14 @@ from skills.lib import markers
 from skills.lib.hosts import sessions
 from skills.lib.hosts.doctor import asking, registry
 from skills.lib.hosts.doctor.patient import Patient
-from skills.lib.hosts.doctor.result import Result, Told, ok
+from skills.lib.hosts.doctor.result import Result, ok
 from skills.lib.ledger import Ledger
-from tests.fixtures import skill
-from tests.hosts.conftest import SKILL, Command
+from tests.hosts.conftest import BARE, SKILL, Command
+from tests.hosts.examined import of, only, program, wrong
 
 ROOT = Path(__file__).resolve().parents[2]
 CLIENTS = ROOT / ".clients"
-BARE = os.path.realpath(sys._base_executable)  # type: ignore[attr-defined]
+pytestmark = pytest.mark.usefixtures("path")
 # What a client says that has nothing to object to; PATHS of the programs are made by the fixture.
 APP_SERVER = """#!{python}
 import json, sys
@@ -46,49 +45,6 @@ else:
 """
 
 
-@pytest.fixture(autouse=True)
-def path(tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The one folder of programs beside the system's: python3 and lockstep are in it, and no host."""
-    folder = tmp_path / "bin"
-    folder.mkdir()
-    (folder / "python3").symlink_to(BARE)
-    program(folder / "lockstep", "exit 0")
-    monkeypatch.setenv("PATH", f"{folder}:/usr/bin:/bin")
-    return folder
-
-
-@pytest.fixture
-def doctor(project: Path) -> Callable[..., list[Told]]:
-    """Examine the project and these hosts."""
-
-    def examine(*hosts: str, named: bool = False) -> list[Told]:
-        return list(registry.examine(Patient(str(project), hosts, named)))
-
-    return examine
-
-
-@pytest.fixture
-def opened(project: Path) -> Callable[[], tuple[str, Path]]:
-    """Open a run of a small skill, past its first step; its id and its script."""
-
-    def open_run() -> tuple[str, Path]:
-        script = skill.install(project, "tour")
-        first = step(project, script, "--step", "1", "--new", "--topic", os.urandom(4).hex())
-        found = re.search(r' run="(\w+)"', first)
-        assert found
-        return found[1], script
-
-    return open_run
-
-
-def step(project: Path, script: Path, *words: str) -> str:
-    done = subprocess.run(
-        [sys.executable, str(script), *words], cwd=project, capture_output=True, text=True, timeout=60, check=False
-    )
-    assert done.returncode == 0, done.stderr
-    return done.stdout
-
-
 def damaged(project: Path) -> Path:
     """The project's ledger, spoilt."""
     database = project / ".lockstep" / "runs.db"
@@ -96,11 +52,6 @@ def damaged(project: Path) -> Path:
     for other in ("runs.db-wal", "runs.db-shm"):
         (project / ".lockstep" / other).unlink(missing_ok=True)
     return database
-
-
-def program(path: Path, script: str) -> None:
-    path.write_text(script if script.startswith("#!") else f"#!/bin/sh\n{script}\n")
-    path.chmod(0o755)
 
 
 def codex(path: Path, *hooks: dict[str, Any], skills: str = f"- {SKILL}: Finds. (file: x)") -> None:
@@ -114,20 +65,6 @@ def hook_of(project: Path, trust: str = "trusted", source: str = "project", **mo
     place = str(project / ".codex" / "hooks.json")
     told = {"eventName": "stop", "command": command, "source": source, "sourcePath": place, "enabled": True}
     return {**told, "trustStatus": trust, **more}
-
-
-def of(told: list[Told], subject: str, check: str) -> list[Result]:
-    return [one.result for one in told if (one.subject, one.check) == (subject, check)]
-
-
-def only(told: list[Told], subject: str, check: str) -> Result:
-    """The one result of a check that is not fine."""
-    [result] = [one for one in of(told, subject, check) if one.status != "ok"]
-    return result
-
-
-def wrong(told: list[Told]) -> list[tuple[str, str, str]]:
-    return [(one.subject, one.check, one.result.what) for one in told if one.result.status != "ok"]
 
 
 # What is shown.
@@ -197,6 +134,8 @@ def test_progress_is_for_a_terminal_alone(cli: Command, project: Path) -> None:
     assert "\r" not in cli("doctor", "agents").err
     _, shown = at_terminal("doctor", "agents", "--project", str(project))
     assert "\r\x1b[Kproject: ledger" in shown
+    _, dumb = at_terminal("doctor", "agents", "--project", str(project), env={"TERM": "dumb"})
+    assert "\x1b" not in dumb
 
 
 # Lockstep and the machine.
@@ -238,7 +177,7 @@ def test_a_command_that_is_not_on_the_path(doctor: Any, path: Path) -> None:
     (path / "lockstep").unlink()
     result = only(doctor(), "lockstep", "command")
     assert result.status == "warning"
-    assert result.remedy == f'export PATH="{Path(sys.executable).parent}:$PATH"'
+    assert result.remedy == f'export PATH={Path(sys.executable).parent}:"$PATH"'
 
 
 @pytest.mark.req("H-03")
@@ -302,11 +241,11 @@ def test_what_outlived_its_run_is_named_and_fix_removes_that_alone(cli: Command,
     stale.write_bytes(kept)
     live = sessions.name_of("codex", "live")
     sessions.bind(live, None, {"run": run, "project": str(project), "script": "x.py", "seen": ""})
-    for name, of, where in (("gone", ended, str(project)), ("away", "x", "/no")):
-        followed = {"run": of, "project": where, "script": "x.py"}
+    for name, followed_run, where in (("gone", ended, str(project)), ("away", "x", "/no")):
+        followed = {"run": followed_run, "project": where, "script": "x.py"}
         sessions.write(sessions.name_of("codex", name), {"runs": [followed]})
-    Path(sessions.folder(), "damaged").write_text("{")
-    part = Path(sessions.folder(), "one.1.part")
+    Path(sessions.folder(), "codex-damaged").write_text("{")
+    part = Path(sessions.folder(), "codex-one.1.part")
     part.touch()
     os.utime(part, (time.time() - 3600,) * 2)
     shown = cli("doctor", "agents")

@@ -96,6 +96,11 @@ ADD, UPDATE = "*** Begin Patch\n*** Add File: a\n+a\n", "*** Update File: b\n@@\
         ("codex", "apply_patch", {"command": ADD}, "write"),
         ("codex", "apply_patch", {"command": UPDATE}, "edit"),
         ("codex", "apply_patch", {"input": ADD + UPDATE}, "edit write"),
+        ("codex", "apply_patch", {"input": ADD + "+*** Update File: b\n + *** Delete File: b\n"}, "write"),
+        ("codex", "apply_patch", {"input": UPDATE + " *** Add File: a\n-*** Add File: a\n"}, "edit"),
+        ("codex", "apply_patch", {"input": ADD + " *** Update File: b\n"}, "edit write"),
+        ("codex", "apply_patch", {"input": "*** Delete File: a\n *** Add File: a\n+a\n"}, "edit write"),
+        ("codex", "apply_patch", {"input": "say *** Add File: a"}, "edit write"),
         ("codex", "apply_patch", {}, "edit write"),
         ("codex", "apply_patch", {"command": ["apply_patch", UPDATE]}, "edit"),
         ("opencode", "grep", {}, "search"),
@@ -188,3 +193,27 @@ def test_what_is_allowed_is_named_in_the_hosts_words() -> None:
 )
 def test_the_value_of_a_flag(command: str, value: str) -> None:
     assert lines.value_of("--run", command) == value
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        *("lockstep ans''wer r yes", 'lockstep "ans"wer r yes', "lockstep a\\nswer r yes", "lockstep\tanswer r yes"),
+        *("eval 'lockstep answer r yes'", "bash -ce 'lockstep answer r yes'", "bash -c -- 'lockstep answer r yes'"),
+        *('sh -c"lockstep answer r yes"', "env -S 'lockstep answer r y'", "script --c='lockstep answer r y' x"),
+        *("lockstep --project . answer r yes", "python3 -mskills answer r yes", "'/a b/lockstep' answer r yes"),
+        *("$(which lockstep) answer r yes", "`command -v lockstep` answer r yes", '"$(which lockstep)" answer r yes'),
+        *("echo 'lockstep answer r y' | bash", "bash <<< 'lockstep answer r yes'", "sh <<E\nlockstep answer r y\nE"),
+        *("bash -c \"sh -c 'lockstep answer r yes'\"", "tmux send-keys 'lockstep answer r yes' Enter"),
+    ],
+)  # fmt: skip
+def test_a_line_that_answers_for_a_person(line: str) -> None:
+    assert lines.answers_for_a_person(line)
+
+
+@pytest.mark.parametrize(
+    "line",
+    ["grep -rn 'lockstep answer' docs", "echo answer me", "lockstep resume answer", "lockstep runs | grep answer", ""],
+)
+def test_a_line_that_only_speaks_of_answers(line: str) -> None:
+    assert not lines.answers_for_a_person(line)

@@ -84,12 +84,11 @@ def test_a_disk_that_fills_up_at_an_upgrade_leaves_the_old_files(
             raise OSError(28, "No space left on device")
 
     (project / ".codex" / "agents" / "explore.toml").unlink()
-    monkeypatch.setattr(disk, "before", full)
-    shown = cli("upgrade")
+    with monkeypatch.context() as patched:
+        patched.setattr(disk, "before", full)
+        shown = cli("upgrade")
     assert (shown.code, shown.out) == (4, "")
     assert "explore.toml cannot be read or written: No space left on device" in shown.err
-    monkeypatch.undo()
-    os.chdir(project)
     del before[".codex/agents/explore.toml"]
     assert tree(project) == before
 

@@ -166,6 +166,48 @@ def test_the_plugin_of_opencode_hands_on_what_the_hook_says(project: Path, monke
 
 
 @pytest.mark.req("H-02")
+@pytest.mark.parametrize("failing", ['return { error: { name: "busy" } };', 'throw new Error("busy");'])
+def test_a_sub_agent_that_could_not_be_looked_up_once_is_held_from_then_on(
+    project: Path, monkeypatch: pytest.MonkeyPatch, failing: str
+) -> None:
+    stand_in(project, monkeypatch)
+    script = PLAYED.replace("asked.push(path.id);", f"asked.push(path.id);\n  if (asked.length === 2) {failing}")
+    script = script.replace('of ["top", "kid"]', 'of ["top", "kid", "kid", "kid"]')
+    told = played(project, script)
+    assert told["said"] == ["allowed", "allowed", "not in a sub-agent", "not in a sub-agent"]
+    assert told["asked"] == ["top", "kid", "kid"]
+
+
+@pytest.mark.req("H-02")
+def test_a_plugin_that_is_installed_in_both_scopes_asks_and_says_once(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(project, monkeypatch)
+    one = "const hooks = await Lockstep({ client, directory: process.cwd() });"
+    two = """
+    const other = await import("./user.mjs");
+    const both = [await Lockstep({ client, directory: process.cwd() })];
+    await Lockstep({ client, directory: process.cwd() + "/elsewhere" });
+    both.push(await other.Lockstep({ client, directory: process.cwd() }));
+    const hooks = {};
+    for (const name of Object.keys(both[0])) {
+      hooks[name] = async (...given) => { for (const one of both) await one[name](...given); };
+    }
+    """
+    (project / "user.mjs").write_bytes(hooks.plugin(3))
+    late = [answer(), END, status("busy"), status("idle"), IDLE]
+    assert [
+        what for what, *_ in played(project, STOPPED.replace("HAPPENINGS", json.dumps(late)).replace(one, two))
+    ] == [
+        "prompt",
+        "promptAsync",
+    ]
+    assert len(stops(project)) == 1
+    told = played(project, PLAYED.replace(one, two))
+    assert (told["said"], told["system"]) == (["allowed", "not in a sub-agent"], ["first", "step resume"])
+
+
+@pytest.mark.req("H-02")
 @pytest.mark.parametrize("is_followed", [True, False])
 def test_the_plugin_of_opencode_denies_where_its_hook_cannot_be_run(
     project: Path, monkeypatch: pytest.MonkeyPatch, is_followed: bool

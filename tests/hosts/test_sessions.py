@@ -40,7 +40,8 @@ def runs_of(name: str) -> list[str]:
     [
         (("claude", "5f0c-1"), "claude-5f0c-1"),
         (("codex", "a", "b"), "codex-a.-b"),
-        (("claude", "A"), "claude~" + "0" * 32),
+        (("opencode", "ses_6Ab"), "opencode-ses_6=ab"),
+        (("My-agent.2/..", "a"), "myagent2-a"),
         (("claude", "../x"), "claude~" + "0" * 32),
         (("claude", "x" * 81), "claude~" + "0" * 32),
         (("claude", "a.b", "c/d"), "claude~" + "0" * 32 + ".~" + "0" * 32),
@@ -75,13 +76,24 @@ def test_the_starter_looks_in_the_same_folder(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize(
     "session, raw, answer",
     [
-        ("5f0c", b'{"session_id":"5f0c"}', True),
-        ("5f0c", b'{"session_id":"5f0d"}', False),
+        ("5f0c", b'{"session_id":"5f0c"}', False),
+        ("5f0c", b'{"session_id": "5f0d", "x": "5f0c"}', True),
+        ("A_b-1", b'{"session_id":"A_b-1"}', False),
+        ("A_b-1", b'{"session_id":"a_b-1"}', True),
         ("A.b/c", b'{"session_id":"other"}', True),
+        ("A.b/c", b'{"session_id":"A.b/c"}', False),
+        ("5f0c", b'{"tool_input":{"session_id":"other"},"session_id":"5f0c"}', False),
+        ("5f0c", b'{"session_id":"other","session_id":"5f0c"}', False),
+        ("5f0c", b'{"session_id":"5f\\u0030c"}', False),
+        ("5f0c", b'{"session_id":"other"', False),
+        ("5f0c", b'{"session_id":"' + b"x" * 81 + b'"}', False),
+        ("5f0c", b'{"session_id":7}', False),
     ],
 )
-def test_an_event_of_another_session_is_seen_at_once(session: str, raw: bytes, answer: bool) -> None:
-    assert run_hook.concerns(sessions.name_of("claude", session, "agent"), raw) is answer
+@pytest.mark.parametrize("host", ["claude", "my-agent"])
+def test_an_event_of_another_session_is_seen_at_once(host: str, session: str, raw: bytes, answer: bool) -> None:
+    names = ["codex-else", sessions.name_of(host, session, "agent")]
+    assert run_hook.is_of_others(raw, names) is answer
 
 
 def test_an_agent_follows_the_run_that_it_named_last_before_the_others() -> None:

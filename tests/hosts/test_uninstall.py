@@ -159,3 +159,44 @@ def test_another_host_takes_away_what_it_put_over_a_kept_file(cli: Command, proj
     assert cli("uninstall", "gemini").code == 0
     assert not (project / ".agents").exists()
     assert states(cli) == {}
+
+
+def test_a_kept_file_of_a_skill_that_another_host_uses_is_left_to_it(cli: Command, project: Path, kept: Path) -> None:
+    """It was removed by the command that ``installed`` gave, and the skill of the other host did not start."""
+    assert cli("install", "gemini", "--skill", SKILL).code == 3
+    assert states(cli) == {"gemini": "changed"}
+    forced = cli("uninstall", "codex", "--force")
+    assert (forced.code, forced.out) == (0, "codex, project scope: 1 left to another host.\n")
+    assert kept.read_text().endswith("\nMine.\n")
+    assert cli("uninstall", "gemini").code == 0
+    assert states(cli) == {"codex": "kept"}
+    assert cli("uninstall", "codex", "--force").code == 0
+    assert tree(project) == {".git": None}
+
+
+# A project that is the home: the places of both scopes are the same.
+
+
+@pytest.fixture
+def both(cli: Command, home: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A project in the home itself."""
+    (home / ".git").mkdir()
+    monkeypatch.chdir(home)
+    return home
+
+
+@pytest.mark.parametrize("host", ["claude", "codex", "opencode", "qwen", "gemini", "agents"])
+@pytest.mark.parametrize("last", ["project", "user"])
+def test_what_one_scope_has_is_left_to_it_by_the_other(cli: Command, both: Path, host: str, last: str) -> None:
+    first = "project" if last == "user" else "user"
+    (both / ".qwen").mkdir()
+    (both / ".qwen" / "settings.json").write_text('{"a": 1}')
+    before = tree(both)
+    assert cli("install", host, "--scope", first, "--skill", SKILL).code == 0
+    assert cli("install", host, "--scope", last, "--skill", SKILL).code == 0
+    assert cli("uninstall", host, "--scope", first).code == 0
+    [told] = json.loads(cli("installed", "--json").out)
+    assert (told["scope"], told["state"]) == (last, "current")
+    assert cli("uninstall", host, "--scope", last).code == 0
+    left = tree(both)
+    assert {name: left[name] for name in left if name not in (".local", ".local/state", ".config", ".codex")} == before

@@ -15,10 +15,11 @@ from skills.lib.workflow.state import Request, Run
 
 
 @click.command(
+    context_settings={"ignore_unknown_options": True},  # -1 is an answer
     epilog=examples(
         "lockstep answer k3f9q2mx approve  # one of the choices that the block names",
         'lockstep answer k3f9q2mx accept --reason "known, and tracked"  # accepting open findings takes a reason',
-    )
+    ),
 )
 @run_argument()
 @click.argument("answer", metavar="ANSWER", callback=checked_text)
@@ -36,7 +37,7 @@ def answer(screen: Screen, run_id: str, answer: str, reason: str | None, project
         )
     if run.status != "waiting":
         raise RefusedError(f"run {run.id} asks nobody anything: it is {run.status}", remedy=f"lockstep trace {run.id}")
-    desk, workflow = runs.desk_for(run, project, "person")
+    desk, workflow = runs.desk_for(screen, run, project, "person")
     try:
         request = Request("next", run=run.id, turn=run.turn, project=project, answer=answer, reason=reason)
         _tell(screen, run, desk.advance(workflow, run.id, request), answer)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -56,7 +57,7 @@ def doctor(screen: Screen, hosts: tuple[str, ...], fix: bool, as_json: bool, pro
 @contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
     """A line on standard error that says what is being looked at, where a person reads it."""
-    if not sys.stderr.isatty():
+    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield lambda text: None
         return
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.lookup import placing, sources
+from skills.lib.errors import LockstepError
 from skills.lib.hosts import install as installing
 from skills.lib.hosts.install import hooks as hooks_file
 from skills.lib.hosts.install import manifest
-from skills.lib.hosts.install.manifest import Manifest
+from skills.lib.hosts.install.record import Manifest
 from skills.lib.hosts.places import NAMES, NOTES, SCOPES, Places, places
 
 
@@ -96,5 +99,7 @@ def _not_to_be_committed(place: Places, then: Manifest, path: str) -> str:
 
 def _is_held_twice(host: str, scope: str, project: str) -> bool:
     """Whether hooks are installed in the other scope, too."""
-    told = [manifest.installed(places(host, other, project)) for other in SCOPES if other != scope]
-    return any(one is not None and one.hooks for one in told)
+    told = None
+    with suppress(LockstepError):  # a damaged manifest of the other scope is told where that scope is asked about
+        told = manifest.installed(places(host, next(one for one in SCOPES if one != scope), project))
+    return told is not None and told.hooks

@@ -9,14 +9,17 @@ import click
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.lookup import placing, sources
+from skills.lib.errors import PRINTED, LockstepError, tell
 from skills.lib.hosts import install as installing
 from skills.lib.hosts.install import Installed
+from skills.lib.hosts.install.record import Manifest
 from skills.lib.hosts.places import HOSTS, SCOPES, Places, places
 
 _HEADINGS = ("HOST", "SCOPE", "STATE", "SKILLS", "HOOKS", "VERSION")
 _TOLD = {
     "interrupted": "an installation was interrupted; the next install, upgrade or uninstall mends it",
     "unknown": "cannot be compared",
+    "stuck": "hooks that were switched off are still in settings that are no plain JSON: make it so, then upgrade",
     "missing": "something is missing: lockstep upgrade writes it again",
     "changed": "changed by you: kept by every command but with --force",
     "kept": "uninstalled, but for what you changed",
@@ -33,29 +36,42 @@ _TOLD = {
 @json_option
 @project_option
 @click.pass_obj
-def installed(screen: Screen, as_json: bool, project: str) -> None:
+def installed(screen: Screen, as_json: bool, project: str) -> int:
     """List what is installed for which host, in this project and for the user, with its state.
 
     A file is current, changed (by you), missing, stale (not as this version would put it), or kept: you had changed
-    it, and it stayed when the rest was uninstalled.
+    it, and it stayed when the rest was uninstalled. Exit code 4 where a manifest is damaged; the others are listed.
     """
     found: list[tuple[Places, Installed]] = []
+    damaged: list[tuple[Places, LockstepError]] = []
     known = sources.every(project)
     for scope in SCOPES:
         for host in HOSTS:
             place = places(host, scope, project)
-            told = installing.inspect(place, project, known)
+            try:
+                told = installing.inspect(place, project, known)
+            except LockstepError as error:
+                damaged.append((place, error))
+                continue
             if told is not None:
                 found.append((place, told))
     if as_json:
-        screen.json([_as_data(place, told) for place, told in found])
-        return
-    if not found:
+        unknown = [(place, _unknown(place, one)) for place, one in damaged]
+        screen.json([_as_data(place, told) for place, told in (*found, *unknown)])
+    elif found:
+        screen.table(_HEADINGS, [_row(place, told) for place, told in found])
+        for place, told in found:
+            _show_odd(screen, place, told, project)
+    elif not damaged:
         screen.say("Nothing is installed, neither in this project nor for the user. To begin: lockstep install HOST")
-        return
-    screen.table(_HEADINGS, [_row(place, told) for place, told in found])
-    for place, told in found:
-        _show_odd(screen, place, told, project)
+    for _, one in damaged:
+        tell(one.message())
+    return max((one.exit_code for _, one in damaged), default=PRINTED)
+
+
+def _unknown(place: Places, error: LockstepError) -> Installed:
+    """What a damaged manifest says of an installation: nothing, and why."""
+    return Installed(Manifest(place.host, place.scope, hooks=False), (), error.what, error.remedy)
 
 
 def _row(place: Places, told: Installed) -> list[str]:
@@ -74,6 +90,8 @@ def _show_odd(screen: Screen, place: Places, told: Installed, project: str) -> N
         scope = "" if place.scope == SCOPES[0] else f" --scope {place.scope}"
         what += f": lockstep uninstall {place.host}{scope} --force"
     screen.print(screen.styled(f"{place.host}, {place.scope} scope: ", "bold"), what)
+    if told.remedy:
+        screen.print(f"  try:   {told.remedy}")
     for entry in told.entries:
         if entry.state != "current":
             screen.print(f"  {entry.state:8} {placing.shown_path(entry.path, place, project)} ({entry.what})")

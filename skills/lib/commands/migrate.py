@@ -236,6 +236,10 @@ def _show(screen: Screen, result: Result) -> None:
         for change in result.changes:
             screen.say(f"wrote {os.path.relpath(change.path)}")
         screen.say(f"kept the old script as {os.path.relpath(result.backup)}")
+        root = _root(result.path)
+        if not os.path.isfile(os.path.join(root, "SKILL.md")):
+            lacks = f"{os.path.relpath(root)} has no SKILL.md, by which an agent finds it"
+            screen.say(f"note: {lacks}; lockstep new shows how one is written")
     else:
         screen.say(f"Nothing is written yet: {shown} with --write becomes the Workflow {result.made.name}.")
 

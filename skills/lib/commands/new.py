@@ -9,6 +9,8 @@ import click
 from skills.lib.commands import skeleton
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen
+from skills.lib.commands.lookup import skills
+from skills.lib.skillfile import discover
 
 
 @click.command(
@@ -40,6 +42,9 @@ def new(screen: Screen, name: str, folder: str | None, dry_run: bool, project: s
     shown = target if shown.startswith("..") else shown
     screen.print(screen.styled(f"{'Would write' if dry_run else 'Wrote'} {shown}", "bold"))
     screen.table(("FILE", "WHAT IT IS"), [[file, what] for file, (what, _) in files.items()])
+    if name in [skill.name for skill in discover(skills.shipped())]:
+        means = "in this project the name means the new one"
+        screen.say(f"note: a skill that comes with Lockstep is called {name}, too; {means}")
     if not dry_run:
         screen.print("")
         screen.print(screen.styled("Next", "bold"))

@@ -9,10 +9,11 @@ import time
 
 import click
 
-from skills.lib import paths
+from skills.lib import markers, paths
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.lookup import runs
+from skills.lib.hosts.doctor import leftovers
 
 _HEADINGS = ("RUN", "SKILL", "STATUS", "ENDED", "SUB-AGENTS")
 
@@ -54,6 +55,14 @@ def prune(screen: Screen, older: float, dry_run: bool, yes: bool, project: str) 
         click.confirm(f"Remove {what} for good?", abort=True, err=True)
     ids = [run_id for tree in trees.values() for run_id in tree]
     records.ledger.delete(ids)
-    for run_id in ids:
-        shutil.rmtree(os.path.join(paths.home(project), "context", run_id), ignore_errors=True)
+    _remove_texts(project, ids)
     screen.say(f"{what} removed.")
+
+
+def _remove_texts(project: str, ids: list[str]) -> None:
+    """Remove the texts that were kept beside the ledger for these runs; nothing through a link."""
+    folder = os.path.join(paths.home(project), "context")
+    if leftovers.link_to(project, folder):
+        return
+    for run_id in filter(markers.is_id, ids):
+        shutil.rmtree(os.path.join(folder, run_id), ignore_errors=True)

@@ -29,10 +29,10 @@ def resume(screen: Screen, run_id: str | None, project: str) -> int:
     """
     records = runs.open_records(project) if run_id is None else runs.require_records(project)
     if run_id is not None and records is not None:
-        return _print_block(records.run(run_id), project)
+        return _print_block(screen, records.run(run_id), project)
     opened = runs.only_open(records.roots()) if records else []
     if len(opened) == 1:
-        return _print_block(opened[0], project)
+        return _print_block(screen, opened[0], project)
     if not opened:
         screen.say(
             f"No run is open in {project}. Runs of another project: lockstep resume --project DIR. "
@@ -59,8 +59,8 @@ def _command(run: Run, here: list[str]) -> str:
     return join(["lockstep", "resume", run.id, *here])
 
 
-def _print_block(run: Run, project: str) -> int:
-    desk, workflow = runs.desk_for(run, project)
+def _print_block(screen: Screen, run: Run, project: str) -> int:
+    desk, workflow = runs.desk_for(screen, run, project)
     try:
         reply = desk.state(workflow, run.id)
         return script.emit(script.render_reply(reply, desk), reply.exit_code)

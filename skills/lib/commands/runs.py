@@ -26,7 +26,10 @@ _HEADINGS = ("RUN", "SKILL", "STATUS", "STEP", "TURN", "OPENED", "MOVED")
 @project_option
 @click.pass_obj
 def runs(screen: Screen, everything: bool, skill: str | None, as_json: bool, project: str) -> None:
-    """List the runs of a project, the last opened first, with the runs of their sub-agents below them."""
+    """List the runs of a project, the last opened first, with the runs of their sub-agents below them.
+
+    Where two runs of one skill are among them, ABOUT says what each is for.
+    """
     records = lookup.open_records(project)
     lookup.check_skill(project, records, skill)
     if records is None:
@@ -44,7 +47,13 @@ def runs(screen: Screen, everything: bool, skill: str | None, as_json: bool, pro
     if as_json:
         screen.json([lookup.described(run, records) for _, run in shown])
     elif shown:
-        screen.table(_HEADINGS, [lookup.row(screen, records, depth, run) for depth, run in shown])
+        rows = [lookup.row(screen, records, depth, run) for depth, run in shown]
+        skills = [run.workflow for depth, run in shown if not depth]
+        if len(set(skills)) == len(skills):
+            screen.table(_HEADINGS, rows)
+        else:
+            told = [[*row, lookup.about(run)] for row, (_, run) in zip(rows, shown, strict=True)]
+            screen.table((*_HEADINGS, "ABOUT"), told)
     else:
         screen.say(
             lookup.none_of(skill, project, "recorded" if everything else "open") + _hint(everything, roots, skill)

@@ -39,6 +39,8 @@ def trace(
     """
     if html is not None and as_json:
         raise UsageError("--html and --json exclude each other", remedy="give one of them")
+    if html is not None and os.path.isdir(html):
+        raise UsageError(f"{html} is a folder", remedy="the name of a file in it")
     if html not in (None, "-") and os.path.exists(str(html)) and not force:
         raise RefusedError(f"{html} exists, and is not overwritten", remedy="--force, or another name")
     records = runs.require_records(project)
@@ -69,5 +71,8 @@ def _write_page(screen: Screen, records: runs.Records, run: Run, whole: bool, fi
     except FileExistsError as error:
         raise RefusedError(f"{file} exists, and is not overwritten", remedy="--force, or another name") from error
     except OSError as error:
-        raise EnvironmentProblem(f"{file} cannot be written: {error.strerror}") from error
+        raise EnvironmentProblem(
+            f"{file} cannot be written: {error.strerror}",
+            remedy="the name of a file in a folder that is there, and may be written",
+        ) from error
     screen.say(f"wrote {file}")

@@ -7,10 +7,11 @@ import click
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.lookup import placing, sources
-from skills.lib.errors import PRINTED, UsageError
+from skills.lib.errors import PRINTED, LockstepError, UsageError, tell
 from skills.lib.hosts import install as installing
 from skills.lib.hosts.install import manifest
-from skills.lib.hosts.places import HOSTS, SCOPES, places
+from skills.lib.hosts.install.record import Manifest
+from skills.lib.hosts.places import HOSTS, SCOPES, Places, places
 
 
 @click.command(
@@ -45,7 +46,9 @@ def upgrade(
     """
     hosts = (host,) if host else HOSTS
     found = [places(one, each, project) for each in ((scope,) if scope else SCOPES) for one in hosts]
-    installed = [(place, told) for place in found if (told := manifest.installed(place)) is not None]
+    installed, damaged = _installed(found)
+    if not installed and damaged:
+        raise damaged[0]
     if not installed:
         raise UsageError("nothing is installed that could be upgraded", remedy="lockstep install HOST")
     known = sources.every(project)
@@ -65,4 +68,20 @@ def upgrade(
             code = max(code, placing.code_of(plan))
     if as_json:
         screen.json(shown)
-    return code
+    for error in damaged:
+        tell(error.message())
+    return max(code, *(error.exit_code for error in damaged), PRINTED)
+
+
+def _installed(found: list[Places]) -> tuple[list[tuple[Places, Manifest]], list[LockstepError]]:
+    """What is installed in these places, and what a damaged manifest says instead."""
+    told, damaged = [], []
+    for place in found:
+        try:
+            one = manifest.installed(place)
+        except LockstepError as error:
+            damaged.append(error)
+            continue
+        if one is not None:
+            told.append((place, one))
+    return told, damaged

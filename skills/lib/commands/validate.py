@@ -63,6 +63,8 @@ def validate(screen: Screen, paths: tuple[str, ...], form: str, seal: bool, stri
         screen.say(f"Nothing to validate: no skill is found under {', '.join(paths) or project}.")
     elif form in ("text", "github"):
         findings.print_summary(screen, checked)
+    for folder in checked.nameless:
+        screen.say(f"note: {folder} has no SKILL.md, by which an agent finds it")
     if seal:
         for path in checking.seal_valid(checked):
             screen.say(f"sealed {os.path.relpath(path)}")

@@ -6,10 +6,11 @@ import os
 import shutil
 import sys
 import tempfile
+from difflib import get_close_matches
 
 import click
 
-from skills.lib.commands.console.options import complete_run, examples, project_option, skill_argument
+from skills.lib.commands.console.options import complete_run, complete_step, examples, project_option, skill_argument
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.lookup import runs, skills
 from skills.lib.commands.walking.asking import Left
@@ -29,7 +30,12 @@ from skills.lib.workflow.core import Workflow
     )
 )
 @skill_argument
-@click.option("--step", metavar="STEP", help="Only show the block of this step (an id or a position).")
+@click.option(
+    "--step",
+    metavar="STEP",
+    shell_complete=complete_step,
+    help="Only show the block of this step (an id or a position).",
+)
 @click.option("--run", "run_id", metavar="ID", shell_complete=complete_run, help="Go on with this run of the ledger.")
 @click.option("--record", is_flag=True, help="Keep the run in the project's ledger; it takes a terminal.")
 @project_option
@@ -51,7 +57,7 @@ def walk(screen: Screen, skill: str, step: str | None, run_id: str | None, recor
     if (record or run_id) and not sys.stdin.isatty():
         raise RefusedError(
             "a walk that is kept says what a person did, and standard input is not a terminal",
-            remedy="leave out --record",
+            remedy=f"lockstep resume {run_id}, which prints its block" if run_id else "leave out --record",
         )
     if record or run_id:
         return _walk(screen, Journey(screen, project, script, workflow), run_id, project, skill, "")
@@ -59,9 +65,18 @@ def walk(screen: Screen, skill: str, step: str | None, run_id: str | None, recor
 
 
 def _look(screen: Screen, workflow: Workflow, script: str, project: str, step: str) -> None:
-    step_id = cli.step_id(workflow, step)
-    if not workflow.has(step_id):
+    if step in ("next", "done", "current"):
         raise UsageError(f"--step {step} depends on a run", valid=", ".join(each.id for each in workflow.steps))
+    try:
+        step_id = cli.step_id(workflow, step)
+    except UsageError as error:  # what it says besides is for a run
+        valid = ", ".join(f"{at} {each.id}" for at, each in enumerate(workflow.steps, 1))
+        near = get_close_matches(step, [each.id for each in workflow.steps], 1)
+        raise UsageError(
+            error.what,
+            valid=valid,
+            remedy=f"{near[0]} (the nearest name)" if near else f"lockstep show {workflow.name}",
+        ) from None
     caller = Caller(sys.executable, script, project, lockstep_command())
     print_block(screen, document.look_document(workflow, workflow.step(step_id), caller))
 

@@ -11,7 +11,7 @@ import os
 import sys
 
 from skills.lib import compact_json, markers, paths
-from skills.lib.errors import EnvironmentProblem
+from skills.lib.errors import EnvironmentProblem, LockstepError
 from skills.lib.hosts import sessions, tools
 from skills.lib.hosts.event import Event, text_of
 from skills.lib.hosts.lines import answers_for_a_person, is_lifeline, is_own, script_named, value_of
@@ -88,11 +88,13 @@ def _check_tool(event: Event, known: Sequence[str], told: dict[str, bool]) -> No
             continue
         if any(is_own(event.words, followed["script"], event.folder) for followed in session["runs"]):
             return
+        if answers_for_a_person(event.command):
+            asks = _held(name, session, waits=True)
+            if asks is not None:
+                raise Denied(_reasons().answering(asks))
         held = _held(name, session)
         if held is None:
             continue
-        if answers_for_a_person(event.command):
-            raise Denied(_reasons().answering(held))
         if is_lifeline(event.words, event.folder) or _allows(held, event):
             return
         held = _held(name, session, by_ledger=True)
@@ -164,19 +166,24 @@ def _names(one: Followed | Marker) -> tuple[str, str]:
     return one["run"], one["project"]
 
 
-def _held(name: str, session: dict[str, Any], by_ledger: bool = False) -> Marker | None:
+def _held(
+    name: str, session: dict[str, Any], by_ledger: bool = False, waits: bool = False, but: Sequence[Followed] = ()
+) -> Marker | None:
     """Where the run stands that holds the agent: of those that it follows, the last named that is open and begun.
 
     By the marker, and by the ledger where there is none or where it is asked for. Runs that are over are forgotten.
+    With ``waits`` one that has not begun will do, for it may wait for a person; those of ``but`` are left out.
     """
     held, over = None, []
     for followed in reversed(session["runs"]):
+        if followed in but:
+            continue
         marker = None if by_ledger else markers.read(followed["project"], followed["run"])
         if marker is None:
             marker = _looked_up(followed)
         if marker is None:
             over.append(followed)
-        elif _is_begun(marker):
+        elif waits or _is_begun(marker):
             held = {**marker, "run": followed["run"], "project": followed["project"]}
             break
     if over:
@@ -214,8 +221,10 @@ def _check_stop(event: Event, known: Sequence[str], stops: int) -> None:
     if event.own not in known or (event.name == "SubagentStop" and not event.agent) or event.waits:
         return
     session = sessions.read(event.own)
-    held = _held(event.own, session, by_ledger=True) if session else None
-    if session is None or held is None or held["status"] != "open":
+    if session is None:
+        return
+    held = _held(event.own, session, by_ledger=True, but=_looked_at(event, known, session))
+    if held is None or held["status"] != "open":
         return
     at = [held["run"], held["turn"]]
     before = session.get("stops")
@@ -223,6 +232,20 @@ def _check_stop(event: Event, known: Sequence[str], stops: int) -> None:
     if count < stops:
         sessions.write(event.own, {**session, "stops": [*at, count + 1]})
         raise Denied(_reasons().not_yet(held))
+
+
+def _looked_at(event: Event, known: Sequence[str], session: dict[str, Any]) -> list[Followed]:
+    """The runs that a sub-agent named and that are the main agent's to finish.
+
+    A run that one of those began for a sub-agent is not among them, whoever looked at it.
+    """
+    main = sessions.read(event.main) if event.agent and event.main in known else None
+    mains = [_names(one) for one in main["runs"]] if main else []
+    return [
+        one
+        for one in session["runs"]
+        if _names(one) in mains and (one["run"].rpartition(".")[0], one["project"]) not in mains
+    ]
 
 
 def _forget_shown(name: str) -> None:
@@ -258,14 +281,25 @@ def _remind(event: Event) -> None:
         return
     from skills.lib.hosts import standing
 
-    followed: Followed = next(one for one in session["runs"] if _names(one) == _names(held))
-    loads = standing.may_load(followed, held["script"])
-    if loads:
+    try:  # a marker may be made up
+        told = _held(event.own, session, by_ledger=True)
+    except LockstepError:
+        told = standing.told_of(held, _followed(session, held))
+    if told is None:
+        return
+    followed = _followed(session, told)
+    if sessions.has_run(followed):
         followed["seen"] = sessions.RAN
-    text = standing.reminder(held, _reasons().LONGEST, loads)
+    text = standing.reminder(told, _reasons().LONGEST, standing.may_load(followed, told["script"]))
     said = {"hookEventName": event.name, "additionalContext": text}
     _write(1, compact_json.dumps({"hookSpecificOutput": said}) + "\n")
-    sessions.write(event.own, {**session, "shown": at})
+    sessions.write(event.own, {**session, "shown": [told["run"], told["turn"]]})
+
+
+def _followed(session: dict[str, Any], held: Marker) -> Followed:
+    """What the session keeps of the run that holds it."""
+    found: Followed = next(one for one in session["runs"] if _names(one) == _names(held))
+    return found
 
 
 def _fault(error: Exception, event: Event | None, is_open: bool) -> int:

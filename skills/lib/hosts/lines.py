@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 # Subcommands of lockstep that an agent may always call.
 LIFELINES = frozenset("doctor resume abandon runs trace show list status".split())
+_BLANKS = frozenset(" \t\n")
 # With these, a command that looks writes a file.
 _WRITING = ("--html", "--write")
 # What a shell may make another path of: options of the interpreter, a home, patterns and variables.
@@ -67,34 +68,53 @@ def script_named(command: str, script: str, folder: str) -> str:
 
 
 def answers_for_a_person(command: str) -> bool:
-    """Whether a command line would answer a question as the person at the terminal does."""
-    return "answer" in command and any(_has_answer(words) for words in _commands(command))
+    """Whether a command line would answer a question as the person at the terminal does, as far as that is plain.
+
+    Any word with a blank may be a line that some program hands to a shell. What only a shell can put together
+    (variables, pipes, aliases) is not seen: the record of an answer says who gave it.
+    """
+    name = ""  # of the program that the command before may have found: $(which lockstep) answer
+    for words in _commands(command, is_quoted=True):
+        if _has_answer([name, *words]):
+            return True
+        name = words[-1] if words else ""
+    return False
 
 
-def _commands(line: str, deep: int = 3) -> list[list[str]]:
-    """The words of each command of a line, and of the lines in it that a shell reads: after ``-c``, and substituted."""
+def _commands(line: str, deep: int = 3, is_quoted: bool = False) -> list[list[str]]:
+    """The words of each command of a line, and of the lines in it that a shell reads: after ``-c``, and substituted.
+
+    With ``is_quoted`` each word with a blank counts as a line.
+    """
     found = []
     for words in tools.commands_in(line):
         found.append(words)
         for at, word in enumerate(words if deep else ()):
-            if "`" in word or "$(" in word or (at and words[at - 1][:1] == "-" and words[at - 1][-1:] == "c"):
-                found += _commands(word, deep - 1)
+            is_line = "`" in word or "$(" in word or (at and words[at - 1][:1] == "-" and words[at - 1][-1:] == "c")
+            if is_line or (is_quoted and not _BLANKS.isdisjoint(word)):
+                found += _commands(word, deep - 1, is_quoted)
     return found
 
 
 def _has_answer(words: Sequence[str]) -> bool:
-    """Whether ``answer`` follows ``lockstep`` in the words, with nothing but flags between."""
+    """Whether ``answer`` and something to answer follow ``lockstep``, with nothing but flags and their values between.
+
+    A text that only speaks of ``lockstep answer`` has nothing behind it.
+    """
     is_after = False
-    for word in words:
+    for at, word in enumerate(words[:-1]):
         if is_after and word == "answer":
             return True
-        is_after = (is_after and word[:1] == "-") or _is_lockstep(word)
+        is_value = is_after and words[at - 1][:1] == "-"
+        is_after = (is_after and (word[:1] == "-" or is_value)) or _is_lockstep(word)
     return False
 
 
 def _is_lockstep(word: str) -> bool:
-    name = word.rpartition("/")[2]
-    return name in ("lockstep", "lockstep.exe", "skills") or word.endswith("skills/__main__.py")
+    """Whether a word names lockstep, or is an option with it, or a substitution that finds it."""
+    name = word.rpartition(" ")[2].rstrip(")`").rpartition("/")[2]
+    is_option = word[:1] == "-" and (name.endswith("lockstep") or name == "-mskills")
+    return name in ("lockstep", "lockstep.exe", "skills") or is_option or word.endswith("skills/__main__.py")
 
 
 def _lockstep_arguments(words: Sequence[str], folder: str) -> Sequence[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from skills.lib.hosts import sessions, standing, tools
 from skills.lib.hosts.lines import LIFELINES
+from skills.lib.hosts.standing import printable as printable  # a name of this module too
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,15 +14,10 @@ if TYPE_CHECKING:
 LONGEST = 9_900
 
 
-def printable(text: str) -> str:
-    """The text with a ? for each character that a terminal would act on: names and titles come from outside."""
-    return "\n".join("".join(char if char.isprintable() else "?" for char in line) for line in text.split("\n"))
-
-
 def denial(held: Marker, host: str, tool: str) -> str:
     """Why a tool is denied."""
     return (
-        f"The run {held['run']} of {held['workflow']} is at the step '{held['title']}', which allows: "
+        f"The run {_run(held)} is at {_step(held)}, which allows: "
         f"{tools.named(held['tools'], host)}. {tool[:80]} is not among them here. This command goes on, and is always "
         f"allowed as one simple command:\n  {_onward(held)}\n{_way_out(held)}"
     )
@@ -30,7 +26,7 @@ def denial(held: Marker, host: str, tool: str) -> str:
 def not_yet(held: Marker) -> str:
     """Why a stop is refused."""
     return (
-        f"The run {held['run']} of {held['workflow']} is not at its end: it is at the step '{held['title']}'. "
+        f"The run {_run(held)} is not at its end: it is at {_step(held)}. "
         f"Do what the step says, then run:\n  {_onward(held)}\n{_way_out(held)}"
     )
 
@@ -61,9 +57,17 @@ def blocked(error: Exception, name: str) -> str:
     )
 
 
+def _run(held: Marker) -> str:
+    return f"{held['run']} of {held['workflow']}" if held["workflow"] else str(held["run"])
+
+
+def _step(held: Marker) -> str:
+    return f"the step '{held['title']}'" if held["title"] else "a step"
+
+
 def _onward(held: Marker) -> str:
-    """The command that goes on; the one that prints the block with it, where it is very long."""
-    return str(held["next"]) if len(held["next"]) <= LONGEST // 2 else _lockstep(held, "resume")
+    """The command that goes on; the one that prints the block with it, where it is very long or not known."""
+    return str(held["next"]) if 0 < len(held["next"]) <= LONGEST // 2 else _lockstep(held, "resume")
 
 
 def _way_out(held: Marker) -> str:

@@ -24,10 +24,15 @@ def sessions() -> "list[str]":
         return []
 
 
-def concerns(name: str, raw: bytes) -> bool:
-    """Whether an event may be of the session of that file: its id stands in the event, or in the name as a digest."""
-    session = name.partition(".")[0].partition("-")[2]
-    return not session or session.encode() in raw
+def session_of(raw: bytes) -> str:
+    """The id of the session that an event names, as the name of a file has it; "" where it is not told at once."""
+    if raw.count(b'"session_id"') != 1:
+        return ""
+    after = raw.partition(b'"session_id"')[2][:200].lstrip(b" \t\r\n:")
+    given = after[1:].partition(b'"')[0]
+    if after[:1] != b'"' or len(given) > 80 or not given.replace(b"-", b"").replace(b"_", b"").isalnum():
+        return ""
+    return "".join("=" + char.lower() if char.isupper() else char for char in given.decode())
 
 
 def is_of_others(raw: bytes, names: "list[str]") -> bool:
@@ -36,8 +41,12 @@ def is_of_others(raw: bytes, names: "list[str]") -> bool:
         raw.decode()
     except ValueError:
         return False
-    session = raw.partition(b'"session_id"')[2].lstrip(b" \t\r\n:")
-    return session[:1] == b'"' and raw[-1:] == b"}" and not any(concerns(name, raw) for name in names)
+    session = session_of(raw)
+    return (
+        bool(session)
+        and raw[-1:] == b"}"
+        and session not in {name.partition(".")[0].partition("-")[2] for name in names}
+    )
 
 
 def deadline(given: str) -> float:
@@ -98,10 +107,9 @@ def main() -> None:
     names = sessions()
     options = dict(zip(sys.argv[1::2], sys.argv[2::2]))  # noqa: B905  an odd word is left out
     told = {"open": bool(names)}
-    if names:
-        import _thread
+    import _thread
 
-        _thread.start_new_thread(watch, (deadline(options.get("--deadline", "")), told))
+    _thread.start_new_thread(watch, (deadline(options.get("--deadline", "")), told))
     raw = b""
     try:
         with open(0, "rb", closefd=False) as file:

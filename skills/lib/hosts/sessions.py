@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 FORGOTTEN = 30 * 24 * 3600
 # How many runs an agent follows at most; the one that it named last comes last.
 FOLLOWED = 8
-_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
+_IN_A_HOST = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
+_CAPITAL = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
+_PLAIN = _IN_A_HOST | _CAPITAL | frozenset("-_")
 _PART = ".part"
 # In the place of the stamp that a run's marker had when it was named: the skill has been run since.
 RAN = "ran"
@@ -55,9 +57,10 @@ def path_of(name: str) -> str:
 def name_of(host: str, session: str, agent: str = "") -> str:
     """The file name of an agent of a session: ``host-session`` or ``host-session.agent``.
 
-    Ids come from outside and may be anything: one that is not short and plain stands as ``~`` and a digest.
+    Ids come from outside and may be anything: one that is not short and plain stands as ``~`` and a digest. Of a host's
+    name the letters and digits count.
     """
-    name = host + _word(session)
+    name = "".join(char for char in host.lower() if char in _IN_A_HOST)[:40] + _word(session)
     return f"{name}.{_word(agent)}" if agent else name
 
 
@@ -123,7 +126,7 @@ def forget(name: str) -> None:
 def stamp(project: str, run: str) -> str:
     """What changes whenever the marker of a run is written; "" where there is none."""
     try:
-        found = os.stat(os.path.join(markers.folder(project), run))
+        found = os.lstat(os.path.join(markers.folder(project), run))
     except OSError:
         return ""
     return f"{found.st_ino}-{found.st_ctime_ns}"
@@ -183,7 +186,8 @@ def _is_same(one: Followed, other: Followed) -> bool:
 
 def _word(given: str) -> str:
     if 0 < len(given) <= 80 and _PLAIN.issuperset(given):
-        return "-" + given
+        # Some file systems take a and A for one name. ``run_hook.session_of`` writes an id in the same way.
+        return "-" + "".join("=" + char.lower() if char in _CAPITAL else char for char in given)
     return "~" + compact_json.digest(given)
 
 

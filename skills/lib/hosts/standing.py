@@ -7,7 +7,7 @@ import sys
 
 from skills.lib import markers, paths
 from skills.lib.errors import EnvironmentProblem
-from skills.lib.hosts import sessions
+from skills.lib.hosts import sessions, tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,9 +42,21 @@ def refreshed(followed: Followed) -> Marker | None:
     if run.status == "pending":
         return {"run": run.id, "status": run.status, "parent": run.parent, "turn": 0, "script": run.script}
     told = markers.read(project, run.id)
-    if told and (told["turn"], told["step"], told["status"]) == (run.turn, run.step, run.status):
-        return told
-    return _written(run, followed, (told or {}).get("python", sys.executable))
+    is_true = told and (told["turn"], told["step"], told["status"]) == (run.turn, run.step, run.status)
+    if told and is_true and (sessions.has_run(followed) or not may_load(followed, run.script)):
+        return told_of(told, followed)
+    return _written(run, followed)
+
+
+def told_of(marker: Marker, followed: Followed) -> Marker:
+    """What a marker says that may be told to the agent: its words only where the skill wrote them in this session.
+
+    A cloned project can bring a marker with any words. What the step allows is taken from it all the same.
+    """
+    if sessions.has_run(followed):
+        return marker
+    named = [name for name in marker["tools"] if tools.is_name(name)]
+    return {**marker, "workflow": "", "title": "", "next": "", "tools": named, "script": followed["script"]}
 
 
 def may_load(followed: Followed, script: str) -> bool:
@@ -62,8 +74,11 @@ def may_load(followed: Followed, script: str) -> bool:
     return script == os.path.realpath(followed["script"]) and sessions.has_run(followed)
 
 
-def _written(run: Run, followed: Followed, python: str) -> Marker:
-    """Write the marker of a run as its next block would."""
+def _written(run: Run, followed: Followed) -> Marker:
+    """The marker of a run as its next block would write it; written where the skill's code may be run.
+
+    Elsewhere it is not, for that a marker was written since says that the skill was run.
+    """
     from skills.lib.runtime import loading
     from skills.lib.workflow import children, document
     from skills.lib.workflow.caller import Caller
@@ -78,9 +93,11 @@ def _written(run: Run, followed: Followed, python: str) -> Marker:
         )
     else:
         workflow = loading.workflow_of_script(run.script)
-    marker = document.standing(workflow, run, Caller(python, run.script, project))
-    markers.write(project, run.id, marker)
-    return marker
+    marker = document.standing(workflow, run, Caller(sys.executable, run.script, project))
+    if may_load(followed, run.script):
+        markers.write(project, run.id, marker)
+        return marker
+    return told_of(marker, followed)
 
 
 def lockstep(*words: str) -> str:
@@ -95,22 +112,34 @@ def reminder(marker: Marker, longest: int, loads: bool = True) -> str:
 
     ``loads`` says whether the skill's code may be run to make it.
     """
+    of = f" of {marker['workflow']}" if marker["workflow"] else ""
     head = (
-        f"A Lockstep run is open in this session: {marker['run']} of {marker['workflow']}. It goes on step by step, "
-        "each printed by a command. This is its present step"
+        f"A Lockstep run is open in this session: {marker['run']}{of}. It goes on step by step, "
+        "each printed by a command."
     )
-    shorter = (
-        f"{head}: '{marker['title']}', turn {marker['turn']}. Its block is printed by:\n"
-        f"  {lockstep('resume', marker['run'], '--project', marker['project'])}\n"
-        f"The command that goes on:\n  {marker['next']}\n"
-    )
+    shorter = _named(marker, head)
     if not loads:
         return shorter[:longest]
     try:
-        text = f"{head}, as the command printed it:\n{_block(marker)}"
+        text = f"{head} This is its present step, as the command printed it:\n{_block(marker)}"
     except Exception as error:
-        return f"{shorter}(The block could not be made here: {type(error).__name__}: {str(error)[:300]})\n"[:longest]
+        why = printable(f"{type(error).__name__}: {str(error)[:300]}")
+        return f"{shorter}(The block could not be made here: {why})\n"[:longest]
     return text if len(text) <= longest else shorter[:longest]
+
+
+def _named(marker: Marker, head: str) -> str:
+    """Where the run stands, and what prints its block; no words of a marker that the skill did not write here."""
+    printed = f"printed by:\n  {lockstep('resume', marker['run'], '--project', marker['project'])}\n"
+    if not marker["next"]:
+        return printable(f"{head} Its present step is {printed}")
+    at = f"{head} This is its present step: '{marker['title']}', turn {marker['turn']}. Its block is {printed}"
+    return printable(f"{at}The command that goes on:\n  {marker['next']}\n")
+
+
+def printable(text: str) -> str:
+    """The text with a ? for each character that a terminal would act on: names and titles come from outside."""
+    return "\n".join("".join(char if char.isprintable() else "?" for char in line) for line in text.split("\n"))
 
 
 def _block(marker: Marker) -> str:
@@ -118,7 +147,7 @@ def _block(marker: Marker) -> str:
     from skills.lib.workflow.caller import Caller, lockstep_command
 
     path = marker["script"]
-    desk = Desk(Caller(marker["python"], path, marker["project"], lockstep_command()))
+    desk = Desk(Caller(sys.executable, path, marker["project"], lockstep_command()))
     try:
         reply = desk.state(loading.workflow_of_script(path), marker["run"])
         return script.render_reply(reply, desk)

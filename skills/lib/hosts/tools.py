@@ -93,9 +93,14 @@ _CODEX_BY_SHELL = {
 _CODEX_GROUPS = ("multi_agent_v1", "collaboration")
 # With these, programs that look change or run something.
 _CHANGING = ("-delete", "-exec", "-ok", "-fprint", "-fls", "--pre", "--hostname-bin")
-# How hosts name the tools of Lockstep's own MCP server.
-_OURS = ("mcp__lockstep__", "mcp_lockstep_", "lockstep_")
+# How hosts name the tools of Lockstep's own MCP server; another server or plugin may have a name that begins so.
+_OURS = frozenset(
+    prefix + name
+    for prefix in ("mcp__lockstep__", "mcp_lockstep_", "lockstep_")
+    for name in ("list_skills", "start_run", "next_step", "run_state")
+)
 HOSTS = ("claude", "codex", "opencode", "qwen", "gemini")
+_HEADINGS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
 _OPERATORS = frozenset(";|&<>()`$\n\r\0")
 # These begin something else only where they begin a word.
 _LEADING = frozenset("{}!#")
@@ -120,17 +125,34 @@ def meanings(host: str, tool: str, given: Mapping[str, Any]) -> frozenset[str]:
 
 def _patch(given: Mapping[str, Any]) -> frozenset[str]:
     """A patch that only adds files writes; one that touches what is there edits, and one that does both is both."""
-    patch = "\n".join(str(given.get(name) or "") for name in ("command", "input", "patch"))
-    adds = "*** Add File: " in patch
-    touches = "*** Update File: " in patch or "*** Delete File: " in patch
-    if adds == touches:
-        return frozenset(("edit", "write"))
-    return frozenset(("write",)) if adds else frozenset(("edit",))
+    found, changes = set(), False
+    for line in "\n".join(_patches(given)).split("\n"):
+        # In a change of a file a line that begins with a blank is of that file; elsewhere it may be a heading.
+        heading = line if changes and line[:1].isspace() else line.strip()
+        if heading.startswith(_HEADINGS):
+            changes = heading.startswith("*** Update")
+            found.add("write" if heading.startswith("*** Add") else "edit")
+    return frozenset(found or ("edit", "write"))
+
+
+def _patches(given: Mapping[str, Any]) -> list[str]:
+    """The texts of a call in which a patch may stand."""
+    texts = []
+    for name in ("command", "input", "patch"):
+        value = given.get(name)
+        texts += [str(word) for word in value] if isinstance(value, list) else [str(value or "")]
+    return texts
+
+
+def is_name(tool: str) -> bool:
+    """Whether a step may name a tool so: by a canonical name, or as ``shell(PROGRAM)``."""
+    program = tool[len("shell(") : -1] if tool.startswith("shell(") and tool.endswith(")") else ""
+    return tool in TABLE or (bool(program) and set(program).isdisjoint(" \t'\"" + "".join(_OPERATORS)))
 
 
 def is_ours(tool: str) -> bool:
     """Whether a tool is of Lockstep's own MCP server, which refuses by itself."""
-    return tool.startswith(_OURS)
+    return tool in _OURS
 
 
 def allows(allowed: Sequence[str], host: str, tool: str, given: Mapping[str, Any]) -> bool:
@@ -174,9 +196,10 @@ def is_interpreter(word: str) -> bool:
 
 
 def command_of(given: Mapping[str, Any]) -> str:
-    """The command line of a shell tool's call as text, to look something up in; "" where it has none."""
-    command = _command(given)
-    return " ".join(command) if isinstance(command, list) else command
+    """The command line of a shell tool's call as text, or what is typed into one; "" where it has none."""
+    command, typed = _command(given), given.get("chars")
+    line = " ".join(command) if isinstance(command, list) else command
+    return f"{line}\n{typed}" if isinstance(typed, str) else line
 
 
 def words_of(given: Mapping[str, Any]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -115,6 +116,20 @@ def test_lists_skills_with_what_a_run_of_each_begins_with(project: Path) -> None
     ]
 
 
+def test_a_description_is_told_whole_and_one_past_all_bounds_ends_with_a_word(project: Path) -> None:
+    usual = "Shows. " + "Use when it is to be shown. " * 30 + "Not for hiding."
+    for name, description in (("usual", usual), ("wordy", "Shows " + "and more " * 200)):
+        folder = project / "skills" / name
+        folder.mkdir(parents=True)
+        text = f"---\nname: {name}\ndescription: {description}\n---\n\nRead.\n"
+        (folder / "SKILL.md").write_text(text, encoding="utf-8")
+    lines = talk(in_process, project, lambda to: to.call("list_skills")).text.splitlines()
+    assert lines[0] == f"usual: {usual}"
+    [wordy] = [line for line in lines if line.startswith("wordy: ")]
+    assert wordy.endswith((" and …", " more …"))
+    assert len(wordy) < 1040
+
+
 def test_a_refusal_is_an_error_that_says_the_way_on(project: Path) -> None:
     add_skill(project, "tour")
 
@@ -134,6 +149,36 @@ def test_a_refusal_is_an_error_that_says_the_way_on(project: Path) -> None:
     assert wrong_turn.root.findtext("SHOW") == f'run_state(run="{run}")'
     assert (skipped.error, skipped.data["code"], skipped.next) == (True, "skipped-step", onward)
     assert (after.error, after.data["step"]) == (False, "plan")
+
+
+def test_a_refusal_asks_for_values_as_its_step_does(project: Path) -> None:
+    add_skill(project, "brood")
+    add_skill(
+        project,
+        "timed",
+        source_of("timed", 'StepDef("a", "A", "Do.", {Outcome.OK: None})', 'params=[Arg("days", "int", minimum=1)]'),
+    )
+
+    async def work(to: Talk) -> list[Answer]:
+        first = await to.call("start_run", skill="brood")
+        refused = await to.call("next_step", run=first.data["run"], turn=9)
+        unopened = await to.call("start_run", skill="timed", parameters={"days": 0})
+        return [first, refused, unopened]
+
+    first, refused, unopened = talk(in_process, project, work)
+    assert '"targets": FILL_targets' in first.next
+    assert refused.error
+    assert refused.next == first.next
+    assert unopened.next == 'start_run(skill="timed", parameters={"days": FILL_days})'
+
+
+def test_a_block_says_what_its_texts_mean_by_the_words_of_next(project: Path) -> None:
+    folder = add_skill(project, "tour")
+    block = talk(in_process, project, lambda to: to.call("start_run", skill="tour", parameters={"topic": "tea"}))
+    assert block.root.findtext("NOTICE") == (
+        "NEXT is a tool call here. Where a text speaks of it as a command: the Python that it takes is "
+        f"{sys.executable}, its script {folder}/scripts/tour.py, its --project {project}."
+    )
 
 
 def test_the_same_call_again_gives_the_same_block_and_counts_once(project: Path) -> None:

@@ -28,7 +28,7 @@ pytestmark = pytest.mark.req("H-06")
             "next_step",
             {"run": "gone"},
             "this project has no run 'gone'\n  valid: none: no run is open\n  try:   run_state() lists the open runs, "
-            'start_run opens one\nNothing was changed. The run\'s present block: run_state(run="gone")\n',
+            "start_run opens one\nNothing was changed.\n",
         ),
         (
             "next_step",

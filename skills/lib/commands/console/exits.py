@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
+from difflib import get_close_matches
 
 import click
 
@@ -11,6 +12,8 @@ from skills.lib.commands.console.screen import clean
 from skills.lib.errors import INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, UsageError, tell
 from skills.lib.runtime import script
 
+# The dashes that every option begins with make all of them alike, so that a guess takes more than elsewhere.
+_NEAR = 0.75
 # The command that lists what an argument may be, by the argument's name.
 _LISTED = {"run_id": "lockstep runs, which lists them", "skill": "lockstep list, which lists them"}
 
@@ -48,12 +51,20 @@ def report(error: LockstepError) -> int:
 def _as_usage(error: click.ClickException) -> UsageError:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "lockstep"
-    valid = ""
-    if isinstance(error, click.NoSuchOption) and error.possibilities:
-        valid = ", ".join(sorted(error.possibilities))
-    # What click calls its types is no word of a user's.
+    valid, near = "", ""
+    # What click calls its types is no word of a user's, and of its guesses some are far away.
     what = error.format_message().rstrip(".").replace(" is not a valid float range", " is not a valid number")
-    return UsageError(f"{path}: {what[:1].lower()}{what[1:]}", valid=valid, remedy=_remedy(error, path))
+    if isinstance(error, click.NoSuchOption) and context is not None:
+        options = [
+            option for param in context.command.get_params(context) for option in param.opts if option[:2] == "--"
+        ]
+        what, valid = f"no such option {error.option_name!r:.80}", ", ".join(options)
+        near = next(iter(get_close_matches(error.option_name, options, 1, _NEAR)), "")
+    elif isinstance(error, click.MissingParameter):
+        what, _, choices = what.partition(". Choose from:")
+        valid = ", ".join(choices.replace(",", " ").split())
+    remedy = f"{near} (the nearest name); or {path} --help" if near else _remedy(error, path)
+    return UsageError(f"{path}: {what[:1].lower()}{what[1:]}", valid=valid, remedy=remedy)
 
 
 def _remedy(error: click.ClickException, path: str) -> str:

@@ -115,3 +115,16 @@ def complete_skill(ctx: click.Context, param: click.Parameter, incomplete: str) 
         return []
     names = [CompletionItem(skill.name) for skill in found if skill.name.startswith(incomplete)]
     return names or [CompletionItem(incomplete, type="file")]
+
+
+def complete_step(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Ids of the steps of the SKILL that was given, as they stand in its modules: nothing of it is run."""
+    from skills.lib.commands.lookup import skills
+
+    # While the option's own value is missing, the words before it are left over, and no parameter is set.
+    skill = ctx.params.get("skill") or next(iter(ctx.args), "")
+    try:
+        found = skills.step_ids(resolve_project(ctx.params.get("project")), skill)
+    except LockstepError:
+        return []
+    return [CompletionItem(step) for step in dict.fromkeys(found) if step.startswith(incomplete)]

@@ -26,10 +26,14 @@ BAR_FROM = 8
 
 @dataclass
 class Checked:
-    """What was looked at, and what was found; ``sealable`` are the workflows whose graph has no error."""
+    """What was looked at, and what was found; ``sealable`` are the workflows whose graph has no error.
+
+    ``nameless`` are folders that were named, and have scripts but no SKILL.md.
+    """
 
     skills: int = 0
     modules: int = 0
+    nameless: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
     sealable: list[Registered] = field(default_factory=list)
 
@@ -79,16 +83,20 @@ def _loaders(path: str, checked: Checked, seen: set[str]) -> list[tuple[str, Cal
     """The workflow modules under a path by their real files, each with the function that loads it."""
     if not os.path.isdir(path):
         module = skills.module_of(path)
-        return [(os.path.realpath(module), lambda: skills.load_file(os.path.abspath(module), None, validated=False))]
-    found: list[tuple[str, Callable[[], skills.Loaded]]] = []
-    for skill in discover(os.path.abspath(path)):
+        return [_loader(os.path.abspath(module))]
+    folders = discover(os.path.abspath(path))
+    if not folders and (bare := skills.modules_in(os.path.abspath(path))):
+        checked.nameless.append(path)
+        return [_loader(str(file)) for file in bare]
+    for skill in folders:
         if os.path.realpath(skill.path) not in seen:
             seen.add(os.path.realpath(skill.path))
             checked.skills += 1
-        for file in skill.workflows:
-            name = str(file)
-            found.append((os.path.realpath(name), lambda name=name: skills.load_file(name, None, validated=False)))  # type: ignore[misc]
-    return found
+    return [_loader(str(file)) for skill in folders for file in skill.workflows]
+
+
+def _loader(file: str) -> tuple[str, Callable[[], skills.Loaded]]:
+    return os.path.realpath(file), lambda: skills.load_file(file, None, validated=False)
 
 
 def _check_module(checked: Checked, entry: skills.Loaded) -> None:

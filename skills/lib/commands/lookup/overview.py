@@ -13,8 +13,8 @@ from skills.lib.skillfile import SkillFolder
 HEADINGS = ("SKILL", "WORKFLOW", "STEPS", "GATES", "OPEN RUNS", "PATH")
 
 
-def describe(skill: SkillFolder, open_workflows: Sequence[str]) -> dict[str, Any]:
-    """A skill as plain data; ``open_workflows`` names the workflow of every run that has not ended."""
+def describe(skill: SkillFolder, open_workflows: Sequence[str] | None) -> dict[str, Any]:
+    """A skill as plain data; ``open_workflows`` names the workflow of every run that has not ended, if it is known."""
     return {
         "name": skill.name,
         "path": str(skill.path),
@@ -40,7 +40,7 @@ def rows(screen: Screen, skill: dict[str, Any], project: str) -> list[list[Cell]
     return lines or [[name, "(no workflow)", "", "", "", path]]
 
 
-def _workflow(entry: skills.Loaded, open_workflows: Sequence[str]) -> dict[str, Any]:
+def _workflow(entry: skills.Loaded, open_workflows: Sequence[str] | None) -> dict[str, Any]:
     workflow = entry.workflow
     if workflow is None:
         return {"file": entry.file, "script": entry.script, "error": str(entry.error)}
@@ -52,7 +52,7 @@ def _workflow(entry: skills.Loaded, open_workflows: Sequence[str]) -> dict[str, 
         "error": None,
         "steps": len(workflow.steps),
         "gates": skills.gates(workflow),
-        "open_runs": open_workflows.count(workflow.name),
+        "open_runs": None if open_workflows is None else open_workflows.count(workflow.name),
     }
 
 

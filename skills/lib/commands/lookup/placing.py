@@ -36,6 +36,7 @@ _WORDS = {
     "restore": "write again",
     "delete": "remove",
     "keep": "keep",
+    "stuck": "leave",
     "shared": "leave",
 }
 # What is told of the files that a plan leaves, of one and of many.
@@ -144,12 +145,19 @@ def show(screen: Screen, plan: Plan, project: str, dry_run: bool, as_json: bool,
         screen.say(f"{many}, against what was asked for; --force replaces or removes what you changed:")
         for change in kept:
             screen.say(f"  {shown_path(change.path, plan.place, project)}: {change.what}, {change.why}")
+    if plan.stuck():
+        screen.say(
+            "Hooks stay in settings that are no plain JSON any more. Make it plain and run the same command again, or "
+            "take out by hand what names run_hook.py:"
+        )
+        for change in plan.stuck():
+            screen.say(f"  {shown_path(change.path, plan.place, project)}: {change.why}")
     return code_of(plan)
 
 
 def code_of(plan: Plan) -> int:
-    """The exit code of a plan: 3 where something was kept back for the user's sake."""
-    return REFUSED if plan.kept() else PRINTED
+    """The exit code of a plan: 3 where something was kept back for the user's sake, or could not be edited."""
+    return REFUSED if plan.kept() or plan.stuck() else PRINTED
 
 
 def as_data(plan: Plan, dry_run: bool) -> dict[str, Any]:

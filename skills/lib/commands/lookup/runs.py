@@ -117,25 +117,45 @@ def _opened(home: str) -> Records:
     return Records(ledger)
 
 
-def desk_for(run: Run, project: str, actor: str = "agent") -> tuple[Desk, Workflow]:
-    """The desk that serves a run, and its workflow; the error of a broken skill is raised."""
-    workflow = loading.workflow_of_script(run.script)
-    return plain_desk(run, project, actor), workflow
+def desk_for(screen: Screen, run: Run, project: str, actor: str = "agent") -> tuple[Desk, Workflow]:
+    """The desk that serves a run, and its workflow; the error of a broken skill is raised.
+
+    A skill that is gone from where it was is looked for by its name, and it is said where it was found.
+    """
+    script = run.script if os.path.exists(run.script) else _script_by_name(run, project)
+    if script != run.script:
+        screen.say(f"The skill {skill_of(run)} is not where run {run.id} was opened; this one is taken: {script}")
+    workflow = loading.workflow_of_script(script)
+    return plain_desk(run, project, actor, script), workflow
 
 
-def plain_desk(run: Run, project: str, actor: str) -> Desk:
-    """The desk that serves a run, whether or not its skill can be loaded.
+def plain_desk(run: Run, project: str, actor: str, script: str = "") -> Desk:
+    """The desk that serves a run, whether or not its skill can be loaded; by its ``script`` where that has moved to.
 
     Commands carry the project that the run was opened for; a moved project has its ledger with it, so that one is kept.
     """
-    return Desk(Caller(sys.executable, run.script, project, lockstep_command()), actor)
+    return Desk(Caller(sys.executable, script or run.script, project, lockstep_command()), actor)
+
+
+def _script_by_name(run: Run, project: str) -> str:
+    """The script of that name in the project's or the shipped skill of the run's; as it was where there is none."""
+    name = skill_of(run)
+    below = os.path.relpath(run.script, _folder_of(run))
+    every = [skill for skill in skills.find(project) if skill.name == name]
+    named = [skill for skill in every if os.path.isfile(os.path.join(skill.path, below))]
+    return os.path.join(skills.meant(project, name, named).path, below) if named else run.script
 
 
 def skill_of(run: Run) -> str:
     """The name of the run's skill: the folder that holds its ``scripts``; else the workflow's name."""
+    return os.path.basename(_folder_of(run)) or run.workflow
+
+
+def _folder_of(run: Run) -> str:
+    """The folder of the run's skill; empty where its script is in no ``scripts``."""
     parts = run.script.split(os.sep)
     at = next((at for at in range(len(parts) - 1, 0, -1) if parts[at] == "scripts"), 0)
-    return parts[at - 1] if at else run.workflow
+    return os.sep.join(parts[:at])
 
 
 def is_of(run: Run, name: str | None) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 import contextlib
 import os
 import sys
@@ -120,7 +121,9 @@ def folder_of(project: str, name: str, missing_ok: bool = False) -> SkillFolder 
         found = [skill for skill in discover(name) if skill.path == Path(name)]
         if found:
             return found[0]
-        raise UsageError(f"{name} is not a skill: it has no SKILL.md", remedy="lockstep list")
+        scripts = [str(module)[: -len(SUFFIX)] + ".py" for module in modules_in(name)]
+        remedy = next((script for script in scripts if os.path.isfile(script)), "lockstep list")
+        raise UsageError(f"{name} is not a skill: it has no SKILL.md", remedy=remedy)
     every = find(project)
     named = [skill for skill in every if skill.name == name]
     if named:
@@ -166,14 +169,54 @@ def unknown(name: str, names: Sequence[str]) -> UsageError:
 
 
 def check_name(project: str, name: str, besides: Iterable[str] = ()) -> None:
-    """UsageError, with the nearest name, unless it is a skill's, a workflow's, or one of ``besides``."""
+    """UsageError, with the nearest name, unless it is a skill's, a workflow's, or one of ``besides``.
+
+    Nothing is imported: a name is no reason to run what the project's modules do.
+    """
     every = find(project)
     names = [skill.name for skill in every]
     if name in (*names, *besides):
         return
-    workflows = [entry.workflow.name for skill in every for entry in load(skill, validated=False) if entry.workflow]
+    workflows = [found for skill in every for module in skill.workflows for found in _written_names(module)]
     if name not in workflows:
         raise unknown(name, [*names, *workflows, *besides])
+
+
+def step_ids(project: str, name: str) -> list[str]:
+    """The ids of a workflow's steps as its module writes them, which is not loaded; some may be made otherwise."""
+    every = [_first_words(module) for skill in find(project) for module in skill.workflows]
+    found = []
+    for function, word in next((words for words in every if ("Workflow", name) in words), []):
+        if function == "StepDef":
+            found.append(word)
+        elif function == "review_loop":
+            found += [f"{word}-review", f"{word}-gate"]
+    return found
+
+
+def _written_names(module: Path) -> list[str]:
+    """The names of workflows that stand in a module as they are."""
+    return [word for function, word in _first_words(module) if function == "Workflow"]
+
+
+def _first_words(module: Path) -> list[tuple[str, str]]:
+    """Each call in a module that begins with a text: the function's name, and the text; none that cannot be read."""
+    try:
+        tree = ast.parse(module.read_bytes())
+    except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return []
+    calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
+    calls.sort(key=lambda call: (call.lineno, call.col_offset))
+    return [
+        (getattr(call.func, "id", getattr(call.func, "attr", "")), first.value)
+        for call in calls
+        if isinstance(first := call.args[0], ast.Constant) and isinstance(first.value, str)
+    ]
+
+
+def modules_in(folder: str) -> list[Path]:
+    """The workflow modules in the ``scripts`` of a folder, whether or not it has a SKILL.md."""
+    return sorted(file for file in Path(folder, "scripts").rglob(f"*{SUFFIX}") if file.is_file())
 
 
 def module_of(path: str) -> str:
@@ -187,8 +230,8 @@ def module_of(path: str) -> str:
 
 
 def gates(workflow: Workflow) -> int:
-    """How many steps a verdict or a person decides."""
-    return sum(step.gate is not None or isinstance(step.handler, Person) for step in workflow.steps)
+    """How many reviews a workflow has; a question to a person is none."""
+    return sum(step.gate is not None for step in workflow.steps)
 
 
 def kind(handler: object) -> str:

@@ -89,7 +89,7 @@ def next_commands(name: str, shown: str) -> list[list[str]]:
         [f"lockstep validate {folder}", "check it"],
         [f"lockstep walk {where}", "play the agent"],
         [f"lockstep graph {where}", "see the graph"],
-        [f"python -m pytest {folder}", "walk every transition"],
+        [f"python3 -m pytest {folder}", "walk every transition"],
     ]
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from shlex import join, quote, split
 from typing import Any
 
-from skills.lib.hosts.doctor import machine, skills
+from skills.lib.hosts.doctor import machine, settings, skills
 from skills.lib.hosts.doctor.asking import converse, texts_in
 from skills.lib.hosts.doctor.installed import command
 from skills.lib.hosts.doctor.patient import LATER, PROGRAMS, SCOPES, Patient
@@ -31,21 +31,31 @@ def entries(patient: Patient, host: str) -> Iterator[Result]:
 
     if host not in PROGRAMS:
         return
+    odd = [scope for scope in SCOPES if settings.is_odd(patient.place(host, scope).hooks)]
+    for scope in odd:
+        what = f"the settings of hooks ({scope}) are no regular file, and are not read"
+        yield problem(what, patient.place(host, scope).hooks, "move it away")
     found = {scope: told for scope in SCOPES if (told := patient.manifest(host, scope)) is not None}
     for scope, told in found.items():
         place = patient.place(host, scope)
-        if not told.hooks:
+        if not told.hooks or scope in odd:
             continue
-        data = _read(place.hooks)
+        data = settings.read(place.hooks)
         if planning.is_merged(place):
             yield _merged(patient, host, scope, place.hooks, data)
         elif data is None:
             yield problem(f"the plugin ({scope}) is gone", place.hooks, command(patient, "upgrade", host, scope))
         else:
             yield ok(f"the plugin is installed ({scope})", place.hooks)
+    if any(told.hooks for told in found.values()):
+        for path, key in settings.switched_off(patient, host):
+            what = f"hooks are installed, and {key} in these settings switches all of them off"
+            yield warning(what, path, f"take {key} out of it")
     if found and not any(told.hooks for told in found.values()):
         scope, told = next(iter(found.items()))
-        remedy = command(patient, "install", host, scope, *(f"--skill {name}" for name in told.skills), "--hooks")
+        remedy = command(
+            patient, "install", host, scope, *(f"--skill {quote(name)}" for name in told.skills), "--hooks"
+        )
         yield warning("skills are installed without hooks: steps are printed, and nothing is enforced", "", remedy)
 
 
@@ -73,7 +83,7 @@ def call(patient: Patient, host: str) -> Iterator[Result]:
         return
     for scope in SCOPES:
         path = patient.place(host, scope).hooks
-        for words in _commands(_read(path)):
+        for words in _commands(settings.read(path)):
             found = machine.version_of(patient, words[0])
             remedy = command(patient, "upgrade", host, scope)
             if found is None:
@@ -87,7 +97,7 @@ def call(patient: Patient, host: str) -> Iterator[Result]:
 
 def trust(patient: Patient, host: str) -> Iterator[Result]:
     """Whether the host will run the hooks: Codex skips, without a word, those that its user has not trusted."""
-    placed = [scope for scope in SCOPES if list(_commands(_read(patient.place(host, scope).hooks)))]
+    placed = [scope for scope in SCOPES if list(_commands(settings.read(patient.place(host, scope).hooks)))]
     program = patient.program(host)
     if host == "codex" and program:
         yield from _codex_trust(patient, program, placed)
@@ -196,11 +206,3 @@ def _joined(listed: str) -> Iterator[str]:
         return
     if isinstance(words, list) and all(isinstance(word, str) for word in words):
         yield join(words)
-
-
-def _read(path: str) -> bytes | None:
-    try:
-        with open(path, "rb") as file:
-            return file.read(20_000_000)
-    except (OSError, ValueError):
-        return None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from shlex import quote
 
 from skills import __version__
@@ -54,22 +54,24 @@ def files(patient: Patient, host: str) -> Iterator[Result]:
         found = patient.inspected(host, scope)
         if found is None or found.problem:
             what = f"the installed files ({scope}) cannot be compared: {found.problem if found else 'they are gone'}"
-            yield problem(what, remedy=command(patient, "upgrade", host, scope))
+            upgrade = command(patient, "upgrade", host, scope)
+            yield problem(what, remedy=(found.remedy if found else "") or upgrade)
             continue
         paths = {state: [entry.path for entry in found.entries if entry.state == state] for state in _STATES}
-        for state, (result, told_as, more) in _STATES.items():
+        for state, (result, told_as, first, more) in _STATES.items():
             if paths[state]:
-                remedy = command(patient, "upgrade", host, scope, *more)
+                remedy = first + command(patient, "upgrade", host, scope, *more)
                 yield result(_counted(paths[state], told_as, scope), paths[state][0], remedy)
         if not any(paths.values()):
             yield ok(f"{len(found.entries)} installed files ({scope}) are as they were written")
 
 
-# The state of a file -> what it comes to, how it is told, and what the command that mends it needs more.
-_STATES = {
-    "missing": (problem, "missing", ()),
-    "stale": (warning, "not as this version would write them", ()),
-    "changed": (warning, "changed by you, and kept by an upgrade", ("--force",)),
+# The state of a file -> what it comes to, how it is told, what to do before, and what the command needs more.
+_STATES: dict[str, tuple[Callable[[str, str, str], Result], str, str, tuple[str, ...]]] = {
+    "missing": (problem, "missing", "", ()),
+    "stuck": (warning, "still with hooks that were switched off, and no plain JSON", "make it plain JSON; then ", ()),
+    "stale": (warning, "not as this version would write them", "", ()),
+    "changed": (warning, "changed by you, and kept by an upgrade", "", ("--force",)),
 }
 
 

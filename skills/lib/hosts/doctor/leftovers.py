@@ -1,57 +1,121 @@
-"""Checks for files that outlived what they were about: markers and sessions of runs that have ended."""
+"""Checks for files that outlived what they were about: markers and sessions of runs that have ended.
+
+A cloned project may bring links and files of any name. What is removed is a regular file that is named as Lockstep
+names them, in a folder that is no link.
+"""
 
 from __future__ import annotations
 
+import errno
 import os
+import re
+import stat
 import time
 from collections.abc import Iterator
+from shlex import quote
 
 from skills.lib import markers, paths
 from skills.lib.errors import LedgerError
 from skills.lib.hosts import sessions
 from skills.lib.hosts.doctor.patient import Patient
 from skills.lib.hosts.doctor.project import has_ledger
-from skills.lib.hosts.doctor.result import Result, ok, warning
+from skills.lib.hosts.doctor.result import Result, ok, problem, warning
 
 FIX = "lockstep doctor --fix"
 # A file that was being written that long ago (seconds) is not being written any more.
 _ABANDONED = 600.0
+# The name of a session's file: a host, then an id or a digest of one, then those of a sub-agent.
+_SESSION = re.compile(r"[a-z0-9]+[-~][A-Za-z0-9_.~-]*")
+_AWAY = "move it away"
 
 
 def markers_of_ended_runs(patient: Patient) -> Iterator[Result]:
     """Markers of runs that are open no more; with one, the hook takes its slow way until it is gone."""
     folder = markers.folder(patient.project)
+    linked = link_to(patient.project, folder)
+    if linked:
+        what = "a link is in the place of the folder, and its files are left alone"
+        yield problem(what, linked, f"rm {quote(linked)}")
+        return
     try:
-        names = sorted(os.listdir(folder))
+        names = sorted(name for name in os.listdir(folder) if markers.is_id(name))
     except FileNotFoundError:
         return
-    stale = 0
+    odd = 0
     for name in names:
         path = os.path.join(folder, name)
-        if name.endswith(".part"):
-            reason = "a marker was begun and never finished" if _is_old(path) else ""
-        elif _has_ended(patient.project, name):
-            reason = f"a marker says that {name:.80} is open, and by the ledger it is not"
-        else:
-            reason = "" if markers.read(patient.project, name) else f"the marker of {name:.80} cannot be read"
+        if not _is_regular(path):
+            odd += 1
+            yield problem(f"in the place of the marker of {name:.80} is no regular file", path, _AWAY)
+            continue
+        reason = _why_gone(patient.project, name, path)
         if reason:
-            stale += 1
+            odd += 1
             yield warning(reason, path, FIX, stale=path)
-    if not stale:
+    if not odd:
         yield ok(f"{len(names)} marker{'' if len(names) == 1 else 's'}, each of an open run", folder)
+
+
+def _why_gone(project: str, name: str, path: str) -> str:
+    """Why a marker may go; empty where it may not."""
+    if name.endswith(".part"):
+        return "a marker was begun and never finished" if _is_old(path) else ""
+    if _has_ended(project, name):
+        return f"a marker says that {name:.80} is open, and by the ledger it is not"
+    return "" if markers.read(project, name) else f"the marker of {name:.80} cannot be read"
 
 
 def sessions_of_ended_runs(patient: Patient) -> Iterator[Result]:
     """Files of sessions that follow nothing any more; with one, the hook of every other session starts slower."""
-    stale, names = 0, sessions.names()
-    for name in sorted([*names, *sessions.unfinished()]):
+    odd, names = 0, [name for name in sessions.names() if _SESSION.fullmatch(name)]
+    for name in sorted([*names, *filter(_SESSION.fullmatch, sessions.unfinished())]):
         path = sessions.path_of(name)
+        if not _is_regular(path):
+            odd += 1
+            yield problem(f"in the place of a session's file, {name:.80}, is no regular file", path, _AWAY)
+            continue
         reason = _why_stale(name, path)
         if reason:
-            stale += 1
+            odd += 1
             yield warning(reason, path, FIX, stale=path)
-    if not stale:
+    if not odd:
         yield ok(f"{len(names)} session{'' if len(names) == 1 else 's'} follow{'s' * (len(names) == 1)} a run")
+
+
+def remove(path: str) -> None:
+    """Remove a file that is stale; nothing where it is gone. OSError where it, or its folder, is of another kind."""
+    folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
+    try:
+        name = os.path.basename(path)
+        if not stat.S_ISREG(os.stat(name, dir_fd=folder, follow_symlinks=False).st_mode):
+            raise OSError(errno.EINVAL, "it is no regular file", path)
+        os.unlink(name, dir_fd=folder)
+    except FileNotFoundError:
+        return
+    finally:
+        os.close(folder)
+
+
+def link_to(project: str, folder: str) -> str:
+    """The first link on the way from a project to a folder of its records; empty where there is none.
+
+    A folder outside the project was named by the user (LOCKSTEP_HOME): what lies below its parent is looked at.
+    """
+    inside = folder.startswith(project.rstrip(os.sep) + os.sep)
+    place = project if inside else os.path.dirname(folder)
+    for part in os.path.relpath(folder, place).split(os.sep):
+        place = os.path.join(place, part)
+        if os.path.islink(place):
+            return place
+    return ""
+
+
+def _is_regular(path: str) -> bool:
+    """Whether a file is there, or nothing any more; no link, folder, pipe or device."""
+    try:
+        return stat.S_ISREG(os.lstat(path).st_mode)
+    except FileNotFoundError:
+        return True
 
 
 def _why_stale(name: str, path: str) -> str:

@@ -8,6 +8,7 @@ import shutil
 import sys
 import tempfile
 from collections.abc import Iterator
+from shlex import quote
 
 from skills.lib.hosts.doctor.asking import ask
 from skills.lib.hosts.doctor.patient import SOON, Patient
@@ -66,7 +67,7 @@ def command(patient: Patient) -> Iterator[Result]:
     else:
         yield warning(
             "lockstep is not on the PATH, and the hook's reasons name it",
-            remedy=f'export PATH="{os.path.dirname(sys.executable)}:$PATH"',
+            remedy=f'export PATH={quote(os.path.dirname(sys.executable))}:"$PATH"',
         )
 
 
@@ -80,7 +81,7 @@ def variables(patient: Patient) -> Iterator[Result]:
         yield problem(
             "LOCKSTEP_STATE is relative, so that each working directory has its own",
             state,
-            f"export LOCKSTEP_STATE={os.path.abspath(state)}",
+            f"export LOCKSTEP_STATE={quote(os.path.abspath(state))}",
         )
     if agents and not (agents.isascii() and agents.isdigit() and int(agents) > 0):
         yield problem(
@@ -102,7 +103,11 @@ def state_folder(patient: Patient) -> Iterator[Result]:
         there = os.path.dirname(there)
     remedy = "export LOCKSTEP_STATE to a folder that can be written, where the host is started"
     if not os.path.isdir(there):
-        yield problem("the state folder cannot be made: a file is in its way", there, f"mv {there} {there}.aside")
+        yield problem(
+            "the state folder cannot be made: a file is in its way",
+            there,
+            f"mv {quote(there)} {quote(there + '.aside')}",
+        )
         return
     try:
         tempfile.TemporaryFile(dir=there).close()

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from skills.lib.hosts.install import Installed
-    from skills.lib.hosts.install.manifest import Manifest
+    from skills.lib.hosts.install.record import Manifest
     from skills.lib.hosts.places import Places
 
 SCOPES = ("project", "user")

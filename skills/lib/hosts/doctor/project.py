@@ -63,7 +63,7 @@ def open_runs(patient: Patient) -> Iterator[Result]:
             yield problem(
                 f"the run {run.id} of {run.workflow} is open, and its script is gone",
                 run.script,
-                f"lockstep abandon {run.id} --reason 'its skill is gone' --project {quote(patient.project)}",
+                f"lockstep abandon {quote(run.id)} --reason 'its skill is gone' --project {quote(patient.project)}",
             )
     if runs:
         yield ok(f"{len(runs)} run{'' if len(runs) == 1 else 's'} open: lockstep runs")

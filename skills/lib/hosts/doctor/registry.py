@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from importlib import import_module
@@ -79,10 +78,10 @@ def _mended(told: Told) -> Told:
     path = told.result.stale
     if not path:
         return told
+    from skills.lib.hosts.doctor import leftovers
+
     try:
-        os.unlink(path)
-    except FileNotFoundError:
-        pass
+        leftovers.remove(path)
     except OSError as error:
         what = f"{told.result.what}; it cannot be removed: {error.strerror}"
         return replace(told, result=replace(told.result, what=what, stale=""))

@@ -10,7 +10,7 @@ from skills.lib.hosts.doctor.installed import command
 from skills.lib.hosts.doctor.patient import PROGRAMS, Patient
 
 if TYPE_CHECKING:
-    from skills.lib.hosts.install.manifest import Manifest
+    from skills.lib.hosts.install.record import Manifest
 
 
 def is_told_under(patient: Patient, host: str, scope: str, name: str) -> bool:

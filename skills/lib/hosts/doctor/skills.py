@@ -101,7 +101,7 @@ def start(patient: Patient, host: str) -> Iterator[Result]:
             if reason:
                 failed += 1
                 if sharing.is_told_under(patient, host, scope, name):
-                    remedy = sharing.renewal(patient, host, scope, name) or f"{_PACKAGE}: lockstep export {name}"
+                    remedy = sharing.renewal(patient, host, scope, name) or f"{_PACKAGE}: lockstep export {quote(name)}"
                     yield problem(f"{name} does not start: {reason}", script, remedy)
         if found and not failed:
             yield ok(f"each of them ({scope}) prints its first step", program)

@@ -11,8 +11,8 @@ from skills.lib.errors import LockstepError
 from skills.lib.hosts import export
 from skills.lib.hosts.install import applying, hooks, manifest, planning
 from skills.lib.hosts.install.disk import Disk
-from skills.lib.hosts.install.manifest import Manifest
 from skills.lib.hosts.install.planning import Change, Plan, Wish
+from skills.lib.hosts.install.record import Manifest
 from skills.lib.hosts.places import Places
 
 # Told of each file that stays because the user changed it: the paths to replace or remove all the same; None: all.
@@ -27,16 +27,18 @@ _STATES = {
     planning.DELETE: "stale",
     planning.RESTORE: "missing",
     planning.KEEP: "changed",
+    planning.STUCK: "stuck",
 }
 # From the worst to the best.
-_ORDER = ("unknown", "missing", "changed", "kept", "stale", "current")
+_ORDER = ("unknown", "missing", "stuck", "changed", "kept", "stale", "current")
 
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One installed file: its path, what it is, and whether it is current, changed, missing, stale or kept.
+    """One installed file: its path, what it is, and whether it is current, changed, missing, stale, kept or stuck.
 
-    Kept is what stayed at an uninstallation because the user had changed it.
+    Kept is what stayed at an uninstallation because the user had changed it, stuck a settings file that hooks were to
+    be taken out of and that is no plain JSON.
     """
 
     path: str
@@ -46,15 +48,19 @@ class Entry:
 
 @dataclass(frozen=True, slots=True)
 class Installed:
-    """What is installed for a host in a scope. ``problem`` says why its files could not be compared."""
+    """What is installed for a host in a scope.
+
+    ``problem`` says why its files could not be compared, and ``remedy`` what to do.
+    """
 
     told: Manifest
     entries: tuple[Entry, ...]
     problem: str = ""
+    remedy: str = ""
 
     @property
     def state(self) -> str:
-        """The worst state of all files: interrupted, unknown, missing, changed, kept, stale or current."""
+        """The worst state of all files: interrupted, unknown, missing, stuck, changed, kept, stale or current."""
         if self.told.intended is not None:
             return "interrupted"
         found = {entry.state for entry in self.entries} | ({"unknown"} if self.problem else set())
@@ -127,7 +133,7 @@ def inspect(place: Places, project: str, skills: Mapping[str, str]) -> Installed
             return _kept(told, planning.to_uninstall(place, told, others))
         plan = planning.to_install(place, wish, told, others, looks=True)
     except LockstepError as error:
-        return Installed(told, (), error.what)
+        return Installed(told, (), error.what, error.remedy)
     entries = [Entry(change.path, change.what, _STATES[change.action]) for change in plan.changes]
     return Installed(told, tuple(_with_hooks(place, told, entries)))
 
@@ -150,14 +156,14 @@ def sources(told: Manifest, skills: Mapping[str, str]) -> dict[str, str]:
 
 def _kept(told: Manifest, plan: Plan) -> Installed | None:
     """What an uninstallation kept and still is there."""
-    left = [change for change in plan.changes if change.action != planning.SHARED]
+    left = [change for change in plan.changes if change.action not in (planning.SHARED, planning.SAME)]
     entries = tuple(Entry(change.path, change.what, "kept") for change in left)
     return Installed(told, entries) if entries or told.intended is not None else None
 
 
 def _with_hooks(place: Places, told: Manifest, entries: list[Entry]) -> list[Entry]:
     """The entries, with that of a settings file told as missing where entries of hooks were taken out of it."""
-    if place.hooks not in told.merged:
+    if not told.hooks or place.hooks not in told.merged:
         return entries
     data = Disk(place.bases).read(place.hooks)
     _, text = planning.text_of(place.hooks, data)

@@ -13,8 +13,8 @@ from dataclasses import replace
 from skills.lib.errors import LockstepError
 from skills.lib.hosts.install import manifest
 from skills.lib.hosts.install.disk import Disk
-from skills.lib.hosts.install.manifest import Intended, Manifest
 from skills.lib.hosts.install.planning import CHANGING, DELETE, Plan, digest
+from skills.lib.hosts.install.record import Intended, Manifest
 from skills.lib.hosts.places import Places
 
 

@@ -44,9 +44,11 @@ class Disk:
     def read(self, path: str) -> bytes | None:
         """A file's content; None where there is none. RefusedError for a link, a hard link, a folder, a device."""
         with self._folder(path) as folder:
-            if folder is None or not self._look(path, folder):
+            if folder is None:
                 return None
             try:
+                if not self._look(path, folder):
+                    return None
                 file = os.open(os.path.basename(path), os.O_RDONLY | _NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
             except OSError as error:
                 raise self._failed(path, error) from error

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import sys
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -14,6 +14,7 @@ from skills.lib import compact_json
 from skills.lib.errors import RefusedError
 from skills.lib.hosts import places
 from skills.lib.hosts.install import jsontext
+from skills.lib.hosts.install.record import Merged
 from skills.lib.workflow.caller import join
 
 # How long a host waits for the hook, in seconds: the hook gives up by itself after five, and then says so.
@@ -44,6 +45,7 @@ EVENTS: dict[str, dict[str, bool]] = {
 _SHORTER = {("codex", "SessionEnd"): 3}
 _IN_MILLISECONDS = frozenset({"qwen", "gemini"})
 _OURS = "run_hook.py"
+PLAIN = "make it plain JSON"
 # The name of the settings file itself among the containers that a merge made.
 WHOLE = ""
 
@@ -53,13 +55,15 @@ class Merge:
     """What a merge makes of a settings file, and what an uninstallation has to know of it.
 
     ``entries`` has the digest of each event's entry as we wrote it, ``made`` the names of the containers that were not
-    there before, outermost first ("" is the file itself). ``yours`` are events whose entry the user changed.
+    there before, outermost first ("" is the file itself). ``yours`` are events whose entry the user changed. ``blanks``
+    has what stood between the brackets of each container that was there and empty.
     """
 
     text: str
     entries: dict[str, str]
     made: tuple[str, ...]
     yours: tuple[str, ...] = ()
+    blanks: dict[str, str] = field(default_factory=dict)
 
 
 def command(host: str, stops: int) -> list[str]:
@@ -87,18 +91,20 @@ def groups(host: str, stops: int) -> dict[str, dict[str, Any]]:
     return found
 
 
-def merged(
-    path: str, text: str | None, host: str, stops: int, before: dict[str, str], made: tuple[str, ...], force: bool
-) -> Merge:
+def merged(path: str, text: str | None, host: str, stops: int, told: Merged, force: bool = False) -> Merge:
     """A settings file with our entries in it, in the place of those that were there.
 
-    ``before`` and ``made`` are what the manifest has of an earlier merge. An entry that the user changed stays, unless
-    ``force``. RefusedError where the file is not plain JSON or its hooks are of another shape.
+    ``told`` is what the manifest has of an earlier merge. An entry that the user changed stays, unless ``force``.
+    RefusedError where the file is not plain JSON or its hooks are of another shape.
     """
-    wanted = groups(host, stops)
-    containers = [name for name in made if text is not None]
+    wanted, before = groups(host, stops), told.entries
+    containers = [name for name in told.made if text is not None]
+    containers += _found_again(path, text, host) if text is not None and not told.entries else []
+    blanks = {name: blank for name, blank in told.blanks.items() if text is not None}
     if text is None:
         text, containers = "{}\n", [WHOLE]
+    else:
+        blanks |= _blanks(path, text, wanted, containers)
     if _object(path, text).get("hooks") is None:
         text = jsontext.inserted(text, _object(path, text), {}, "hooks")
         containers.append("hooks")
@@ -114,7 +120,35 @@ def merged(
             containers.append(f"hooks.{event}")
     entries = {event: compact_json.digest(group) for event, _, group in _ours(path, text, host)}
     entries |= {event: before[event] for event in yours}
-    return Merge(text, entries, tuple(dict.fromkeys(containers)), tuple(yours))
+    return Merge(text, entries, tuple(dict.fromkeys(containers)), tuple(yours), blanks)
+
+
+def _found_again(path: str, text: str, host: str) -> list[str]:
+    """The containers that hold nothing but entries of ours, which an installation without a record made."""
+    hooks = _hooks(path, text)
+    if hooks is None or not hooks.items:
+        return []
+    own = [event for event, _, group in _ours(path, text, host) if len(group["hooks"]) == 1]
+    events = [f"hooks.{name}" for name in hooks.names if len(hooks.value[name]) == own.count(name) > 0]
+    return [*(["hooks"] if len(events) == len(hooks.names) else []), *events]
+
+
+def _blanks(path: str, text: str, wanted: dict[str, dict[str, Any]], made: list[str]) -> dict[str, str]:
+    """What stands between the brackets of each container that entries are put into, where it is empty and not ours."""
+    found = {}
+    for name in (WHOLE, "hooks", *(f"hooks.{event}" for event in wanted)):
+        node = _container(path, text, name)
+        if node is not None and not node.items and isinstance(node.value, dict | list) and name not in made:
+            found[name] = text[node.start + 1 : node.end - 1]
+    return found
+
+
+def _container(path: str, text: str, name: str) -> jsontext.Node | None:
+    """The container of that name, as ``made`` and ``blanks`` have it; None where there is none."""
+    if name == WHOLE:
+        return _object(path, text)
+    hooks = _hooks(path, text)
+    return hooks if hooks is None or "." not in name else hooks.get(name.rpartition(".")[2])
 
 
 def _renewed(
@@ -147,17 +181,29 @@ def _renewed(
     return text, yours
 
 
-def unmerged(path: str, text: str, host: str, made: tuple[str, ...]) -> str | None:
-    """A settings file without our entries and without the containers that we made; None where nothing is left."""
+def unmerged(path: str, text: str, host: str, told: Merged) -> str | None:
+    """A settings file without our entries and without the containers that we made; None where nothing is left.
+
+    RefusedError where it is not plain JSON any more.
+    """
     for event, at, _ in reversed(_ours(path, text, host)):
         text = _taken(path, text, event, at, host)
-    for name in reversed([name for name in made if name]):
+    for name in reversed([name for name in told.made if name]):
         outer = _hooks(path, text) if "." in name else _object(path, text)
         key = name.rpartition(".")[2]
         found = outer.get(key) if outer is not None else None
         if outer is not None and found is not None and not found.items and isinstance(found.value, dict | list):
             text = jsontext.removed(text, outer, outer.names.index(key))
-    return None if WHOLE in made and not _object(path, text).items else text
+    for name, blank in told.blanks.items():
+        node = _container(path, text, name)
+        if node is not None and not node.items and isinstance(node.value, dict | list):
+            text = jsontext.filled(text, node, blank)
+    return None if WHOLE in told.made and not _object(path, text).items else text
+
+
+def are_in(data: bytes) -> bool:
+    """Whether a settings file that cannot be read as JSON has the name of our program in it."""
+    return _OURS.encode() in data
 
 
 def state(path: str, text: str | None, host: str, before: dict[str, str]) -> dict[str, str]:
@@ -209,11 +255,11 @@ def _object(path: str, text: str) -> jsontext.Node:
         node = jsontext.parse(text)
     except jsontext.NotPlain as error:
         raise RefusedError(
-            f"{path}, {error}: entries cannot be put in without losing something of yours",
-            remedy="make it plain JSON, or leave hooks out with --no-hooks",
+            f"{path}, {error}: entries cannot be edited without losing something of yours",
+            remedy=PLAIN,
         ) from error
     if not isinstance(node.value, dict):
-        raise RefusedError(f"{path} holds no JSON object", remedy="mend it, or leave hooks out with --no-hooks")
+        raise RefusedError(f"{path} holds no JSON object", remedy=PLAIN)
     return node
 
 
@@ -224,7 +270,7 @@ def _hooks(path: str, text: str) -> jsontext.Node | None:
         return None
     lists = isinstance(node.value, dict) and all(isinstance(value, list) for value in node.value.values())
     if not lists:
-        raise RefusedError(f"{path}: hooks is not a list of entries for each event", remedy="mend it, or --no-hooks")
+        raise RefusedError(f"{path}: hooks is not a list of entries for each event", remedy=PLAIN)
     return node
 
 

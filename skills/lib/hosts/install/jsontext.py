@@ -77,6 +77,11 @@ def removed(text: str, node: Node, at: int) -> str:
     return text[: node.begins[0]] + text[node.begins[1] :]
 
 
+def filled(text: str, node: Node, blank: str) -> str:
+    """The text with blanks between the brackets of an empty object or array."""
+    return text[: node.start + 1] + blank + text[node.end - 1 :]
+
+
 def replaced(text: str, node: Node, value: Any) -> str:
     """The text with another value in the place of one."""
     return text[: node.start] + _written(text, value, _indent_at(text, node.start)) + text[node.end :]

@@ -14,13 +14,14 @@ import os
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field, replace
-from typing import Any
+from dataclasses import dataclass
 
 from skills.lib import compact_json
-from skills.lib.errors import EnvironmentProblem
+from skills.lib.errors import EnvironmentProblem, LockstepError
 from skills.lib.hosts import places
+from skills.lib.hosts.install import record
 from skills.lib.hosts.install.disk import Disk
+from skills.lib.hosts.install.record import Manifest
 from skills.lib.hosts.places import Places
 
 FORMAT = 1
@@ -28,54 +29,6 @@ IGNORE, IGNORED = ".gitignore", b"*\n"
 # How long a command waits for another one that installs in the same place (seconds).
 PATIENCE = 30.0
 _TAG = "manifest"
-
-
-@dataclass(frozen=True, slots=True)
-class Merged:
-    """Our entries in a settings file: a digest of each, and the containers that were made for them."""
-
-    entries: dict[str, str]
-    made: tuple[str, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Intended:
-    """What is under way: ``puts`` is path -> [new digest, old digest or ""], ``removals`` path -> digest.
-
-    ``committed`` says that all is staged: from then on it is finished and not taken back.
-    """
-
-    tag: str
-    committed: bool = False
-    puts: dict[str, list[str]] = field(default_factory=dict)
-    removals: dict[str, str] = field(default_factory=dict)
-    folders: tuple[str, ...] = ()
-    then: Manifest | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class Manifest:
-    """What is installed for a host. ``files`` has the digest of each as it was written; paths are absolute here.
-
-    ``skills`` has each skill with the folder that it was taken from. ``uninstalled`` says that all was taken away but
-    for ``files``, which stayed because the user changed them.
-    """
-
-    host: str
-    scope: str
-    version: str = ""
-    skills: dict[str, str] = field(default_factory=dict)
-    hooks: bool = True
-    stops: int = 3
-    files: dict[str, str] = field(default_factory=dict)
-    merged: dict[str, Merged] = field(default_factory=dict)
-    folders: tuple[str, ...] = ()
-    intended: Intended | None = None
-    uninstalled: bool = False
-
-    def is_empty(self) -> bool:
-        """Whether nothing is installed."""
-        return not self.files and not self.merged and not self.folders
 
 
 def path_of(place: Places) -> str:
@@ -97,10 +50,11 @@ def read(place: Places) -> Manifest | None:
         found = compact_json.loads(data.decode(), strict=True)
         if not isinstance(found, dict) or found.get("format") != FORMAT:
             raise ValueError("it has another format")
-        return _from_data(found, place)
+        return record.from_data(found, place)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
+        why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise EnvironmentProblem(
-            f"the manifest {path_of(place)} cannot be used: {str(error) or type(error).__name__}",
+            f"the manifest {path_of(place)} cannot be used: {why}",
             remedy="restore it; or move it aside, and install again with --force",
         ) from error
 
@@ -111,21 +65,49 @@ def installed(place: Places) -> Manifest | None:
     return None if told is None or told.uninstalled else told
 
 
-def others(place: Places, project: str) -> list[Manifest]:
-    """The manifests of the other hosts in the same scope, which may share folders with this one."""
+@dataclass(frozen=True, slots=True)
+class Neighbour:
+    """Another installation that may share folders with one, and where it puts things."""
+
+    place: Places
+    told: Manifest
+
+
+def others(place: Places, project: str) -> list[Neighbour]:
+    """The manifests of other installations that may share folders with this one.
+
+    Those are the other hosts' of the same scope, and where the project is the home also those of the other scope. A
+    damaged one counts only where it shares a folder: EnvironmentProblem.
+    """
+    near = [places.places(host, place.scope, project) for host in places.HOSTS]
+    for scope in places.SCOPES:
+        far = [places.places(host, scope, project if scope == "user" else place.bases[0]) for host in places.HOSTS]
+        near += [other for other in far if scope != place.scope and _shares(place, other)]
     found = []
-    for host in places.HOSTS:
-        other = places.places(host, place.scope, project)
-        told = read(other) if host != place.host else None
+    for other in near:
+        if path_of(other) == path_of(place):
+            continue
+        try:
+            told = read(other)
+        except LockstepError:
+            if _shares(place, other):
+                raise
+            continue
         if told is not None:
-            found.append(told)
+            found.append(Neighbour(other, told))
     return found
+
+
+def _shares(one: Places, other: Places) -> bool:
+    """Whether two installations have a folder, or a file of hooks, in common."""
+    pairs = ((one.skills, other.skills), (one.roles, other.roles), (one.hooks, other.hooks))
+    return any(mine and mine == theirs for mine, theirs in pairs)
 
 
 def write(place: Places, told: Manifest) -> None:
     """Replace the manifest."""
     disk = disk_of(place)
-    data = {"format": FORMAT, **_to_data(told, place)}
+    data = {"format": FORMAT, **record.to_data(told, place)}
     disk.put(path_of(place), (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode(), _TAG)
 
 
@@ -196,84 +178,3 @@ def leave_room(place: Places) -> None:
     disk.drop_staged(os.path.join(part, IGNORE), _TAG)
     disk.remove(os.path.join(part, IGNORE))
     disk.remove_folder(part)
-
-
-def _to_data(told: Manifest, place: Places) -> dict[str, Any]:
-    data = asdict(replace(told, intended=None))
-    del data["intended"]
-    data["files"] = {_stored(path, place): digest for path, digest in told.files.items()}
-    data["merged"] = {_stored(path, place): asdict(one) for path, one in told.merged.items()}
-    data["folders"] = [_stored(path, place) for path in told.folders]
-    data["skills"] = {name: _stored_source(path, place) for name, path in told.skills.items()}
-    if told.intended is not None:
-        intended = told.intended
-        data["intended"] = {
-            "tag": intended.tag,
-            "committed": intended.committed,
-            "puts": {_stored(path, place): digests for path, digests in intended.puts.items()},
-            "removals": {_stored(path, place): digest for path, digest in intended.removals.items()},
-            "folders": [_stored(path, place) for path in intended.folders],
-            "then": _to_data(intended.then, place) if intended.then is not None else None,
-        }
-    return data
-
-
-def _from_data(data: dict[str, Any], place: Places) -> Manifest:
-    if (data["host"], data["scope"]) != (place.host, place.scope):
-        raise ValueError("it is of another host or scope")
-    told = Manifest(
-        host=place.host,
-        scope=place.scope,
-        version=str(data["version"]),
-        skills={str(name): _source(str(path), place) for name, path in data["skills"].items()},
-        hooks=bool(data["hooks"]),
-        stops=int(data["stops"]),
-        files={_absolute(path, place): str(digest) for path, digest in data["files"].items()},
-        merged={
-            _absolute(path, place): Merged(dict(one["entries"]), tuple(one["made"]))
-            for path, one in data["merged"].items()
-        },
-        folders=tuple(_absolute(path, place) for path in data["folders"]),
-        uninstalled=bool(data.get("uninstalled", False)),
-    )
-    intended = data.get("intended")
-    if not intended:
-        return told
-    if not str(intended["tag"]).isalnum():
-        raise ValueError("its tag is none")
-    return replace(
-        told,
-        intended=Intended(
-            tag=str(intended["tag"]),
-            committed=bool(intended["committed"]),
-            puts={_absolute(path, place): [str(one) for one in two] for path, two in intended["puts"].items()},
-            removals={_absolute(path, place): str(one) for path, one in intended["removals"].items()},
-            folders=tuple(_absolute(path, place) for path in intended["folders"]),
-            then=_from_data(intended["then"], place) if intended["then"] else None,
-        ),
-    )
-
-
-def _stored(path: str, place: Places) -> str:
-    """A path as the manifest has it: in a project relative to its root, so that the project can be moved."""
-    return os.path.relpath(path, place.bases[0]).replace(os.sep, "/") if place.scope == "project" else path
-
-
-def _absolute(name: str, place: Places) -> str:
-    """The path that a manifest means. ValueError for one where nothing of this host's is ever put."""
-    path = os.path.join(place.bases[0], name) if place.scope == "project" else name
-    roots = [place.skills, place.roles, os.path.dirname(place.hooks)]
-    inside = any(root and (path + os.sep).startswith(root + os.sep) for root in roots)
-    above = any(root and (root + os.sep).startswith(path + os.sep) for root in roots)
-    if os.path.normpath(path) != path or not (inside or above) or any(ord(char) < 32 for char in path):
-        raise ValueError(f"nothing of {place.host} belongs at {name!r:.200}")
-    return path
-
-
-def _stored_source(path: str, place: Places) -> str:
-    inside = place.scope == "project" and path.startswith(place.bases[0] + os.sep)
-    return _stored(path, place) if inside else path
-
-
-def _source(name: str, place: Places) -> str:
-    return name if os.path.isabs(name) else os.path.join(place.bases[0], name)

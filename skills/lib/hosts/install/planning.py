@@ -6,18 +6,22 @@ import hashlib
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from shlex import join
 
 from skills import __version__
 from skills.lib.errors import RefusedError
 from skills.lib.hosts import export
 from skills.lib.hosts.install import hooks, roles
 from skills.lib.hosts.install.disk import Disk
-from skills.lib.hosts.install.manifest import Manifest, Merged
+from skills.lib.hosts.install.manifest import Neighbour
+from skills.lib.hosts.install.record import Manifest, Merged
 from skills.lib.hosts.places import Places
 
-# What happens to a file; the first five change it, the last three leave it. Settings of the user's are edited.
+# What happens to a file; the first five change it, the others leave it. Settings of the user's are edited.
 ADD, UPDATE, EDIT, DELETE, RESTORE = "add", "update", "edit", "delete", "restore"
 SAME, KEEP, SHARED = "same", "keep", "shared"
+# A settings file that our entries cannot be taken out of, for it is not plain JSON any more.
+STUCK = "stuck"
 CHANGING = frozenset({ADD, UPDATE, EDIT, DELETE, RESTORE})
 
 
@@ -56,6 +60,10 @@ class Plan:
         """The files that stay as the user has them, against what was asked for."""
         return [change for change in self.changes if change.action == KEEP]
 
+    def stuck(self) -> list[Change]:
+        """The settings files that stay because they cannot be edited."""
+        return [change for change in self.changes if change.action == STUCK]
+
     def is_empty(self) -> bool:
         """Whether nothing would change on the disk."""
         return not any(change.action in CHANGING for change in self.changes)
@@ -68,9 +76,10 @@ class _Draft:
     place: Places
     disk: Disk
     old: Manifest
-    others: list[Manifest]
+    others: list[Neighbour]
     shared: dict[str, set[str]]
     forced: frozenset[str] | None
+    wanted: frozenset[str] = frozenset()
     changes: list[Change] = field(default_factory=list)
     files: dict[str, str] = field(default_factory=dict)
     merged: dict[str, Merged] = field(default_factory=dict)
@@ -84,7 +93,7 @@ def to_install(
     place: Places,
     wish: Wish,
     old: Manifest | None,
-    others: list[Manifest],
+    others: list[Neighbour],
     forced: frozenset[str] | None = frozenset(),
     looks: bool = False,
 ) -> Plan:
@@ -93,7 +102,7 @@ def to_install(
     A plan that only ``looks`` runs no code of other skills than Lockstep's: their seals are compared with the manifest.
     Raises RefusedError for a link or another odd thing in the way, before anything is changed.
     """
-    draft = _draft(place, old, others, forced)
+    draft = _draft(place, old, others, forced, frozenset(wish.skills))
     wanted = desired(place, wish, looks)
     for path, (what, data) in wanted.items():
         _put(draft, path, what, data)
@@ -118,19 +127,20 @@ def to_install(
 
 
 def to_uninstall(
-    place: Places, old: Manifest, others: list[Manifest], forced: frozenset[str] | None = frozenset()
+    place: Places, old: Manifest, others: list[Neighbour], forced: frozenset[str] | None = frozenset()
 ) -> Plan:
     """The plan of taking everything away that was installed.
 
-    What the user changed stays, unless ``forced``, and the manifest then says so.
+    What the user changed stays, unless ``forced``, and so do settings that cannot be edited; the manifest then says so.
     """
     draft = _draft(place, old, others, forced)
     for path, digest in old.files.items():
         _drop(draft, path, digest, "")
     if place.hooks and is_merged(place):
         _unmerge(draft)
-    left = Manifest(place.host, place.scope, __version__, hooks=False, files=draft.files, uninstalled=True)
-    return _plan(draft, left if left.files else None)
+    left = Manifest(place.host, place.scope, __version__, hooks=False, uninstalled=True)
+    left = replace(left, files=draft.files, merged=draft.merged)
+    return _plan(draft, left if left.files or left.merged else None)
 
 
 def desired(place: Places, wish: Wish, looks: bool = False) -> dict[str, tuple[str, bytes]]:
@@ -174,17 +184,24 @@ def text_of(path: str, data: bytes | None) -> tuple[str, str | None]:
     try:
         text = data.decode("utf-8")
     except UnicodeDecodeError:
-        raise RefusedError(f"{path} is not UTF-8 text", remedy="mend it, or leave hooks out with --no-hooks") from None
+        raise RefusedError(f"{path} is not UTF-8 text", remedy=hooks.PLAIN) from None
     mark = "\ufeff" if text.startswith("\ufeff") else ""
     return mark, text.removeprefix(mark)
 
 
-def _draft(place: Places, old: Manifest | None, others: list[Manifest], forced: frozenset[str] | None) -> _Draft:
+def _draft(
+    place: Places,
+    old: Manifest | None,
+    others: list[Neighbour],
+    forced: frozenset[str] | None,
+    wanted: frozenset[str] = frozenset(),
+) -> _Draft:
     shared: dict[str, set[str]] = {}
     for other in others:
-        for path, told in () if other.uninstalled else other.files.items():
+        for path, told in () if other.told.uninstalled else other.told.files.items():
             shared.setdefault(path, set()).add(told)
-    return _Draft(place, Disk(place.bases), old or Manifest(place.host, place.scope), others, shared, forced)
+    mine = old or Manifest(place.host, place.scope)
+    return _Draft(place, Disk(place.bases), mine, others, shared, forced, wanted)
 
 
 def _put(draft: _Draft, path: str, what: str, data: bytes) -> None:
@@ -219,12 +236,28 @@ def _drop(draft: _Draft, path: str, told: str, why: str) -> None:
     known = {told, *draft.shared.get(path, ())}
     if path in draft.shared:
         change = Change(SHARED, path, what, "another host uses it")
+    elif _is_of_neighbours(draft, path):
+        change = Change(SHARED, path, what, "a skill that another host uses")
+        draft.files[path] = told
     elif digest(current) in known or draft.is_forced(path):
         change = Change(DELETE, path, what, why, None, digest(current))
     else:
         change = Change(KEEP, path, what, "changed by you")
         draft.files[path] = told
     draft.changes.append(change)
+
+
+def _is_of_neighbours(draft: _Draft, path: str) -> bool:
+    """Whether a file lies in a skill that we want no more and another host does: its file may be the user's version.
+
+    The record of it stays ours until the skill is nobody's.
+    """
+    for other in draft.others:
+        for skill in () if other.told.uninstalled else other.told.skills:
+            inside = path.startswith(os.path.join(other.place.skills, skill) + os.sep)
+            if inside and not (skill in draft.wanted and other.place.skills == draft.place.skills):
+                return True
+    return False
 
 
 def _compare(draft: _Draft, path: str, told: str) -> None:
@@ -252,26 +285,60 @@ def _merge(draft: _Draft, wish: Wish) -> None:
         return
     path = draft.place.hooks
     data = draft.disk.read(path)
-    mark, text = text_of(path, data)
-    told = draft.old.merged.get(path, Merged({}))
-    found = hooks.merged(path, text, draft.place.host, wish.stops, told.entries, told.made, draft.is_forced(path))
-    draft.merged[path] = Merged(found.entries, found.made)
+    told = [draft.old.merged.get(path, Merged({})), *_merged_by_neighbours(draft, path)]
+    made = tuple(dict.fromkeys(name for one in reversed(told) for name in one.made))
+    blanks = {name: blank for one in told for name, blank in one.blanks.items()}
+    try:
+        mark, text = text_of(path, data)
+        found = hooks.merged(
+            path, text, draft.place.host, wish.stops, Merged(told[0].entries, made, blanks), draft.is_forced(path)
+        )
+    except RefusedError as error:
+        raise RefusedError(error.what, remedy=_without_hooks(draft)) from error
+    draft.merged[path] = Merged(found.entries, found.made, found.blanks)
     _settle(draft, path, data, (mark + found.text).encode(), "entries of Lockstep are put in")
     for event in found.yours:
         draft.changes.append(Change(KEEP, path, f"hook {event}", "changed by you"))
 
 
 def _unmerge(draft: _Draft) -> None:
+    """Our entries go, unless they are also another scope's, or the file cannot be edited any more."""
     path = draft.place.hooks
-    data = draft.disk.read(path)
-    if data is None or path not in draft.old.merged:
+    if path not in draft.old.merged:
         return
-    mark, text = text_of(path, data)
-    left = hooks.unmerged(path, text or "", draft.place.host, draft.old.merged[path].made)
+    if _merged_by_neighbours(draft, path):
+        draft.changes.append(Change(SHARED, path, "hooks", "the other scope uses it"))
+        return
+    data, told = draft.disk.read(path), draft.old.merged[path]
+    if data is None:
+        return
+    try:
+        mark, text = text_of(path, data)
+        left = hooks.unmerged(path, text or "", draft.place.host, told)
+    except RefusedError as error:
+        if hooks.are_in(data):
+            draft.changes.append(Change(STUCK, path, "hooks", str(error.__cause__ or "it is no plain JSON of hooks")))
+            draft.merged[path] = told
+        return
     if left is None:
         draft.changes.append(Change(DELETE, path, "hooks", "nothing else is in it", None, digest(data)))
     else:
         _settle(draft, path, data, (mark + left).encode(), "entries of Lockstep are taken out")
+
+
+def _merged_by_neighbours(draft: _Draft, path: str) -> list[Merged]:
+    """What other installations have merged into a settings file: the other scope's, where the project is the home."""
+    told = [other.told for other in draft.others if not other.told.uninstalled]
+    return [one.merged[path] for one in told if path in one.merged]
+
+
+def _without_hooks(draft: _Draft) -> str:
+    """What a user does whose settings cannot be edited."""
+    place, skills = draft.place, sorted(draft.wanted)
+    named = [word for name in skills for word in ("--skill", name)] if draft.old.version else []
+    scope = ["--scope", place.scope] if place.scope != "project" else []
+    words = ["lockstep", "install", place.host, *scope, *named, "--no-hooks"]
+    return f"make it plain JSON; or go without hooks: {join(words)}"
 
 
 def _settle(draft: _Draft, path: str, data: bytes | None, new: bytes, why: str) -> None:
@@ -292,11 +359,29 @@ def _plan(draft: _Draft, then: Manifest | None) -> Plan:
             folders += [folder for folder in draft.disk.missing_folders(change.path) if folder not in folders]
     if then is not None:
         # A folder that another host's installation made belongs to all who have something in it.
-        theirs = [folder for other in draft.others for folder in other.folders]
+        theirs = [folder for other in draft.others for folder in other.told.folders]
         shared = [folder for folder in theirs if any(path.startswith(folder + os.sep) for path in then.files)]
-        then = replace(then, folders=tuple(sorted({*draft.old.folders, *folders, *shared})))
+        again = _found_again(draft) if not draft.old.version else ()
+        then = replace(then, folders=tuple(sorted({*draft.old.folders, *folders, *shared, *again})))
     changes = tuple(sorted(draft.changes, key=lambda change: (change.path, change.what)))
     return Plan(draft.place, changes, tuple(folders), then, draft.old if draft.old.version else None)
+
+
+def _found_again(draft: _Draft) -> list[str]:
+    """The folders that hold nothing but files of this plan: an installation whose record is lost made them."""
+    ours = {change.path for change in draft.changes if change.action in (SAME, UPDATE)}
+    around: set[str] = set()
+    for path in ours:
+        folder = os.path.dirname(path)
+        while folder not in (*draft.disk.bases, *around) and os.path.dirname(folder) != folder:
+            around.add(folder)
+            folder = os.path.dirname(folder)
+    found: set[str] = set()
+    for folder in sorted(around, key=len, reverse=True):
+        names = [name for name in draft.disk.names(folder) if name != "__pycache__"]
+        if all(path in ours or path in found for path in (os.path.join(folder, name) for name in names)):
+            found.add(folder)
+    return sorted(found)
 
 
 def _what(draft: _Draft, path: str) -> str:

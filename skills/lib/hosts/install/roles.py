@@ -23,6 +23,11 @@ def definitions(host: str) -> dict[str, bytes]:
     return {name + ending: form(host, roles.get_role(name)).encode() for name in names}
 
 
+def files(host: str) -> set[str]:
+    """The names that a host's role definitions can have, also of roles that it now brings along itself."""
+    return {name + _FORMS[host][0] for name in roles.role_names()} if host in _FORMS else set()
+
+
 def _claude(host: str, role: Role) -> str:
     return _markdown({"name": role.name, "description": _quoted(role), "tools": ", ".join(_tools(host, role))}, role)
 

@@ -9,7 +9,9 @@ from skills.lib.hosts.mcp import toolcalls
 from skills.lib.runtime import Reply
 from skills.lib.workflow import document
 from skills.lib.workflow.caller import Caller
+from skills.lib.workflow.core import Workflow
 from skills.lib.workflow.formatters.xml import COMMANDS
+from skills.lib.workflow.requirements import Arg, Field
 from skills.lib.workflow.types import Element
 
 ARGUMENTS = (
@@ -20,10 +22,13 @@ ARGUMENTS = (
 _FIELDS = "Give each field as an entry of record: a text of any length as it is, a list as a JSON array."
 
 
-def for_client(element: Element, caller: Caller, workflow: str) -> Element:
-    """The document with tool calls in place of commands, by the same grammar; a skill's own words stand as they are."""
-    types = _types(element)
-    inside = [_rewritten(child, caller, workflow, types) for child in element.children]
+def for_client(element: Element, caller: Caller, workflow: Workflow, step: str | None) -> Element:
+    """The document with tool calls in place of commands, by the same grammar; a skill's own words stand as they are.
+
+    ``step`` is where the run stands, if there is one.
+    """
+    types = _types(workflow, step)
+    inside = [_rewritten(child, caller, workflow.name, types) for child in element.children]
     tags = [child.tag for child in element.children if isinstance(child, Element)]
     if element.tag == "step":
         inside.insert(1, document.notice(_places(caller)))
@@ -35,8 +40,8 @@ def for_client(element: Element, caller: Caller, workflow: str) -> Element:
 def _places(caller: Caller) -> str:
     """What a text of the skill may take from the command that stands in NEXT elsewhere."""
     return (
-        f"What is said here of NEXT's --project is {caller.project}; of the script that NEXT runs, {caller.script}, "
-        f"with the Python {caller.python}."
+        "NEXT is a tool call here. Where a text speaks of it as a command: the Python that it takes is "
+        f"{caller.python}, its script {caller.script}, its --project {caller.project}."
     )
 
 
@@ -108,15 +113,12 @@ def _text(element: Element) -> str:
     return "".join(child for child in element.children if isinstance(child, str))
 
 
-def _types(element: Element) -> dict[str, str]:
-    """The types of the fields and parameters that a step asks for."""
-    return {
-        str(spec.attributes["name"]): str(spec.attributes["type"])
-        for part in element.children
-        if isinstance(part, Element) and part.tag == "RECORD"
-        for spec in part.children
-        if isinstance(spec, Element) and "type" in spec.attributes
-    }
+def _types(workflow: Workflow, step: str | None) -> dict[str, str]:
+    """The types of the values that leaving a step asks for, or that opening a run does."""
+    asked: list[Arg | Field] = list(workflow.step_params(step) if step else workflow.run_params())
+    if step and workflow.has(step):
+        asked += [one for one in workflow.step(step).requires if isinstance(one, Field)]
+    return {one.name: one.type for one in asked}
 
 
 def _rewritten(child: Element | str, caller: Caller, workflow: str, types: Mapping[str, str]) -> Element | str:

@@ -15,8 +15,8 @@ from skills.lib.workflow.types import Dispatch
 
 # What the server says of a skill: name, description, uri, problem, and the scripts that have a workflow beside them.
 Skill = Mapping[str, Any]
-# How much of a description stands in the list that an agent reads; the whole is in the skill's SKILL.md.
-TOLD = 400
+# How much of a description stands in the list that an agent reads: all that the specification of skills admits.
+TOLD = 1024
 
 
 class Found(NamedTuple):
@@ -72,8 +72,7 @@ def describe(skills: Sequence[Skill]) -> list[dict[str, Any]]:
 
 def told(skill: Mapping[str, Any]) -> str:
     """A skill as lines for a reader."""
-    description = skill["description"]
-    lines = [f"{skill['name']}: {description if len(description) <= TOLD else description[:TOLD].rstrip() + ' …'}"]
+    lines = [f"{skill['name']}: {_cut(skill['description'])}"]
     if skill.get("problem"):
         lines.append(f"  broken: {skill['problem']}")
     elif not skill["workflows"]:
@@ -83,6 +82,14 @@ def told(skill: Mapping[str, Any]) -> str:
         given = ", parameters={" + ", ".join(asked) + "}" if asked else ""
         lines.append(f'  start_run(skill="{workflow["name"]}"{given})')
     return "\n".join(lines)
+
+
+def _cut(description: str) -> str:
+    """A description that is too long ends with a whole word."""
+    if len(description) <= TOLD:
+        return description
+    kept, space, _ = description[: TOLD + 1].rpartition(" ")
+    return (kept if space else description[:TOLD]).rstrip() + " …"
 
 
 def _likely_first(name: str, scripts: Sequence[str]) -> list[str]:

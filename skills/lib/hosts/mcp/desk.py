@@ -26,6 +26,10 @@ Answer = dict[str, Any]
 _TEXTS = ("step", "outcome", "answer", "lost", "replace", "reason")
 
 
+class UnknownRun(UsageError):
+    """The project has no run of that id."""
+
+
 def serve(given: Given) -> Answer:
     """The reply to one request: ``text``, whether it is an ``error``, and ``data`` for a program."""
     try:
@@ -86,18 +90,19 @@ def _replied(caller: Caller, workflow: Workflow, call: Callable[[Desk], Reply]) 
     desk = Desk(caller)
     try:
         reply = call(desk)
-        name = (reply.workflow or workflow).name
+        served = reply.workflow or workflow
+        step = reply.run.step if reply.run else None
         rebuild = reply.rebuild
 
         def build(spill: dict[str, str]) -> Element:
             assert rebuild is not None
-            return blocks.for_client(rebuild(spill), caller, name)
+            return blocks.for_client(rebuild(spill), caller, served, step)
 
         shown = Reply(
-            blocks.for_client(reply.element, caller, name),
+            blocks.for_client(reply.element, caller, served, step),
             reply.exit_code,
             reply.run,
-            reply.workflow or workflow,
+            served,
             build if rebuild else None,
         )
         text = script.render_reply(shown, desk)
@@ -140,7 +145,7 @@ def _caller(project: str, path: str) -> Caller:
 
 
 def _run(given: Given) -> Run:
-    """The run that is named; UsageError offers those that are open."""
+    """The run that is named; UnknownRun offers those that are open."""
     run_id = given["run"]
     check_text(run_id, "run")
     with _records(given["project"]) as ledger:
@@ -150,7 +155,7 @@ def _run(given: Given) -> Run:
         return found
     close = get_close_matches(run_id, opened, 1, 0.5)
     nearest = f"{close[0]} (the nearest id); " if close else ""
-    raise UsageError(
+    raise UnknownRun(
         f"this project has no run {run_id!r:.80}",
         valid=", ".join(opened) or "none: no run is open",
         remedy=f"{nearest}run_state() lists the open runs, start_run opens one",
@@ -199,8 +204,7 @@ def failed(error: LockstepError, given: Given) -> Answer:
     """What was wrong, what is valid, what to try, and the call that goes on."""
     lines = error.lines()
     if isinstance(given.get("run"), str) and given["tool"] != "run_state":
-        lines.append(
-            f"Nothing was changed. The run's present block: {ToolCall('run_state', {'run': given['run']}).shown()}"
-        )
+        present = "" if isinstance(error, UnknownRun) else ToolCall("run_state", {"run": given["run"]}).shown()
+        lines.append("Nothing was changed." + (f" The run's present block: {present}" if present else ""))
     data = {"kind": "error", "code": type(error).__name__, "what": error.what, "valid": error.valid}
     return {"text": "\n".join(lines) + "\n", "error": True, "data": {**data, "remedy": error.remedy}}

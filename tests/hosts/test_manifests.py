@@ -1,0 +1,171 @@
+"""Manifests that were damaged, or that a cloned project brings along: none reaches what is not Lockstep's."""
+
+from __future__ import annotations
+
+import json
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.hosts.conftest import SKILL, Command, plant, tree
+
+pytestmark = pytest.mark.req("H-01")
+COMMANDS = (["installed"], ["upgrade", "--force"], ["uninstall", "claude", "--force"])
+
+
+# What belongs to an installation.
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        ".claude/settings.local.json",
+        ".claude/CLAUDE.md",
+        ".claude/commands/mine.md",
+        ".claude/agents/mine.md",
+        ".claude/agents/deep/architect.md",
+        ".claude/skills/own/SKILL.md",
+        ".claude/skills/README.md",
+        ".claude/skills",
+    ],
+)
+@pytest.mark.parametrize("place", ["files", "merged", "puts", "removals"])
+def test_a_planted_manifest_does_not_reach_the_users_own_files(
+    cli: Command, project: Path, name: str, place: str
+) -> None:
+    path = project / name
+    path.parent.mkdir(parents=True)
+    path.write_text("{}") if path.suffix else path.mkdir()
+    digest = sha256(b"{}").hexdigest()
+    entry = {"entries": {}, "made": [""]}
+    if place in ("files", "merged"):
+        plant(project, "claude", **{place: {name: digest if place == "files" else entry}})
+    else:
+        under_way: dict[str, Any] = {
+            "tag": "a",
+            "committed": True,
+            "puts": {},
+            "removals": {},
+            "folders": [],
+            "then": None,
+        }
+        plant(project, intended=under_way | {place: {name: digest if place == "removals" else [digest, digest]}})
+    if name == ".claude/settings.local.json" and place != "files":
+        return  # entries are merged into this one
+    before = tree(project)
+    for command in COMMANDS:
+        shown = cli(*command)
+        assert (shown.code, f"nothing of claude belongs at {name!r}" in shown.err) == (4, True), shown
+    assert tree(project) == before
+
+
+@pytest.mark.parametrize("name", ["../x", "/x", "a/b", "", ".", "..", "x\n", "x\\y", "x\ud800"])
+def test_a_planted_manifest_names_no_skill_that_is_a_path(cli: Command, project: Path, name: str) -> None:
+    plant(project, skills={name: "skills/x"})
+    shown = cli("installed")
+    assert shown.code == 4
+    assert "cannot be used: " in shown.err
+    assert "is no name" in shown.err
+
+
+# Values of another kind.
+
+
+@pytest.mark.parametrize(
+    "more",
+    [
+        {"files": {".claude/skills/x/\ud800": "d"}},
+        {"files": {".claude/skills/x/" + "a" * 300: "d"}},
+        {"files": {".claude/skills/x/" + "a/" * 2500 + "b": "d"}},
+        {"files": {".claude/skills/x/\0": "d"}},
+        {"files": {".claude/skills/x/y": 1}},
+        {"files": []},
+        {"folders": ".claude"},
+        {"folders": [1]},
+        {"skills": {"x": 5}},
+        {"skills": {"x": "/a\0b"}},
+        {"skills": {"x": "/a\ud800"}},
+        {"stops": -5},
+        {"stops": "3"},
+        {"stops": True},
+        {"merged": {".claude/settings.local.json": {"entries": {"Stop": 5}, "made": []}}},
+        {"merged": {".claude/settings.local.json": {"entries": {}, "made": [1, 2]}}},
+        {"merged": {".claude/settings.local.json": {"entries": {}, "made": "abc"}}},
+        {"merged": {".claude/settings.local.json": {"entries": {}, "made": ["permissions"]}}},
+        {"merged": {".claude/settings.local.json": []}},
+        {"intended": "x"},
+    ],
+)
+def test_a_manifest_with_values_of_another_kind_cannot_be_used(
+    cli: Command, project: Path, more: dict[str, Any]
+) -> None:
+    plant(project, **{"skills": {"x": "skills/x"}, **more})
+    before = tree(project)
+    for command in COMMANDS:
+        shown = cli(*command)
+        assert (shown.code, "claude.json cannot be used: " in shown.err) == (4, True), shown
+    assert tree(project) == before
+
+
+@pytest.mark.parametrize(
+    "text", ["[" * 200_000, '{"format":1,"stops":1e400}', '{"format":1,"stops":' + "9" * 5_000 + "}"]
+)
+def test_a_manifest_that_no_reader_takes_cannot_be_used(cli: Command, project: Path, text: str) -> None:
+    plant(project).write_text(text)
+    for command in COMMANDS:
+        assert cli(*command).code == 4
+
+
+def test_a_planted_name_that_is_too_long_once_it_is_staged_is_told(cli: Command, project: Path) -> None:
+    name = ".claude/skills/x/" + "a" * 250
+    under_way = {"tag": "a", "committed": True, "puts": {name: ["d", ""]}, "removals": {}, "folders": [], "then": None}
+    plant(project, skills={"x": "skills/x"}, intended=under_way)
+    (project / ".claude" / "skills" / "x").mkdir(parents=True)
+    for command in COMMANDS[1:]:
+        shown = cli(*command)
+        assert (shown.code, "cannot be read or written: File name too long" in shown.err) == (4, True), shown
+
+
+# One host's damage.
+
+
+def test_a_damaged_manifest_does_not_hold_up_hosts_with_folders_of_their_own(cli: Command, project: Path) -> None:
+    assert cli("install", "claude", "--skill", SKILL).code == 0
+    damaged = plant(project, "gemini")
+    damaged.write_text("{")
+    shown = cli("installed")
+    assert (shown.code, f"the manifest {damaged} cannot be used" in shown.err) == (4, True)
+    assert "claude  project  current" in shown.out
+    listed = {one["host"]: (one["state"], one["problem"]) for one in json.loads(cli("installed", "--json").out)}
+    assert listed["claude"] == ("current", "")
+    assert listed["gemini"][0] == "unknown"
+    assert f"the manifest {damaged} cannot be used" in listed["gemini"][1]
+    skill_file = project / ".claude" / "skills" / SKILL / "SKILL.md"
+    skill_file.unlink()
+    shown = cli("upgrade")
+    assert (shown.code, f"the manifest {damaged} cannot be used" in shown.err) == (4, True)
+    assert skill_file.is_file()
+    assert cli("install", "claude", "--skill", SKILL).code == 0
+    assert cli("uninstall", "claude").code == 0
+    assert not skill_file.exists()
+
+
+def test_a_damaged_manifest_holds_up_the_hosts_that_share_a_folder_with_it(cli: Command, project: Path) -> None:
+    assert cli("install", "codex", "--skill", SKILL).code == 0
+    plant(project, "gemini").write_text("{")
+    before = tree(project)
+    shown = cli("uninstall", "codex")
+    assert (shown.code, "gemini.json cannot be used" in shown.err) == (4, True)
+    assert tree(project) == before
+
+
+def test_a_damaged_manifest_of_the_other_scope_does_not_undo_what_was_said(
+    cli: Command, project: Path, home: Path
+) -> None:
+    place = home / ".local" / "state" / "lockstep" / "installed" / "claude.json"
+    place.parent.mkdir(parents=True)
+    place.write_text("{")
+    shown = cli("install", "claude", "--skill", SKILL)
+    assert (shown.code, "To start a skill" in shown.err) == (0, True)
