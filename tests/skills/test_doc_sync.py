@@ -70,7 +70,7 @@ SETTLED: Values = {
 }
 INDEXED: Values = {
     "indexes": ["CLAUDE.md | docs/ added, setup.cfg struck", "src/CLAUDE.md | write.py added"],
-    "exceptions": ["README.md | src/mine.py | the file that the reader is about to make"],
+    "exceptions": [],
 }
 REPORTED: Values = {
     "report": "docs/storage.md claimed a lock of 30 s; it is 5 s (src/lock.py:1). It now says why readers take none. "
@@ -202,6 +202,7 @@ def test_the_reviewer_learns_what_was_left_to_the_user(agent: Follower, audit: B
     (finding,) = (finding for finding in FINDINGS if finding.startswith("D3 |"))
     assert f"{finding} | left: src/lock.py:1 is wrong, the user decides" in task
     assert "D4 |" not in task
+    assert FINDINGS[1] in task
 
 
 @pytest.mark.req("W-18")
@@ -270,15 +271,18 @@ def test_every_document_is_in_an_area_or_left_out(agent: Follower, changes: Valu
 @pytest.mark.parametrize(
     "scope, path, why",
     [
-        ("file", "docs", "--path docs is not a file: abandon this run and begin one with other parameters"),
-        ("repo", "docs", "--path docs is a part, and --scope is repo: abandon this run"),
-        ("directory", "README.md", "--path README.md is not a directory: abandon this run"),
-        ("directory", "../..", "--path ../.. lies outside the project: abandon this run"),
+        ("file", "docs", "--path docs is not a file. A run keeps its parameters"),
+        ("file", "gone.md", "--path gone.md is not a file. A run keeps its parameters"),
+        ("repo", "docs", "--path docs is a part, and --scope is repo. A run keeps its parameters"),
+        ("directory", "README.md", "--path README.md is not a directory. A run keeps its parameters"),
+        ("directory", ".", "--path . is the whole project, and --scope is directory. A run keeps its parameters"),
+        ("directory", "../..", "--path ../.. lies outside the project. A run keeps its parameters"),
     ],
 )
 def test_a_path_that_does_not_fit_its_scope_is_told(agent: Follower, scope: str, path: str, why: str) -> None:
     refused = agent.follow(agent.begin("--scope", scope, "--path", path), MAP)
     assert why in refused.words("WHY")
+    assert "lockstep abandon RUN --reason" in refused.words("WHY")
 
 
 def test_an_audit_that_passes_over_what_the_script_finds_is_refused(agent: Follower, audit: Block) -> None:
@@ -343,9 +347,33 @@ def test_every_finding_is_settled_once(project: Path, rows: list[str], why: str)
 def test_what_remains_is_excepted_word_for_word(project: Path, exceptions: list[str], wanted: list[str]) -> None:
     mend_indexes(project)
     put(project, {"docs/storage.md": MENDED})
-    code, lines = check(project, "remaining", "repo", ".", [], exceptions)
+    code, lines = check(project, "remaining", "repo", ".", [], [], exceptions)
     assert (code, len(lines)) == (bool(wanted), len(wanted))
     assert all(line.startswith(start) for line, start in zip(lines, wanted, strict=True))
+
+
+@pytest.mark.parametrize(
+    "finding, wanted",
+    [
+        (FINDINGS[1], []),
+        ("D2 | exempt | README.md:1-3 | `src/mine.py` | the reader makes it", []),
+        ("D2 | exempt | README.md:9 | src/mine.py is an example | lines move", []),
+        ("D2 | exempt | CLAUDE.md:3 | src/mine.py | another document", [FOUND[2]]),
+        ("D2 | exempt | README.md:3 | src/mine.pyc | other words", [FOUND[2]]),
+        ("D2 | drift | README.md:3 | src/mine.py | is no exemption", [FOUND[2]]),
+    ],
+)
+def test_what_the_audit_exempts_need_not_be_excepted_again(project: Path, finding: str, wanted: list[str]) -> None:
+    mend_indexes(project)
+    put(project, {"docs/storage.md": MENDED})
+    assert check(project, "remaining", "repo", ".", [], [finding], []) == (bool(wanted), wanted)
+
+
+def test_an_exemption_says_the_words_that_it_is_about(project: Path) -> None:
+    vague = "D2 | exempt | README.md:3 | an example | the reader makes it"
+    wanted = ["D2: put in what is exempt, word for word: src/mine.py"]
+    assert check(project, "audit", "file", "README.md", [], [vague]) == (1, wanted)
+    assert check(project, "audit", "file", "README.md", [], [FINDINGS[1]]) == (0, [])
 
 
 def test_the_script_finds_what_was_planted(project: Path) -> None:
@@ -353,6 +381,9 @@ def test_the_script_finds_what_was_planted(project: Path) -> None:
     assert check(project, "list", "directory", "docs") == (1, FOUND[3:5])
     assert check(project, "list", "file", "README.md") == (1, FOUND[2:3])
     assert check(project, "list", "file", "src/lock.py") == (1, FOUND[5:])
+    assert check(project, "list", "file", "src/CLAUDE.md") == (1, FOUND[5:])
+    put(project, {"docs/storage.md": MENDED})
+    assert check(project, "list", "directory", "docs") == (0, ["nothing is wrong in 1 document"])
     (project / ".gitignore").write_text("/src\n", encoding="utf-8")
     assert FOUND[2] not in check(project, "list", "repo", ".")[1]
 
@@ -385,7 +416,7 @@ INDEX = "| what | contents | read when |\n|---|---|---|\n"
 )
 def test_faults_of_a_document_are_named(project: Path, path: str, text: str, wanted: list[str]) -> None:
     put(project, {path: text})
-    code, lines = check(project, "list", "file", path)
+    code, lines = check(project, "remaining", "file", path, [], [], [])
     assert (code, len(lines)) == (bool(wanted), len(wanted))
     for line, start in zip(lines, wanted, strict=True):
         assert line.partition(": ")[2].startswith(start)
@@ -411,7 +442,7 @@ def test_the_check_says_how_it_is_called(project: Path) -> None:
 
 def test_many_complaints_are_cut_and_counted_and_a_list_is_whole(project: Path) -> None:
     put(project, {"a.md": "".join(f"[x](gone{at}.md)\n" for at in range(30))})
-    code, lines = check(project, "remaining", "file", "a.md", [], [])
+    code, lines = check(project, "remaining", "file", "a.md", [], [], [])
     assert (code, len(lines), lines[-1]) == (1, 26, "and 5 more")
     assert len(check(project, "list", "file", "a.md")[1]) == 30
 

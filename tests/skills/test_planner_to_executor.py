@@ -113,7 +113,7 @@ def gates(story: Story, run: str) -> dict[str, tuple[list[str], dict[str, str]]]
 
 def first_findings(story: Story, run: str, checkpoint: str) -> dict[str, str]:
     first = rounds(story.agent.events(run))[checkpoint][0]
-    return {key: item["finding"] for key, item in first.items.items() if item["finding"]}
+    return {item["id"]: item["finding"] for item in first.items if item["finding"]}
 
 
 @pytest.mark.req("W-03", "W-04", "W-10", "W-18", "W-19")

@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from skills.lib.runtime import loading
+from skills.lib.testing import any_of
 from skills.lib.testing.steering import CannotSteer
 from skills.lib.testing.transitions import check_walk
 from skills.lib.testing.walks import Unplannable, every_walk, shortest_walk
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Dispatch, Outcome
-from tests.fixtures.skill import install, source_of
+from tests.fixtures.skill import HEAD, install, source_of
 
 
 @pytest.fixture(autouse=True)
@@ -103,6 +104,30 @@ def test_many_loops_are_planned_in_good_time() -> None:
     assert {leg.how for walk in walks for leg in walk.legs} == {"", "limit"}
 
 
+def test_a_question_in_plain_text_is_answered(tmp_path: Path) -> None:
+    steps = (
+        'StepDef("ask", "Ask", "Ask.", {Outcome.OK: "close"}, person("Go on?", {"yes": "ok"}, at_terminal=True)),'
+        ' StepDef("close", "End", "Say.", {Outcome.OK: None})'
+    )
+    script = install(tmp_path, "plainly", source_of("plainly", steps, 'output="text"'))
+    [walk] = every_walk(loading.workflow_of_script(str(script)))
+    agent = check_walk(script, walk, tmp_path)
+    assert [block.kind for block in agent.blocks] == ["waiting", "step", "done"]
+
+
+def test_a_walk_in_plain_text_is_begun_again_beside_the_run_that_led_astray(tmp_path: Path) -> None:
+    steps = (
+        'StepDef("a", "A", "Do.", {Outcome.OK: None, Outcome.FAIL: None}, f, requires=[Field("word")],'
+        ' outcomes=["ok", "fail"])'
+    )
+    handler = "def f(ctx): return Outcome.OK if ctx.workflow_params['mode'] == 'fast' else Outcome.FAIL"
+    source = source_of("twice", steps, 'output="text", params=[Arg("mode")]')
+    script = install(tmp_path, "twice", source.replace("WORKFLOW", f"{handler}\n\nWORKFLOW", 1))
+    walk = shortest_walk(loading.workflow_of_script(str(script)), Outcome.OK)
+    agent = check_walk(script, walk, tmp_path, values={"mode": any_of("slow", "fast")})
+    assert [event.kind for event in agent.events()] == ["opened", "opened", "finished"]
+
+
 @pytest.mark.parametrize(
     "handler, values",
     [
@@ -117,8 +142,6 @@ def test_many_loops_are_planned_in_good_time() -> None:
     ],
 )
 def test_handlers_are_steered_by_what_they_compare_with(tmp_path: Path, handler: str, values: str | None) -> None:
-    from skills.lib.testing import any_of
-
     steps = (
         'StepDef("a", "A", "Do.", {Outcome.OK: None, Outcome.FAIL: None}, f, requires=[Field("word"),'
         ' Field("count", "int", minimum=0, maximum=50), Field("flag", "bool"),'
@@ -140,7 +163,36 @@ def test_what_cannot_be_steered_says_what_to_give(tmp_path: Path) -> None:
     with pytest.raises(CannotSteer) as told:
         check_walk(script, walk, tmp_path)
     assert "makes step a to take a -ok-> done; it came to: outcome fail" in str(told.value)
-    assert "Give values={'a.<field>': …} that do" in str(told.value)
+    assert "Give values={'a.word': …} that do" in str(told.value)
+
+
+SHADE = """
+WORKFLOW = Workflow(
+    "shade",
+    StepDef("places", "P", "List.", {Outcome.OK: "shade"}, requires=[Field("spots", "list", minimum=1, maximum=3)]),
+    StepDef(
+        "shade", "S", "Have them seen.", {Outcome.OK: None, Outcome.FAIL: None, Outcome.SKIP: None},
+        Dispatch("explore", script="look.py", params={"what": "{target}"}, targets="places.spots"),
+    ),
+)
+register_workflow(WORKFLOW)
+"""
+LOOK = 'StepDef("look", "L", "Look.", {Outcome.OK: None}, needs=["what"], requires=[Field("light")])'
+
+
+@pytest.mark.parametrize("outcome", [Outcome.FAIL, Outcome.SKIP])
+def test_a_dispatch_that_cannot_be_steered_names_what_decides(tmp_path: Path, outcome: Outcome) -> None:
+    script = install(tmp_path, "shade", HEAD + SHADE)
+    look = install(tmp_path, "look", source_of("look", LOOK, 'params=[Arg("what")]'))
+    for file in (look, look.with_name("look_workflow.py")):
+        file.rename(script.with_name(file.name))
+    [walk] = [walk for walk in every_walk(loading.workflow_of_script(str(script))) if walk.goal.outcome is outcome]
+    with pytest.raises(CannotSteer) as told:
+        check_walk(script, walk, tmp_path)
+    assert str(told.value).endswith(
+        "What decides is reported by its sub-agents: give values={'look.light': …} that do, or another number of "
+        "targets by 'places.spots'"
+    )
 
 
 def test_a_dispatch_without_a_fail_route_is_one_leg() -> None:

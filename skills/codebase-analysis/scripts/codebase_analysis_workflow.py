@@ -19,7 +19,7 @@ MAP: list[Requirement] = [
     Field("goal", minimum=20, maximum=600, help="what the user wants to know and what they will do with the answer"),
     Field("orientation", minimum=40, maximum=1500, help="size by folder, languages, entry points with paths, tests"),
     Field("areas", "list", minimum=1, maximum=6, help='each "paths | question | first file to open"'),
-    Field("left_out", maximum=600, help="what is not looked at, with the reason; none where nothing is"),
+    Field("left_out", maximum=600, help="what is not looked at, with the reason; the word none where nothing is"),
 ]
 ROUND: list[Requirement] = [
     Field("targets", "list", minimum=1, maximum=3, help="what was settled this round, each as a question"),

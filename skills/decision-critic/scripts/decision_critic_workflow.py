@@ -30,7 +30,7 @@ ANSWERS = [
 CASE = [
     Field("standing", "list", minimum=1, maximum=22, help='every tested id: "A1: upheld, refuted or open by Q1: …"'),
     Field("case_against", minimum=200, help="the strongest case against the decision, resting on named ids"),
-    Field("reply", help="the best defender's reply, and what must be true for it to hold; or none"),
+    Field("reply", help="the best defender's reply, and what must be true for it to hold; or the word none"),
 ]
 FRAMES = [
     Field("frame", help="the question that the decision answers, as it was put"),

@@ -1,8 +1,8 @@
 """Finds what a script can find wrong with documents, and holds what doc-sync records to it.
 
 Faults are index rows and files that do not match, relative links that lead nowhere, and code-quoted paths that do not
-exist. Called in the project's root; ``list SCOPE PATH`` prints the faults, the other kinds check rows ("cell | cell")
-given as JSON arrays. Prints each complaint and ends with 1 if there is one.
+exist. Called in the project's root; ``list SCOPE PATH`` prints the faults, or that there is none; the other kinds check
+rows ("cell | cell") given as JSON arrays. Prints each complaint and ends with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -227,11 +227,14 @@ def scope_complaints(scope: str, path: str) -> Rows:
         why = "lies outside the project"
     elif scope == "repo" and full != root:
         why = "is a part, and --scope is repo"
+    elif scope == "directory" and full == root:
+        why = "is the whole project, and --scope is directory"
     elif scope == "file" and not os.path.isfile(full):
         why = "is not a file"
     elif scope == "directory" and not os.path.isdir(full):
         why = "is not a directory"
-    return [f"--path {path} {why}: abandon this run and begin one with other parameters"] if why else []
+    anew = "end this run (lockstep abandon RUN --reason TEXT, with its id for RUN) and begin one with others"
+    return [f"--path {path} {why}. A run keeps its parameters: {anew}"] if why else []
 
 
 def audit_complaints(scope: str, path: str, left_out: Rows, findings: Rows) -> Rows:
@@ -249,10 +252,33 @@ def audit_complaints(scope: str, path: str, left_out: Rows, findings: Rows) -> R
             found.append(f"{parts[0]}, {parts[2]!r:.80}: {why}")
         held.append(place)
     found += [f"the id {name} is given twice" for name in repeated([cells(row)[0] for row in findings])]
-    for fault in faults(Project(os.getcwd()), scope, path, left_out):
+    present = faults(Project(os.getcwd()), scope, path, left_out)
+    found += exemption_complaints(present, findings)
+    for fault in present:
         if not any(file == fault.path and first <= fault.line <= last for file, first, last in held):
             found.append(f"no finding holds the line of {fault}")
     return found
+
+
+def exemption_complaints(present: list[Fault], findings: Rows) -> Rows:
+    """Findings of kind exempt that do not say the words at their lines which the script complains of."""
+    found = []
+    for parts in filter(is_exempt, map(cells, findings)):
+        _, (file, first, last) = open_place(parts[2])
+        there = [fault.target for fault in present if fault.path == file and first <= fault.line <= last]
+        if there and not any(says(parts[3], target) for target in there):
+            found.append(f"{parts[0]}: put in what is exempt, word for word: {', '.join(there)}")
+    return found
+
+
+def is_exempt(parts: Rows) -> bool:
+    """Whether a finding, in its parts, is that a document is right where the script complains."""
+    return len(parts) > 3 and parts[1] == "exempt"
+
+
+def says(text: str, words: str) -> bool:
+    """Whether a text has these words, and not as a piece of longer ones."""
+    return re.search(rf"(?<![\w./-]){re.escape(words)}(?![\w/-])", text) is not None
 
 
 def settled_complaints(findings: Rows, settled: Rows) -> Rows:
@@ -269,9 +295,10 @@ def settled_complaints(findings: Rows, settled: Rows) -> Rows:
     return found
 
 
-def remaining_complaints(scope: str, path: str, left_out: Rows, exceptions: Rows) -> Rows:
-    """Faults that are still there and not excepted, and exceptions from nothing."""
+def remaining_complaints(scope: str, path: str, left_out: Rows, findings: Rows, exceptions: Rows) -> Rows:
+    """Faults that are still there and neither exempt nor excepted, and exceptions from nothing."""
     present = faults(Project(os.getcwd()), scope, path, left_out)
+    exempt = [(parts[2].strip("`").rpartition(":")[0], parts[3]) for parts in filter(is_exempt, map(cells, findings))]
     found, excepted = [], set()
     for row in exceptions:
         parts = cells(row)
@@ -279,7 +306,10 @@ def remaining_complaints(scope: str, path: str, left_out: Rows, exceptions: Rows
             found.append(f"{row[:60]!r}: write document | words as they stand there | why that is right")
             continue
         excepted.add((plain_path(parts[0]), parts[1].strip("`")))
-    found += [str(fault) for fault in present if (fault.path, fault.target) not in excepted]
+    for fault in present:
+        spared = any(plain_path(file) == fault.path and says(text, fault.target) for file, text in exempt)
+        if not spared and (fault.path, fault.target) not in excepted:
+            found.append(str(fault))
     known = {(fault.path, fault.target) for fault in present}
     return found + [f"{file}: {words} is no fault; strike the exception" for file, words in sorted(excepted - known)]
 
@@ -350,7 +380,7 @@ CHECKS: dict[str, tuple[Callable[..., Rows], str]] = {
     "areas": (area_complaints, "SCOPE PATH AREAS[] LEFT_OUT[]"),
     "audit": (audit_complaints, "SCOPE PATH LEFT_OUT[] FINDINGS[]"),
     "settled": (settled_complaints, "FINDINGS[] SETTLED[]"),
-    "remaining": (remaining_complaints, "SCOPE PATH LEFT_OUT[] EXCEPTIONS[]"),
+    "remaining": (remaining_complaints, "SCOPE PATH LEFT_OUT[] FINDINGS[] EXCEPTIONS[]"),
 }
 
 
@@ -371,6 +401,9 @@ def main(arguments: list[str]) -> int:
         print(line)
     if len(found) > len(shown):
         print(f"and {len(found) - len(shown)} more")
+    if arguments[0] == "list" and not found:
+        count = len(Project(os.getcwd()).documents(*values))
+        print(f"nothing is wrong in {count} document{'s' if count != 1 else ''}")
     return 1 if found else 0
 
 

@@ -49,9 +49,9 @@ INDEXED: list[Requirement] = [
     Field("indexes", "list", maximum=40, help='each "path | rows added, changed, struck"; [] where none was touched'),
     Field("exceptions", "list", maximum=20, help='each "document | words as they stand there | why that is right"'),
     Command(
-        [CHECK, "remaining", "{scope}", "{path}", "{discover.left_out}", "{exceptions}"],
+        [CHECK, "remaining", "{scope}", "{path}", "{discover.left_out}", "{audit.findings}", "{exceptions}"],
         120,
-        help="indexes match their folders; links and code-quoted paths lead somewhere",
+        help="indexes match their folders; links and code-quoted paths lead somewhere, but where a finding is exempt",
     ),
 ]
 REPORT = [Field("report", minimum=100, maximum=4000, help="the report as the user will read it")]
@@ -70,13 +70,14 @@ def anything_due(ctx: StepContext) -> Outcome:
 
 
 def log(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """Keep what every round settled, and the findings that are left to the user as they stand."""
+    """Keep what every round settled, the findings that are left to the user as they stand, and the exempt ones."""
     settled = [[part.strip() for part in row.split("|", 2)] for row in ctx.step_state["settled"]]
     reasons = {parts[0]: parts[2] for parts in settled if parts[1] == "left"}
     found = {row.partition("|")[0].strip(): row for row in ctx.run_state["audit"]["findings"]}
     return Outcome.OK, {
         "log": [*ctx.step_state.get("log", ()), f"Round {ctx.iteration}:", *ctx.step_state["settled"]],
         "left": [f"{found[name]} | left: {why}" for name, why in reasons.items()],
+        "exempt": [row for row in found.values() if row.split("|")[1].strip() == "exempt"],
     }
 
 
@@ -160,7 +161,7 @@ WORKFLOW = Workflow(
         {Outcome.OK: None},
         needs=[
             *("scope", "path", "discover.areas", "discover.left_out", "audit.findings"),
-            *("migrate.log", "migrate.left", "indexes.indexes", "indexes.exceptions"),
+            *("migrate.log", "migrate.left", "migrate.exempt", "indexes.indexes", "indexes.exceptions"),
         ],
         requires=REPORT,
         forbidden=forbidden("report"),

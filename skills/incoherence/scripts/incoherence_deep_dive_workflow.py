@@ -20,7 +20,7 @@ CANDIDATE = ("candidate", "scope")
 
 TRACE: list[Requirement] = [
     Field("evidence", "list", minimum=2, maximum=10, help='"path:line "quote" | what it shows"'),
-    Field("history", maximum=600, help="which side is the older, and what brought it; or none"),
+    Field("history", maximum=600, help="which side is the older, and what brought it; or the word none"),
     Command(["check_incoherence.py", "evidence", "{evidence}"], 60, help="every quotation stands in its line"),
 ]
 JUDGE: list[Requirement] = [
@@ -28,7 +28,7 @@ JUDGE: list[Requirement] = [
     Field("severity", choices=tuple(Severity), help="of leaving it as it is; COULD for a false alarm"),
     Field("why", minimum=40, maximum=600, help="why this verdict and not the next, with the lines it rests on"),
     Field("options", "list", maximum=4, help='"a | what would be changed, and to what | files | what it costs"'),
-    Field("recommended", maximum=300, help='"a: because …"; none for a false alarm'),
+    Field("recommended", maximum=300, help='"a: because …"; the word none for a false alarm'),
     Command(
         ["check_incoherence.py", "judgement", "{verdict}", "{options}", "{recommended}"],
         60,

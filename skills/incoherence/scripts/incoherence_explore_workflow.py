@@ -28,7 +28,7 @@ GAPS: list[Requirement] = [
 ]
 FINDINGS: list[Requirement] = [
     Field("findings", "list", maximum=10, help='"path:line "quote" | path:line "quote" | what cannot both be so"'),
-    Field("unread", maximum=600, help="what of this dimension nobody looked at, with the reason; or none"),
+    Field("unread", maximum=600, help="what of this dimension nobody looked at, with the reason; or the word none"),
     Command(["check_incoherence.py", "findings", "{findings}"], 60, help="every quotation stands in its line"),
 ]
 

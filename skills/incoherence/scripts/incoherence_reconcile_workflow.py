@@ -17,12 +17,14 @@ ITEM = ("item", "decisions")
 APPLY: list[Requirement] = [
     Field("edits", "list", maximum=20, help='"path | was: the words replaced | now: the new ones"; [] where blocked'),
     Field("ran", maximum=600, help="what was run, and how it ended; or none, and why"),
-    Field("hindrance", maximum=600, help="what stood in the way; or none"),
+    Field("hindrance", maximum=600, help="what stood in the way; or the word none"),
 ]
 ACCOUNT: list[Requirement] = [
     Field("status", choices=("applied", "blocked"), help="applied only if the whole item is done"),
     Field("changes", "list", maximum=20, help='"path:line "what stands there now" | was "what stood there""'),
-    Field("note", maximum=600, help="blocked: what is missing; applied: what else says the old thing; or none"),
+    Field(
+        "note", maximum=600, help="blocked: what is missing; applied: what else says the old thing; or the word none"
+    ),
     Command(
         ["check_incoherence.py", "changes", "{item}", "{status}", "{changes}"],
         60,

@@ -32,7 +32,7 @@ SURVEY: list[Requirement] = [
     Field("scope", minimum=20, maximum=600, help="what is to be checked and what for, in the user's words"),
     Field("orientation", minimum=40, maximum=1500, help="size by folder, languages, entry points, tests, state of git"),
     Field("sources", "list", minimum=1, maximum=20, help='each "path | kind | what it states"'),
-    Field("left_out", maximum=600, help="what is not looked at, with the reason; or none"),
+    Field("left_out", maximum=600, help="what is not looked at, with the reason; or the word none"),
     Command(["check_incoherence.py", "sources", "{sources}"], 60, help="each source begins with a path that exists"),
 ]
 CHOICE: list[Requirement] = [

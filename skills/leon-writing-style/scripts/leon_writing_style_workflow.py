@@ -33,7 +33,7 @@ BRIEF: list[Requirement] = [
     Field("aim", minimum=20, maximum=300, help="After reading, the reader … something that could be seen to happen"),
     Field("points", "list", minimum=1, maximum=9, help='what the text says, by weight: "point (source)"'),
     Field("keep", "list", maximum=20, help="exact strings that must come through; [] where there are none"),
-    Field("missing", maximum=600, help="facts that the reader wants and the material does not have; or none"),
+    Field("missing", maximum=600, help="facts that the reader wants and the material does not have; or the word none"),
 ]
 DRAFT: list[Requirement] = [
     Field("draft", maximum=300, help="path of the draft's file, relative to the project's root"),

@@ -24,7 +24,9 @@ def _places(*fields: str) -> Command:
 
 LOCATED: list[Requirement] = [
     Field("places", "list", minimum=1, maximum=15, help='each "path | why it may matter", the likeliest first'),
-    Field("absent", maximum=1000, help="what was searched for and not found, with the words; none where all was"),
+    Field(
+        "absent", maximum=1000, help="what was searched for and not found, with the words; the word none where all was"
+    ),
 ]
 TRACED: list[Requirement] = [
     Field("findings", "list", minimum=1, maximum=15, help='each "path:line | what is so | what it means"'),
@@ -36,7 +38,7 @@ PRECEDENTS: list[Requirement] = [
 ]
 LIMITS: list[Requirement] = [
     Field("constraints", "list", maximum=10, help='each "path:line | what must stay so | what breaks otherwise"'),
-    Field("corrections", maximum=1500, help="what turned out wrong or narrower; none where nothing did"),
+    Field("corrections", maximum=1500, help="what turned out wrong or narrower; the word none where nothing did"),
     Field("unsure", "list", maximum=8, help='each "question | who or what would settle it"; [] where nothing is open'),
     _places("constraints"),
 ]

@@ -20,7 +20,7 @@ FRAME = [
     Field("test", help="what to run or look at, which result means present and which means gone"),
     Field("facts", "list", minimum=1, maximum=10, help='observations with their source: "F1: … (ran `…`)"'),
     Field("verdict", choices=("testable", "ask"), help="ask where something is missing that only the user knows"),
-    Field("question", help="the one question for the user; none where the verdict is testable"),
+    Field("question", help="the one question for the user; the word none where the verdict is testable"),
 ]
 RIVALS = [
     Field("hypotheses", "list", minimum=2, maximum=4, help='"H1: cause and mechanism. Predicts: … Refuted by: …"'),
@@ -30,13 +30,16 @@ FINDINGS = [
     Field("evidence", "list", minimum=1, maximum=8, help='this pass only: "E1: ran `…` -> … For H1, against H2: why"'),
     Field("standing", "list", minimum=2, maximum=8, help='every hypothesis: "H1: stands, weakened or refuted by E1"'),
     Field("left", "list", choices=IDS, minimum=1, maximum=8, help="the ids of the hypotheses that nothing refutes"),
-    Field("next_check", help="the observation that would now change most; none where nothing is in doubt"),
+    Field("next_check", help="the observation that would now change most; the word none where nothing is in doubt"),
 ]
 CAUSE = [
     Field("chain", "list", minimum=2, maximum=8, help='from cause to symptom: "1. … [E2]", or [assumed]'),
     Field("root_cause", help="the link that, changed, ends the problem; what would then be different"),
     Field("excluded", "list", minimum=1, maximum=8, help='"H2, in words: refuted by E1, because …", or not excluded'),
-    Field("gaps", help="what is not proven, and which facts the cause does not explain; none where there is nothing"),
+    Field(
+        "gaps",
+        help="what is not proven, and which facts the cause does not explain; the word none where there is nothing",
+    ),
 ]
 REPORT = [
     Field("answer", maximum=400, help="the answer to the user's request in one or two sentences"),

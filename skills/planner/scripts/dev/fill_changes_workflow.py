@@ -17,7 +17,7 @@ THERE = Command(["fill_changes_check.py", "{plan}", "{milestone}", "{files}"], 6
 
 READ: list[Requirement] = [
     Field("work", "list", minimum=1, maximum=60, help='each "path | what it does today | what it does afterwards"'),
-    Field("doubts", maximum=1500, help="what the plan leaves open, with the reading taken; none where nothing"),
+    Field("doubts", maximum=1500, help="what the plan leaves open, with the reading taken; or the word none"),
 ]
 WRITTEN: list[Requirement] = [
     Field("files", "list", minimum=1, maximum=60, help="paths in the project of all copies that are now there"),
