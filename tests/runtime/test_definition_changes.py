@@ -124,7 +124,7 @@ def test_a_change_that_matters_is_refused_and_says_what(changing: Changing, old:
     changing.write(source)
     refused = assert_refused(changing.agent, changing.command, "definition-changed", changing.two.run)
     assert words in refused.why
-    assert "Put it back, or begin a new run" in refused.why
+    assert "Put it back, and go on with SHOW; or begin a new run with NEXT." in refused.why
     assert refused.next.endswith("--new")
     assert changing.agent.run_command(refused.next).step == "one"
 

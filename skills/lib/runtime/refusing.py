@@ -41,7 +41,7 @@ def refuse(
 ) -> Reply:
     """Refuse what was ``asked``; where no ``next_line`` is given the run's own next command goes on.
 
-    ``shows`` is whether the run's present block can still be printed.
+    ``shows`` is whether the run's present block can be printed, now or once its graph is put back.
     """
     words = asked if isinstance(asked, str) else asked_for(asked)
     show = ""
@@ -76,7 +76,10 @@ def twin(desk: Desk, workflow: Workflow, other: Run) -> Reply:
 
 def changed_definition(desk: Desk, workflow: Workflow, run: Run, changed: Sequence[str], asked: Request) -> Reply:
     """Refuse to go on with a graph that was changed where it matters to the run."""
-    why = f"The workflow was changed under this run: {'; '.join(changed)}. Put it back, or begin a new run."
+    why = (
+        f"The workflow was changed under this run: {'; '.join(changed)}. Put it back, and go on with SHOW; or begin a "
+        "new run with NEXT."
+    )
     anew = _start_line(desk, workflow, run.params, new=True)
     if run.parent:
         why = (
@@ -84,7 +87,7 @@ def changed_definition(desk: Desk, workflow: Workflow, run: Run, changed: Sequen
             f"stop here and tell your orchestrator to start another in its place: --replace {run.id}."
         )
         anew = ""
-    return refuse(desk, workflow, run, Refusal("definition-changed", why), asked, anew, shows=False)
+    return refuse(desk, workflow, run, Refusal("definition-changed", why), asked, anew, shows=not run.parent)
 
 
 def other_project(desk: Desk, workflow: Workflow, run: Run, asked: Request) -> Reply:
