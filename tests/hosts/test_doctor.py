@@ -177,7 +177,7 @@ def test_a_command_that_is_not_on_the_path(doctor: Any, path: Path) -> None:
     (path / "lockstep").unlink()
     result = only(doctor(), "lockstep", "command")
     assert result.status == "warning"
-    assert result.remedy == f'export PATH={Path(sys.executable).parent}:"$PATH"'
+    assert result.remedy == f'export PATH={shlex.quote(str(Path(sys.executable).parent))}:"$PATH"'
 
 
 @pytest.mark.req("H-03")
