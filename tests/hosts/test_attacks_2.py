@@ -127,7 +127,7 @@ def test_of_a_shipped_skill_the_command_that_goes_on_is_made_anew(host: Host) ->
     points = {"claims": ["C1: x"], "assumptions": ["A1: y"], "constraints": ["K1: z (stated)"]}
     block = agent.follow(agent.open(), purpose="All read it", **points)
     plant(host, block.run, next=EVIL, title="evil\x1b", python=str(host.project / "evil" / "python3"))
-    assert host.run(f"python3 {shlex.quote(CRITIC)} --step current --run {block.run}") == SILENT
+    assert host.run(f"python3 {shlex.quote(str(CRITIC))} --step current --run {block.run}") == SILENT
     answers = [host.tell(PROMPT), host.tell(COMPACTED), host.stop(), host.run("date")]
     assert [answer.code for answer in answers] == [0, 0, 2, 2]
     for answer in answers:
