@@ -44,41 +44,34 @@ def test_sections_are_read_by_title(tmp_path: Path) -> None:
     }
 
 
-def test_a_missing_section_is_told_with_those_there_are(tmp_path: Path) -> None:
-    file = module(tmp_path)
-    path = tmp_path / "scripts" / "problem_analysis_prompts.md"
-    path.write_text(TEXT, encoding="utf-8")
-    with pytest.raises(SkillError) as caught:
-        read_prompts(file)["report"]
-    assert caught.value.lines() == [
-        "problem_analysis_prompts.md has no section 'report'",
-        "  valid: gate, investigate (again)",
-        "  try:   add a line `## report` to it and the text under that",
-    ]
-
-
-def test_a_misspelt_section_is_told_with_the_one_that_is_meant(tmp_path: Path) -> None:
-    file = module(tmp_path)
-    (tmp_path / "scripts" / "problem_analysis_prompts.md").write_text(TEXT, encoding="utf-8")
-    with pytest.raises(SkillError) as caught:
-        read_prompts(file)["gatte"]
-    assert caught.value.lines() == [
-        "problem_analysis_prompts.md has no section 'gatte'; did you mean 'gate'?",
-        "  valid: gate, investigate (again)",
-        "  try:   write 'gate', or add a line `## gatte` to it and the text under that",
-    ]
-
-
-def test_a_section_that_differs_only_by_case_is_told_to(tmp_path: Path) -> None:
+@pytest.mark.parametrize(
+    "title, what, remedy",
+    [
+        (
+            "report",
+            "problem_analysis_prompts.md has no section 'report'",
+            "add a line `## report` to it and the text under that",
+        ),
+        (
+            "gatte",
+            "problem_analysis_prompts.md has no section 'gatte'; did you mean 'gate'?",
+            "write 'gate', or add a line `## gatte` to it and the text under that",
+        ),
+        (
+            "Gate",
+            "problem_analysis_prompts.md has no section 'Gate'; it has 'gate', and upper and lower case count",
+            "write 'gate'",
+        ),
+    ],
+)
+def test_a_missing_section_is_told_with_those_there_are_and_the_one_that_is_meant(
+    tmp_path: Path, title: str, what: str, remedy: str
+) -> None:
     file = module(tmp_path)
     (tmp_path / "scripts" / "problem_analysis_prompts.md").write_text(TEXT, encoding="utf-8")
     with pytest.raises(SkillError) as caught:
-        read_prompts(file)["Gate"]
-    assert caught.value.lines() == [
-        "problem_analysis_prompts.md has no section 'Gate'; it has 'gate', and upper and lower case count",
-        "  valid: gate, investigate (again)",
-        "  try:   write 'gate'",
-    ]
+        read_prompts(file)[title]
+    assert caught.value.lines() == [what, "  valid: gate, investigate (again)", f"  try:   {remedy}"]
 
 
 def test_a_section_that_stands_twice_is_refused(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from skills.lib.hosts.doctor.result import Told
 from skills.lib.hosts.places import Places, places
 from tests.fixtures import skill
 from tests.hosts.examined import program, step
+from tests.hosts.hooked import Host
 
 # A small skill of the tree, to install without the others.
 SKILL = "problem-analysis"
@@ -50,6 +51,18 @@ def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in XDG:
         monkeypatch.delenv(name, raising=False)
     return folder
+
+
+@pytest.fixture
+def own_project(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The ledger is in the project, as it is for a user."""
+    monkeypatch.delenv("LOCKSTEP_HOME")
+
+
+@pytest.fixture
+def host(tmp_path: Path) -> Host:
+    """A host with a session, which hands its events to the hook."""
+    return Host(tmp_path)
 
 
 @pytest.fixture

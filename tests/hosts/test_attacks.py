@@ -28,11 +28,6 @@ THREE = """
 ENTRY = ROOT / "skills" / "problem-analysis" / "scripts" / "problem_analysis.py"
 
 
-@pytest.fixture
-def host(tmp_path: Path) -> Host:
-    return Host(tmp_path)
-
-
 @pytest.mark.req("H-02")
 def test_what_is_no_simple_command_of_a_script_is_denied(host: Host) -> None:
     host.at("mend")

@@ -16,7 +16,7 @@ from skills.lib.runtime import Desk
 from skills.lib.workflow.caller import Caller
 from tests.hosts.hooked import Answer, Host, recorded
 
-pytestmark = pytest.mark.req("H-02")
+pytestmark = [pytest.mark.req("H-02"), pytest.mark.usefixtures("own_project")]
 SILENT = Answer(0, "", "")
 
 # What the hook answers to each recorded event of Claude Code at the step look: nothing (0), a denial (2), or its block.
@@ -42,17 +42,6 @@ OF_CLAUDE: dict[str, int | str] = {
     "subagent_stop": 0,
     "session_end": 0,
 }
-
-
-@pytest.fixture(autouse=True)
-def own_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The ledger is in the project, as it is for a user."""
-    monkeypatch.delenv("LOCKSTEP_HOME")
-
-
-@pytest.fixture
-def host(tmp_path: Path) -> Host:
-    return Host(tmp_path)
 
 
 @pytest.mark.parametrize("event", OF_CLAUDE)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.hosts.hooked import Answer, Host, recorded
 
-pytestmark = pytest.mark.req("H-02")
+pytestmark = [pytest.mark.req("H-02"), pytest.mark.usefixtures("own_project")]
 SILENT = Answer(0, "", "")
 
 # Each recorded event at the step look, which allows to read and to search: nothing (0), a denial (2), or its block.
@@ -89,12 +89,6 @@ class Client(Host):
 
     def run(self, command: str, agent: str = "") -> Answer:
         return self.use(SHELLS[self.name], agent=agent, command=command)
-
-
-@pytest.fixture(autouse=True)
-def own_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The ledger is in the project, as it is for a user."""
-    monkeypatch.delenv("LOCKSTEP_HOME")
 
 
 @pytest.mark.parametrize("name, event", [(name, event) for name, events in ANSWERS.items() for event in events])

@@ -16,19 +16,9 @@ import pytest
 from tests.fixtures.skill import ROOT
 from tests.hosts.hooked import Answer, Host
 
-pytestmark = pytest.mark.req("H-02")
+pytestmark = [pytest.mark.req("H-02"), pytest.mark.usefixtures("own_project")]
 SILENT = Answer(0, "", "")
 WAYS_OUT = ("lockstep doctor", "lockstep runs", "lockstep abandon RUN --reason")
-
-
-@pytest.fixture(autouse=True)
-def own_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("LOCKSTEP_HOME")
-
-
-@pytest.fixture
-def host(tmp_path: Path) -> Host:
-    return Host(tmp_path)
 
 
 def blocked(answer: Answer, *words: str) -> bool:

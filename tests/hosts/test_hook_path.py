@@ -12,7 +12,7 @@ import pytest
 
 from tests.hosts.hooked import Host
 
-pytestmark = pytest.mark.req("H-02")
+pytestmark = [pytest.mark.req("H-02"), pytest.mark.usefixtures("own_project")]
 # What an allowed call may import beyond what the interpreter does; each module costs a tenth of a millisecond or more.
 OPEN = {
     "__future__",
@@ -30,11 +30,6 @@ OPEN = {
     "skills.lib.markers",
     "skills.lib.paths",
 }
-
-
-@pytest.fixture(autouse=True)
-def own_project(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.delenv("LOCKSTEP_HOME")
 
 
 def imported(command: list[str], **options: Any) -> set[str]:

@@ -76,18 +76,19 @@ def twin(desk: Desk, workflow: Workflow, other: Run) -> Reply:
 
 def changed_definition(desk: Desk, workflow: Workflow, run: Run, changed: Sequence[str], asked: Request) -> Reply:
     """Refuse to go on with a graph that was changed where it matters to the run."""
-    why = (
-        f"The workflow was changed under this run: {'; '.join(changed)}. Put it back, and go on with SHOW; or begin a "
-        "new run with NEXT."
-    )
-    anew = _start_line(desk, workflow, run.params, new=True)
+    what = "; ".join(changed)
     if run.parent:
         why = (
-            f"The workflow was changed under this sub-agent's run: {'; '.join(changed)}. Where it cannot be put back, "
-            f"stop here and tell your orchestrator to start another in its place: --replace {run.id}."
+            f"The workflow was changed under this sub-agent's run: {what}. Where it cannot be put back, stop here and "
+            f"tell your orchestrator to start another in its place: --replace {run.id}."
         )
-        anew = ""
-    return refuse(desk, workflow, run, Refusal("definition-changed", why), asked, anew, shows=not run.parent)
+        return refuse(desk, workflow, run, Refusal("definition-changed", why), asked, "", shows=False)
+    why = (
+        f"The workflow was changed under this run: {what}. Put it back, and go on with SHOW; or begin a new run with "
+        "NEXT."
+    )
+    anew = _start_line(desk, workflow, run.params, new=True)
+    return refuse(desk, workflow, run, Refusal("definition-changed", why), asked, anew)
 
 
 def other_project(desk: Desk, workflow: Workflow, run: Run, asked: Request) -> Reply:
