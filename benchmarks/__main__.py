@@ -24,6 +24,7 @@ BENCHMARKS = {
     "drawing": "benchmarks.drawing",
     "formatters": "benchmarks.formatters",
     "adherence": "benchmarks.adherence.figures",
+    "gates": "benchmarks.gates.figures",
 }
 
 
@@ -33,7 +34,7 @@ def main(arguments: list[str] | None = None) -> int:
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(BENCHMARKS)}; all without one")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer repeats: to try, not to quote")
-    parser.add_argument("--seed", type=int, default=1, help="of adherence (default: %(default)s)")
+    parser.add_argument("--seed", type=int, default=1, help="of adherence and gates (default: %(default)s)")
     parser.add_argument("--runs", type=int, help="runs of adherence (default: 2000, quick 160)")
     parser.add_argument("--p", type=float, default=0.2, help="how likely a deviation is (default: %(default)s)")
     chosen = parser.parse_args(arguments)

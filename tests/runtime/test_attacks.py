@@ -63,7 +63,7 @@ def verify(agent: Agent) -> None:
 
 
 def item(name: str, status: str, check: str = "it holds") -> dict[str, str]:
-    finding = "" if status == "PASS" else "it does not"
+    finding = "it holds now" if status == "PASS" else "it does not"
     return {"id": name, "scope": "", "check": check, "severity": "MUST", "status": status, "finding": finding}
 
 
@@ -89,7 +89,7 @@ def test_items_of_a_target_that_is_there_no_more_are_still_verified(skill: Skill
     sent_back = review(agent, block, [item("x", "PASS")], [item("x", "FAIL", "the second file is right")])
     assert sent_back.step == "work"
 
-    again = leave(agent, sent_back, "next", files=["one"])
+    again = leave(agent, sent_back, "next", files=["one"], fixes=["x | changed | it was put right"])
     assert [child.target for child in again.children] == ["one", "two"]
     shown = agent.run_command(again.children[1].command)
     assert shown.context["items"] == "- x (MUST, whole): the second file is right"
@@ -116,7 +116,8 @@ def test_the_successor_of_a_lost_reviewer_makes_the_review(skill: Skill) -> None
 
 def test_a_re_verification_rewords_no_check(skill: Skill) -> None:
     agent = skill(LOOP.replace("{bound}", "5"))
-    block = agent.follow(review(agent, agent.follow(agent.open()), [item("x", "FAIL", "nothing is injected")]))
+    sent_back = review(agent, agent.follow(agent.open()), [item("x", "FAIL", "nothing is injected")])
+    block = agent.follow(sent_back, fixes=["x | changed | it was put right"])
     closed = review(agent, block, [item("x", "PASS", "the file exists")])
     [kept] = agent.state(closed.run).reviews["d"]["items"]
     assert (kept["check"], kept["status"]) == ("nothing is injected", "PASS")
@@ -195,7 +196,7 @@ def test_items_that_were_recorded_as_json_count_and_must_be_those_asked_for(tmp_
     agent = judged(tmp_path, project, "json")
     work = agent.open()
     for given, finding in (("leak", "it does not"), ("other", "not reviewed: the reviewer recorded no items")):
-        review = agent.follow(work)
+        review = agent.follow(work, fixes=["leak | changed | it was put right"])
         end = agent.follow(agent.run_command(review.children[0].command), items=[item(given, "FAIL")])
         work = agent.follow(agent.run_command(end.next))
         assert work.context == {"d.findings": f"- leak (MUST) it holds: {finding}"}
@@ -437,11 +438,14 @@ def test_beginning_again_in_a_project_that_moved_finds_its_run(skill: Skill, tmp
 
 
 def test_a_new_way_round_a_gate_is_refused(skill: Skill) -> None:
-    agent = skill('StepDef("first", "First", "Do.", {Outcome.OK: "work"}), ' + LOOP.replace("{bound}", "5"))
+    before = (
+        'StepDef("first", "First", "Do.", {Outcome.OK: "then"}), StepDef("then", "Then", "Do.", {Outcome.OK: "work"}), '
+    )
+    agent = skill(before + LOOP.replace("{bound}", "5"))
     block = agent.open()
     graph = Path(agent.script[: -len(".py")] + "_workflow.py")
     text = graph.read_text(encoding="utf-8")
-    graph.write_text(text.replace('"d-review"}', '"d-review", Outcome.SKIP: "last"}', 1), encoding="utf-8")
+    graph.write_text(text.replace('"work"}', '"work", Outcome.SKIP: "last"}', 1), encoding="utf-8")
     found = subprocess.run(["bash", "-c", block.next], capture_output=True, text=True)
     refused = Block(found.returncode, found.stdout, found.stderr)
     assert (refused.exit_code, refused.code) == (3, "definition-changed")

@@ -66,7 +66,7 @@ def test_a_re_verification_of_many_items_stays_a_block(agent: Factory) -> None:
             "check": "it holds " * 20,
             "severity": "MUST",
             "status": "FAIL",
-            "finding": "n",
+            "finding": "it does not",
         }
         for at in range(80)
     ]
@@ -76,7 +76,8 @@ def test_a_re_verification_of_many_items_stays_a_block(agent: Factory) -> None:
         last = gated.follow(task, items=items)
     write = gated.run_command(gated.run_command(last.next).next)
     assert len(write.text) < 10_000
-    again = gated.run_command(gated.follow(write).children[0].command)
+    fixed = [f"i{at} | changed | out.txt" for at in range(80)]
+    again = gated.run_command(gated.follow(write, fixes=fixed).children[0].command)
     assert len(again.text) < 10_000
     file = again.root.xpath("string(CONTEXT/value[@name='items']/@file)")
     assert Path(str(file)).read_text(encoding="utf-8").count("\n") == 79
@@ -198,6 +199,7 @@ def test_a_step_left_for_want_of_iterations_says_so_ahead_of_the_next(agent: Fac
     assert "used up" not in tour.follow(block, outcome="skip").text
 
 
+FOUND, FIXED = "it does not hold", ["x | changed | it holds now"]
 LIMITED = (
     'StepDef("work", "Work", "Work.", {Outcome.OK: "ask", Outcome.ITERATE: "work"}, max_iterations=2,'
     ' when={Outcome.OK: "done", Outcome.ITERATE: "again"}),'
@@ -218,8 +220,9 @@ def test_a_limit_is_told_where_a_person_is_asked_and_where_the_loop_is_asked_for
     assert ask.kind == "waiting"
     assert ask.notices == ["work was left because its 2 iterations were used up, not because it was done."]
     beyond = limited.follow(ask, answer="no")
-    assert beyond.words("STATE") == "limitedask: step 1 of 3, iteration 3."
+    assert beyond.words("STATE") == "limitedask: step 1 of 3, iteration 1 of at most 2."
     assert beyond.notices == []
+    assert limited.follow(beyond, outcome="iterate").step == "work"
 
 
 def test_what_two_reviews_found_is_shown_to_the_step_that_both_sent_back(tmp_path: Path, project: Path) -> None:
@@ -231,15 +234,18 @@ def test_what_two_reviews_found_is_shown_to_the_step_that_both_sent_back(tmp_pat
     agent = Agent(install(tmp_path, "twoloops", source_of("twoloops", steps)), project)
 
     def judged(review: Block, status: str) -> Block:
-        check = {"id": "x", "scope": "", "check": review.step, "severity": "MUST", "status": status, "finding": "no"}
+        check = {"id": "x", "scope": "", "check": review.step, "severity": "MUST", "status": status, "finding": FOUND}
         last = agent.follow(agent.run_command(review.children[0].command), items=[check])
         return agent.follow(agent.run_command(last.next))
 
     work = judged(judged(agent.follow(agent.open()), "PASS"), "FAIL")
-    assert work.context == {"b.findings": "- x (MUST) b-review: no"}
-    work = judged(agent.follow(work), "FAIL")
-    assert work.context == {"a.findings": "- x (MUST) a-review: no", "b.findings": "- x (MUST) b-review: no"}
-    work = judged(agent.follow(work), "PASS")
+    assert work.context == {"b.findings": f"- x (MUST) b-review: {FOUND}"}
+    work = judged(agent.follow(work, fixes=FIXED), "FAIL")
+    assert work.context == {
+        "a.findings": f"- x (MUST) a-review: {FOUND}",
+        "b.findings": f"- x (MUST) b-review: {FOUND}",
+    }
+    work = judged(agent.follow(work, fixes=FIXED), "PASS")
     assert judged(work, "PASS").step == "last"
 
 

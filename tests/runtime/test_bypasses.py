@@ -23,8 +23,11 @@ Factory = Callable[[str], Agent]
 pytestmark = pytest.mark.req("W-09", "W-10")
 
 
+FIXED = ["a | changed | out.txt"]
+
+
 def item(name: str = "a", status: str = "FAIL", severity: str = "MUST") -> dict[str, str]:
-    finding = "" if status == "PASS" else "it does not"
+    finding = "it holds now" if status == "PASS" else "it does not"
     return {"id": name, "scope": "all", "check": "it holds", "severity": severity, "status": status, "finding": finding}
 
 
@@ -82,7 +85,7 @@ def test_the_step_behind_a_gate_with_open_findings(gated: Agent) -> None:
 def test_the_gates_command_of_an_earlier_turn(gated: Agent) -> None:
     first = at_gate(gated)
     write = gated.run_command(first.next)
-    review = gated.follow(write)
+    review = gated.follow(write, fixes=FIXED)
     for child in review.children:
         last = report(gated, child.command, item(status="PASS"))
     gate = gated.run_command(last.next)
@@ -91,9 +94,7 @@ def test_the_gates_command_of_an_earlier_turn(gated: Agent) -> None:
     assert gated.run_command(gate.next).step == "close"
 
 
-@pytest.mark.parametrize(
-    "name", ["$(touch pwned)", "a; rm -rf .", "`id`", "../../etc/passwd", "a\nb", "--step", "", "é"]
-)
+@pytest.mark.parametrize("name", ["$(touch pwned)", "a; rm -rf .", "`id`", "../../etc/passwd", "a\nb", "--step", "é"])
 def test_an_item_whose_id_is_shell_text(gated: Agent, name: str) -> None:
     review = gated.follow(gated.open())
     task = gated.run_command(review.children[0].command)
@@ -103,7 +104,7 @@ def test_an_item_whose_id_is_shell_text(gated: Agent, name: str) -> None:
 
 def test_an_item_of_another_reviewers_run(gated: Agent) -> None:
     first = at_gate(gated)
-    review = gated.follow(gated.run_command(first.next))
+    review = gated.follow(gated.run_command(first.next), fixes=FIXED)
     mine, other = (gated.run_command(child.command) for child in review.children)
     assert_refused(gated, filled(mine.next, {"items": [item("b", "PASS")]}), "other-items")
     # A reviewer's report is taken from its own run, whatever run the command is copied to.
@@ -113,7 +114,7 @@ def test_an_item_of_another_reviewers_run(gated: Agent) -> None:
 
 def test_an_item_that_is_made_light_on_re_verification(gated: Agent) -> None:
     first = at_gate(gated)
-    review = gated.follow(gated.run_command(first.next))
+    review = gated.follow(gated.run_command(first.next), fixes=FIXED)
     task = gated.run_command(review.children[0].command)
     assert_refused(gated, filled(task.next, {"items": [item("a", "FAIL", "COULD")]}), "other-items")
     assert_refused(gated, filled(task.next, {"items": [item("a", "PASS"), item("b", "PASS")]}), "other-items")
@@ -202,7 +203,7 @@ def test_an_agent_that_answers_for_the_person(gated: Agent) -> None:
     gate = at_gate(gated)
     for _ in range(4):
         write = gated.run_command(gate.next)
-        review = gated.follow(write)
+        review = gated.follow(write, fixes=FIXED)
         for child in review.children:
             last = report(gated, child.command, item())
         gate = gated.run_command(last.next)

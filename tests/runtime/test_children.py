@@ -256,7 +256,7 @@ def test_a_reviewer_with_a_script_is_shown_the_items_that_it_verifies(tmp_path: 
         {"id": "i1", "scope": "", "check": "it holds", "severity": "MUST", "status": "FAIL", "finding": "no"}
     ]
     gate = agent.run_command(agent.finish(review.children[0].command).next)
-    again = agent.follow(agent.run_command(gate.next))
+    again = agent.follow(agent.run_command(gate.next), fixes=["i1 | changed | it holds now"])
     shown = agent.run_command(again.children[0].command)
     assert (shown.root.get("skill"), shown.context) == ("judge", {"items": "- i1 (MUST, whole): it holds"})
 

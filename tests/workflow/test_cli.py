@@ -193,6 +193,6 @@ def test_a_word_without_a_flag_names_the_flags_that_take_one(words: list[str], r
     with pytest.raises(UsageError) as told:
         parsed("--step", "1", *words)
     assert told.value.what.endswith("is not a flag")
-    assert told.value.valid.startswith("--topic --max-depth --record --record-file --outcome --answer ")
+    assert told.value.valid.startswith("--topic --max-depth --record --record-file --erratum --outcome --answer ")
     assert "--new" not in told.value.valid.split()
     assert told.value.remedy == remedy

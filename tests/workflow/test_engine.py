@@ -20,9 +20,10 @@ from skills.lib.workflow.engine import decide, open_run
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
 from skills.lib.workflow.state import Request, Run
 from skills.lib.workflow.types import Dispatch, Outcome, person
+from tests.fixtures.worlds import EmptyWorld
 
 
-class World:
+class World(EmptyWorld):
     """A world in which each check gives what the test says."""
 
     def __init__(self, ok: bool = True, brood: list[Run] | None = None) -> None:
@@ -171,7 +172,7 @@ def test_an_iteration_at_its_limit_takes_the_other_way(reported: bool) -> None:
     first = moved(workflow, run, **fields)
     assert (first.run.step, first.run.iteration) == ("a", 2)
     second = moved(workflow, first.run, **fields)
-    assert (second.run.status, second.detail["outcome"]) == ("done", "fail")
+    assert (second.run.status, second.detail["outcome"]) == ("failed", "fail")
 
 
 def test_an_undeclared_outcome_takes_the_default_route() -> None:

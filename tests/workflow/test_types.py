@@ -133,7 +133,7 @@ def test_values_are_frozen_equal_by_content_and_readable() -> None:
     step = Step("Title", "one action")
     assert step.actions == ("one action",)
     assert step == Step("Title", ["one action"], LinearRouting())
-    assert repr(Gate("d", 3)) == "Gate(checkpoint='d', bound=3)"
+    assert repr(Gate("d", 3)) == "Gate(checkpoint='d', bound=3, stale=None)"
     assert pickle.loads(pickle.dumps(step)) == step
     assert copy.copy(Gate("d")) == Gate("d")
     assert Gate("d") != "d"

@@ -20,7 +20,7 @@ else:
 FILE = "runs.db"
 MARKER = "LEDGER"
 APPLICATION_ID = 0x4C4B5354  # "LKST"
-VERSION = 1
+VERSION = 2
 # How long a call waits for another process's transaction, in seconds; one takes well under a millisecond.
 LOCK_TIMEOUT = 10.0
 # Beyond this the write-ahead log is folded into the database on the way out (a step does not close otherwise).
@@ -35,7 +35,10 @@ CREATE TABLE runs(
     id TEXT PRIMARY KEY, workflow TEXT NOT NULL, parent TEXT, status TEXT NOT NULL, version INTEGER NOT NULL,
     data TEXT NOT NULL, sum TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE definitions(fingerprint TEXT PRIMARY KEY, data TEXT NOT NULL, sum TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE contents(digest TEXT PRIMARY KEY, data TEXT NOT NULL, sum TEXT NOT NULL) WITHOUT ROWID;
 """
+# What brings a ledger of each older format to the next one.
+UPGRADES = {1: "CREATE TABLE contents(digest TEXT PRIMARY KEY, data TEXT NOT NULL, sum TEXT NOT NULL) WITHOUT ROWID"}
 
 _MARKER_TEXT = """The file runs.db beside this one is the record of this project's Lockstep runs.
 Copy or move it only together with runs.db-wal. To begin anew, remove this whole folder.
@@ -175,8 +178,11 @@ class Database:
                 f"the ledger {self.path} was written by a newer Lockstep (format {version}, this one reads {VERSION})",
                 remedy="upgrade lockstep-skills",
             )
-        elif version < VERSION:
+        elif version not in (*UPGRADES, VERSION):
             raise self.broken(f"has format {version}, which no version of Lockstep writes")
+        for step in range(version, VERSION) if version else ():
+            self.execute(UPGRADES[step])
+            self.execute(f"PRAGMA user_version={step + 1}")
 
     def _create(self) -> None:
         for statement in SCHEMA.split(";\n"):

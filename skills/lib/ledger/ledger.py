@@ -13,7 +13,7 @@ from skills.lib.workflow.types import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from typing import Any
 
     from skills.lib.workflow.decision import Move
@@ -120,6 +120,16 @@ class Ledger:
         data: dict[str, Any] = compact_json.loads(rows[0][0])
         return data
 
+    def contents(self, digest_of_files: str) -> dict[str, str] | None:
+        """The files of a review by path, each with its digest; None if the ledger has none of that digest."""
+        rows = self.database.rows("SELECT data, sum FROM contents WHERE digest=?", (digest_of_files,))
+        if not rows:
+            return None
+        if digest(rows[0][0]) != rows[0][1]:
+            raise self.database.broken(f"is damaged: the files of {digest_of_files} have a wrong checksum")
+        files: dict[str, str] = compact_json.loads(rows[0][0])
+        return files
+
     def commit(
         self,
         before: Run | None,
@@ -147,6 +157,9 @@ class Ledger:
                 raise Stale
             if definition is not None:
                 self._keep_definition(after.fingerprint, definition)
+            for name, files in move.contents.items():
+                text = compact_json.dumps(files)
+                self.database.execute("INSERT OR IGNORE INTO contents VALUES(?,?,?)", (name, text, digest(text)))
             self._write(before, after)
             self._append(after.id, run.turn, move.kind, actor, move.detail, _change(before, after))
             for child in made:
@@ -200,6 +213,8 @@ class Ledger:
         for event in self.events():
             if event.change:
                 replayed[event.run] = _apply(replayed.get(event.run, {}), event.change)
+        # A run of an older format is compared with what it has come to mean.
+        replayed = {run_id: Run(**data).to_data() for run_id, data in replayed.items()}
         standing = {run.id: run.to_data() for run in self.every_run()}
         if standing != replayed:
             odd = sorted(run_id for run_id in {*standing, *replayed} if standing.get(run_id) != replayed.get(run_id))
@@ -212,15 +227,21 @@ class Ledger:
             for run_id in run_ids:
                 self.database.execute("DELETE FROM runs WHERE id=?", (run_id,))
                 self.database.execute("DELETE FROM events WHERE run=?", (run_id,))
-            kept = {run.fingerprint for run in self.every_run()}
-            for (fingerprint,) in self.database.rows("SELECT fingerprint FROM definitions"):
-                if fingerprint not in kept:
-                    self.database.execute("DELETE FROM definitions WHERE fingerprint=?", (fingerprint,))
+            left = self.every_run()
+            self._forget("definitions", "fingerprint", {run.fingerprint for run in left})
+            reviewed = {review.get("content") for run in left for review in run.reviews.values()}
+            self._forget("contents", "digest", reviewed.union(*(run.handed.values() for run in left)))
             self.database.execute("COMMIT")
         except BaseException:
             self.database.rollback()
             raise
         self.database.execute("VACUUM")
+
+    def _forget(self, table: str, key: str, kept: Collection[Any]) -> None:
+        """Remove the rows of a table that no run refers to any more."""
+        for (name,) in self.database.rows(f"SELECT {key} FROM {table}"):  # noqa: S608  names of ours
+            if name not in kept:
+                self.database.execute(f"DELETE FROM {table} WHERE {key}=?", (name,))  # noqa: S608
 
     def leave(self) -> None:
         """Let go before the process exits."""

@@ -46,7 +46,7 @@ def with_those_below(desk: Desk, move: Move) -> Move:
     """The move that gives up on sub-agents, with the end of those that they started in their turn."""
     below = [one for child, _ in move.end for run in desk.ledger.runs([child]) for one in _unfinished(desk, run)]
     end = (*move.end, *[(one.id, "abandoned") for one in below])
-    return Move(move.run, move.kind, move.detail, move.create, end)
+    return Move(move.run, move.kind, move.detail, move.create, end, move.contents)
 
 
 def _unfinished(desk: Desk, run: Run) -> list[Run]:

@@ -17,7 +17,8 @@ def begin(desk: Desk, workflow: Workflow, run: Run, request: Request, asked: Req
     working = None if desk.at_once is None else desk.ledger.at_work(run.parent or "")
     refusal = _too_early(workflow, request) or _unwanted(desk, run) or _too_many(desk, working)
     if refusal is None:
-        move = engine.open_run(workflow, run.changed(turn=1), run.spec["params"] if run.spec.get("script") else {})
+        params = run.spec["params"] if run.spec.get("script") else {}
+        move = engine.open_run(workflow, run.changed(turn=1), params, desk.proof(run))
         if not isinstance(move, Refusal):
             opened = desk.ledger.commit(run, move, desk.actor, workflow.to_data(), siblings=working)
             return desk.show(workflow, opened)

@@ -87,7 +87,7 @@ class Desk:
         """
         self.at_once = agents_at_once()  # a number that is none is told before anything moves
         run = Run(id=new_id(), workflow=workflow.name, script=self.caller.script, project=self.caller.project, turn=1)
-        move = engine.open_run(workflow, run, parameters)
+        move = engine.open_run(workflow, run, parameters, self.proof(run))
         if isinstance(move, Refusal):
             from skills.lib.runtime import refusing
 
@@ -193,7 +193,7 @@ class Desk:
             notices = [document.notice(words)]
         if _only_looks(request, run):
             return self.show(workflow, run, notices)
-        decision = engine.decide(workflow, run, request, _Proof(self.ledger, run, self.caller.project), self.actor)
+        decision = engine.decide(workflow, run, request, self.proof(run), self.actor)
         if isinstance(decision, Refusal):
             from skills.lib.runtime import refusing
 
@@ -208,6 +208,10 @@ class Desk:
         for gone, _ in decision.end:
             markers.remove(self.caller.project, gone)
         return self.show(workflow, moved, notices)
+
+    def proof(self, run: Run) -> engine.Proof:
+        """What the engine may ask of the world for that run."""
+        return _Proof(self, run)
 
     def _is_of_another_workflow(self, workflow: Workflow, run: Run) -> bool:
         if run.turn == 0:
@@ -297,16 +301,44 @@ class Desk:
 class _Proof:
     """The engine's window on the world for one run."""
 
-    def __init__(self, ledger: Ledger, run: Run, project: str) -> None:
-        self._ledger, self._run, self._project = ledger, run, project
+    def __init__(self, desk: Desk, run: Run) -> None:
+        self._desk, self._run, self._project = desk, run, desk.caller.project
+        self._contents: dict[str, dict[str, str]] = {}
 
     def children(self) -> list[Run]:
-        return self._ledger.runs(self._run.children)
+        return self._desk.ledger.runs(self._run.children)
 
     def check(self, requirement: Artifact | Command, fields: Mapping[str, Any]) -> dict[str, Any]:
         from skills.lib.ledger import evidence
 
+        self._contents.clear()  # a command may change files
         return evidence.check(requirement, fields, self._project, os.path.dirname(self._run.script))
+
+    def contents(self, covers: Sequence[str]) -> dict[str, str]:
+        from skills.lib.ledger import contents
+
+        key = "\n".join(covers)
+        if key not in self._contents:
+            self._contents[key] = contents.manifest(self._project, covers)
+        return self._contents[key]
+
+    def digest(self, files: Mapping[str, str]) -> str:
+        from skills.lib.ledger import contents
+
+        return contents.digest(files)
+
+    def known(self, digest: str) -> dict[str, str] | None:
+        return self._desk.ledger.contents(digest)
+
+    def covered(self, covers: Sequence[str], paths: Sequence[str]) -> set[str]:
+        from skills.lib.ledger import contents
+
+        return contents.covered(covers, paths)
+
+    def look(self, place: str, bases: Sequence[str] = ()) -> dict[str, Any]:
+        from skills.lib.ledger import contents
+
+        return contents.look(self._project, place, bases)
 
 
 def is_of_another_project(run: Run, project: str) -> bool:

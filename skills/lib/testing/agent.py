@@ -16,7 +16,7 @@ from skills.lib.testing import samples
 from skills.lib.testing.blocks import Block, filled
 from skills.lib.testing.calls import InProcess, Shell
 from skills.lib.testing.steering import CannotSteer, Steering
-from skills.lib.testing.walks import Walk, shortest_walk
+from skills.lib.testing.walks import ASKED, Leg, Walk, shortest_walk
 from skills.lib.workflow.children import task_workflow
 from skills.lib.workflow.types import Element, Outcome
 
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
     from skills.lib.ledger import Event
     from skills.lib.testing.calls import Caller
-    from skills.lib.testing.walks import Leg
     from skills.lib.workflow.core import Workflow
     from skills.lib.workflow.state import Run
 
@@ -205,7 +204,7 @@ class Agent:
         step = self.workflow.step(leg.step)
         if step.asks_later:
             return self._decide(after, leg)
-        if step.gate and leg.how in ("accept", "revise"):
+        if leg.how in ASKED:
             after = self.answer(after, leg.how, "looked at, and so decided")
         return after
 
@@ -242,6 +241,8 @@ class Agent:
         # At the bound, a fail first puts the question to a person.
         step = workflow.step(leg.step)
         wanted = None if step.gate or step.asks_later else leg
+        if wanted and leg.how in ASKED:
+            wanted = Leg(leg.step, Outcome.FAIL, Outcome.FAIL, leg.target)
         steering = Steering(workflow, self.given, self.text, run.script or self.script)
         for command in islice(steering.commands(block, run, wanted, verdict, brood), TRIES):
             self._write_artifacts(block, command, workflow)

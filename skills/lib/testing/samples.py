@@ -6,7 +6,7 @@ from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from skills.lib.testing.blocks import Spec
 
@@ -39,7 +39,7 @@ def plain(name: str) -> str:
 
 def item(verdict: str) -> dict[str, str]:
     """The one review item that the scripted reviewer splits off, passed or failed; it is the same in every review."""
-    finding = "" if verdict == "pass" else "not as it should be"
+    finding = "it is as it should be" if verdict == "pass" else "not as it should be"
     status = "PASS" if verdict == "pass" else "FAIL"
     return {
         "id": "check-1",
@@ -49,6 +49,32 @@ def item(verdict: str) -> dict[str, str]:
         "status": status,
         "finding": finding,
     }
+
+
+def statements(text: Text = plain) -> list[str]:
+    """What a scripted reviewer splits off."""
+    return [f"all | {text('the statement')}"]
+
+
+def answers(asked: Mapping[str, Mapping[str, str]], verdict: str, place: str) -> list[dict[str, Any]]:
+    """An answer to each thing that a reviewer is to judge, by id; only the first fails, if the verdict is to be fail.
+
+    ``asked`` has what is known of each: a severity that is given, and the kind and scope of a check.
+    """
+    made = []
+    for at, (name, stub) in enumerate(asked.items()):
+        fails = verdict == "fail" and at == 0
+        answer: dict[str, Any] = {"id": name, "status": "FAIL" if fails else "PASS", "place": place}
+        answer["finding"] = "not as it should be" if fails else "it is as it should be"
+        if "severity" not in stub:
+            answer["severity"] = "MUST"
+        made.append(answer)
+    return made
+
+
+def fixes(findings: Iterable[str]) -> list[str]:
+    """An answer to each finding that a block shows: it was fixed."""
+    return [f"{line.removeprefix('- ').partition(' (')[0]} | changed | it was fixed" for line in findings]
 
 
 def candidates(spec: Spec, text: Text = plain, verdict: str = "pass", hints: Sequence[Any] = ()) -> list[Any]:
@@ -75,6 +101,8 @@ def _made(spec: Spec, text: Text, verdict: str) -> list[Any]:
     low = max(int(spec.minimum or 0), 1)
     if spec.type == "items":
         return [[item(verdict)]]
+    if spec.type == "statements":
+        return [statements(text)]
     if spec.choices and spec.type == "list":
         return [list(spec.choices[:count]) for count in {low: 0, len(spec.choices): 0} if count] + [
             [choice] for choice in spec.choices if low == 1

@@ -6,10 +6,11 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from skills.lib.errors import LockstepError
+from skills.lib.ledger import contents
 from skills.lib.testing import given as asked
 from skills.lib.testing import samples
 from skills.lib.testing.blocks import filled
-from skills.lib.workflow import cli, engine
+from skills.lib.workflow import answers, cli, engine
 from skills.lib.workflow.decision import Move
 from skills.lib.workflow.types import Dispatch, Outcome
 
@@ -51,6 +52,10 @@ class Steering:
                 options[spec.name] = list(chosen)
             elif chosen is not None:
                 options[spec.name] = [chosen]
+            elif spec.name == "fixes" and (findings := _findings(block)):
+                options[spec.name] = [samples.fixes(findings)]
+            elif spec.type == "answers":
+                options[spec.name] = [[]]  # made up from what the run is to answer
             elif any("{" + spec.name + "}" in path for path in block.artifacts):
                 options[spec.name] = [f"notes/{block.step}-{spec.name}.txt"]
             else:
@@ -65,6 +70,10 @@ class Steering:
         The most ordinary first; a further one is for where a check of the step does not let the one before pass.
         """
         options = self.values(block, verdict)
+        for spec in block.specs:
+            if spec.type == "answers" and not self._is_given(block.step, spec.name):
+                known = answers.to_answer(self._workflow, run)
+                options[spec.name] = [samples.answers(known, verdict, self._place(run))]
         optional = {spec.name: spec for spec in block.specs if not spec.required}
         for name in optional:
             options[name] = options[name] if self._is_given(block.step, name) else [None, *options[name]]
@@ -102,6 +111,11 @@ class Steering:
         more = f", or another number of targets by {targets!r}" if isinstance(targets, str) else ""
         return f"What decides is reported by its sub-agents: {reported}{more}"
 
+    def _place(self, run: Run) -> str:
+        """A place for an answer: a file that the review covers, if there is one."""
+        covered = contents.manifest(run.project, run.spec.get("covers", ()))
+        return next(iter(covered), "the work")
+
     def _is_given(self, step: str, name: str) -> bool:
         return f"{step}.{name}" in self._given or name in self._given
 
@@ -111,7 +125,8 @@ class Steering:
         step = self._workflow.step(run.step or "")
         if leg is not None and leg.how == "limit":
             # Looked at as if the limit were far away, to see that it is the limit that ends the loop.
-            run = run.changed(visits={**run.visits, step.id: 1}) if (step.max_iterations or 0) > 1 else run
+            once = {"visits": {**run.visits, step.id: 1}, "rounds": {}}
+            run = run.changed(**once) if (step.max_iterations or 0) > 1 else run
         try:
             request = cli.resolve(self._workflow, cli.parse(self._workflow, arguments))
             decision = engine.decide(self._workflow, run, request, _Trusting(children))
@@ -121,6 +136,11 @@ class Steering:
             return str(getattr(decision, "why", "a repeat"))
         outcome = decision.detail.get("outcome")  # none where a question is put first
         return "" if leg is None or _is(step, leg, outcome) else f"outcome {outcome}"
+
+
+def _findings(block: Block) -> list[str]:
+    """The findings that the block shows, a line each."""
+    return [line for name, text in block.context.items() if name.endswith(".findings") for line in text.splitlines()]
 
 
 def _values(names: Iterable[str]) -> str:
@@ -138,7 +158,22 @@ class _Trusting:
         return self._brood
 
     def check(self, requirement: Artifact | Command, fields: Mapping[str, Any]) -> dict[str, Any]:
-        return {"ok": True}
+        return {"ok": True, "what": "", "why": ""}
+
+    def contents(self, covers: Sequence[str]) -> dict[str, str]:
+        return {}
+
+    def digest(self, files: Mapping[str, str]) -> str:
+        return ""
+
+    def known(self, digest: str) -> dict[str, str]:
+        return {}
+
+    def covered(self, covers: Sequence[str], paths: Sequence[str]) -> set[str]:
+        return set()
+
+    def look(self, place: str, bases: Sequence[str] = ()) -> dict[str, Any]:
+        return {"file": place, "content": "as it is now", "why": ""}
 
 
 def _is(step: StepDef, leg: Leg, outcome: Outcome | None) -> bool:

@@ -6,6 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from skills.lib.workflow import loops
 from skills.lib.workflow.types import Dispatch, Outcome, Person
 
 if TYPE_CHECKING:
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
 
 # A graph with more combinations of positions and loop counts than this is not planned.
 STATES = 200_000
+# How a person settles what a gate or a limit puts to them.
+ASKED = ("accept", "revise")
 
 
 @dataclass(frozen=True)
@@ -22,9 +25,9 @@ class Leg:
     """One transition of a walk.
 
     ``outcome`` is what the agent's report is to lead to (DEFAULT: any that has no route of its own); ``route`` the
-    entry of the step's ``next`` that is then taken, to ``target``. The two differ where an ITERATE meets its limit
-    (``how`` is ``limit``), where an outcome takes the way of DEFAULT, and where a person settles a review (``how`` is
-    ``accept`` or ``revise``). For a question, ``how`` is the answer.
+    entry of the step's ``next`` that is then taken, to ``target``. The two differ if an ITERATE or FAIL meets its limit
+    (``how`` is ``limit``), if an outcome takes the way of DEFAULT, and if a person settles a review or a limit (``how``
+    is ``accept`` or ``revise``). For a question, ``how`` is the answer.
     """
 
     step: str
@@ -97,7 +100,9 @@ class _Explored:
     def __init__(self, workflow: Workflow) -> None:
         self._workflow = workflow
         self._bounds = {step.id: bound for step in workflow.steps if (bound := _bound(step))}
-        self._origin = self._entered(workflow.start, tuple(0 for _ in self._bounds))
+        limited = [step for step in workflow.steps if step.max_iterations and not step.gate]
+        self._loops = {step.id: loops.around(workflow, step) for step in limited}
+        self._origin = self._entered(None, workflow.start, tuple(0 for _ in self._bounds))
         self._came: dict[State, tuple[State, Leg] | None] = {self._origin: None}
         self.first: dict[Leg, State] = {}
         queue = deque([self._origin])
@@ -152,15 +157,24 @@ class _Explored:
         at, counts = state
         step = self._workflow.step(at)
         visit = dict(zip(self._bounds, counts, strict=True)).get(at, 0)
-        for leg in _legs(step, visit):
-            yield leg, None if leg.target is None else self._entered(leg.target, counts)
+        for leg in _legs(self._workflow, step, visit):
+            yield leg, None if leg.target is None else self._entered(leg, leg.target, counts)
 
-    def _entered(self, step: str, counts: tuple[int, ...]) -> State:
+    def _entered(self, leg: Leg | None, step: str, counts: tuple[int, ...]) -> State:
         raised = [
-            min(count + (name == step), bound)
+            min((0 if self._begins_anew(name, leg, step) else count) + (name == step), bound)
             for (name, bound), count in zip(self._bounds.items(), counts, strict=True)
         ]
         return step, tuple(raised)
+
+    def _begins_anew(self, name: str, leg: Leg | None, step: str) -> bool:
+        """True if the count of a limited step begins anew: its loop is entered from outside, or by an answer."""
+        loop = self._loops.get(name, ())
+        if leg is None or step not in loop:
+            return False
+        source = self._workflow.step(leg.step)
+        answered = isinstance(source.handler, Person) or (leg.how in ASKED and not source.gate)
+        return answered or leg.step not in loop
 
 
 def _bound(step: StepDef) -> int:
@@ -170,21 +184,34 @@ def _bound(step: StepDef) -> int:
     return step.max_iterations or 0
 
 
-def _legs(step: StepDef, visit: int) -> Iterator[Leg]:
+def _legs(workflow: Workflow, step: StepDef, visit: int) -> Iterator[Leg]:
     """The transitions that an agent can bring about at the given entry of a step."""
     if isinstance(step.handler, Person):
         for answer, outcome in (step.handler.choices or {"as you like": Outcome.OK}).items():
             yield from _leg(step, outcome, answer)
         return
     for outcome in _possible(step):
+        spent = bool(step.max_iterations) and visit >= (step.max_iterations or 0) and not step.gate
         if step.gate and outcome is Outcome.FAIL and visit >= step.gate.bound:
             yield from _leg(step, Outcome.OK, "accept")
             yield from _leg(step, Outcome.FAIL, "revise")
+        elif outcome is Outcome.FAIL and spent and loops.leads_back(workflow, step, outcome):
+            yield from _at_limit(step)
         elif outcome is Outcome.ITERATE and step.max_iterations and visit >= step.max_iterations:
             for leg in _leg(step, step.at_limit, "limit"):
                 yield Leg(leg.step, Outcome.ITERATE, leg.route, leg.target, leg.how)
         else:
             yield from _leg(step, outcome)
+
+
+def _at_limit(step: StepDef) -> Iterator[Leg]:
+    """What a FAIL leads to at its step's limit: the way that is declared for it, or what a person decides."""
+    if step.at_limit not in (Outcome.OK, Outcome.FAIL, Outcome.ITERATE) and step.route(step.at_limit):
+        for leg in _leg(step, step.at_limit, "limit"):
+            yield Leg(leg.step, Outcome.FAIL, leg.route, leg.target, leg.how)
+        return
+    yield from _leg(step, Outcome.OK, "accept")
+    yield from _leg(step, Outcome.FAIL, "revise")
 
 
 def _leg(step: StepDef, outcome: Outcome, how: str = "") -> Iterator[Leg]:

@@ -7,6 +7,7 @@ from skills.lib.workflow.context import WORTH_A_FILE
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.decision import Decision, Move, Refused, Repeat
 from skills.lib.workflow.requirements import Field, fill
+from skills.lib.workflow.state import FINISHED, Run
 from skills.lib.workflow.texts import VALUE_LIMIT
 from skills.lib.workflow.types import Dispatch, Outcome, QRStatus, is_word
 
@@ -15,17 +16,24 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from skills.lib.workflow.state import Request, Run
+    from skills.lib.workflow.state import Request
 
 TASK = "task"
 # How long a free-form task with its context may be before the values in it stand in CONTEXT instead.
 TOLD_LIMIT = 5_000
 
 
-def specs(workflow: Workflow, run: Run, step: StepDef, computed: Sequence[Any] = ()) -> list[dict[str, Any]]:
-    """What each child of ``step`` is given, in order; ``computed`` is what a targets function returned.
+def specs(
+    workflow: Workflow,
+    run: Run,
+    step: StepDef,
+    computed: Sequence[Any] = (),
+    checks: Mapping[str, Sequence[str]] | None = None,
+) -> list[dict[str, Any]]:
+    """What each child of ``step`` is given, in order.
 
-    None where there is no target and the step may be skipped; ValueError where the targets cannot be dispatched.
+    ``computed`` is what a targets function returned, ``checks`` what the targets functions of its checks did. Empty if
+    there are no targets and the step has a SKIP route; ValueError if the targets cannot be dispatched.
     """
     dispatch = step.handler
     assert isinstance(dispatch, Dispatch)
@@ -38,6 +46,7 @@ def specs(workflow: Workflow, run: Run, step: StepDef, computed: Sequence[Any] =
         targets = [target for target, _ in pairs]
         shares = sharing.shares(run.reviews.get(checkpoint), targets, bool(dispatch.targets))
         pairs += [(target, dispatch.task) for target, _ in shares[present:]]
+    reviewed = _covered(run, step) if checkpoint and dispatch.covers else {}
     given = _known(workflow, run)
     made = []
     for at, (target, task) in enumerate(pairs, 1):
@@ -61,13 +70,58 @@ def specs(workflow: Workflow, run: Run, step: StepDef, computed: Sequence[Any] =
                 {name: more for name, more in (("values", cut), ("forbidden", list(workflow.forbidden))) if more}
             )
         if checkpoint:
+            given_items = shares[at - 1][1]
             spec["checkpoint"] = checkpoint
-            spec["items"] = shares[at - 1][1]
-            if at > present:
-                spec["gone"] = True
+            if dispatch.checks and not dispatch.script:
+                spec["answers"] = True
+            spec["items"] = [{name: part for name, part in item.items() if name != "failed"} for item in given_items]
+            more = {
+                "failed": [item["id"] for item in given_items if item.get("failed")],
+                "checks": _checks(run, dispatch, checks, target, given_items),
+                "gone": at > present,
+                **reviewed,
+            }
+            spec.update({name: value for name, value in more.items() if value})
         elif Outcome.FAIL in step.next:
             spec["verdict"] = True
         made.append(spec)
+    return made
+
+
+def _covered(run: Run, step: StepDef) -> dict[str, Any]:
+    """What a reviewer is told of the files that its review covers, and the folders that places may begin in."""
+    from skills.lib.workflow import verdicts
+
+    covers = verdicts.patterns(run, step)
+    folders = [text.partition("*")[0].rpartition("/")[0] if "*" in text else text for text in covers]
+    return {"covers": covers, "bases": [folder for folder in dict.fromkeys(folders) if folder and folder != "."]}
+
+
+def _checks(
+    run: Run,
+    dispatch: Dispatch,
+    computed: Mapping[str, Sequence[str]] | None,
+    target: str,
+    given: Sequence[Mapping[str, Any]],
+) -> list[dict[str, Any]]:
+    """The checks that a reviewer must make beside the items that it verifies again, one for each kind and target."""
+    made = []
+    for check in dispatch.checks:
+        over = (computed or {}).get(check.kind, check.over)
+        if over == "{target}":
+            over = [target]
+        elif isinstance(over, str):
+            step, _, field = over.rpartition(".")
+            over = run.state.get(step, {}).get(field) or []
+        known = {item["scope"] for item in given if item.get("kind") == check.kind}
+        number = len([item for item in given if item.get("kind") == check.kind])
+        for entry in over if isinstance(over, (list, tuple)) and check.over else ["all"]:
+            scope, _, detail = (part.strip() for part in str(entry).partition("|"))
+            if scope not in known:
+                number += 1
+                text = f"{check.text}: {detail}" if detail else check.text
+                stub = {"id": f"{check.kind}-{number}", "kind": check.kind, "scope": scope, "check": text}
+                made.append({**stub, "severity": check.severity.value})
     return made
 
 
@@ -141,7 +195,9 @@ def _assignments(run: Run, step: StepDef, dispatch: Dispatch, computed: Sequence
 
 def task_workflow(name: str, spec: Mapping[str, Any]) -> Workflow:
     """The one-step workflow that a free-form sub-agent walks: its task, and the result it must report."""
-    if "checkpoint" in spec:
+    if spec.get("answers"):
+        requires = [Field("answers", "answers", help="one for each check, with the place of each of its targets")]
+    elif "checkpoint" in spec:
         what = "one object per check; on a re-verification, exactly the items you were given, judged anew"
         requires = [Field("items", "items", help=what)]
     else:
@@ -154,14 +210,21 @@ def task_workflow(name: str, spec: Mapping[str, Any]) -> Workflow:
     if spec.get("items"):
         actions += [
             "",
-            "Verify each of these items afresh: they stand under items, in CONTEXT.",
-            "What the earlier review found is left out on purpose: look, then judge.",
+            "Verify each of these items afresh: they stand under items, in CONTEXT. Report id, status, place, finding.",
+            "What the earlier review found is left out on purpose: look, then judge. Say in finding what is there now.",
         ]
-    elif "checkpoint" in spec:
+    elif "checkpoint" in spec and not spec.get("answers"):
         actions += [
             "",
             "Split the review into items, one checkable statement each, and judge every one: PASS, FAIL or TODO.",
             "MUST: cannot be undone later, or breaks what is asked. SHOULD: costs later. COULD: taste.",
+        ]
+    if spec.get("answers"):
+        actions += [
+            "",
+            "Make every check that CONTEXT lists, for each of its targets. Answer by the check's name, with the place",
+            'that you looked at for each target: {"id": "keeps", "status": "PASS", "place": {"W1": "src/a.py:3"}}.',
+            "Targets that fare differently get an answer each. A FAIL has a finding: what is wrong, what settles it.",
         ]
     if spec.get("gone"):
         actions += [
@@ -186,6 +249,24 @@ def task_workflow(name: str, spec: Mapping[str, Any]) -> Workflow:
     )
 
 
+def to_check(spec: Mapping[str, Any]) -> list[str]:
+    """The checks that a reviewer must make, a line for each kind, with its targets."""
+    kinds: dict[str, list[Mapping[str, Any]]] = {}
+    for check in spec.get("checks") or ():
+        kinds.setdefault(check["kind"], []).append(check)
+    lines = []
+    for kind, checks in kinds.items():
+        texts = {check["check"] for check in checks}
+        targets = [check["scope"] for check in checks]
+        if len(texts) == 1:
+            of = "" if targets == ["all"] else f" Targets: {', '.join(targets)}"
+            lines.append(f"{kind} ({checks[0]['severity']}): {checks[0]['check']}.{of}")
+        else:
+            lines.append(f"{kind} ({checks[0]['severity']}), for each target:")
+            lines += [f"  {check['scope']}: {check['check']}" for check in checks]
+    return lines
+
+
 def to_verify(spec: Mapping[str, Any]) -> list[str]:
     """The items that a reviewer verifies again, a line each, without what the earlier review made of them."""
     return [
@@ -206,9 +287,10 @@ def results(children: Sequence[Run]) -> list[dict[str, Any]]:
         if child.status == "replaced":
             continue
         entry: dict[str, Any] = {"child": child.id, "target": child.spec.get("target", ""), "status": child.status}
-        if child.status == "done":
+        if child.status in FINISHED:
             entry["values"] = child.state.get(child.last.get("step", ""), {})
-            entry["verdict"] = verdict_of(child)
+            if verdict_of(child):
+                entry["verdict"] = verdict_of(child)
         else:
             entry["reason"] = child.last.get("reason", "")
         found.append(entry)
@@ -216,16 +298,16 @@ def results(children: Sequence[Run]) -> list[dict[str, Any]]:
 
 
 def verdict_of(child: Run) -> str:
-    """``pass`` or ``fail``: what the child recorded as its verdict, else how its last step ended."""
+    """The verdict that the child recorded; ``fail`` if its run failed; empty if nobody judged."""
     values = child.state.get(child.last.get("step", ""), {})
     if is_word(QRStatus, values.get("verdict")):
         return str(values["verdict"])
-    return "fail" if child.last.get("outcome") == Outcome.FAIL else "pass"
+    return "fail" if child.status == "failed" or child.last.get("outcome") == Outcome.FAIL else ""
 
 
-def collect(run: Run, step: StepDef, brood: Sequence[Run]) -> tuple[dict[str, Any], dict[str, Any]]:
-    """What the children brought, and the reviews with theirs counted; refused while one is unaccounted for."""
-    out = missing(brood)
+def collect(run: Run, step: StepDef, children: Sequence[Run]) -> tuple[dict[str, Any], Run]:
+    """The children's results, and the run with their review counted. Raises Refused while a child is still running."""
+    out = missing(children)
     if out:
         names = ", ".join(child.id for child in out)
         why = (
@@ -233,23 +315,27 @@ def collect(run: Run, step: StepDef, brood: Sequence[Run]) -> tuple[dict[str, An
             "give up on one that never comes back (--lost) or to start another in its place (--replace)."
         )
         raise Refused("unaccounted-child", why, tuple(child.id for child in out))
-    found = {"results": results(brood)}
+    found = {"results": results(children)}
+    if any(child.not_done for child in children):
+        from skills.lib.workflow import not_done
+
+        run = not_done.from_children(run, step.id, [child for child in children if child.status in FINISHED])
     checkpoint = step.checkpoint
-    if checkpoint is None or not brood:
-        return found, run.reviews
+    if checkpoint is None or not children:
+        return found, run
     from skills.lib.workflow import sharing
 
-    return found, {**run.reviews, checkpoint: sharing.reviewed(run, checkpoint, brood)}
+    return found, run.changed(reviews={**run.reviews, checkpoint: sharing.reviewed(run, checkpoint, children)})
 
 
-def account(run: Run, request: Request, brood: Sequence[Run]) -> Decision:
+def account(run: Run, request: Request, children: Sequence[Run]) -> Decision:
     """Give up on a child (lost), or start another in its place."""
     child_id = request.lost or request.replace or ""
-    known = {child.id: child for child in brood}
+    known = {child.id: child for child in children}
     if values.is_placeholder(child_id, "child"):
         flag = "--lost" if request.lost else "--replace"
         why = f"{flag} still stands as a placeholder; put in the id of a sub-agent that has not finished."
-        raise Refused("unfilled", why, tuple(c.id for c in missing(brood)))
+        raise Refused("unfilled", why, tuple(c.id for c in missing(children)))
     child = known.get(child_id)
     if child is None:
         raise Refused("unknown-child", f"{child_id!r:.80} is not a sub-agent of the present step.", tuple(known))
@@ -258,10 +344,15 @@ def account(run: Run, request: Request, brood: Sequence[Run]) -> Decision:
         return Repeat()
     if child.ended:
         raise Refused(
-            "child-ended", f"{child_id} is {child.status} already.", tuple(c.id for c in brood if not c.ended)
+            "child-ended", f"{child_id} is {child.status} already.", tuple(c.id for c in children if not c.ended)
         )
     reason = (request.reason or "").strip()
     if request.lost and (not reason or values.is_placeholder(reason, "reason")):
         raise Refused("no-reason", f"Say why {child_id} is given up: --reason.")
+    if request.lost:
+        from skills.lib.workflow import not_done
+
+        task = " ".join((child.spec.get("target") or child.spec.get("task") or "").split())[:80]
+        run = not_done.noted(run, "sub-agent", run.step or "", f"{child_id} ({task}) was given up: {reason}")
     create = () if request.lost else (child.spec,)
     return Move(run, f"child-{verb}", {"child": child_id, "reason": reason}, create, ((child_id, verb),))

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 _WORDS = ("outcome", "answer", "lost", "replace", "reason", "qr-status", "step", "run", "project")
 _NUMBERS = ("turn", "qr-iteration", "total-steps")
 _SWITCHES = ("stateless", "new")
+_RECORDS = ("record", "record-file", "erratum")
 # What a step is left with, beside its records and parameters.
 _REPORTS = ("outcome", "answer", "qr-status", "qr-iteration", "qr-fail")
 FILE_LIMIT = 2_000_000
@@ -37,6 +38,7 @@ def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
     found: dict[str, Any] = {}
     params: dict[str, Any] = {}
     records: dict[str, Any] = {}
+    errata: dict[str, str] = {}
     rest = list(argv)
     while rest:
         if rest[0] in ("-h", "--help"):
@@ -48,6 +50,8 @@ def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
             raise HelpRequested(_version())
         if flag == "record":
             _add_record(records, value)
+        elif flag == "erratum":
+            _add_erratum(errata, value)
         elif flag == "record-file":
             _add_file(records, value)
         elif flag in found or (flag in known and known[flag].name in params):
@@ -61,6 +65,8 @@ def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
     if "step" not in found:
         step_id(workflow, None)
     _check_together(workflow, found, params, records)
+    if errata:
+        found["errata"] = errata
     return Request(params=params, records=records, **{name.replace("-", "_"): value for name, value in found.items()})
 
 
@@ -73,6 +79,7 @@ def _check_together(workflow: Workflow, found: dict[str, Any], params: dict[str,
         raise UsageError("--lost gives up on a sub-agent and --replace starts another", remedy="give one of the two")
     reported = ["record"] if records else [flag for flag in _REPORTS if flag in found]
     reported += [arg.flag[2:] for arg in workflow.params if arg.step and arg.name in params]
+    reported += ["erratum"] if "errata" in found else []
     if reported:
         raise UsageError(
             f"--{account} accounts for a sub-agent, and --{reported[0]} reports on the step",
@@ -148,6 +155,7 @@ _FLAGS = """Flags of every step script
   --project DIR            the project's root (default: the nearest folder with .lockstep or .git)
   --record NAME=VALUE      what the step asks to record; repeat it for each
   --record-file F.json     the same as one JSON object in a file (- reads standard input)
+  --erratum STEP.FIELD=NOTE  says what proved wrong with a recorded value; it is shown beside it from then on
   --outcome WORD           how the step ended, where the block asks for it
   --answer TEXT            a person's answer, where the run waits for one
   --lost ID --reason TEXT  gives up on a sub-agent that never came back; --replace ID starts another
@@ -167,8 +175,8 @@ def _next_flag(rest: list[str], known: dict[str, Arg]) -> tuple[str, Any]:
         return flag, True
     if flag == "qr-fail":
         return flag, _switch(value) if equals else _bare_switch(rest)
-    if flag not in (*_WORDS, *_NUMBERS, "record", "record-file") and flag not in known:
-        every = [*_WORDS, *_NUMBERS, *_SWITCHES, "qr-fail", "record", "record-file", *known]
+    if flag not in (*_WORDS, *_NUMBERS, *_RECORDS) and flag not in known:
+        every = [*_WORDS, *_NUMBERS, *_SWITCHES, "qr-fail", *_RECORDS, *known]
         raise UsageError(
             f"--{flag} is not a flag of this script",
             valid=" ".join(f"--{name}" for name in sorted(every)),
@@ -187,7 +195,7 @@ def _bare_word(word: str, workflow: Workflow, params: dict[str, Any], found: dic
     from skills.lib.workflow.caller import quote
 
     asked = sorted(workflow.params, key=lambda arg: (bool(arg.step), not arg.required))
-    flags = [arg.flag for arg in asked] + [f"--{name}" for name in ("record", "record-file", *_WORDS, *_NUMBERS)]
+    flags = [arg.flag for arg in asked] + [f"--{name}" for name in (*_RECORDS, *_WORDS, *_NUMBERS)]
     missing = [arg.flag for arg in workflow.run_params() if arg.required and arg.name not in params]
     remedy = "give it with its flag, or quote a value that has spaces"
     if missing and "run" not in found:
@@ -220,6 +228,16 @@ def _add_record(records: dict[str, Any], value: str) -> None:
         records[name] = [*before, text] if isinstance(before, list) else [before, text]
     else:
         records[name] = text
+
+
+def _add_erratum(errata: dict[str, str], value: str) -> None:
+    name, equals, note = value.partition("=")
+    step, dot, field = name.partition(".")
+    if not equals or not dot or not step or not field or not note.strip():
+        raise UsageError(f"--erratum {value!r:.80} is not STEP.FIELD=NOTE", remedy="name the value as CONTEXT does")
+    if name in errata:
+        raise UsageError(f"--erratum {name} is given twice", remedy="give one note for each value")
+    errata[name] = note.strip()
 
 
 def _add_file(records: dict[str, Any], path: str) -> None:

@@ -10,6 +10,7 @@ from skills.lib.workflow.types import Element
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
 # How much of a value stands in a block whose file holds the whole of it; the shorter where many such make it too long.
@@ -32,14 +33,19 @@ def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[st
             state = {name: given[need]}
         if state.get(name) is not None:
             found.append((need, source, name, present(state[name])))
-    if run.spec.get("items"):
+    if "checkpoint" in run.spec:
         from skills.lib.workflow import children
 
-        found.append(("review.given.items", "", "items", present(children.to_verify(run.spec))))
+        given_to_review = {
+            "items": children.to_verify(run.spec),
+            "checks": children.to_check(run.spec),
+            "changed": run.spec.get("since"),
+        }
+        found += [(f"review.given.{name}", "", name, present(told)) for name, told in given_to_review.items() if told]
     if run.reviews:
         found += [
             (f"review.{checkpoint}.findings", checkpoint, "findings", present(told))
-            for checkpoint, told in _to_mend(run, step)
+            for checkpoint, told in _to_fix(run, step)
         ]
     return found
 
@@ -76,12 +82,17 @@ def _under(sign: str, value: Any) -> str:
 def context_elements(workflow: Workflow, run: Run, step: StepDef, spill: dict[str, str]) -> list[Element]:
     elements = []
     for key, source, name, text in context_values(workflow, run, step):
-        elements.append(value_element(source, name, text, spill.get(key)))
+        elements.append(value_element(source, name, text, spill.get(key), run.errata.get(key)))
     return elements
 
 
-def value_element(source: str, name: str, value: Any, file: str | None = None) -> Element:
+def value_element(
+    source: str, name: str, value: Any, file: str | None = None, errata: Sequence[str] | None = None
+) -> Element:
+    """A recorded value as a block shows it, with what was found wrong with it since."""
     attributes: dict[str, object] = {"step": source, "name": name} if source else {"name": name}
+    if errata:
+        attributes["erratum"] = "; ".join(errata)
     text = present(value)
     if file:
         attributes["file"] = file
@@ -90,16 +101,25 @@ def value_element(source: str, name: str, value: Any, file: str | None = None) -
     return Element("value", attributes, text)
 
 
-def _to_mend(run: Run, step: StepDef) -> list[tuple[str, list[str]]]:
-    """The blocking findings that sent the run back to this step, by checkpoint."""
+def _to_fix(run: Run, step: StepDef) -> list[tuple[str, list[str]]]:
+    """The blocking findings that sent the run back to this step, by checkpoint; or the files whose verdict fell."""
     from skills.lib.workflow import quality
 
     found = []
     for checkpoint, review in run.reviews.items():
-        items = quality.blocking(review["items"], review["iteration"]) if review.get("sent_back_to") == step.id else ()
-        told = [f"{item['id']} ({item['severity']}) {item['check']}: {item['finding']}" for item in items]
-        found += [(checkpoint, told)] if told else []
+        if review.get("sent_back_to") != step.id:
+            continue
+        if review.get("passed"):
+            lines = [f"{path} was changed after this review passed it" for path in review.get("changed", ())]
+        else:
+            lines = [_finding(item) for item in quality.blocking_now(review)]
+        found += [(checkpoint, lines)] if lines else []
     return found
+
+
+def _finding(item: Mapping[str, str]) -> str:
+    place = f" [{item['place']}]" if item.get("place") else ""
+    return f"{item['id']} ({item['severity']}) {item['check']}: {item['finding']}{place}"
 
 
 def result_values(workflow: Workflow, run: Run, last: str) -> list[tuple[str, Any]]:

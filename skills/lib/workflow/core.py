@@ -16,12 +16,13 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skills.lib.workflow.requirements import Requirement
+    from skills.lib.workflow.types import Before, NeverEndsFailed, Passes
 
     Handler = Callable[["StepContext"], "Outcome | tuple[Outcome, dict[str, Any]]"]
 
 # Flags of every step script: a parameter of a workflow cannot take one of these names.
 RESERVED_FLAGS = frozenset(
-    "step total-steps run turn project record record-file outcome answer lost replace reason"
+    "step total-steps run turn project record record-file erratum outcome answer lost replace reason"
     " qr-status qr-iteration qr-fail stateless new help version".split()
 )
 
@@ -179,7 +180,14 @@ class StepDef(Value):
         if isinstance(self.handler, Gate):
             return self.handler
         checkpoint = self.checkpoint
-        return Gate(checkpoint) if checkpoint and Outcome.FAIL in self.next else None
+        if checkpoint is None or Outcome.FAIL not in self.next:
+            return None
+        return Gate(checkpoint, stale=self.id if self.covers else None)
+
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """The files that the reviewers of this step judge, as its Dispatch names them; empty if it names none."""
+        return self.handler.covers if isinstance(self.handler, Dispatch) else ()
 
     def route(self, outcome: Outcome) -> tuple[str | None] | None:
         """The target of ``outcome`` as a one-tuple (its own route, else DEFAULT's), or None where there is none."""
@@ -195,7 +203,9 @@ class Workflow(Value):
 
     ``params`` holds the Arg of the run and of leaving a step; ``output`` is ``xml`` or ``text``. ``closing`` says what
     is to be done once the run is at its end; it may name a run parameter as ``{name}``. ``tools`` are those of every
-    step that names none of its own; ``forbidden`` are rules of every step, beside its own.
+    step that names none of its own; ``forbidden`` are rules of every step, beside its own. ``reverify`` is the step at
+    which a reviewer begins that verifies the items of an earlier review again. ``always`` holds properties of all
+    paths, which validation proves: Before, Passes, NeverEndsFailed.
     """
 
     __slots__ = (
@@ -209,6 +219,8 @@ class Workflow(Value):
         "closing",
         "tools",
         "forbidden",
+        "reverify",
+        "always",
         "_by_id",
         "_fingerprint",
     )
@@ -222,6 +234,8 @@ class Workflow(Value):
     closing: str
     tools: tuple[str, ...]
     forbidden: tuple[str, ...]
+    reverify: str | None
+    always: tuple[Before | Passes | NeverEndsFailed, ...]
     _by_id: dict[str, StepDef]
     _fingerprint: str
 
@@ -237,6 +251,8 @@ class Workflow(Value):
         closing: str = "",
         tools: Sequence[str] = (),
         forbidden: Sequence[str] = (),
+        reverify: str | None = None,
+        always: Sequence[Before | Passes | NeverEndsFailed] = (),
     ) -> None:
         if output not in ("xml", "text"):
             raise ValueError(f"workflow {name!r} output: {output!r} is not one of xml, text")
@@ -261,6 +277,8 @@ class Workflow(Value):
             closing=closing,
             tools=_tools(tools, f"workflow {name!r}"),
             forbidden=_texts(forbidden, f"workflow {name!r} forbidden"),
+            reverify=reverify,
+            always=tuple(always),
             _by_id={step.id: step for step in reversed(steps)},
             _fingerprint="",
         )
@@ -311,7 +329,8 @@ class Workflow(Value):
             "start": self.start,
             "output": self.output,
             **{name: list(rule) for name, rule in (("tools", self.tools), ("forbidden", self.forbidden)) if rule},
-            **({"closing": self.closing} if self.closing else {}),
+            **{name: text for name, text in (("closing", self.closing), ("reverify", self.reverify)) if text},
+            **({"always": [_plain(stated) for stated in self.always]} if self.always else {}),
             "params": [_plain(arg) for arg in self.params],
             "steps": [_plain_fields(step) for step in self.steps],
         }
@@ -366,8 +385,11 @@ def _check_names(where: str, handler: object, requires: Sequence[Requirement]) -
     own: tuple[str, ...] = ("results",) if isinstance(handler, Dispatch) else ()
     if isinstance(handler, (Person, Gate)):
         own = ("answer", "answered_by", "reason")
-    for spec in requires:
-        if isinstance(spec, Field) and spec.name in own:
+    fields = [spec for spec in requires if isinstance(spec, Field)]
+    if any(spec.type == "answers" for spec in fields):
+        own += ("items",)
+    for spec in fields:
+        if spec.name in own:
             raise ValueError(f"{where} requires: the engine records {spec.name!r} of this step, choose another name")
 
 

@@ -33,14 +33,18 @@ class Repeat(Value):
 
 
 class Move(Value):
-    """The run as it stands after the request, the event to record, and the children to create or end."""
+    """The run after the request, the event to record, the children to create or end, and files under review to keep.
 
-    __slots__ = ("run", "kind", "detail", "create", "end")
+    ``contents`` has the digest of each file by path, by one digest over all of them.
+    """
+
+    __slots__ = ("run", "kind", "detail", "create", "end", "contents")
     run: Run
     kind: str
     detail: dict[str, Any]
     create: tuple[dict[str, Any], ...]
     end: tuple[tuple[str, str], ...]
+    contents: dict[str, dict[str, str]]
 
     def __init__(
         self,
@@ -49,8 +53,14 @@ class Move(Value):
         detail: dict[str, Any],
         create: tuple[dict[str, Any], ...] = (),
         end: tuple[tuple[str, str], ...] = (),
+        contents: dict[str, dict[str, str]] | None = None,
     ) -> None:
-        self._set(run=run, kind=kind, detail=detail, create=create, end=end)
+        self._set(run=run, kind=kind, detail=detail, create=create, end=end, contents=contents or {})
+
+    def keeping(self, contents: dict[str, dict[str, str]]) -> Move:
+        """The same move, with more files to keep."""
+        more = {**contents, **self.contents}
+        return Move(self.run, self.kind, self.detail, self.create, self.end, more) if contents else self
 
 
 Decision = Refusal | Repeat | Move

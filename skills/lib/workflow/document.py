@@ -9,12 +9,12 @@ from __future__ import annotations
 from skills.lib.workflow.context import context_elements, result_values, value_element
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Artifact, Command, Field, fill
-from skills.lib.workflow.state import Run
+from skills.lib.workflow.state import FINISHED, Run
 from skills.lib.workflow.types import Dispatch, Element, Gate, Outcome, Person
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from skills.lib.workflow.caller import Caller
@@ -61,11 +61,11 @@ def step_document(
     if run.status == "waiting":
         parts += [*_forbidden(workflow, step), *_waiting(workflow, run, caller)]
         return Element("waiting", _attributes(workflow, run, step), *parts)
-    record = _record(workflow, step)
+    record = _record(workflow, step, _answers_findings(workflow, run, step))
     if record:
         parts.append(Element("RECORD", {}, *record))
     parts += _forbidden(workflow, step)
-    parts.append(Element("INVOKE_AFTER", {}, *_ways(step)))
+    parts.append(Element("INVOKE_AFTER", {}, *_ways(step), *_stale_ways(workflow, run, step)))
     parts.append(Element("NEXT", {"required": "true"}, next_command(workflow, run, caller)))
     return Element("step", _attributes(workflow, run, step), *parts)
 
@@ -84,16 +84,18 @@ def done_document(
     """What is printed when nothing is left to do; a sub-agent's last words carry what its orchestrator does next."""
     attributes = {"protocol": "1", "skill": workflow.name, "run": run.id, "turn": run.turn, "status": run.status}
     last = run.last.get("step", "")
-    ending = f"ended at {last} with fail" if run.last.get("outcome") == Outcome.FAIL else "is complete"
+    ending = f"failed at {last}" if run.status == "failed" else "is complete"
     words = f"{workflow.title or workflow.name} {ending}, after {run.turn - 1} transition{'s' * (run.turn != 2)}."
-    if "limit" in run.last and run.status == "done":
+    if "limit" in run.last and run.status in FINISHED:
         words += " " + _limit_met(run)
-    if run.status != "done":
+    if run.status not in FINISHED:
         reason = clipped(run.last.get("reason") or "", REASON_LIMIT)
         words = f"This run is {run.status}" + (f": {reason}" if reason else "") + "."
     parts = [Element("STATE", {}, words), *notices]
-    if workflow.closing and run.status == "done" and parent is None:
+    if workflow.closing and run.status in FINISHED and parent is None:
         parts.append(notice(_closing(workflow, run, caller)))
+    if run.not_done and run.status in FINISHED:
+        parts.append(Element("NOT_DONE", {}, *[_undone(entry) for entry in run.not_done]))
     files = spill or {}
     result = [
         value_element(last, name, value, files.get(f"{last}.{name}"))
@@ -128,6 +130,10 @@ def done_document(
     return Element("done", attributes, *parts)
 
 
+def _undone(entry: Mapping[str, str]) -> Element:
+    return Element("entry", {"kind": entry["kind"], "step": entry["step"]}, entry["what"])
+
+
 def _closing(workflow: Workflow, run: Run, caller: Caller) -> str:
     """What is to be done at the end, with the run's parameters in it, cut where they are long."""
     texts = {name: fill(f"{{{name}}}", run.params) for name in run.params if f"{{{name}}}" in workflow.closing}
@@ -152,7 +158,8 @@ def next_command(workflow: Workflow, run: Run, caller: Caller) -> str:
         return caller.step("next", run) + " --answer 'FILL_answer'"
     step = workflow.step(run.step or "")
     ways = list(dict.fromkeys(step.next.values()))
-    target = (ways[0] or "done") if len(ways) == 1 and not step.asks_later else "next"
+    certain = len(ways) == 1 and not step.asks_later and not (ways[0] is None and _stale_ways(workflow, run, step))
+    target = (ways[0] or "done") if certain else "next"
     command = caller.step(target, run)
     for arg in workflow.step_params(step.id):
         if arg.required:
@@ -160,9 +167,39 @@ def next_command(workflow: Workflow, run: Run, caller: Caller) -> str:
     for field in step.requires:
         if isinstance(field, Field) and field.required:
             command += f" --record {field.name}={placeholder(field)}"
+    if _answers_findings(workflow, run, step):
+        command += " --record fixes='FILL_fixes'"
     if reports_outcome(step):
         command += " --outcome FILL_outcome"
     return command
+
+
+def _answers_findings(workflow: Workflow, run: Run, step: StepDef) -> bool | None:
+    """True if leaving the step must answer findings in the record, False if it may, None if none is open there."""
+    if not run.reviews:
+        return None
+    from skills.lib.workflow import rework
+
+    items = rework.asks(workflow, run, step)
+    return rework.must_be_answered(items) if items else None
+
+
+def _stale_ways(workflow: Workflow, run: Run, step: StepDef) -> list[Element]:
+    """Where a verdict leads that fell with its files, from a step that decides on it or ends the run."""
+    if not run.handed:
+        return []
+    from skills.lib.workflow import verdicts
+
+    own = step.gate.checkpoint if step.gate else None
+    names = [own] if own else [name for name, review in run.reviews.items() if review.get("passed")]
+    ends = own or None in step.next.values()
+    ways = []
+    for name in names if ends else ():
+        gate = verdicts.gate_of(workflow, name)
+        if gate and gate.stale and name in run.handed:
+            told = f"if a file that the review of {name} covers was changed since"
+            ways.append(Element("stale", {"to": gate.stale}, told))
+    return ways
 
 
 def standing(workflow: Workflow, run: Run, caller: Caller) -> dict[str, Any]:
@@ -261,8 +298,12 @@ def _waiting(workflow: Workflow, run: Run, caller: Caller) -> list[Element]:
     return parts
 
 
-def _record(workflow: Workflow, step: StepDef) -> list[Element]:
+def _record(workflow: Workflow, step: StepDef, answers_findings: bool | None = None) -> list[Element]:
     fields = [spec for spec in step.requires if isinstance(spec, Field)]
+    if answers_findings is not None and all(spec.name != "fixes" for spec in fields):
+        from skills.lib.workflow import rework
+
+        fields.append(Field(rework.FIXES, "list", required=answers_findings, help=rework.HELP))
     parts = [Element("field", _spec(field), field.help) for field in fields]
     parts += [Element("param", {"flag": arg.flag, **_spec(arg)}, arg.help) for arg in workflow.step_params(step.id)]
     for artifact in [spec for spec in step.requires if isinstance(spec, Artifact)]:
@@ -277,11 +318,12 @@ def _record(workflow: Workflow, step: StepDef) -> list[Element]:
             "--record-file FILE in place of the --record arguments."
         )
         types = {field.type for field in fields}
-        forms = "A list is a JSON array of texts. " if "list" in types else ""
-        if "items" in types:
-            from skills.lib.workflow.values import ITEM_SHAPE
+        forms = "A list is a JSON array of texts. " if types & {"list", "statements"} else ""
+        if types & {"items", "answers"}:
+            from skills.lib.workflow.values import ANSWER_SHAPE, ITEM_SHAPE
 
-            forms += f"Items are a JSON array, each {ITEM_SHAPE}. "
+            forms += f"Items are a JSON array, each {ITEM_SHAPE}. " if "items" in types else ""
+            forms += f"Answers are a JSON array, each {ANSWER_SHAPE}. " if "answers" in types else ""
         parts.append(Element("file", {}, forms + text))
     return parts
 

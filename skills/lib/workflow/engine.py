@@ -10,16 +10,16 @@ from skills.lib.errors import HandlerError
 from skills.lib.workflow import reports, values
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.decision import Decision, Move, Refusal, Refused, Repeat
-from skills.lib.workflow.requirements import Field
+from skills.lib.workflow.requirements import Command, Field
 from skills.lib.workflow.state import Request, Run
-from skills.lib.workflow.types import Dispatch, Outcome, Person, QRStatus, is_word
+from skills.lib.workflow.types import Dispatch, Outcome, Person, is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any, Protocol
 
-    from skills.lib.workflow.requirements import Artifact, Command
+    from skills.lib.workflow.requirements import Artifact
 
     class Proof(Protocol):
         """What the engine asks of the world; each answer is evidence."""
@@ -30,14 +30,33 @@ if TYPE_CHECKING:
         def check(self, requirement: Artifact | Command, fields: Mapping[str, Any]) -> dict[str, Any]:
             """Look at a file or run a command: ``{"ok": …, "what": …, "why": …}``."""
 
+        def contents(self, covers: Sequence[str]) -> dict[str, str]:
+            """The digest of each file of the project that the patterns cover, by path."""
 
-def open_run(workflow: Workflow, run: Run, given: Mapping[str, Any]) -> Refusal | Move:
-    """Put a new (or pending child) run on the first step with its parameters, or refuse and say what is missing."""
+        def digest(self, files: Mapping[str, str]) -> str:
+            """One digest over the files of ``contents``."""
+
+        def known(self, digest: str) -> dict[str, str] | None:
+            """The files of that digest, as they were recorded; None if the record has none."""
+
+        def covered(self, covers: Sequence[str], paths: Sequence[str]) -> set[str]:
+            """Those of the paths that the patterns cover."""
+
+        def look(self, place: str, bases: Sequence[str] = ()) -> dict[str, Any]:
+            """What a place leads to: its ``file``, the file's ``content``, and ``why`` it is not there."""
+
+
+def open_run(workflow: Workflow, run: Run, given: Mapping[str, Any], proof: Proof | None = None) -> Refusal | Move:
+    """Put a new (or pending child) run on the first step with its parameters, or refuse and say what is missing.
+
+    A reviewer that verifies items again begins at the workflow's ``reverify``.
+    """
     try:
         params = reports.parameters(workflow.run_params(), given)
         kept = values.keepable(params)
         fresh = run.changed(workflow=workflow.name, fingerprint=workflow.fingerprint, params=kept, status="open")
-        return _enter(workflow, fresh, workflow.start, "opened", {"params": kept})
+        again = bool(run.spec.get("items")) and workflow.reverify
+        return _enter(workflow, fresh, again or workflow.start, "opened", {"params": kept}, proof)
     except Refused as refused:
         return refused.refusal
 
@@ -56,7 +75,7 @@ def decide(workflow: Workflow, run: Run, request: Request, proof: Proof, actor: 
         if run.status == "waiting":
             from skills.lib.workflow import people
 
-            return people.answer(workflow, run, step, request, actor)
+            return people.answer(workflow, run, step, request, actor, proof)
         return _leave(workflow, run, step, request, proof)
     except Refused as refused:
         return refused.refusal
@@ -78,6 +97,7 @@ def request_digest(request: Request) -> str:
             request.qr_status,
             request.qr_iteration,
             request.qr_fail,
+            *([dict(request.errata)] if request.errata else []),
         ]
     )
 
@@ -126,57 +146,108 @@ def _check_target_possible(workflow: Workflow, step: StepDef, request: Request) 
 def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof: Proof) -> Decision:
     if request.answer is not None:
         raise Refused("no-question", f"Step {step.id} asks nobody anything, so there is nothing to answer.")
+    if run.reviews and "fixes" in request.records:
+        from skills.lib.workflow import rework
+
+        run = rework.read(run, step, request)
+    if request.errata:
+        run = reports.corrected(workflow, run, request)
     params = reports.step_params(workflow, run, step, request)
     recorded = reports.records(workflow, run, step, request)
     reports.check_echo(run, step, request)
     found: dict[str, Any] = {}
-    reviews = run.reviews
     if isinstance(step.handler, Dispatch):
         from skills.lib.workflow import children
 
-        found, reviews = children.collect(run, step, proof.children())
+        found, run = children.collect(run, step, proof.children())
     if step.asks_later and request.outcome is not None:
         raise Refused("wrong-outcome", f"A person says how {step.id} ends: leave --outcome out.", ())
     evidence = _prove(run, step, {**run.params, **params, **recorded}, proof)
+    if "checkpoint" in run.spec:
+        from skills.lib.workflow import reviewing
+
+        found.update(reviewing.judged(workflow, run, step, recorded, evidence, proof))
 
     # A field left out now says nothing of what it once was.
     left_out = {spec.name for spec in step.requires if isinstance(spec, Field)} - set(recorded)
     before = {name: value for name, value in run.state.get(step.id, {}).items() if name not in left_out}
     state = {**before, **recorded, **params, **found}
     detail: dict[str, Any] = {"recorded": values.keepable({**recorded, **params}), "evidence": list(evidence)}
+    if request.errata:
+        detail["errata"] = dict(request.errata)
     if step.asks_later:
         from skills.lib.workflow import people
 
+        if run.reviews:
+            from skills.lib.workflow import gates
+
+            answered = gates.answer_findings(workflow, run, step, request, step.next.values(), state, detail, proof)
+            if isinstance(answered, Move):
+                return answered
+            run = answered
         return people.ask(run.changed(state={**run.state, step.id: values.keepable(state)}), step, request, detail)
-    reviewed = run.changed(reviews=reviews)
-    outcome, extra = _outcome(workflow, reviewed, step, request, state, params)
-    limit = step.max_iterations if outcome is Outcome.ITERATE else None
-    if limit and run.iteration >= limit:
-        detail["limit"] = limit
-        outcome = step.at_limit
-    detail["outcome"] = outcome
-    gate = step.gate
-    if gate and outcome is Outcome.FAIL and reviews[gate.checkpoint]["iteration"] >= gate.bound:
-        kept = reviewed.changed(state={**run.state, step.id: values.keepable(state)})
-        from skills.lib.workflow import people
+    outcome, extra = _outcome(workflow, run, step, request, state, params)
+    if run.last.get("step") == step.id and recorded:
+        _check_not_repeated(run, step, outcome, {**recorded, **params}, evidence)
+    kept = values.keepable({**state, **extra})
+    if step.gate:
+        from skills.lib.workflow import gates
 
-        return people.ask_about_gate(kept, step, gate, request, detail)
-    if gate and outcome is Outcome.FAIL:
-        reviewed = sent_back(reviewed, gate.checkpoint, step)
-    elif gate and outcome is Outcome.OK:
-        reviewed = passed(reviewed, gate.checkpoint)
-    return go(workflow, reviewed, step, request, outcome, values.keepable({**state, **extra}), detail)
+        return gates.decide(workflow, run, step, request, outcome, kept, detail, proof)
+    limit = step.max_iterations
+    if limit and run.iteration >= limit and outcome in (Outcome.ITERATE, Outcome.FAIL):
+        outcome, put = _at_limit(workflow, run, step, outcome, kept, request, detail)
+        if put is not None:
+            return put
+    return go(workflow, run, step, request, outcome, kept, {**detail, "outcome": outcome}, proof)
 
 
-def sent_back(run: Run, checkpoint: str, step: StepDef) -> Run:
-    """Mark the review as the reason to be in the work step, which then shows its blocking findings."""
-    work = (step.route(Outcome.FAIL) or (None,))[0]
-    return run.changed(reviews={**run.reviews, checkpoint: {**run.reviews[checkpoint], "sent_back_to": work}})
+def _check_not_repeated(
+    run: Run, step: StepDef, outcome: Outcome, reported: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]
+) -> None:
+    """Refuse the report that led back to this step, if it would lead there again and nothing came between."""
+    route = step.route(outcome)
+    if route != (step.id,) or isinstance(step.handler, (Dispatch, Person)):
+        return
+    if not any(isinstance(value, (str, list, dict)) and name in _worded(step) for name, value in reported.items()):
+        return  # a choice or a number may well be the same again
+    before = run.state.get(step.id, {})
+    same = values.keepable(dict(reported))
+    proved = run.last.get("proved", "") == _proved(evidence)
+    if proved and all(before.get(name) == value for name, value in same.items()):
+        why = f"This is what was reported of {step.id} the last time, word for word: it would lead back here again."
+        raise Refused("same-report", f"{why} Look again, and report what that showed.")
 
 
-def passed(run: Run, checkpoint: str) -> Run:
-    """Mark the review as one that its gate let through: the next of this checkpoint begins anew."""
-    return run.changed(reviews={**run.reviews, checkpoint: {**run.reviews[checkpoint], "passed": True}})
+def _worded(step: StepDef) -> set[str]:
+    """The fields of a step that are put in words."""
+    return {spec.name for spec in step.requires if isinstance(spec, Field) and not spec.choices}
+
+
+def _proved(evidence: Sequence[Mapping[str, Any]]) -> str:
+    """Identifies what a step's checks showed; empty if it has none."""
+    return digest([dict(result) for result in evidence]) if evidence else ""
+
+
+def _at_limit(
+    workflow: Workflow,
+    run: Run,
+    step: StepDef,
+    outcome: Outcome,
+    state: dict[str, Any],
+    request: Request,
+    detail: dict[str, Any],
+) -> tuple[Outcome, Move | None]:
+    """What an outcome becomes once the step's iterations are used up; a FAIL never becomes OK: a person is asked."""
+    if outcome is Outcome.FAIL:
+        from skills.lib.workflow import loops, people
+
+        if not loops.leads_back(workflow, step, outcome):
+            return outcome, None
+        if step.at_limit in (Outcome.OK, Outcome.FAIL, Outcome.ITERATE) or step.route(step.at_limit) is None:
+            return outcome, people.ask_at_limit(run, step, request, state, detail)
+    detail["limit"] = step.max_iterations
+    return step.at_limit, None
 
 
 def _prove(run: Run, step: StepDef, fields: Mapping[str, Any], proof: Proof) -> tuple[dict[str, Any], ...]:
@@ -186,7 +257,8 @@ def _prove(run: Run, step: StepDef, fields: Mapping[str, Any], proof: Proof) -> 
             continue
         result = proof.check(requirement, {**run.recorded, **fields})
         evidence += (result,)
-        if not result["ok"]:
+        judges = isinstance(requirement, Command) and requirement.severity
+        if not result["ok"] and not judges:
             raise Refused("missing-evidence", str(result["why"]), (), evidence)
     return evidence
 
@@ -201,10 +273,9 @@ def _outcome(
     elif isinstance(handler, Dispatch) and not state["results"]:
         outcome = Outcome.SKIP
     elif gate:
-        review = run.reviews.get(gate.checkpoint)
-        if not review:
-            raise Refused("not-reviewed", f"Nobody has reviewed {gate.checkpoint} in this run.")
-        outcome = Outcome.OK if review["status"] == QRStatus.PASS else Outcome.FAIL
+        from skills.lib.workflow import gates
+
+        outcome = gates.verdict(run, gate)
     elif function:
         from skills.lib.workflow import calling
 
@@ -258,11 +329,23 @@ def go(
     outcome: Outcome,
     state: dict[str, Any],
     detail: dict[str, Any],
+    proof: Proof,
+    to: tuple[str | None] | None = None,
+    answered: bool = False,
 ) -> Move:
-    route = step.route(outcome)
+    """Leave the step by that outcome, or to a target that is not the outcome's own; ``answered`` by a person."""
+    route = to or step.route(outcome)
     if route is None:
         raise HandlerError(f"{workflow.name}: step {step.id} ended with {outcome}, and has no route for it")
     target = route[0]
+    left = run.changed(state={**run.state, step.id: state})
+    if run.reviews:
+        from skills.lib.workflow import gates
+
+        put = gates.before_leaving(workflow, left, step, request, outcome, target, state, detail, proof)
+        if isinstance(put, Move):
+            return put
+        left = put
     wanted = None if request.step == "done" else request.step
     if wanted != "next" and wanted != target:
         spent = f" for want of iterations (its limit is {detail['limit']})" if "limit" in detail else ""
@@ -271,33 +354,51 @@ def go(
     last = {**last_of(run, request, step, state), "outcome": outcome}
     if "limit" in detail:
         last["limit"] = detail["limit"]
-    left = run.changed(state={**run.state, step.id: state}, last=last, children=[], question=None)
+    if target == step.id and detail.get("evidence"):
+        last["proved"] = _proved(detail["evidence"])
+    left = left.changed(last=last, children=[], question=None)
     detail = {"from": step.id, "to": target, **detail}
     if target is None:
-        ended = left.changed(status="done", step=None, turn=run.turn + 1)
-        return Move(ended, "finished", detail)
-    return _enter(workflow, left.changed(turn=run.turn + 1), target, "moved", detail)
+        return _end(workflow, left, outcome, detail)
+    return _enter(workflow, left.changed(turn=run.turn + 1), target, "moved", detail, proof, answered)
 
 
-def _enter(workflow: Workflow, run: Run, step_id: str, kind: str, detail: dict[str, Any]) -> Move:
+def _end(workflow: Workflow, run: Run, outcome: Outcome, detail: dict[str, Any]) -> Move:
+    """The end: done, or failed if a FAIL led there or a failed review was accepted by nobody."""
+    from skills.lib.workflow import not_done
+
+    failed = outcome is Outcome.FAIL
+    if run.reviews and not failed:
+        from skills.lib.workflow import verdicts
+
+        failed = not verdicts.may_end_done(run)
+    ended = not_done.at_end(workflow, run).changed(status="failed" if failed else "done", step=None, turn=run.turn + 1)
+    return Move(ended, "finished", detail)
+
+
+def _enter(
+    workflow: Workflow,
+    run: Run,
+    step_id: str,
+    kind: str,
+    detail: dict[str, Any],
+    proof: Proof | None,
+    answered: bool = False,
+) -> Move:
     step = workflow.step(step_id)
     visits = {**run.visits, step_id: run.visits.get(step_id, 0) + 1}
-    entered = run.changed(step=step_id, visits=visits, status="open")
+    rounds = run.rounds
+    if any(other.max_iterations for other in workflow.steps):
+        from skills.lib.workflow import loops
+
+        rounds = loops.counted(workflow, run, step_id, answered)
+    entered = run.changed(step=step_id, visits=visits, rounds=rounds, status="open")
     if isinstance(step.handler, Person) and not step.asks_later:
         from skills.lib.workflow import people
 
         return Move(entered.changed(status="waiting", question=people.question(run, step)), kind, detail)
     if isinstance(step.handler, Dispatch):
-        from skills.lib.workflow import children
+        from skills.lib.workflow import dispatch
 
-        wanted: Any = step.handler.targets
-        if callable(wanted):
-            from skills.lib.workflow import calling
-
-            wanted = calling.targets(workflow, entered, step, wanted)
-        try:
-            create = children.specs(workflow, entered, step, wanted)
-        except ValueError as error:
-            raise Refused("bad-targets", f"{error}.") from None
-        return Move(entered, kind, detail, tuple(create))
+        return dispatch.enter(workflow, entered, step, kind, detail, proof)
     return Move(entered, kind, detail)

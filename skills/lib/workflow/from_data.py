@@ -8,7 +8,7 @@ import sys
 from skills.lib.errors import SkillError
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
-from skills.lib.workflow.types import Block, Dispatch, Gate, Person, Value
+from skills.lib.workflow.types import Before, Block, Check, Dispatch, Gate, NeverEndsFailed, Passes, Person, Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from skills.lib.workflow.core import Handler
 
 _KINDS: dict[str, type[Value]] = {
-    kind.__name__: kind for kind in (Arg, Field, Artifact, Command, Dispatch, Person, Gate)
+    kind.__name__: kind
+    for kind in (Arg, Field, Artifact, Before, Check, Command, Dispatch, Person, Gate, NeverEndsFailed, Passes)
 }
 _TEXTS = ("title", "description", "closing")
 
@@ -39,6 +40,8 @@ def workflow_from_data(data: Mapping[str, Any], resolve: Callable[[str], Handler
             output=data.get("output", "xml"),
             tools=data.get("tools", ()),
             forbidden=data.get("forbidden", ()),
+            reverify=data.get("reverify"),
+            always=[_rich(stated, find) for stated in data.get("always", ())],
             **{name: data.get(name, "") for name in _TEXTS},
         )
     except (KeyError, TypeError, ValueError, AttributeError) as error:

@@ -1,32 +1,39 @@
-"""Questions to people: one that a step puts, one at the bound of a review, and what an answer does."""
+"""Questions to people: those that a step puts, those of a review or a loop that cannot go on alone, and the answers."""
 
 from __future__ import annotations
 
-from skills.lib.workflow import quality, reports, values
+from skills.lib.workflow import quality, reports, values, verdicts
 from skills.lib.workflow.context import present
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.decision import Decision, Move, Refused
-from skills.lib.workflow.engine import check_outcome, go, last_of, passed, sent_back
+from skills.lib.workflow.engine import check_outcome, go, last_of
 from skills.lib.workflow.requirements import Field, fill
 from skills.lib.workflow.state import Request, Run
-from skills.lib.workflow.types import Gate, Outcome, Person
+from skills.lib.workflow.types import Gate, Outcome, Person, Severity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
-# How many open findings the question at a review's bound names; the rest is counted.
-TOLD = 10
+    from skills.lib.workflow.engine import Proof
+
+# How many open findings, or changed files, a question names; the rest is counted.
+NAMED = 10
+ACCEPT, REVISE, ABANDON = "accept", "revise", "abandon"
 
 
 def question(run: Run, step: StepDef) -> dict[str, Any]:
-    """What a person is asked at a step, with what was recorded for it put in."""
+    """What a person is asked at a step, with what was recorded for it put in, and the findings that are open."""
     asked = step.handler
     assert isinstance(asked, Person)
     optional = {f"{step.id}.{spec.name}": "" for spec in step.requires if isinstance(spec, Field)}
     known = {**optional, **run.params, **run.recorded}
     shown = {name: present(value) if isinstance(value, list) else value for name, value in known.items()}
     text = fill(asked.question, shown)
+    for checkpoint, review in run.reviews.items():
+        if verdicts.failed(review):
+            text += f"\n\nThe review of {checkpoint} failed, and these findings are open: {_told(run, review)}"
     return {"text": text, "choices": list(asked.choices), "at_terminal": asked.at_terminal}
 
 
@@ -37,22 +44,94 @@ def ask(run: Run, step: StepDef, request: Request, detail: dict[str, Any]) -> Mo
     return Move(asked, "asked", {"from": step.id, "to": step.id, **detail})
 
 
-def ask_about_gate(run: Run, step: StepDef, gate: Gate, request: Request, detail: dict[str, Any]) -> Move:
+def ask_at_bound(
+    run: Run, step: StepDef, gate: Gate, request: Request, state: dict[str, Any], detail: dict[str, Any]
+) -> Move:
     """Put the findings that are open at a gate's bound to a person, and wait."""
     review = run.reviews[gate.checkpoint]
-    open_items = quality.blocking(review["items"], review["iteration"])
-    told = [f"{item['id']} ({item['severity']}): {item['finding']:.200}" for item in open_items[:TOLD]]
-    if len(open_items) > TOLD:
-        told.append(f"and {len(open_items) - TOLD} more, which lockstep trace {run.id} --values shows")
-    findings = "; ".join(told)
-    text = f"{gate.checkpoint} was reviewed {review['iteration']} times and these findings are open: {findings}"
-    put = {"text": text, "choices": ["accept", "revise"], "at_terminal": True, "gate": gate.checkpoint}
+    text = f"{gate.checkpoint} was reviewed {review['iteration']} times and these findings are open: "
+    return _put(run, step, request, "bound", gate.checkpoint, text + _told(run, review), state, detail)
+
+
+def ask_about_change(
+    run: Run,
+    step: StepDef,
+    request: Request,
+    checkpoint: str,
+    files: Sequence[str],
+    state: dict[str, Any],
+    detail: dict[str, Any],
+) -> Move:
+    """Put files that were changed since their review passed to a person, and wait."""
+    returns = run.reviews[checkpoint].get("returns", 0)
+    named = ", ".join(files[:NAMED]) + (f" and {len(files) - NAMED} more" if len(files) > NAMED else "")
+    text = f"The review of {checkpoint} passed, and what it covers was changed since: {named}."
+    if returns:
+        text += f" It was sent back for that {returns} times already."
+    return _put(run, step, request, "change", checkpoint, text, state, detail)
+
+
+def ask_about_disputes(
+    run: Run,
+    step: StepDef,
+    request: Request,
+    checkpoint: str,
+    ids: Sequence[str],
+    state: dict[str, Any],
+    detail: dict[str, Any],
+) -> Move:
+    """Put findings on which reviewer and worker disagree twice to a person, and wait."""
+    review = run.reviews[checkpoint]
+    parts = [
+        f"{item['id']} ({item['severity']}): {item['finding']:.300} Disputed: {review['fixes'][item['id']]['why']:.300}"
+        for item in review["items"]
+        if item["id"] in ids
+    ]
+    text = f"Reviewers of {checkpoint} found this twice, and the work disputes it twice. {'; '.join(parts)}"
+    return _put(run, step, request, "dispute", checkpoint, text, state, detail, ids=list(ids))
+
+
+def ask_at_limit(run: Run, step: StepDef, request: Request, state: dict[str, Any], detail: dict[str, Any]) -> Move:
+    """Put a step that failed as often as it may to a person, and wait."""
+    text = f"{step.id} ended with fail {run.iteration} times. accept goes on as if it had not; revise tries again."
+    return _put(run, step, request, "limit", step.id, text, state, {**detail, "outcome": Outcome.FAIL})
+
+
+def _told(run: Run, review: dict[str, Any]) -> str:
+    items = quality.blocking_now(review)
+    named = [f"{item['id']} ({item['severity']}): {item['finding']:.200}" for item in items[:NAMED]]
+    if len(items) > NAMED:
+        named.append(f"and {len(items) - NAMED} more, which lockstep trace {run.id} --values shows")
+    return "; ".join(named)
+
+
+def _put(
+    run: Run,
+    step: StepDef,
+    request: Request,
+    about: str,
+    name: str,
+    text: str,
+    state: dict[str, Any],
+    detail: dict[str, Any],
+    **more: Any,
+) -> Move:
+    put = {
+        "text": text,
+        "choices": [ACCEPT, REVISE, ABANDON],
+        "at_terminal": True,
+        "gate": name,
+        "about": about,
+        **more,
+    }
+    put["outcome"] = detail["outcome"]
     last = {**last_of(run, request, step, {}), "outcome": detail["outcome"]}
-    asked = run.changed(status="waiting", question=put, turn=run.turn + 1, last=last)
+    states = {**run.state, step.id: state}
+    asked = run.changed(status="waiting", question=put, turn=run.turn + 1, last=last, state=states)
     return Move(asked, "asked", {"from": run.step, "to": run.step, **detail})
 
 
-def answer(workflow: Workflow, run: Run, step: StepDef, request: Request, actor: str) -> Decision:
+def answer(workflow: Workflow, run: Run, step: StepDef, request: Request, actor: str, proof: Proof) -> Decision:
     """What an answer, or a command that gives none, does to a run that waits."""
     asked = run.question or {}
     choices = tuple(asked.get("choices", ()))
@@ -77,23 +156,125 @@ def answer(workflow: Workflow, run: Run, step: StepDef, request: Request, actor:
         state["reason"] = request.reason
     detail = {"answer": given, "by": "person" if actor == "person" else "reported", "reason": request.reason or ""}
     if "gate" in asked:
-        return _settle_gate(workflow, run, step, request, state, detail)
+        return _settle(workflow, run, step, request, state, detail, proof)
     handler = step.handler
     outcome = handler.choices.get(given, Outcome.OK) if isinstance(handler, Person) else Outcome.OK
     check_outcome(step, request, outcome)
-    return go(workflow, run, step, request, outcome, state, {"outcome": outcome, **detail})
+    if actor != "person":
+        from skills.lib.workflow import not_done
+
+        run = not_done.noted(run, "answer", step.id, f"answered by the agent for a person: {given}")
+    contents: dict[str, dict[str, str]] = {}
+    if outcome is not Outcome.FAIL:
+        run, contents = _heard(run, step, detail, proof)
+    move = go(workflow, run, step, request, outcome, state, {"outcome": outcome, **detail}, proof, answered=True)
+    return move.keeping(contents)
 
 
-def _settle_gate(
-    workflow: Workflow, run: Run, step: StepDef, request: Request, state: dict[str, Any], detail: dict[str, Any]
+def _heard(run: Run, step: StepDef, detail: dict[str, Any], proof: Proof) -> tuple[Run, dict[str, dict[str, str]]]:
+    """The run with its failed reviews marked as ones that a person knew of when they let it go on, for these files.
+
+    The agent's word for a person does not do if a MUST is open.
+    """
+    contents: dict[str, dict[str, str]] = {}
+    for checkpoint, review in run.reviews.items():
+        must = any(item["severity"] == Severity.MUST for item in quality.blocking_now(review))
+        if not verdicts.failed(review) or (detail["by"] != "person" and must):
+            continue
+        heard = {"step": step.id, **detail}
+        if review.get("content"):
+            now = proof.contents(review["covers"])
+            heard["content"] = proof.digest(now)
+            contents[heard["content"]] = now
+        run = run.changed(reviews={**run.reviews, checkpoint: {**review, "heard": heard}})
+    return run, contents
+
+
+def _settle(
+    workflow: Workflow,
+    run: Run,
+    step: StepDef,
+    request: Request,
+    state: dict[str, Any],
+    detail: dict[str, Any],
+    proof: Proof,
 ) -> Decision:
-    """A person accepts what is open, with a reason that is kept, or sends the work back once more."""
-    if request.answer == "accept" and not (request.reason or "").strip():
-        raise Refused("no-reason", "Accepting open findings takes a reason: --reason.", ("accept", "revise"))
-    checkpoint = (run.question or {})["gate"]
-    outcome = Outcome.OK if request.answer == "accept" else Outcome.FAIL
+    """A person accepts what is open, with a reason that is kept, sends the work back once more, or ends the run."""
+    asked = run.question or {}
+    name, about, choice = asked["gate"], asked.get("about", "bound"), request.answer
+    reason = (request.reason or "").strip()
+    if choice in (ACCEPT, ABANDON) and len(reason.split()) < 2:
+        what = "Accepting what is open" if choice == ACCEPT else "Abandoning the run"
+        raise Refused("no-reason", f"{what} takes a reason, in more than a word: --reason.", (ACCEPT, REVISE, ABANDON))
+    if choice == ABANDON:
+        last = {**run.last, "reason": reason}
+        ended = run.changed(status="abandoned", turn=run.turn + 1, last=last, question=None)
+        return Move(ended, "abandoned", {"from": run.step, "reason": reason, "children": [], **detail})
+    if about == "limit":
+        outcome = Outcome.OK if choice == ACCEPT else Outcome.FAIL
+        check_outcome(step, request, outcome)
+        if choice == ACCEPT:
+            from skills.lib.workflow import not_done
+
+            run = not_done.noted(run, "verdict", step.id, f"a person went on although it failed: {reason}")
+        settled = {"outcome": outcome, **detail}
+        return go(workflow, run, step, request, outcome, state, settled, proof, answered=True)
+    review = {**run.reviews[name], "decision": detail}
+    run = run.changed(reviews={**run.reviews, name: review})
+    if about == "dispute":
+        return _settle_dispute(workflow, run, step, request, state, detail, proof)
+    if about == "change":
+        return _settle_change(workflow, run, step, request, state, detail, proof)
+    outcome = Outcome.OK if choice == ACCEPT else Outcome.FAIL
     check_outcome(step, request, outcome)
-    review = {**run.reviews[checkpoint], "decision": detail}
-    settled = run.changed(reviews={**run.reviews, checkpoint: review})
-    settled = sent_back(settled, checkpoint, step) if outcome is Outcome.FAIL else passed(settled, checkpoint)
-    return go(workflow, settled, step, request, outcome, state, {"outcome": outcome, **detail})
+    if choice == ACCEPT:
+        run = verdicts.pass_on(run, name, accepted=detail)
+    else:
+        run = verdicts.send_back(run, name, (step.route(Outcome.FAIL) or (None,))[0])
+    return go(workflow, run, step, request, outcome, state, {"outcome": outcome, **detail}, proof)
+
+
+def _settle_dispute(
+    workflow: Workflow,
+    run: Run,
+    step: StepDef,
+    request: Request,
+    state: dict[str, Any],
+    detail: dict[str, Any],
+    proof: Proof,
+) -> Decision:
+    """Go on to the review without the findings that a person accepted, or back to the work that must fix them."""
+    from skills.lib.workflow import rework
+
+    asked = run.question or {}
+    checkpoint, ids = asked["gate"], asked["ids"]
+    outcome = Outcome(asked["outcome"])
+    settled = {"outcome": outcome, **detail}
+    if request.answer == ACCEPT:
+        run = rework.accepted(run, checkpoint, ids, request.reason or "")
+        return go(workflow, run, step, request, outcome, state, settled, proof)
+    run = rework.upheld(run, checkpoint, ids)
+    work = run.reviews[checkpoint].get("sent_back_to") or step.id
+    return go(workflow, run, step, request, outcome, state, settled, proof, to=(work,))
+
+
+def _settle_change(
+    workflow: Workflow,
+    run: Run,
+    step: StepDef,
+    request: Request,
+    state: dict[str, Any],
+    detail: dict[str, Any],
+    proof: Proof,
+) -> Decision:
+    """Let the verdict stand for the files as they are now, or send the run back to have them reviewed."""
+    asked = run.question or {}
+    checkpoint, outcome = asked["gate"], Outcome(asked["outcome"])
+    settled = {"outcome": outcome, **detail}
+    if request.answer == ACCEPT:
+        run, contents = verdicts.stands(run, checkpoint, detail, proof)
+        return go(workflow, run, step, request, outcome, state, settled, proof).keeping(contents)
+    gate = verdicts.gate_of(workflow, checkpoint)
+    to = (gate.stale,) if gate and gate.stale else step.route(Outcome.FAIL) or (step.id,)
+    run = verdicts.fall(run, checkpoint, run.reviews[checkpoint].get("changed", ()), to[0] or step.id)
+    return go(workflow, run, step, request, outcome, state, settled, proof, to=to)

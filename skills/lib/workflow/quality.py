@@ -23,7 +23,7 @@ from skills.lib.workflow.values import ITEM_SHAPE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
     from skills.lib.workflow.bare import QRState
@@ -32,38 +32,60 @@ if TYPE_CHECKING:
 BOUND = 5
 # How many faults of reported items are told at once.
 _FAULTS = 6
-_PARTS = ("id", "scope", "check", "severity", "status", "finding")
-_ALL = frozenset(Severity)
+PARTS = ("id", "scope", "check", "severity", "status", "finding", "place")
+# Reviews of changed work up to which a SHOULD blocks.
+_SHOULD_BLOCKS = 3
 
 
-def blocking_severities(iteration: int) -> frozenset[Severity]:
-    """The severities that block at that iteration: all to the third, MUST and SHOULD in the fourth, then MUST."""
-    if iteration <= 3:
-        return _ALL
-    if iteration == 4:
+def blocking_severities(level: int) -> frozenset[Severity]:
+    """The severities that block: MUST and SHOULD up to level 3, then MUST; a COULD never does.
+
+    The level is the number of reviews that the work was changed for: it grows where the work did, not with the count.
+    """
+    if level <= _SHOULD_BLOCKS:
         return frozenset((Severity.MUST, Severity.SHOULD))
     return frozenset((Severity.MUST,))
 
 
-def blocking(items: Sequence[Mapping[str, str]], iteration: int) -> list[Mapping[str, str]]:
-    """The items that keep the gate shut: not passed (a TODO counts as failed), and severe enough by now."""
-    severities = blocking_severities(iteration)
-    return [item for item in items if item["status"] != ItemStatus.PASS and item["severity"] in severities]
+def blocking(items: Sequence[Mapping[str, str]], level: int) -> list[Mapping[str, str]]:
+    """The items that keep the gate shut: not passed (a TODO counts as failed), severe enough, accepted by nobody."""
+    severities = blocking_severities(level)
+    return [
+        item
+        for item in items
+        if item["status"] != ItemStatus.PASS and item["severity"] in severities and not item.get("accepted")
+    ]
 
 
-def verdict(items: Sequence[Mapping[str, str]], iteration: int) -> QRStatus:
+def blocking_now(review: Mapping[str, Any]) -> list[Mapping[str, str]]:
+    """The items of a checkpoint's review that keep its gate shut."""
+    return blocking(review["items"], level_of(review))
+
+
+def level_of(review: Mapping[str, Any]) -> int:
+    """The level of a review; a record of before levels has its iteration."""
+    return int(review.get("level", review["iteration"]))
+
+
+def verdict(items: Sequence[Mapping[str, str]], level: int) -> QRStatus:
     """Pass when something was reviewed and nothing blocks; a review without items is no review."""
-    return QRStatus.PASS if items and not blocking(items, iteration) else QRStatus.FAIL
+    return QRStatus.PASS if items and not blocking(items, level) else QRStatus.FAIL
 
 
-def read_items(value: Any) -> list[dict[str, str]]:
-    """Check and normalise reported review items; ValueError says which item is wrong and how."""
+def read_items(value: Any, known: Sequence[Mapping[str, str]] = ()) -> list[dict[str, str]]:
+    """Check and normalise reported review items; ValueError says which item is wrong and how.
+
+    An id that is left out is given. Of ``known`` items, which are verified again, scope, check and severity need not be
+    reported again.
+    """
     if not isinstance(value, list) or not value:
         raise ValueError(f"give a JSON array of at least one item, each {ITEM_SHAPE}")
     items: dict[str, dict[str, str]] = {}
     faults: list[str] = []
     for at, entry in enumerate(value, 1):
-        item, wrong = _read_item(entry)
+        if isinstance(entry, dict) and not entry.get("id") and not known:
+            entry = {**entry, "id": f"R{at}"}
+        item, wrong = _read_item(_completed(entry, known))
         if item.get("id") and item["id"] in items:
             wrong.append(f"the id {item['id']} is given twice")
         items[item.get("id", "")] = item
@@ -74,20 +96,28 @@ def read_items(value: Any) -> list[dict[str, str]]:
     return list(items.values())
 
 
+def _completed(entry: Any, known: Sequence[Mapping[str, str]]) -> Any:
+    if not known or not isinstance(entry, dict):
+        return entry
+    first = next((item for item in known if item["id"] == entry.get("id")), {})
+    return {**{name: first[name] for name in ("scope", "check", "severity") if name in first}, **entry}
+
+
 def _read_item(entry: Any) -> tuple[dict[str, str], list[str]]:
     """An item as it is kept, and what is wrong with it."""
     if not isinstance(entry, dict):
         return {}, [f"{entry!r:.60} is not an object"]
     item, faults = {}, []
-    unknown = set(entry) - set(_PARTS)
+    unknown = set(entry) - set(PARTS)
     if unknown:
         faults.append(f"{', '.join(sorted(map(str, unknown)))} is not part of it")
-    for name in _PARTS:
+    for name in PARTS:
         text = entry.get(name, "")
         if not isinstance(text, str):
             faults.append(f"{name} is not a text")
             text = ""
-        item[name] = text.strip()
+        if text.strip() or name != "place":
+            item[name] = text.strip()
     if faults:
         return item, faults
     plain = item["id"].replace("-", "").replace("_", "").replace(".", "").replace(":", "")
@@ -104,8 +134,13 @@ def _read_item(entry: Any) -> tuple[dict[str, str], list[str]]:
     return item, faults
 
 
-def check_same(reported: Sequence[Mapping[str, str]], known: Sequence[Mapping[str, str]]) -> None:
-    """Hold a re-verification to the items split off in the first review; ValueError names what differs."""
+def check_same(
+    reported: Sequence[Mapping[str, str]], known: Sequence[Mapping[str, str]], failed: Collection[str] = ()
+) -> None:
+    """Hold a re-verification to the items split off in the first review; ValueError names what differs.
+
+    An item of ``failed``, which was a finding before, says why it passes now.
+    """
     has, wants = {item["id"] for item in reported}, {item["id"] for item in known}
     if has != wants:
         parts = []
@@ -120,12 +155,16 @@ def check_same(reported: Sequence[Mapping[str, str]], known: Sequence[Mapping[st
             raise ValueError(
                 f"item {item['id']}: severity is {severity[item['id']]} since the first review, not {item['severity']}"
             )
+        if item["status"] == ItemStatus.PASS and item["id"] in failed and len(item["finding"].split()) < 2:
+            raise ValueError(
+                f"item {item['id']} was a finding before: say in finding what is there now that settles it"
+            )
 
 
-def as_split(reported: Sequence[Mapping[str, str]], known: Sequence[Mapping[str, str]]) -> list[dict[str, str]]:
+def as_split(reported: Sequence[Mapping[str, Any]], known: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
     """The reported items with scope and check as the first review set them: a re-verification rewords nothing."""
-    first = {item["id"]: item for item in known}
-    return [{**item, "scope": first[item["id"]]["scope"], "check": first[item["id"]]["check"]} for item in reported]
+    first = {item["id"]: {"scope": item["scope"], "check": item["check"]} for item in known}
+    return [{**item, **first.get(item["id"], {})} for item in reported]
 
 
 def open_series(review: Mapping[str, Any] | None) -> Mapping[str, Any]:
@@ -168,11 +207,15 @@ def review_loop(
     gate_actions: Sequence[str] | str = (),
     gate_needs: Sequence[str] = (),
     bound: int = BOUND,
+    stale: str | None = None,
+    skipped: str = "",
 ) -> tuple[StepDef, StepDef]:
     """Build the review step and the gate of a checkpoint: fail leads back to ``work``, pass on to ``passed``.
 
     ``reviewer`` says how the review is done (default: one free-form quality reviewer); its checkpoint is set here.
     ``actions``, ``needs`` and ``forbidden`` are the review step's, ``gate_actions`` and ``gate_needs`` the gate's.
+    ``stale`` is where a verdict leads that fell with the files which the reviewer covers (default: the review step),
+    ``skipped`` where the review leads if its reviewer has no target.
     """
     base = reviewer or Dispatch(
         AgentRole.QUALITY_REVIEWER, task=f"Review {checkpoint} against the checks of this step, item by item."
@@ -184,7 +227,7 @@ def review_loop(
         f"{checkpoint}-review",
         f"Review: {label}",
         actions or [f"Have {label.lower()} reviewed by the sub-agents below. Do not review it yourself."],
-        {Outcome.OK: f"{checkpoint}-gate"},
+        {Outcome.OK: f"{checkpoint}-gate", **({Outcome.SKIP: skipped} if skipped else {})},
         Dispatch(agent, **fields),  # type: ignore[arg-type]
         needs=needs,
         forbidden=forbidden,
@@ -195,7 +238,7 @@ def review_loop(
         gate_actions
         or ["Run the command below. The verdict is read from what the reviewers recorded; there is nothing to report."],
         {Outcome.OK: passed, Outcome.FAIL: work},
-        Gate(checkpoint, bound),
+        Gate(checkpoint, bound, (stale or review.id) if base.covers else None),
         needs=gate_needs,
         when={
             Outcome.OK: "when no finding that blocks at this iteration is open",

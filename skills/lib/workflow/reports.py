@@ -10,7 +10,7 @@ from skills.lib.workflow.state import Request, Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from skills.lib.workflow.requirements import Arg
@@ -27,6 +27,7 @@ def parameters(specs: tuple[Arg, ...], given: Mapping[str, Any]) -> dict[str, An
     for spec in specs:
         if spec.name in given:
             found[spec.name] = _value(spec, given[spec.name])
+            _check_waiver(spec, found[spec.name])
         elif spec.required:
             what = f"{spec.flag} is missing: {values.expectation(spec)}"
             raise Refused("missing-parameter", f"{what} ({spec.help})." if spec.help else f"{what}.", spec.choices)
@@ -35,15 +36,22 @@ def parameters(specs: tuple[Arg, ...], given: Mapping[str, Any]) -> dict[str, An
     return found
 
 
-def _value(spec: Arg | Field, raw: Any) -> Any:
+def _value(spec: Arg | Field, raw: Any, known: Sequence[Mapping[str, Any]] = ()) -> Any:
     try:
-        return values.read(spec, raw)
+        return values.read(spec, raw, known)
     except ValueError as error:
         unfilled = isinstance(raw, str) and values.is_placeholder(raw, spec.name)
         # A refusal is kept with the run, and a secret is not.
         secret = values.is_secret(spec.name) and not unfilled
         why = f"{spec.name} is not {values.expectation(spec)}" if secret else str(error)
         raise Refused("unfilled" if unfilled else "bad-value", f"{why}.", spec.choices) from None
+
+
+def _check_waiver(spec: Arg, value: Any) -> None:
+    """Refuse a reason of one word for what stands in for evidence."""
+    if spec.waives and isinstance(value, str) and len(value.split()) == 1:
+        why = f"{spec.flag} waives {spec.waives}: give the reason in more than a word; it is kept and told at the end."
+        raise Refused("no-reason", why)
 
 
 def step_params(workflow: Workflow, run: Run, step: StepDef, request: Request) -> dict[str, Any]:
@@ -83,13 +91,13 @@ def records(workflow: Workflow, run: Run, step: StepDef, request: Request) -> di
     fields = {spec.name: spec for spec in step.requires if isinstance(spec, Field)}
     asked = _recorded_params(workflow.step_params(step.id), step, request)
     for name in request.records:
-        if name not in fields and name not in asked:
+        if name not in fields and name not in asked and not (name == "fixes" and run.reviews):
             raise Refused("unknown-field", f"Step {step.id} records no {name!r:.80}.", tuple(fields))
     recorded, wrong = {}, []
     for name, spec in fields.items():
         try:
             if name in request.records:
-                recorded[name] = _field(run, spec, request.records[name])
+                recorded[name] = _field(workflow, run, step, spec, request.records[name])
             elif spec.required:
                 what = f"{name} is not recorded: {values.expectation(spec)}"
                 raise Refused("missing-evidence", f"{what} ({spec.help})." if spec.help else f"{what}.", spec.choices)
@@ -102,18 +110,35 @@ def records(workflow: Workflow, run: Run, step: StepDef, request: Request) -> di
     return recorded
 
 
-def _field(run: Run, spec: Field, raw: Any) -> Any:
-    value = _value(spec, raw)
+def _field(workflow: Workflow, run: Run, step: StepDef, spec: Field, raw: Any) -> Any:
+    known = run.spec.get("items", ()) if spec.type == "items" else ()
+    value = _value(spec, raw, known)
+    if spec.type == "statements":
+        from skills.lib.workflow import answers
+
+        return answers.numbered(workflow, run, step.id, spec.name, value)
     # The items of a re-verification must be those of the first review.
-    if spec.type == "items" and run.spec.get("items"):
+    if known:
         from skills.lib.workflow import quality
 
         try:
-            quality.check_same(value, run.spec["items"])
+            quality.check_same(value, known, run.spec.get("failed", ()))
         except ValueError as error:
             raise Refused("other-items", f"{error}.") from None
-        return quality.as_split(value, run.spec["items"])
+        return quality.as_split(value, known)
     return value
+
+
+def corrected(workflow: Workflow, run: Run, request: Request) -> Run:
+    """The run with the errata that the request reports; refused if one names nothing that was recorded."""
+    errata = dict(run.errata)
+    for name, note in request.errata.items():
+        if name not in run.recorded:
+            step, _, _ = name.partition(".")
+            valid = tuple(key for key in run.recorded if key.startswith(step + ".")) or tuple(run.recorded)
+            raise Refused("unknown-field", f"--erratum: nothing was recorded as {name!r:.80}.", valid[:20])
+        errata[name] = [*errata.get(name, ()), note]
+    return run.changed(errata=errata)
 
 
 def check_echo(run: Run, step: StepDef, request: Request) -> None:

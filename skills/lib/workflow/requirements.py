@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 from skills.lib import compact_json
-from skills.lib.workflow.types import Value
+from skills.lib.workflow.types import Severity, Value, coerce
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-TYPES = ("text", "int", "float", "bool", "list", "json", "items")
+TYPES = ("text", "int", "float", "bool", "list", "json", "items", "statements", "answers")
 
 
 class Arg(Value):
     """A parameter of the workflow: of the run (fixed at opening), or of leaving the one ``step`` it names.
 
-    ``type`` is one of TYPES; ``minimum`` and ``maximum`` bound a number, or the length of a text or list.
+    ``type`` is one of TYPES; ``minimum`` and ``maximum`` bound a number, or the length of a text or list. ``waives``
+    names the evidence that a value stands in for: it is then a reason of more than a word, and ``done`` lists it.
     """
 
-    __slots__ = ("name", "type", "choices", "minimum", "maximum", "default", "required", "step", "help")
+    __slots__ = ("name", "type", "choices", "minimum", "maximum", "default", "required", "step", "help", "waives")
     name: str
     type: str
     choices: tuple[str, ...]
@@ -29,6 +30,7 @@ class Arg(Value):
     required: bool
     step: str | None
     help: str
+    waives: str
 
     def __init__(
         self,
@@ -42,6 +44,7 @@ class Arg(Value):
         required: bool | None = None,
         step: str | None = None,
         help: str = "",
+        waives: str = "",
     ) -> None:
         _check(name, type, "Arg")
         self._set(
@@ -54,6 +57,7 @@ class Arg(Value):
             required=(default is None) if required is None else bool(required),
             step=step,
             help=help,
+            waives=waives,
         )
 
     @property
@@ -63,7 +67,11 @@ class Arg(Value):
 
 
 class Field(Value):
-    """A value to record on leaving a step, given as ``--record NAME=VALUE`` or in a record file."""
+    """A value to record on leaving a step, given as ``--record NAME=VALUE`` or in a record file.
+
+    A reviewer records ``statements`` ("scope | statement", which the engine numbers, or "none: reason") and then
+    ``answers``, one for each statement, check and item; the items of the review are derived from these.
+    """
 
     __slots__ = ("name", "type", "choices", "minimum", "maximum", "required", "help")
     name: str
@@ -117,18 +125,23 @@ class Command(Value):
 
     An argument of the list may name a recorded field or parameter as ``{field}`` (a list or number stands as JSON); no
     shell is involved. A list that begins with a bare ``name.py`` runs the script of that name beside the skill's entry
-    script, by the same interpreter.
+    script, by the same interpreter. With ``severity``, in a reviewer's workflow, it may fail: how it ended becomes an
+    item of the review.
     """
 
-    __slots__ = ("argv", "timeout", "help")
+    __slots__ = ("argv", "timeout", "help", "severity")
     argv: tuple[str, ...]
     timeout: float
     help: str
+    severity: Severity | None
 
-    def __init__(self, argv: Sequence[str], timeout: float = 600, help: str = "") -> None:
+    def __init__(
+        self, argv: Sequence[str], timeout: float = 600, help: str = "", severity: Severity | str | None = None
+    ) -> None:
         if isinstance(argv, str) or not argv:
             raise ValueError(f"Command: argv is a list of arguments, not {argv!r}")
-        self._set(argv=tuple(str(part) for part in argv), timeout=timeout, help=help)
+        judged = None if severity is None else coerce(Severity, severity, "Command severity")
+        self._set(argv=tuple(str(part) for part in argv), timeout=timeout, help=help, severity=judged)
 
 
 Requirement = Field | Artifact | Command

@@ -7,6 +7,7 @@ next review begins a new series.
 from __future__ import annotations
 
 from skills.lib.workflow import quality
+from skills.lib.workflow.state import FINISHED, Run
 from skills.lib.workflow.types import ItemStatus, Severity
 
 TYPE_CHECKING = False
@@ -14,19 +15,18 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from skills.lib.workflow.state import Run
-
-    Items = list[dict[str, str]]
+    Items = list[dict[str, Any]]
 
 
 def shares(review: Mapping[str, Any] | None, targets: Sequence[str], named: bool) -> list[tuple[str, Items]]:
     """Each reviewer's target and the items that it verifies again, unjudged; none is a first review.
 
-    First those of ``targets``, in order, then one of each target that is gone and still under review. ``named`` says
-    that the step has targets; reviewers without are known by their number, as all are in a ledger of an older version.
+    First those of ``targets``, in order, then one of each target that was removed and is still under review. ``named``
+    says that the step has targets; reviewers without are known by their number, as all are in a ledger of an older
+    version. An item that was FAIL has ``failed``; one that a person accepted is not verified again.
     """
     found: list[tuple[str, list[Mapping[str, Any]]]] = [(target, []) for target in targets]
-    gone: list[tuple[str, list[Mapping[str, Any]]]] = []
+    removed: list[tuple[str, list[Mapping[str, Any]]]] = []
     free = list(range(len(targets)))
     for number, items in _by_reviewer(quality.open_series(review)):
         target = items[0].get("target", "") if named else ""
@@ -37,10 +37,10 @@ def shares(review: Mapping[str, Any] | None, targets: Sequence[str], named: bool
         else:
             at = (number - 1) % len(targets) if targets else None
         if at is None:
-            gone.append((target, items))
+            removed.append((target, items))
         else:
             found[at][1].extend(items)
-    return [(target, _unjudged(items)) for target, items in (*found, *gone)]
+    return [(target, _unjudged(items)) for target, items in (*found, *removed)]
 
 
 def _by_reviewer(review: Mapping[str, Any]) -> list[tuple[int, list[Mapping[str, Any]]]]:
@@ -52,11 +52,13 @@ def _by_reviewer(review: Mapping[str, Any]) -> list[tuple[int, list[Mapping[str,
 
 def _unjudged(items: Sequence[Mapping[str, Any]]) -> Items:
     """The items without what was found; one who never split a review off (it was lost) leaves none."""
-    share: dict[str, dict[str, str]] = {}
+    share: dict[str, dict[str, Any]] = {}
     for item in items:
-        if item.get("unsplit"):
+        if item.get("unsplit") or item.get("accepted"):
             continue
-        given = {name: item[name] for name in ("id", "scope", "check", "severity")}
+        given = {name: item[name] for name in ("id", "scope", "check", "severity", "kind") if name in item}
+        if item["status"] == ItemStatus.FAIL:
+            given["failed"] = True
         # Two reviewers may have called different items the same.
         at = 1
         while given["id"] in share:
@@ -66,43 +68,60 @@ def _unjudged(items: Sequence[Mapping[str, Any]]) -> Items:
     return list(share.values())
 
 
-def found(brood: Sequence[Run]) -> list[dict[str, Any]]:
+def found(reviewers: Sequence[Run]) -> list[dict[str, Any]]:
     """The items that the reviewers reported, each with its reviewer's number and target; a lost one leaves TODOs."""
     items: list[dict[str, Any]] = []
-    for child in brood:
+    for child in reviewers:
         if child.status == "replaced":
             continue
         number, target = child.spec["number"], child.spec.get("target")
-        reported: Sequence[Mapping[str, Any]] = _reported(child) if child.status == "done" else ()
+        reported: Sequence[Mapping[str, Any]] = _reported(child) if child.status in FINISHED else ()
         if not reported:
             reason = child.last.get("reason") or "the reviewer recorded no items"
             first = {"id": f"reviewer-{number}", "scope": "", "check": "the review was made", "severity": Severity.MUST}
-            known = child.spec.get("items") or [{**first, "unsplit": True}]
+            known = [*child.spec.get("items", ()), *child.spec.get("checks", ())] or [{**first, "unsplit": True}]
             reported = [{**item, "status": ItemStatus.TODO, "finding": f"not reviewed: {reason}"} for item in known]
         whose = {"owner": number, **({"target": target} if target else {})}
         items.extend({**item, **whose} for item in reported)
     return items
 
 
-def _reported(child: Run) -> Items:
-    """The items of the last step that recorded any; what is no list of items, or of other items, counts as none."""
-    known = child.spec.get("items")
+def _reported(child: Run) -> list[dict[str, Any]]:
+    """The items of the last step that recorded any; what is no list of items, or lacks some, counts as none."""
+    known = child.spec.get("items") or []
     for step in dict.fromkeys((child.last.get("step"), child.last.get("judged"), *child.state)):
+        given = child.state.get(step or "", {}).get("items")
         try:
-            items = quality.read_items(child.state.get(step or "", {}).get("items"))
-            if known:
-                quality.check_same(items, known)
-        except ValueError:
+            items = [dict(item) for item in given] if isinstance(given, list) else []
+            quality.read_items([{name: item.get(name, "") for name in quality.PARTS} for item in items])
+        except (ValueError, TypeError):
             continue
-        return quality.as_split(items, known) if known else items
+        if {item["id"] for item in known} <= {item["id"] for item in items}:
+            return quality.as_split(items, known)
     return []
 
 
-def reviewed(run: Run, checkpoint: str, brood: Sequence[Run]) -> dict[str, Any]:
+def reviewed(run: Run, checkpoint: str, reviewers: Sequence[Run]) -> dict[str, Any]:
     """The checkpoint's review with one more counted: the next of its series, or the first of a new one."""
     before = run.reviews.get(checkpoint) or {}
-    iteration = quality.open_series(before).get("iteration", 0) + 1
-    items = found(brood)
-    review = {"iteration": iteration, "items": items, "status": quality.verdict(items, iteration)}
-    series = before.get("series", 1) + bool(before.get("passed"))
-    return {**review, "series": series} if series > 1 else review
+    last = quality.open_series(before)
+    iteration = last.get("iteration", 0) + 1
+    content = run.handed.get(checkpoint)
+    items = found(reviewers)
+    items += [item for item in last.get("items", ()) if item.get("accepted")]
+    level = quality.level_of(last) + _is_other_work(last, content) if last else 1
+    review = {"iteration": iteration, "level": level, "items": items, "status": quality.verdict(items, level)}
+    if content:
+        covers: list[str] = next((child.spec["covers"] for child in reviewers if "covers" in child.spec), [])
+        review.update(content=content, covers=covers)
+    kept = {"series": before.get("series", 1) + bool(before.get("passed")), "returns": before.get("returns", 0)}
+    review.update({name: value for name, value in kept.items() if value > (name == "series")})
+    review.update({name: last[name] for name in ("disputes", "upheld") if last.get(name)})
+    return review
+
+
+def _is_other_work(last: Mapping[str, Any], content: str | None) -> bool:
+    """True if the work changed since the last review; told by its files, else by how its findings were answered."""
+    if content and last.get("content"):
+        return bool(content != last["content"])
+    return bool(last.get("moved"))

@@ -9,18 +9,21 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-# The statuses that nothing moves a run out of. The others: open (somebody is to act), waiting (a person is to answer),
-# pending (a child that has not begun).
-ENDED = frozenset(("done", "abandoned", "lost", "replaced"))
+# The statuses that nothing moves a run out of: done, or failed where it ended by a FAIL or with a failed review that no
+# person accepted. The others: open (somebody is to act), waiting (a person is to answer), pending (a child that has not
+# begun).
+FINISHED = frozenset(("done", "failed"))
+ENDED = FINISHED | {"abandoned", "lost", "replaced"}
 
 
 class Run:
     """One walk of one workflow: the projection that the ledger keeps, as plain JSON values.
 
-    ``visits`` counts the entries of each step; ``state`` holds what each step recorded; ``children`` the ids of the
-    present step's children in order, ``born`` how many the run ever had; ``reviews`` each checkpoint's items and
-    completed reviews; ``question`` what a person is asked; ``spec`` what the parent gave a child; ``last`` the turn and
-    digest of the request that led here.
+    ``visits`` counts the entries of each step, ``rounds`` those since its loop was entered; ``state`` holds what each
+    step recorded, ``errata`` the corrections to it; ``children`` the ids of the present step's children in order,
+    ``born`` how many the run ever had; ``reviews`` each checkpoint's items and completed reviews, ``handed`` the digest
+    of the files that each was given; ``question`` what a person is asked; ``spec`` what the parent gave a child;
+    ``not_done`` what was left undone; ``last`` the turn and digest of the request that led here.
     """
 
     __slots__ = (
@@ -37,10 +40,14 @@ class Run:
         "params",
         "state",
         "visits",
+        "rounds",
+        "errata",
         "children",
         "born",
         "reviews",
+        "handed",
         "question",
+        "not_done",
         "last",
         "version",
     )
@@ -57,10 +64,14 @@ class Run:
     params: dict[str, Any]
     state: dict[str, dict[str, Any]]
     visits: dict[str, int]
+    rounds: dict[str, int]
+    errata: dict[str, list[str]]
     children: list[str]
     born: int
     reviews: dict[str, dict[str, Any]]
+    handed: dict[str, str]
     question: dict[str, Any] | None
+    not_done: list[dict[str, str]]
     last: dict[str, Any]
     version: int
 
@@ -83,8 +94,9 @@ class Run:
 
     @property
     def iteration(self) -> int:
-        """How often the present step has been entered."""
-        return self.visits.get(self.step or "", 1)
+        """How often the present step has been entered: since its loop was, where it has a limit."""
+        step = self.step or ""
+        return self.rounds.get(step) or self.visits.get(step, 1)
 
     @property
     def recorded(self) -> dict[str, Any]:
@@ -104,9 +116,13 @@ _EMPTY: dict[str, Any] = {
     "params": dict,
     "state": dict,
     "visits": dict,
+    "rounds": dict,
+    "errata": dict,
     "children": list,
     "born": int,
     "reviews": dict,
+    "handed": dict,
+    "not_done": list,
     "last": dict,
     "version": int,
 }
@@ -130,6 +146,7 @@ class Request(Value):
         "lost",
         "replace",
         "reason",
+        "errata",
         "qr_status",
         "qr_iteration",
         "qr_fail",
@@ -148,6 +165,7 @@ class Request(Value):
     lost: str | None
     replace: str | None
     reason: str | None
+    errata: Mapping[str, str]
     qr_status: str | None
     qr_iteration: int | None
     qr_fail: bool | None
@@ -164,6 +182,7 @@ class Request(Value):
             step=step,
             params=fields.get("params") or {},
             records=fields.get("records") or {},
+            errata=fields.get("errata") or {},
             stateless=bool(fields.get("stateless")),
             new=bool(fields.get("new")),
         )
@@ -172,5 +191,9 @@ class Request(Value):
     @property
     def reports(self) -> bool:
         """Whether it says anything beyond which step it wants."""
-        told = self.params or self.records or self.outcome or self.answer or self.lost or self.replace
-        return bool(told) or (self.qr_status, self.qr_iteration, self.qr_fail) != (None, None, None)
+        reported = self.params or self.records or self.errata or self.outcome or self.answer
+        return bool(reported or self.lost or self.replace) or (self.qr_status, self.qr_iteration, self.qr_fail) != (
+            None,
+            None,
+            None,
+        )

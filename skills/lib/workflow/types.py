@@ -207,6 +207,30 @@ def coerce(kind: type[Any], value: object, what: str) -> Any:
         raise ValueError(f"{what}: {error}") from None
 
 
+class Check(Value):
+    """One kind of check that every reviewer of a checkpoint makes, with the severity of its failure.
+
+    ``over`` holds its targets: texts, the name ``step.field`` of a recorded list, or a function evaluated on entering
+    the step. A text "target | what must be so" says more of one. Without targets it is made once, over all.
+    """
+
+    __slots__ = ("kind", "severity", "text", "over")
+    kind: str
+    severity: Severity
+    text: str
+    over: tuple[str, ...] | str | Targets
+
+    def __init__(
+        self, kind: str, severity: Severity | str, text: str, over: Sequence[str] | str | Targets = ()
+    ) -> None:
+        self._set(
+            kind=kind,
+            severity=coerce(Severity, severity, f"Check {kind}"),
+            text=text,
+            over=over if isinstance(over, str) or callable(over) else tuple(over),
+        )
+
+
 class Dispatch(Value):
     """Sub-agents to start on entering a step: one, a template over targets, or distinct tasks.
 
@@ -218,7 +242,9 @@ class Dispatch(Value):
     script mode. Task, context and params may name the child's ``{target}``, a run parameter ``{name}`` and a recorded
     value ``{step.field}``. ``then`` is a function evaluated on leaving, when every child is accounted for: it reads
     their ``results`` in the step's state and says how the step ends. ``checkpoint`` makes the children reviewers of
-    that checkpoint. ``cap`` bounds the number of children; reviewers of targets that are gone come on top.
+    that checkpoint; ``checks`` are those that each must make, and ``covers`` names the files that the verdict is about:
+    paths, globs such as ``src/**``, or recorded fields as ``{step.field}``. ``cap`` bounds the number of children;
+    reviewers of targets that are removed come on top.
     """
 
     __slots__ = (
@@ -233,6 +259,8 @@ class Dispatch(Value):
         "checkpoint",
         "cap",
         "then",
+        "checks",
+        "covers",
     )
     agent: AgentRole
     script: str | None
@@ -245,6 +273,8 @@ class Dispatch(Value):
     checkpoint: str | None
     cap: int
     then: Then | None
+    checks: tuple[Check, ...]
+    covers: tuple[str, ...]
 
     def __init__(
         self,
@@ -260,6 +290,8 @@ class Dispatch(Value):
         checkpoint: str | None = None,
         cap: int = 16,
         then: Then | None = None,
+        checks: Sequence[Check] = (),
+        covers: Sequence[str] = (),
     ) -> None:
         if script is None and not task and not tasks:
             task = "Do what this step asks and report the result."
@@ -279,6 +311,8 @@ class Dispatch(Value):
             checkpoint=checkpoint,
             cap=cap,
             then=then,
+            checks=tuple(checks),
+            covers=(covers,) if isinstance(covers, str) else tuple(covers),
         )
 
 
@@ -315,17 +349,51 @@ def person(
 class Gate(Value):
     """The stop condition of a review loop: reads the verdict of ``checkpoint`` from the ledger.
 
-    ``bound`` is the number of completed reviews after which a person decides (requirement W-10; five by default).
+    ``bound`` is the number of completed reviews, and of fallen verdicts, after which a person decides (requirement
+    W-10; five by default). ``stale`` is the step that a run goes back to when the files that the review covers were
+    changed since: from the gate, and from every step that would end the run.
     """
 
-    __slots__ = ("checkpoint", "bound")
+    __slots__ = ("checkpoint", "bound", "stale")
     checkpoint: str
     bound: int
+    stale: str | None
 
-    def __init__(self, checkpoint: str, bound: int = 5) -> None:
+    def __init__(self, checkpoint: str, bound: int = 5, stale: str | None = None) -> None:
         if isinstance(bound, bool) or not isinstance(bound, int) or bound < 1:
             raise ValueError(f"Gate bound: {bound!r} is not a whole number of 1 or more")
-        self._set(checkpoint=checkpoint, bound=bound)
+        self._set(checkpoint=checkpoint, bound=bound, stale=stale)
+
+
+class Before(Value):
+    """A property of all paths: no run comes to the step ``then`` without having passed the step ``first``."""
+
+    __slots__ = ("first", "then")
+    first: str
+    then: str
+
+    def __init__(self, first: str, then: str) -> None:
+        self._set(first=first, then=then)
+
+
+class Passes(Value):
+    """A property of all paths: no run ends without having passed the step, but by FAIL."""
+
+    __slots__ = ("step",)
+    step: str
+
+    def __init__(self, step: str) -> None:
+        self._set(step=step)
+
+
+class NeverEndsFailed(Value):
+    """A property of all paths: no run ends while the last verdict of the checkpoint is FAIL, but by FAIL itself."""
+
+    __slots__ = ("checkpoint",)
+    checkpoint: str
+
+    def __init__(self, checkpoint: str) -> None:
+        self._set(checkpoint=checkpoint)
 
 
 def is_word(kind: type[Any], value: object) -> bool:

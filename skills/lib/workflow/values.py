@@ -8,13 +8,17 @@ from skills.lib.workflow.texts import VALUE_LIMIT, check_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
     from skills.lib.workflow.requirements import Arg, Field
 
 ITEM_SHAPE = (
-    '{"id": …, "scope": …, "check": …, "severity": "MUST|SHOULD|COULD", "status": "PASS|FAIL|TODO", "finding": …}'
+    '{"scope": …, "check": …, "severity": "MUST|SHOULD|COULD", "status": "PASS|FAIL|TODO", "place": "path:line", '
+    '"finding": …}'
+)
+ANSWER_SHAPE = (
+    '{"id": …, "status": "PASS|FAIL|TODO", "place": "path:line", "severity": "MUST|SHOULD|COULD", "finding": …}'
 )
 # A field of such a name is used for the one transition and never kept.
 SECRET_NAMES = ("password", "passwd", "secret", "token", "api_key", "apikey", "credential", "private_key")
@@ -23,8 +27,11 @@ NOT_KEPT = "(not kept: named like a secret)"
 _AROUND = " \t\r\n'\"`<>[](){}\u2018\u2019\u201c\u201d"
 
 
-def read(spec: Arg | Field, raw: Any) -> Any:
-    """The value of ``raw`` (text from a command line, or JSON from a record file); ValueError says what is valid."""
+def read(spec: Arg | Field, raw: Any, known: Sequence[Mapping[str, Any]] = ()) -> Any:
+    """The value of ``raw`` (text from a command line, or JSON from a record file); ValueError says what is valid.
+
+    ``known`` are the review items that are verified again.
+    """
     if isinstance(raw, str):
         if is_placeholder(raw, spec.name):
             raise ValueError(f"{spec.name} still stands as {raw.strip()[:80]}; put in {expectation(spec)}")
@@ -33,7 +40,7 @@ def read(spec: Arg | Field, raw: Any) -> Any:
                 f"{spec.name} has {len(raw):,} characters, at most {VALUE_LIMIT:,} are kept; "
                 "write it to a file in the project and record the file's path"
             )
-    value = _READERS[spec.type](spec, raw)
+    value = _items(spec, raw, known) if spec.type == "items" else _READERS[spec.type](spec, raw)
     _check(spec, value)
     return value
 
@@ -91,6 +98,8 @@ _NAMES = {
     "bool": "true or false",
     "json": "a JSON value",
     "items": f"a JSON array of review items, each {ITEM_SHAPE}",
+    "statements": 'a JSON array of texts, each "scope | statement", or the text "none: reason"',
+    "answers": f"a JSON array of answers, each {ANSWER_SHAPE}",
 }
 
 
@@ -166,7 +175,7 @@ def _json(spec: Arg | Field, raw: Any) -> Any:
     try:
         value = compact_json.loads(raw, strict=True)
     except ValueError as error:
-        hint = f"; put in {expectation(spec)}" if spec.type == "items" else ""
+        hint = f"; put in {expectation(spec)}" if spec.type in ("items", "answers") else ""
         raise ValueError(f"{spec.name} is not JSON: {error}{hint}") from None
     try:
         # The text was checked as it came; its escapes have become characters only now.
@@ -176,11 +185,30 @@ def _json(spec: Arg | Field, raw: Any) -> Any:
     return value
 
 
-def _items(spec: Arg | Field, raw: Any) -> list[dict[str, str]]:
+def _items(spec: Arg | Field, raw: Any, known: Sequence[Mapping[str, Any]] = ()) -> list[dict[str, str]]:
     from skills.lib.workflow import quality
 
     try:
-        return quality.read_items(_json(spec, raw))
+        return quality.read_items(_json(spec, raw), known)
+    except ValueError as error:
+        raise ValueError(f"{spec.name}: {error}") from None
+
+
+def _statements(spec: Arg | Field, raw: Any) -> list[str] | str:
+    from skills.lib.workflow import answers
+
+    try:
+        is_json = isinstance(raw, str) and raw.lstrip().startswith("[")
+        return answers.read_statements(_array(spec, raw) if is_json else raw)
+    except ValueError as error:
+        raise ValueError(f"{spec.name}: {error}") from None
+
+
+def _answers(spec: Arg | Field, raw: Any) -> list[dict[str, Any]]:
+    from skills.lib.workflow import answers
+
+    try:
+        return answers.read_answers(_json(spec, raw))
     except ValueError as error:
         raise ValueError(f"{spec.name}: {error}") from None
 
@@ -193,6 +221,8 @@ _READERS: dict[str, Callable[[Any, Any], Any]] = {
     "list": _list,
     "json": _json,
     "items": _items,
+    "statements": _statements,
+    "answers": _answers,
 }
 
 
@@ -202,6 +232,8 @@ def _check(spec: Arg | Field, value: Any) -> None:
             if str(one) not in spec.choices and not _is_a_choice(spec, one):
                 raise ValueError(f"{spec.name}: {_short(one)} is not {expectation(spec)}")
     size = len(value) if isinstance(value, (str, list)) else value
+    if spec.type == "statements" and isinstance(value, str):  # "none: reason"
+        return
     if isinstance(size, (int, float)) and not isinstance(size, bool):
         low, high = spec.minimum, spec.maximum
         if (low is not None and size < low) or (high is not None and size > high):

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skills.lib.workflow.requirements import Requirement
+    from skills.lib.workflow.types import Targets
 
 PROMPTS = read_prompts(__file__)
 
@@ -77,6 +78,11 @@ def to_document(ctx: StepContext) -> list[str]:
     return _due([*milestones["code"], *milestones["documentation"]], ctx.reviews.get("plan-docs"))
 
 
+def to_review(ctx: StepContext) -> list[str]:
+    """The code as one target of the review; none in a plan that changes documents alone."""
+    return ["code"] if ctx.run_state["milestones"]["code"] else []
+
+
 def _due(ids: Sequence[str], review: Mapping[str, Any] | None) -> list[str]:
     """Every id; after a failed review those that a finding names, as "id | finding; finding"; all if one names none."""
     found = blocking(review["items"], review["iteration"]) if review and review["status"] == "fail" else []
@@ -95,14 +101,19 @@ def _handed(name: str, findings: Sequence[str]) -> str:
     return f"{name} | {'; '.join([*findings[:HANDED], *more])}"
 
 
-def reviewer(script: str, **params: str) -> Dispatch:
+def reviewer(script: str, targets: Targets | None = None, **params: str) -> Dispatch:
     """A quality reviewer who is told the plan and the request, and nothing of what was said on the way."""
     given = {"plan": "{plan}", "request": "{request}", **params}
-    return Dispatch(AgentRole.QUALITY_REVIEWER, script=f"qr/{script}.py", params=given)
+    return Dispatch(AgentRole.QUALITY_REVIEWER, script=f"qr/{script}.py", targets=targets or (), params=given)
 
 
 def loop(
-    checkpoint: str, work: str, passed: str | None, reviewed_by: Dispatch, at_gate: Sequence[str] = ()
+    checkpoint: str,
+    work: str,
+    passed: str | None,
+    reviewed_by: Dispatch,
+    at_gate: Sequence[str] = (),
+    skipped: str = "",
 ) -> tuple[StepDef, StepDef]:
     """The review step and the gate of a checkpoint; ``at_gate`` is the gate's own text."""
     return review_loop(
@@ -115,6 +126,7 @@ def loop(
         forbidden=PROMPTS["review (forbidden)"].splitlines(),
         gate_actions=at_gate,
         gate_needs=["request", "plan"] if at_gate else [],
+        skipped=skipped,
     )
 
 
@@ -123,7 +135,7 @@ ANSWERS = (
     "On the assumptions ({assumptions.assumptions}) and the approach the user said: {assumptions.answer}"
 )
 COMPLETE = loop("plan-completeness", "milestones", "changes", reviewer("plan_completeness", answers=ANSWERS))
-CODED = loop("plan-code", "changes", "document", reviewer("plan_code"))
+CODED = loop("plan-code", "changes", "document", reviewer("plan_code", to_review), skipped="document")
 DOCUMENTED = loop("plan-docs", "document", None, reviewer("plan_docs"), [PROMPTS["approved"]])
 
 WORKFLOW = Workflow(
@@ -197,7 +209,7 @@ WORKFLOW = Workflow(
         "changes",
         "Have developers write the changes",
         PROMPTS["changes"],
-        {Outcome.OK: "plan-code-review", Outcome.SKIP: "document"},
+        {Outcome.OK: "plan-code-review", Outcome.SKIP: "plan-code-review"},
         Dispatch(
             AgentRole.DEVELOPER,
             script="dev/fill_changes.py",
@@ -210,7 +222,7 @@ WORKFLOW = Workflow(
         forbidden=PROMPTS["changes (forbidden)"].splitlines(),
         when={
             Outcome.OK: "the changes of every code milestone are written and bear checking",
-            Outcome.SKIP: "the plan has no code milestone: there is no code to review",
+            Outcome.SKIP: "the plan has no code milestone: its review is skipped, too",
         },
     ),
     *CODED,

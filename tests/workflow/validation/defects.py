@@ -286,6 +286,26 @@ def gate_past_a_skipped_review(plan: Plan, at: int) -> Expected:
     return {("gate-without-review", f"w:{plan.id(at + 2)}")}
 
 
+def gate_that_is_never_stale(plan: Plan, at: int) -> Expected:
+    _reviewed(plan, at, f"covered-{at}", covers=["src/**"])
+    plan.steps[at + 2].update(handler=Gate(f"covered-{at}"), next={OK: plan.id(at + 3), FAIL: plan.id(at)})
+    return {("fallen-verdict", f"w:{plan.id(at + 2)}")}
+
+
+def gate_that_is_stale_for_nothing(plan: Plan, at: int) -> Expected:
+    _reviewed(plan, at, f"bare-{at}")
+    gate = Gate(f"bare-{at}", stale=plan.id(at))
+    plan.steps[at + 2].update(handler=gate, next={OK: plan.id(at + 3), FAIL: plan.id(at)})
+    return {("fallen-verdict", f"w:{plan.id(at + 2)}")}
+
+
+def gate_that_is_stale_past_its_review(plan: Plan, at: int) -> Expected:
+    _reviewed(plan, at, f"past-{at}", covers=["src/**"])
+    gate = Gate(f"past-{at}", stale=plan.id(at + 3))
+    plan.steps[at + 2].update(handler=gate, next={OK: plan.id(at + 3), FAIL: plan.id(at)})
+    return {("fallen-verdict", f"w:{plan.id(at + 2)}")}
+
+
 def gate_failing(target: Callable[[Plan, int], dict[Outcome, str | None]]) -> Plant:
     def plant(plan: Plan, at: int) -> Expected:
         _reviewed(plan, at, f"failing-{at}")
@@ -448,6 +468,12 @@ DEFECTS: dict[str, Plant] = {
     "fail-without-return: forward": gate_failing(lambda plan, at: {FAIL: plan.id(at + 3)}),
     "fail-without-return: no work": gate_failing(lambda plan, at: {FAIL: plan.id(at + 1)}),
     "fail-without-return: one step": reviewer_failing_forward,
+    "fallen-verdict": gate_that_is_never_stale,
+    "fallen-verdict: for nothing": gate_that_is_stale_for_nothing,
+    "fallen-verdict: past it": gate_that_is_stale_past_its_review,
+    "fallen-verdict: of no review": changed(
+        "fallen-verdict", handler=Dispatch(AgentRole.EXPLORE, task="Look.", covers=["src/**"])
+    ),
     "bare-gate": changed("bare-gate", actions=[Block('<step number="2" gate="Plan"><DO>go on</DO></step>')]),
     "bare-gate: repeat": changed("bare-gate", actions=["First."], repeat=[Block("<gate>go on</gate>")]),
     "missing-title": changed("missing-title", title=" "),

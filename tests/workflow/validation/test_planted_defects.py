@@ -9,7 +9,7 @@ import pytest
 from skills.lib.workflow.validation import rules, validate
 from tests.workflow.validation.defects import DEFECTS, SPAN, Expected, Plan
 
-SOLO = {"empty-workflow", "malformed-name", "no-end", "unknown-start"}
+SOLO = {"always", "empty-workflow", "malformed-name", "no-end", "unknown-start"}
 
 
 def _found(plan: Plan) -> Expected:

@@ -143,7 +143,7 @@ def test_a_reviewer_may_record_its_items_at_any_step(steps: list[str], load: Loa
 @pytest.mark.parametrize(
     "steps, more, where, what",
     [
-        ([TELL], "", "tell", "a path leads to its end without a required Field of type items that is called items"),
+        ([TELL], "", "tell", "a path leads to its end without a required Field of type answers, or items"),
         (
             [
                 'StepDef("look", "Look", next={Outcome.OK: "judge", Outcome.SKIP: None})',
@@ -151,13 +151,13 @@ def test_a_reviewer_may_record_its_items_at_any_step(steps: list[str], load: Loa
             ],
             "",
             "look",
-            "a path leads to its end without a required Field of type items that is called items: look -skip-> end",
+            "a path leads to its end without a required Field of type answers, or items: look -skip-> end",
         ),
         (
             [JUDGE.format(to=None, type="items", more=", required=False")],
             "",
             "judge",
-            "a path leads to its end without a required Field of type items that is called items",
+            "a path leads to its end without a required Field of type answers, or items",
         ),
         ([JUDGE.format(to=None, type="list", more="")], "", "judge", "its Field items at judge is of type list"),
         (

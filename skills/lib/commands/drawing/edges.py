@@ -14,6 +14,8 @@ from skills.lib.workflow.core import Workflow
 from skills.lib.workflow.types import Outcome
 
 END = "done"
+# The label of an edge where a verdict leads that fell with its files.
+STALE = "stale"
 
 
 @dataclass(frozen=True)
@@ -63,7 +65,7 @@ def of_workflow(workflow: Workflow, events: Sequence[Event] = ()) -> Graph:
     index: dict[str, int] = {}
     for at, node in enumerate(nodes):
         index.setdefault(node.key, at)
-    routes: list[tuple[int, int, Outcome]] = []
+    routes: list[tuple[int, int, str]] = []
     end = -1
     for at, step in enumerate(workflow.steps):
         for outcome, target in step.next.items():
@@ -73,14 +75,25 @@ def of_workflow(workflow: Workflow, events: Sequence[Event] = ()) -> Graph:
             elif target is not None and target not in index:
                 index[target] = len(nodes)
                 nodes.append(Node(target, 0, "", "missing"))
-            routes.append((at, end if target is None else index[target], outcome))
+            routes.append((at, end if target is None else index[target], outcome.value))
+    routes += [(at, index[target], STALE) for at, target in _stale(workflow) if target in index]
     taken = _taken(workflow, events)
     edges = [
-        Edge(source, target, outcome.value, taken.pop((nodes[source].key, outcome.value), 0))
-        for source, target, outcome in routes
+        Edge(source, target, outcome, taken.pop((nodes[source].key, outcome), 0)) for source, target, outcome in routes
     ]
     graph = Graph(workflow.name, workflow.title, tuple(nodes), tuple(edges), len(taken))
     return _ordered(graph, index.get(workflow.start, 0))
+
+
+def _stale(workflow: Workflow) -> list[tuple[int, str]]:
+    """Where fallen verdicts lead, from the gates that say so and from the steps that may end the run."""
+    targets = [step.gate.stale for step in workflow.steps if step.handler is not None and step.gate]
+    found = []
+    for at, step in enumerate(workflow.steps):
+        own = step.gate.stale if step.handler is not None and step.gate else None
+        ways = [own] if own else [target for target in targets if None in step.next.values()]
+        found += [(at, target) for target in dict.fromkeys(ways) if target and target != step.id]
+    return found
 
 
 def _taken(workflow: Workflow, events: Sequence[Event]) -> Counter[tuple[str, str]]:
@@ -89,7 +102,9 @@ def _taken(workflow: Workflow, events: Sequence[Event]) -> Counter[tuple[str, st
     for event in events:
         source, outcome = event.detail.get("from"), event.detail.get("outcome")
         if event.kind in ("moved", "finished") and source and outcome:
-            if workflow.has(source) and outcome not in workflow.step(source).next:
+            if "stale" in event.detail:
+                outcome = STALE
+            elif workflow.has(source) and outcome not in workflow.step(source).next:
                 outcome = Outcome.DEFAULT.value
             taken[source, str(outcome)] += 1
     return taken

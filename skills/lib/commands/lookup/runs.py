@@ -22,7 +22,13 @@ from skills.lib.workflow.caller import Caller, lockstep_command
 from skills.lib.workflow.core import Workflow
 from skills.lib.workflow.state import Run
 
-COLOURS = {"open": "green", "waiting": "yellow", "pending": "cyan", "done": "dim", "abandoned": "red", "lost": "red"}
+COLOURS = {
+    "open": "green",
+    "waiting": "yellow",
+    "pending": "cyan",
+    "done": "dim",
+    **dict.fromkeys(("failed", "abandoned", "lost"), "red"),
+}
 # How much of a value one line shows; lockstep trace --values shows all of it.
 SHOWN = 60
 
@@ -204,6 +210,7 @@ def described(run: Run, records: Records) -> dict[str, object]:
         "opened": _iso(records.events(run.id)[0].at if records.events(run.id) else 0.0),
         "moved": _iso(records.moved_at(run)),
         "params": run.params,
+        "not_done": run.not_done,
     }
 
 
@@ -244,11 +251,16 @@ def only_open(roots: Sequence[Run]) -> list[Run]:
 def row(screen: Screen, records: Records, depth: int, run: Run) -> list[Cell]:
     """A run as a line of a table: id, skill, status, step, turn, when it opened and last moved."""
     events = records.events(run.id)
-    status = screen.styled(run.status, COLOURS.get(run.status, ""))
+    status = screen.styled(status_of(run), COLOURS.get(run.status, ""))
     opened = ago(events[0].at) if events else ""
     name = screen.styled("  " * depth + run.id, "bold")
     skill = run.workflow if run.workflow.startswith(skill_of(run)) else f"{skill_of(run)}/{run.workflow}"
     return [name, skill, status, run.step or "", str(run.turn), opened, ago(records.moved_at(run))]
+
+
+def status_of(run: Run) -> str:
+    """The status of a run in words; of a finished one with the number of things that it left undone."""
+    return f"{run.status}, {len(run.not_done)} not done" if run.ended and run.not_done else run.status
 
 
 def outcome_told(detail: Mapping[str, Any]) -> str:

@@ -28,7 +28,13 @@ def as_data(records: Records, run: Run) -> dict[str, Any]:
     events = [
         {name: value for name, value in event.fields().items() if name != "run"} for event in records.events(run.id)
     ]
-    return {**described(run, records), "reviews": run.reviews, "state": run.state, "events": events}
+    return {
+        **described(run, records),
+        "reviews": run.reviews,
+        "state": run.state,
+        "errata": run.errata,
+        "events": events,
+    }
 
 
 def print_run(screen: Screen, records: Records, run: Run, whole: bool) -> None:
@@ -50,6 +56,13 @@ def print_run(screen: Screen, records: Records, run: Run, whole: bool) -> None:
     screen.table(_HEADINGS, [_row(screen, event) for event in records.events(run.id)])
     for checkpoint, review in run.reviews.items():
         _print_review(screen, checkpoint, review)
+    if run.not_done:
+        screen.print(screen.styled("Not done" if run.ended else "Not done so far", "bold"))
+        for entry in run.not_done:
+            place = f" at {entry['step']}" if entry["step"] else ""
+            screen.print(f"  {entry['kind']}{place}: {one_line(entry['what'])}")
+    for name, notes in run.errata.items():
+        screen.print(screen.styled(f"Erratum to {name}: ", "bold"), one_line("; ".join(notes)))
     if whole:
         for step, state in run.state.items():
             for name, value in state.items():
@@ -83,6 +96,9 @@ def _detail(event: Event) -> str:
         parts.append(f"{one_line(detail.get('asked', ''))}: {one_line(detail.get('why', '')).rstrip('.')}")
     if detail.get("child"):
         parts.append(str(detail["child"]))
+    if detail.get("stale"):
+        stale = detail["stale"]
+        parts.append(f"the verdict on {stale['checkpoint']} fell: {short(', '.join(stale['files']))} changed")
     if detail.get("reason"):
         parts.append(f"because {short(detail['reason'])}")
     parts += [

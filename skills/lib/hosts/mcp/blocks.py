@@ -17,7 +17,8 @@ from skills.lib.workflow.types import Element
 ARGUMENTS = (
     "In this session a command is a call of the server's tools. Where a text says --record or --record-file, give "
     "record, an object of the values by name; --step, --run, --turn, --outcome, --answer, --reason, --lost, --replace "
-    "and --new are arguments of these names; any other --flag is an entry of parameters."
+    "and --new are arguments of these names, --erratum is an entry of errata; any other --flag is an entry of "
+    "parameters."
 )
 _FIELDS = "Give each field as an entry of record: a text of any length as it is, a list as a JSON array."
 
@@ -70,13 +71,17 @@ def _part(part: Element, caller: Caller, workflow: str) -> dict[str, Any]:
         specs = {kind: [_spec(child) for child in children if child.tag == kind] for kind in ("field", "param")}
         return {name: found for name, found in (("record", specs["field"]), ("parameters", specs["param"])) if found}
     if part.tag == "INVOKE_AFTER":
-        return {"outcomes": [{**_named(way, "name", "to"), "when": _text(way)} for way in children]}
+        ways = [{**_named(way, "name", "to"), "when": _text(way)} for way in children if way.tag == "outcome"]
+        stale = [{**_named(way, "to"), "when": _text(way)} for way in children if way.tag == "stale"]
+        return {"outcomes": ways, **({"stale": stale} if stale else {})}
     if part.tag == "QUESTION":
         return {"question": {"text": _text(part), **_about(part.attributes)}}
     if part.tag == "WHY":
         return {"why": _text(part)}
     if part.tag == "RESULT":
         return {"result": {str(value.attributes["name"]): _text(value) for value in children}}
+    if part.tag == "NOT_DONE":
+        return {"not_done": [{**_named(entry, "kind", "step"), "what": _text(entry)} for entry in children]}
     if part.tag == "DISPATCH":
         return {"children": [_child(child, caller, workflow) for child in children if child.tag == "child"]}
     return {}

@@ -117,15 +117,21 @@ def _request(given: Given, workflow: Workflow) -> Request:
         if given.get(name) is not None:
             check_text(given[name], name)
     records = dict(given.get("record", {}))
+    errata = dict(given.get("errata", {}))
     parameters = {_parameter(name): value for name, value in given.get("parameters", {}).items()}
     check_tree(records, "record")
     check_tree(parameters, "parameters")
+    check_tree(errata, "errata")
+    for name, note in errata.items():
+        if not isinstance(note, str) or not note.strip() or "." not in name:
+            raise UsageError(f"errata: {name!r:.80} is not step.field with a text", valid='{"step.field": "note"}')
     of_steps = {arg.name for arg in workflow.params if arg.step}
     for name in [name for name in records if name in of_steps]:
         parameters.setdefault(name, records.pop(name))
     if given.get("lost") is not None and given.get("replace") is not None:
         raise UsageError("lost gives up on a sub-agent and replace starts another", remedy="give one of the two")
     fields = {name: given.get(name) for name in (*_TEXTS, "turn") if name != "step"}
+    fields["errata"] = errata
     return Request(given.get("step", "next"), run=given["run"], params=parameters, records=records, **fields)
 
 

@@ -11,7 +11,7 @@ from skills.lib.workflow.caller import Caller
 
 _ARGUMENTS = ("outcome", "answer", "lost", "replace", "reason")
 # A value of these types is no JSON text: its placeholder stands bare.
-_BARE = ("int", "float", "bool", "list", "json", "items")
+_BARE = ("int", "float", "bool", "list", "json", "items", "statements", "answers")
 
 
 class ToolCall(NamedTuple):

@@ -67,6 +67,7 @@ TOOLS = {
                 step=_text("The step to go to, as NEXT says; next is the one that the outcome leads to."),
                 record={**_VALUES, "description": "What the block's RECORD asks for, by the names of its fields."},
                 parameters={**_VALUES, "description": "The parameters that RECORD asks for."},
+                errata={**_VALUES, "description": "What proved wrong with a recorded value, by step.field."},
                 outcome=_text("How the step ended, where the block asks for it."),
                 answer=_text("What the user answered, word for word, where the run waits for an answer."),
                 lost=_text("The id of a sub-agent to give up, with a reason."),

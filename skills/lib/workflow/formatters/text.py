@@ -155,7 +155,10 @@ def _plain_label(given: Mapping[str, object], tag: str) -> str:
 def _value_label(given: Mapping[str, object], tag: str) -> str:
     step = given.get("step")
     name = _word(given["name"]) if step is None else f"{_word(step)}.{_word(given['name'])}"
-    return f"{name} (whole in {_word(given['file'])})" if given.get("file") else name
+    facts = [
+        f"{word} {_word(given[key])}" for key, word in (("file", "whole in"), ("erratum", "but:")) if given.get(key)
+    ]
+    return f"{name} ({', '.join(facts)})" if facts else name
 
 
 def _field_label(given: Mapping[str, object], tag: str) -> str:

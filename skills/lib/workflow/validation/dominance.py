@@ -23,10 +23,10 @@ class Dominance:
         if graph.start < 0:
             return
         children: dict[int, list[int]] = {}
-        for node, above in nx.immediate_dominators(graph.digraph, graph.start).items():
+        for node, above in nx.immediate_dominators(graph.digraph, graph.root).items():
             if above is not None and above != node:
                 children.setdefault(above, []).append(node)
-        self._number(graph.start, children)
+        self._number(graph.root, children)
 
     def _number(self, root: int, children: dict[int, list[int]]) -> None:
         """Number the tree so that a step's own numbers enclose those of all steps below it."""

@@ -17,7 +17,7 @@ from skills.lib.workflow.validation import outcomes, walks
 from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.lines import Lines
 from skills.lib.workflow.validation.nearest import Nearest
-from skills.lib.workflow.validation.walks import END, UNKNOWN
+from skills.lib.workflow.validation.walks import END, ROOT, UNKNOWN
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator
@@ -61,6 +61,27 @@ class GraphView:
         return self.index[near] if near else (0 if self.steps else END)
 
     @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The steps that a run may begin at: the start, and where a reviewer verifies items again."""
+        again = self.index.get(self.workflow.reverify or "")
+        return (self.start,) if again is None or again == self.start else (self.start, again)
+
+    @property
+    def root(self) -> int:
+        """The node that every walk begins at: the start, or one that leads to each of two."""
+        return self.start if len(self.starts) == 1 else ROOT
+
+    @cached_property
+    def returns(self) -> list[tuple[int, int]]:
+        """Where a verdict leads that fell with its files: from its gates, and from the steps that may end the run."""
+        from skills.lib.workflow.validation import review
+
+        found = []
+        for checkpoint, target in review.stale_targets(self).items():
+            found += [(at, target) for at in review.falling(self, checkpoint)]
+        return found
+
+    @cached_property
     def routes(self) -> list[list[tuple[Outcome, int]]]:
         """Where each step leads; routes of a repeated id are counted with the first step of that id."""
         routes: list[list[tuple[Outcome, int]]] = []
@@ -99,6 +120,9 @@ class GraphView:
         graph.add_edges_from(
             (node, target if target >= 0 else END) for node, ways in enumerate(self.routes) for _, target in ways
         )
+        graph.add_edges_from(self.returns)
+        if self.root == ROOT:
+            graph.add_edges_from((ROOT, start) for start in self.starts)
         return graph
 
     @cached_property
@@ -106,7 +130,12 @@ class GraphView:
         """The steps that a run can come to."""
         if self.start == END:
             return set()
-        return (nx.descendants(self.digraph, self.start) | {self.start}) - {END}
+        return (nx.descendants(self.digraph, self.root) | {self.start}) - {END}
+
+    @cached_property
+    def hops_from_start(self) -> dict[int, int]:
+        """How many hops it is from the start to each step that a run can come to."""
+        return {} if self.start == END else dict(nx.single_source_shortest_path_length(self.digraph, self.root))
 
     @cached_property
     def islands(self) -> list[tuple[list[int], set[int]]]:
@@ -126,15 +155,20 @@ class GraphView:
     @cached_property
     def can_end(self) -> set[int]:
         """The steps from which the end can be reached."""
-        return set(nx.ancestors(self.digraph, END))
+        return set(nx.ancestors(self.digraph, END)) - {ROOT}
 
     @cached_property
     def loops(self) -> list[set[int]]:
         """The largest sets of steps that lead to each other, in the order of their first steps."""
+        plain = self.digraph
+        if self.returns:  # a way back that is bounded by its gate, and drawn by no route
+            plain = nx.DiGraph(
+                (node, target if target >= 0 else END) for node, ways in enumerate(self.routes) for _, target in ways
+            )
         found = [
             members
-            for members in nx.strongly_connected_components(self.digraph)
-            if len(members) > 1 or self.digraph.has_edge(*(next(iter(members)),) * 2)
+            for members in nx.strongly_connected_components(plain)
+            if len(members) > 1 or plain.has_edge(*(next(iter(members)),) * 2)
         ]
         return sorted(found, key=min)
 
@@ -200,8 +234,8 @@ class GraphView:
 
     def name(self, node: int) -> str:
         """The step's id, or what stands for the end."""
-        if node == END:
-            return "end"
+        if node in (END, ROOT):
+            return "end" if node == END else "start"
         return "?" if node == UNKNOWN else str(self.steps[node].id)
 
     def example(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from skills.lib.workflow.core import StepDef
 from skills.lib.workflow.types import AgentRole, Dispatch, Gate, Outcome
 from skills.lib.workflow.validation import outcomes
+from skills.lib.workflow.validation.walks import END
 
 if TYPE_CHECKING:
     from skills.lib.workflow.validation.graph import GraphView
@@ -39,6 +40,48 @@ def gates(graph: GraphView) -> dict[str, set[int]]:
     for at, step in graph.distinct:
         if isinstance(step.handler, Gate):
             found.setdefault(step.handler.checkpoint, set()).add(at)
+    return found
+
+
+def covering(graph: GraphView) -> dict[str, set[int]]:
+    """The reviewers' steps that say which files they cover, by checkpoint."""
+    found: dict[str, set[int]] = {}
+    for at, checkpoint in reviews(graph):
+        if graph.steps[at].covers:
+            found.setdefault(checkpoint, set()).add(at)
+    return found
+
+
+def deciding(graph: GraphView, checkpoint: str) -> set[int]:
+    """The steps that decide on a checkpoint: its Gates, and reviews of it that are their own."""
+    found = set(gates(graph).get(checkpoint, ()))
+    return found | {at for at, name in reviews(graph) if name == checkpoint and is_gate(graph.steps[at])}
+
+
+def stale_targets(graph: GraphView) -> dict[str, int]:
+    """Where the fallen verdict of each checkpoint leads, if its review covers files and a gate says so."""
+    found: dict[str, int] = {}
+    for checkpoint in covering(graph):
+        for at in deciding(graph, checkpoint):
+            gate = graph.steps[at].gate
+            if gate and gate.stale in graph.index:
+                found.setdefault(checkpoint, graph.index[gate.stale])
+    return found
+
+
+def falling(graph: GraphView, checkpoint: str) -> set[int]:
+    """The steps at whose leaving a verdict may be found to have fallen: its gates, and what ends a run after them."""
+    stops = deciding(graph, checkpoint)
+    found, queue = set(stops), list(stops)
+    seen = set(stops)
+    while queue:
+        node = queue.pop()
+        for _, target in graph.routes[node]:
+            if target == END:
+                found.add(node)
+            elif target >= 0 and target not in seen:
+                seen.add(target)
+                queue.append(target)
     return found
 
 

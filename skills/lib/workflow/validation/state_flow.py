@@ -104,6 +104,8 @@ class StateFlow:
         pairs = []
         for read in reads:
             writer = None if self._unknown(read) else self._writer(read)
+            if writer is not None and self._is_given_again(writer, read):
+                continue
             if writer is None or self._comes_before(writer, read) or self.dominance.passes(read.step, writer):
                 continue
             pairs.append((writer, read))
@@ -124,6 +126,12 @@ class StateFlow:
         return frozenset(
             names | own | self.step_params.get(step.id, set()) | _KEPT.get(type(step.handler), frozenset())
         )
+
+    def _is_given_again(self, writer: int, read: Read) -> bool:
+        """True if the read is of statements, in place of which a reviewer that verifies again is given their items."""
+        name = read.key.rpartition(".")[2]
+        fields = (spec for spec in self.graph.steps[writer].requires if isinstance(spec, Field))
+        return len(self.graph.starts) > 1 and any(spec.name == name and spec.type == "statements" for spec in fields)
 
     def _comes_before(self, writer: int, read: Read) -> bool:
         if writer == read.step:
@@ -186,6 +194,10 @@ def _reads(at: int, step: StepDef) -> Iterator[Read]:
     if isinstance(step.handler, Dispatch):
         if isinstance(step.handler.targets, str) and step.handler.targets:
             yield Read(at, step.handler.targets, TARGETS, "entering")
+        for check in step.handler.checks:
+            if isinstance(check.over, str) and check.over not in ("", "{target}"):
+                yield Read(at, check.over, TARGETS, "entering")
+        yield from _placeholders(at, step.handler.covers, "covers of its Dispatch", "entering")
         yield from _placeholders(at, step.handler.params.values(), _PARAMS, "entering")
     elif isinstance(step.handler, Person):
         moment: Moment = "leaving" if step.asks_later else "entering"

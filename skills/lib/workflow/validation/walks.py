@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 
 END = -1
 UNKNOWN = -2
+# Leads to every step that a run may begin at, where there are two.
+ROOT = -3
 # A longer walk is printed with its middle left out.
 SHOWN = 60
 
@@ -53,9 +55,11 @@ def _hops(came: dict[int, tuple[int, Outcome]], origin: int, node: int, outcome:
     return hops[::-1]
 
 
-def cycle(graph: GraphView, members: Collection[int], skip: Collection[tuple[int, Outcome]] = ()) -> list[Hop]:
-    """The shortest cycle through the first of ``members`` that stays among them."""
-    first = min(members)
+def cycle(
+    graph: GraphView, members: Collection[int], skip: Collection[tuple[int, Outcome]] = (), first: int | None = None
+) -> list[Hop]:
+    """The shortest cycle through ``first``, else through the first of ``members``, that stays among them."""
+    first = min(members) if first is None else first
     return search(graph, first, lambda node: node == first, within=members, skip=skip) or []
 
 

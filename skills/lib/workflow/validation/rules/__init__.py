@@ -6,6 +6,7 @@ from types import ModuleType
 
 from skills.lib.workflow.validation.rules import (
     absent_context,
+    always,
     ambiguous_choice,
     artifact_outside_project,
     bare_gate,
@@ -17,6 +18,7 @@ from skills.lib.workflow.validation.rules import (
     empty_range,
     empty_workflow,
     fail_without_return,
+    fallen_verdict,
     gate_without_review,
     handler_never_gives,
     handler_read_before_write,
@@ -105,6 +107,8 @@ GRAPH_RULES: tuple[ModuleType, ...] = (
     review_without_gate,
     gate_without_review,
     fail_without_return,
+    fallen_verdict,
+    always,
     bare_gate,
     missing_title,
     repeated_title,

@@ -2,11 +2,12 @@
 
 ## What it does
 Reports a gate (or a review that is its own gate) without a FAIL route, and one whose FAIL route leads to the end, to
-the review itself, or to where the review is never reached again.
+the review itself, or to where the review is never reached again; and one behind whose FAIL a path leads to the end past
+the reviewers. Such a path may go through a Person, who then knows of the findings, or end by FAIL: the run has failed.
 
 ## Why it is bad
-The third pillar of a review loop is missing: what the review found is not mended and verified again. Without a FAIL
-route a failed review stops the run.
+The third pillar of a review loop is missing: what the review found is not fixed and verified again. Without a FAIL
+route a failed review stops the run. An agent in a hurry takes the way past the review, and the run ends as failed.
 
 ## Example
 ```python
@@ -43,7 +44,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skills.lib.workflow.types import Outcome
+from skills.lib.workflow.types import Outcome, Person
 from skills.lib.workflow.validation import review, walks
 from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.graph import GraphView
@@ -65,20 +66,20 @@ def check(graph: GraphView) -> Iterator[Finding]:
     for at, checkpoint in sorted(stops):
         if at not in graph.reachable:
             continue
-        problem = _problem(graph, at, reviewers.get(checkpoint) or {at}) if graph.steps[at].next else None
+        problem = _problem(graph, at, checkpoint, reviewers.get(checkpoint) or {at}) if graph.steps[at].next else None
         if problem:
             yield graph.finding(
                 RULE,
                 SEVERITY,
                 f"{graph.name(at)} decides on the review of {checkpoint}: {problem}",
-                why="what the review found is not mended and verified again",
+                why="what the review found is not fixed and verified again",
                 do="lead FAIL to the step that does the work, from which the review is reached again",
                 step=at,
                 outcome=Outcome.FAIL,
             )
 
 
-def _problem(graph: GraphView, at: int, reviewers: set[int]) -> str | None:
+def _problem(graph: GraphView, at: int, checkpoint: str, reviewers: set[int]) -> str | None:
     step = graph.steps[at]
     key = Outcome.FAIL if Outcome.FAIL in step.next else Outcome.DEFAULT
     target = next((target for outcome, target in graph.routes[at] if outcome is key), None)
@@ -90,7 +91,23 @@ def _problem(graph: GraphView, at: int, reviewers: set[int]) -> str | None:
     if target == END:
         return f"{way} ends the run although the review failed"
     if target in reviewers:
-        return f"{way} reviews again what nobody has mended"
+        return f"{way} reviews again what nobody has fixed"
     if walks.search(graph, target, lambda node: node in reviewers) is None:
         return f"{way} leads where the review is never reached again"
-    return None
+    stops = review.deciding(graph, checkpoint)
+    past = _past(graph, target, reviewers, {(stop, Outcome.OK) for stop in stops})
+    return f"{way} leads to work from which a path ends the run past the review: {past}" if past else None
+
+
+def _past(graph: GraphView, target: int, reviewers: set[int], shut: set[tuple[int, Outcome]]) -> str:
+    """A walk from the work to the end without a review, without a Person, and not by FAIL; empty if there is none.
+
+    ``shut`` are the ways through the checkpoint's gates, which open on no verdict but a new one.
+    """
+    people = {at for at, step in graph.distinct if isinstance(step.handler, Person)}
+    if target in people:
+        return ""
+    failing = {(at, Outcome.FAIL) for at, ways in enumerate(graph.routes) if (Outcome.FAIL, END) in ways}
+    skip = failing | shut | set(graph.never_taken)
+    hops = walks.search(graph, target, lambda node: node == END, avoid=reviewers | people, skip=skip)
+    return walks.printed(graph, hops or ())

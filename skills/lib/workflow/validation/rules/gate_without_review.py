@@ -74,6 +74,10 @@ def check(graph: GraphView) -> Iterator[Finding]:
                 why = (
                     "the gate reads the verdict of the review before: it passes what changed since, or fails it unseen"
                 )
+            elif (spent := _spent(graph, at, review.deciding(graph, checkpoint), without)) is not None:
+                what = f"a path leads from the Gate {graph.name(spent)} to {graph.name(at)} without a review between"
+                what += _way(graph, spent, at, review.judging_hops(graph, by) | _but_ok(graph, spent))
+                why = "a verdict serves one gate: the second refuses every command, and the run cannot go on"
             else:
                 continue
             skipped = without & (by or set())
@@ -99,6 +103,20 @@ def _leads_ahead(
         or (outcome is not Outcome.OK and walks.search(graph, target, lambda node: node in by) is None)
     }
     return ahead if len(ahead) < len(graph.routes[at]) else None
+
+
+def _spent(graph: GraphView, at: int, gates: Collection[int], without: Collection[int]) -> int | None:
+    """Another gate of the checkpoint whose OK leads to this one without a review, so that its verdict is used up."""
+    for other in sorted(gates):
+        if other == at or other not in graph.reachable:
+            continue
+        if any(outcome is Outcome.OK and target in without for outcome, target in graph.routes[other]):
+            return other
+    return None
+
+
+def _but_ok(graph: GraphView, at: int) -> set[tuple[int, Outcome]]:
+    return {(at, outcome) for outcome, _ in graph.routes[at] if outcome is not Outcome.OK}
 
 
 def _way(graph: GraphView, origin: int, gate: int, skip: Collection[tuple[int, Outcome]]) -> str:

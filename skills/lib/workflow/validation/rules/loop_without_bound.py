@@ -1,8 +1,9 @@
 """Nothing ends a loop but the agent's own judgement.
 
 ## What it does
-Reports a cycle on which no ITERATE is bounded by `max_iterations`, and no Gate or Person stands: each of these ends
-the loop or hands the decision to somebody. `max_iterations` bounds the ITERATE of the one step that has it.
+Reports a cycle on which no ITERATE or FAIL is bounded by `max_iterations`, and no Gate or Person stands: each of these
+ends the loop or hands the decision to somebody. `max_iterations` bounds the ITERATE and the FAIL of the one step that
+has it; at the limit a FAIL takes the route of `at_limit`, or a person is asked.
 
 ## Why it is bad
 An agent that is never satisfied, or one that cannot do the task, goes round until its budget is spent.
@@ -65,18 +66,18 @@ def check(graph: GraphView) -> Iterator[Finding]:
         for part in sorted(nx.strongly_connected_components(free), key=min):
             if len(part) == 1 and not free.has_edge(*(next(iter(part)),) * 2):
                 continue
-            cycle = walks.cycle(graph, part, skip=bounded)
+            cycle = walks.cycle(graph, part, skip=bounded, first=_first(graph, part))
             limited = [node for node in part if graph.steps[node].max_iterations]
             what = f"nothing bounds the loop {walks.printed(graph, cycle)}"
             if limited:
-                what += f": max_iterations of {walks.listed(graph, limited)} bounds its ITERATE only"
+                what += f": max_iterations of {walks.listed(graph, limited)} bounds its ITERATE and its FAIL only"
             yield graph.finding(
                 RULE,
                 SEVERITY,
                 what,
                 why="an agent that is never satisfied goes round until its budget is spent",
-                do="set max_iterations on the step that gives ITERATE, or put a Gate or a Person on the loop",
-                step=min(part),
+                do="set max_iterations on the step that gives ITERATE or FAIL, or put a Gate or a Person on the loop",
+                step=_first(graph, part),
             )
 
 
@@ -87,6 +88,13 @@ def _bounded(graph: GraphView, members: set[int]) -> set[tuple[int, Outcome]]:
         step = graph.steps[node]
         if isinstance(step.handler, (Gate, Person)) or review.is_gate(step):
             bounded.update((node, outcome) for outcome in step.next)
-        elif outcomes.is_limited(step):
-            bounded.add((node, Outcome.ITERATE))
+        elif step.max_iterations is not None:
+            bounded.add((node, Outcome.FAIL))
+            if outcomes.is_limited(step):
+                bounded.add((node, Outcome.ITERATE))
     return bounded
+
+
+def _first(graph: GraphView, members: set[int]) -> int:
+    """The step of a loop that a run comes to first, whatever the order in the file."""
+    return min(members, key=lambda node: (graph.hops_from_start.get(node, len(graph.steps)), node))

@@ -1,8 +1,8 @@
 """The routes out of a loop are never taken.
 
 ## What it does
-Reports a loop whose only routes out belong to outcomes that the steps never give: on paper it can be left, in truth
-it cannot.
+Reports a loop whose only routes out belong to outcomes that the steps never give, or to the FAIL of a gate: on paper it
+can be left, in truth a run whose work is good cannot leave it.
 
 ## Why it is bad
 A run that comes there goes round for ever, although a diagram shows a way out.
@@ -38,10 +38,11 @@ WORKFLOW = Workflow(
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 import networkx as nx
 
+from skills.lib.workflow.types import Outcome
 from skills.lib.workflow.validation import walks
 from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.graph import GraphView
@@ -52,15 +53,15 @@ SEVERITY: Severity = "error"
 
 def check(graph: GraphView) -> Iterator[Finding]:
     """Yield one finding per loop that only routes which are never taken would leave."""
-    dead = graph.never_taken
+    dead = _dead(graph)
     if not dead:
         return
     for members in graph.open_loops:
         if not any((node, outcome) in dead for node, outcome, _ in graph.hops(members)):
             continue
-        for closed in _closed(graph, members):
+        for closed in _closed(graph, members, dead):
             exits = [hop for hop in graph.hops(closed) if hop[2] not in closed]
-            shown = "; ".join(f"{walks.printed(graph, [hop])} is never taken: {dead[hop[:2]]}" for hop in exits)
+            shown = "; ".join(f"{walks.printed(graph, [hop])} {dead[hop[:2]]}" for hop in exits)
             yield graph.finding(
                 RULE,
                 SEVERITY,
@@ -71,9 +72,17 @@ def check(graph: GraphView) -> Iterator[Finding]:
             )
 
 
-def _closed(graph: GraphView, members: set[int]) -> Iterator[set[int]]:
-    """The loops among ``members`` that nothing leaves once the routes that are never taken are gone."""
-    dead = graph.never_taken
+def _dead(graph: GraphView) -> dict[tuple[int, Outcome], str]:
+    """The hops that are no way out, each with the reason in words."""
+    found = {hop: f"is never taken: {why}" for hop, why in graph.never_taken.items()}
+    for at, step in graph.distinct:
+        if step.handler is not None and step.gate:
+            found[at, Outcome.FAIL] = "takes a review that fails"
+    return found
+
+
+def _closed(graph: GraphView, members: set[int], dead: Collection[tuple[int, Outcome]]) -> Iterator[set[int]]:
+    """The loops among ``members`` that nothing leaves once the hops that are no way out are gone."""
     live: dict[int, set[int]] = {node: set() for node in members}
     for node, outcome, target in graph.hops(members):
         if (node, outcome) not in dead:

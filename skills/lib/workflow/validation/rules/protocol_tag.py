@@ -34,8 +34,8 @@ RULE = "protocol-tag"
 SEVERITY: Severity = "warning"
 # Those of the grammar (formatters/lockstep.rng) in capitals: one in small letters may as well be a name to fill in.
 TAGS = frozenset(
-    "ANSWER ASKED CONTEXT DISPATCH DO FORBIDDEN INVOKE_AFTER NEXT NOTICE ORCHESTRATOR QUESTION RECORD RESULT SHOW"
-    " STANDS STATE VALID WHY".split()
+    "ANSWER ASKED CONTEXT DISPATCH DO FORBIDDEN INVOKE_AFTER NEXT NOTICE NOT_DONE ORCHESTRATOR QUESTION RECORD RESULT"
+    " SHOW STANDS STATE VALID WHY".split()
 )
 _TAG = re.compile(rf"</?(?:{'|'.join(sorted(TAGS))})\b[^<>]*>")
 

@@ -41,6 +41,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from skills.lib.workflow.types import Outcome
 from skills.lib.workflow.validation import review, walks
 from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.graph import GraphView
@@ -68,9 +69,11 @@ def check(graph: GraphView) -> Iterator[Finding]:
             )
             continue
         stops = gates.get(checkpoint, set())
-        if stops and walks.search(graph, at, lambda node: node == END, avoid=stops) is None:
+        # A review that is skipped found nothing that a gate would have to hear.
+        skip = {(at, Outcome.SKIP)} if (at, Outcome.SKIP) not in review.judging_hops(graph, {at}) else set()
+        if stops and walks.search(graph, at, lambda node: node == END, avoid=stops, skip=skip) is None:
             continue
-        way = graph.example(at, lambda node: node == END, avoid=stops)
+        way = graph.example(at, lambda node: node == END, avoid=stops, skip=skip)
         what = f"the review of {checkpoint} at {graph.name(at)} is followed by no Gate"
         if stops:
             what = f"a path leads from the review of {checkpoint} at {graph.name(at)} past its Gate"

@@ -1,8 +1,8 @@
 """A reviewer's script may end without review items.
 
 ## What it does
-Reports a workflow whose script a reviewer's Dispatch names, where a path leads to its end without a required
-`Field("items", "items")`, and one whose `items` are of another type or a parameter of leaving a step.
+Reports a workflow whose script a reviewer's Dispatch names, where a path leads to its end without a required Field of
+type `answers` or `Field("items", "items")`, and one whose `items` are of another type or a parameter of leaving a step.
 
 ## Why it is bad
 The verdict is read from these items. A reviewer without them has not reviewed: its checkpoint fails, and what it found
@@ -31,7 +31,11 @@ WORKFLOW = Workflow(
 )
 
 # judge_workflow.py
-WORKFLOW = Workflow("judge", StepDef("tell", "Tell", next={Outcome.OK: None}, requires=[Field("items", "items")]))
+WORKFLOW = Workflow(
+    "judge",
+    StepDef("split", "Split off", next={Outcome.OK: "tell"}, requires=[Field("statements", "statements")]),
+    StepDef("tell", "Tell", next={Outcome.OK: None}, requires=[Field("answers", "answers")]),
+)
 ```
 """
 
@@ -68,7 +72,7 @@ def check(tree: TreeView) -> Iterator[Finding]:
                     SEVERITY,
                     f"{child.workflow.name} reviews for {by}, and {problem}",
                     why="the verdict is read from review items alone: without them it fails, and nobody learns why",
-                    do='record Field("items", "items") at a step that every path to the end passes',
+                    do='record Field("answers", "answers") at a step that every path to the end passes',
                     step=at,
                 )
 
@@ -78,6 +82,9 @@ def _problems(graph: GraphView) -> Iterator[tuple[int, str]]:
     recording = set()
     for at, step in graph.distinct:
         item = _items(step)
+        if any(isinstance(spec, Field) and spec.type == "answers" and spec.required for spec in step.requires):
+            recording.add(at)
+            continue
         if item and item.type != "items":
             yield at, f"its Field items at {step.id} is of type {item.type}"
         elif "items" in graph.flow.step_params.get(step.id, ()):
@@ -88,12 +95,14 @@ def _problems(graph: GraphView) -> Iterator[tuple[int, str]]:
         elif not item or not item.required:
             continue
         recording.add(at)
-    if graph.start == END or graph.start in recording:
-        return
-    way = walks.search(graph, graph.start, lambda node: node == END, avoid=recording)
-    if way:
-        walk = walks.printed(graph, way)
-        yield way[-1][0], f"a path leads to its end without a required Field of type items that is called items: {walk}"
+    for start in graph.starts:
+        if start == END or start in recording:
+            continue
+        way = walks.search(graph, start, lambda node: node == END, avoid=recording)
+        if way:
+            walk = walks.printed(graph, way)
+            yield way[-1][0], f"a path leads to its end without a required Field of type answers, or items: {walk}"
+            return
 
 
 def _items(step: StepDef) -> Field | None:

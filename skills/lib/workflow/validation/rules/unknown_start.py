@@ -1,10 +1,10 @@
 """A workflow starts at a step that it does not have.
 
 ## What it does
-Reports a `start` that names no step, or nothing.
+Reports a `start` that names no step, or nothing; and a `reverify` that names no step.
 
 ## Why it is bad
-No run can be opened.
+No run can be opened: none at all, or none that verifies the items of a review again.
 
 ## Example
 ```python
@@ -40,7 +40,17 @@ SEVERITY: Severity = "error"
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
-    """Yield one finding where the start is no step."""
+    """Yield one finding if the start is no step, and one if the start of a re-verification is none."""
+    again = graph.workflow.reverify
+    if again and again not in graph.index:
+        near = graph.nearest.to(str(again))
+        yield graph.finding(
+            RULE,
+            SEVERITY,
+            f"reverify is {again!r}, and there is no such step{did_you_mean(near)}",
+            why="no reviewer that verifies items again can begin",
+            do=f"set reverify to {near or 'the id of the step that answers them'}, or leave it out",
+        )
     start = graph.workflow.start
     if not graph.steps or start in graph.index:
         return

@@ -1,0 +1,245 @@
+"""What a reviewer splits off and answers, and the items of the review that follow from both: nothing is typed twice."""
+
+from __future__ import annotations
+
+from skills.lib.workflow import quality
+from skills.lib.workflow.core import Workflow
+from skills.lib.workflow.decision import Refused
+from skills.lib.workflow.requirements import Field
+from skills.lib.workflow.state import Run
+from skills.lib.workflow.types import ItemStatus, Severity, is_word
+from skills.lib.workflow.values import ANSWER_SHAPE
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from skills.lib.workflow.engine import Proof
+
+    Item = dict[str, Any]
+
+NONE = "none:"
+_PARTS = ("id", "status", "place", "severity", "finding")
+# How many faults are told at once.
+_FAULTS = 6
+
+
+def read_statements(value: Any) -> list[str] | str:
+    """Check statements, each "scope | statement", or the text "none: reason"; ValueError says what is wrong."""
+    given = [value] if isinstance(value, str) else value
+    if not isinstance(given, list) or not all(isinstance(entry, str) for entry in given):
+        raise ValueError('give a JSON array of texts, each "scope | statement", or the text "none: reason"')
+    if len(given) == 1 and given[0].strip().lower().startswith(NONE):
+        reason = given[0].strip()[len(NONE) :].strip()
+        if not is_reason(reason):
+            raise ValueError('"none:" takes a reason of more than a word: what was looked at, and why nothing follows')
+        return f"{NONE} {reason}"
+    if not given:
+        raise ValueError('no statement is no review; give "none: reason" if nothing here can be stated')
+    for at, entry in enumerate(given, 1):
+        scope, bar, statement = (part.strip() for part in entry.partition("|"))
+        if not bar or not scope or not is_reason(statement):
+            raise ValueError(
+                f'statement {at}, {entry[:60]!r}: write "scope | statement", a sentence that can be checked'
+            )
+    return [" | ".join(part.strip() for part in entry.split("|", 1)) for entry in given]
+
+
+def is_reason(text: str) -> bool:
+    """True if a text has more than one word."""
+    return len(text.split()) > 1
+
+
+def numbered(workflow: Workflow, run: Run, step_id: str, name: str, statements: list[str] | str) -> list[str] | str:
+    """The statements with ids that no other statement of the run has: "S1 | scope | statement"."""
+    if isinstance(statements, str):
+        return statements
+    taken = [
+        int(entry.partition(" | ")[0][1:])
+        for where, field, entries in _recorded(workflow, run)
+        if (where, field) != (step_id, name)
+        for entry in entries
+    ]
+    taken += [
+        int(item["id"][1:]) for item in run.spec.get("items", ()) if item["id"][:1] == "S" and item["id"][1:].isdigit()
+    ]
+    first = max(taken, default=0) + 1
+    return [f"S{at} | {entry}" for at, entry in enumerate(statements, first)]
+
+
+def _recorded(workflow: Workflow, run: Run) -> list[tuple[str, str, list[str]]]:
+    found = []
+    for step in workflow.steps:
+        for spec in step.requires:
+            if isinstance(spec, Field) and spec.type == "statements":
+                value = run.state.get(step.id, {}).get(spec.name)
+                if isinstance(value, list):
+                    found.append((step.id, spec.name, value))
+    return found
+
+
+def read_answers(value: Any) -> list[dict[str, Any]]:
+    """Check and normalise answers as far as each can be judged alone; ValueError says which is wrong and how."""
+    if not isinstance(value, list) or not value:
+        raise ValueError(f"give a JSON array of at least one answer, each {ANSWER_SHAPE}")
+    answers, faults = [], []
+    for at, entry in enumerate(value, 1):
+        answer, wrong = _read_answer(entry)
+        answers.append(answer)
+        name = f"answer {at} ({answer['id']})" if answer.get("id") else f"answer {at}"
+        faults += [f"{name}: {fault}" for fault in wrong]
+    if faults:
+        more = f" (and {len(faults) - _FAULTS} more)" if len(faults) > _FAULTS else ""
+        raise ValueError(f"{'; '.join(faults[:_FAULTS])}{more}. An answer is {ANSWER_SHAPE}")
+    return answers
+
+
+def _read_answer(entry: Any) -> tuple[dict[str, Any], list[str]]:
+    if not isinstance(entry, dict):
+        return {}, [f"{entry!r:.60} is not an object"]
+    unknown = sorted(map(str, set(entry) - set(_PARTS)))
+    faults = [f"{', '.join(unknown)} is not part of it"] if unknown else []
+    answer: dict[str, Any] = {}
+    for name in _PARTS:
+        given = entry.get(name, "")
+        if name == "place" and isinstance(given, dict) and given:
+            if not all(isinstance(text, str) and text.strip() for text in given.values()):
+                faults.append("each target under place has its place as a text")
+            answer[name] = {str(target).strip(): str(text).strip() for target, text in given.items()}
+        elif isinstance(given, str):
+            answer[name] = given.strip()
+        else:
+            faults.append(f"{name} is not a text")
+            answer[name] = ""
+    if faults:
+        return answer, faults
+    if not answer["id"]:
+        faults.append("id is missing; say which statement, check or item it answers")
+    if not is_word(ItemStatus, answer["status"]):
+        faults.append(f"status {answer['status']!r:.40} is not one of PASS, FAIL, TODO")
+    if answer["severity"] and not is_word(Severity, answer["severity"]):
+        faults.append(f"severity {answer['severity']!r:.40} is not one of MUST, SHOULD, COULD")
+    if answer["status"] != ItemStatus.PASS and not answer["finding"]:
+        faults.append("finding is empty; say what is wrong, or what is still to do")
+    if answer["status"] != ItemStatus.TODO and not answer["place"]:
+        faults.append("place is empty; say where you looked, as path:line")
+    return answer, faults
+
+
+def to_answer(workflow: Workflow, run: Run) -> dict[str, Item]:
+    """What the reviewer is to judge, by id: items to verify again, checks, and the statements that were split off."""
+    known: dict[str, Item] = {item["id"]: dict(item) for item in run.spec.get("items", ())}
+    for check in run.spec.get("checks", ()):
+        known[check["id"]] = dict(check)
+    for _, _, entries in _recorded(workflow, run):
+        for entry in entries:
+            name, scope, statement = entry.split(" | ", 2)
+            known[name] = {"id": name, "scope": scope, "check": statement}
+    return known
+
+
+def items(workflow: Workflow, run: Run, answers: Sequence[Mapping[str, Any]], proof: Proof) -> list[Item]:
+    """The items of the review: each thing to judge with its answer, then the commands that judged for themselves.
+
+    Refused if an answer is to nothing that was asked, if one is missing, or if a place cannot be opened.
+    """
+    known = to_answer(workflow, run)
+    commands = judged(run)
+    asked = {name: stub for name, stub in known.items() if name not in {item["id"] for item in commands}}
+    found: dict[str, Item] = {}
+    faults: list[str] = []
+    for answer in answers:
+        for name, place in _meant(answer, asked, faults):
+            if name in found:
+                faults.append(f"{name} is answered twice")
+                continue
+            found[name] = _item(asked[name], answer, place, run, proof, faults)
+    left = [name for name in asked if name not in found]
+    if left:
+        shown = ", ".join(left[:20]) + (f" and {len(left) - 20} more" if len(left) > 20 else "")
+        faults.append(f"no answer to {shown}; what you could not look at is TODO, with the reason")
+    if not faults and not found and not commands:
+        faults.append("there is nothing to answer: no statement was split off, and a review without items is no review")
+    if faults:
+        more = f" (and {len(faults) - _FAULTS} more)" if len(faults) > _FAULTS else ""
+        raise Refused("other-items", f"{'; '.join(faults[:_FAULTS])}{more}.", tuple(left[:20]))
+    return [*(found[name] for name in asked), *commands]
+
+
+def _meant(answer: Mapping[str, Any], asked: Mapping[str, Item], faults: list[str]) -> list[tuple[str, str]]:
+    """What an answer is to, each with its place: one thing by its id, or a check's targets by the check's kind."""
+    name, place = answer["id"], answer["place"]
+    of_kind = {stub["scope"]: key for key, stub in asked.items() if stub.get("kind") == name}
+    if name in asked and isinstance(place, str):
+        return [(name, place)]
+    if not of_kind and name not in asked:
+        near = _nearest(name, asked)
+        faults.append(f"{name!r:.40} is nothing that was asked" + (f"; did you mean {near}?" if near else ""))
+        return []
+    if isinstance(place, str) and len(of_kind) == 1:
+        return [(next(iter(of_kind.values())), place)]
+    if isinstance(place, str) and answer["status"] == ItemStatus.TODO:
+        return [(key, place) for key in of_kind.values()]
+    if isinstance(place, str) or not of_kind:
+        targets = ", ".join(of_kind) if of_kind else ""
+        form = f"{{target: place}}, with the targets {targets:.300}" if targets else "a text"
+        faults.append(f"{name}: place is {form}")
+        return []
+    found = []
+    for target, text in place.items():
+        if target in of_kind:
+            found.append((of_kind[target], text))
+        else:
+            faults.append(f"{name} has no target {target!r:.40}; its targets are {', '.join(of_kind):.300}")
+    return found
+
+
+def _item(
+    stub: Mapping[str, Any], answer: Mapping[str, Any], place: str, run: Run, proof: Proof, faults: list[str]
+) -> Item:
+    """One thing to judge with its answer; what is wrong with it goes into ``faults``."""
+    name, status, given = stub["id"], answer["status"], answer["severity"]
+    severity = stub.get("severity") or given or (Severity.MUST if status == ItemStatus.PASS else "")
+    if not severity:
+        faults.append(f"{name}: severity is missing, one of MUST, SHOULD, COULD")
+    if stub.get("severity") and given and given != severity:
+        faults.append(f"{name}: its severity is {severity}, not {given}")
+    item = {name: stub[name] for name in ("id", "scope", "check", "kind") if name in stub}
+    item.update(severity=severity, status=status, finding=answer["finding"], place=place)
+    if status == ItemStatus.PASS and name in run.spec.get("failed", ()) and not is_reason(answer["finding"]):
+        faults.append(f"{name} was a finding before: say in finding what is there now that settles it")
+    if place:
+        faults += located(item, run, proof)
+    return item
+
+
+def located(item: Item, run: Run, proof: Proof) -> list[str]:
+    """Put the file that an item's place names, and its content, into the item; what is wrong with the place."""
+    covers = run.spec.get("covers")
+    seen = proof.look(item["place"], run.spec.get("bases", ()))
+    if seen["file"] and (seen["content"] or covers):
+        item["file"], item["content"] = seen["file"], seen["content"]
+    if not covers or not seen["why"]:
+        return []
+    # What is missing is found wrong at the place that lacks it.
+    absent = item["status"] == ItemStatus.FAIL and seen["file"] and not seen["content"]
+    return [] if absent else [f"{item['id']}: {seen['why']}; a place is path:line"]
+
+
+def judged(run: Run) -> list[Item]:
+    """The items that commands judged by how they ended, in the order of the steps."""
+    return [item for state in run.state.values() for item in state.get("judged", ())]
+
+
+def has_something_that_blocks(items: Sequence[Mapping[str, Any]]) -> bool:
+    """True if an item is severe enough to stop anything."""
+    return any(item["severity"] in quality.blocking_severities(1) for item in items)
+
+
+def _nearest(name: str, known: Mapping[str, Item]) -> str:
+    from difflib import get_close_matches
+
+    names = [*known, *(stub["kind"] for stub in known.values() if "kind" in stub)]
+    folded = {name.lower(): name for name in names}
+    return next((folded[near] for near in get_close_matches(name.lower(), folded, 1)), "")

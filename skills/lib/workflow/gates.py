@@ -1,0 +1,152 @@
+"""What a gate does with its checkpoint's verdict, and what must be settled before a run goes on to a review or ends."""
+
+from __future__ import annotations
+
+from skills.lib.workflow import verdicts
+from skills.lib.workflow.core import StepDef, Workflow
+from skills.lib.workflow.decision import Move, Refused
+from skills.lib.workflow.engine import go
+from skills.lib.workflow.state import Request, Run
+from skills.lib.workflow.types import Gate, Outcome, Person, QRStatus
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from typing import Any
+
+    from skills.lib.workflow.engine import Proof
+
+# How many changed files are named in the record.
+NAMED = 20
+
+
+def verdict(run: Run, gate: Gate) -> Outcome:
+    """OK or FAIL as the ledger has it; refused if there is no verdict, or it has let the run through once already."""
+    review = run.reviews.get(gate.checkpoint)
+    if not review:
+        raise Refused("not-reviewed", f"Nobody has reviewed {gate.checkpoint} in this run.")
+    if review.get("passed"):
+        why = f"The verdict on {gate.checkpoint} let this run through a gate already: it serves once."
+        raise Refused("spent-verdict", why)
+    return Outcome.OK if review["status"] == QRStatus.PASS else Outcome.FAIL
+
+
+def decide(
+    workflow: Workflow,
+    run: Run,
+    step: StepDef,
+    request: Request,
+    outcome: Outcome,
+    state: dict[str, Any],
+    detail: dict[str, Any],
+    proof: Proof,
+) -> Move:
+    """Go on, or back to the work, or to where a verdict leads that fell with its files; at the bound ask a person."""
+    gate = step.gate
+    assert gate is not None
+    checkpoint = gate.checkpoint
+    detail = {**detail, "outcome": outcome}
+    if outcome is Outcome.OK:
+        files = verdicts.changed(run, checkpoint, proof)
+        if files:
+            return _fall(workflow, run, step, request, outcome, checkpoint, files, state, detail, proof)
+        run = verdicts.pass_on(run, checkpoint)
+    elif outcome is Outcome.FAIL:
+        if run.reviews[checkpoint]["iteration"] >= gate.bound:
+            from skills.lib.workflow import people
+
+            return people.ask_at_bound(run, step, gate, request, state, detail)
+        run = verdicts.send_back(run, checkpoint, (step.route(Outcome.FAIL) or (None,))[0])
+    return go(workflow, run, step, request, outcome, state, detail, proof)
+
+
+def before_leaving(
+    workflow: Workflow,
+    run: Run,
+    step: StepDef,
+    request: Request,
+    outcome: Outcome,
+    target: str | None,
+    state: dict[str, Any],
+    detail: dict[str, Any],
+    proof: Proof,
+) -> Run | Move:
+    """The run as it may go on to ``target``, or where it goes instead.
+
+    Before a review, its findings are answered. Before the end, no verdict has fallen with the files that it is about.
+    """
+    if target is None:
+        found = verdicts.first_fallen(run, proof) if outcome is not Outcome.FAIL else None
+        if found is None:
+            return run
+        return _fall(workflow, run, step, request, outcome, *found, state, detail, proof)
+    return answer_findings(workflow, run, step, request, (target,), state, {**detail, "outcome": outcome}, proof)
+
+
+def answer_findings(
+    workflow: Workflow,
+    run: Run,
+    step: StepDef,
+    request: Request,
+    targets: Iterable[str | None],
+    state: dict[str, Any],
+    detail: dict[str, Any],
+    proof: Proof,
+) -> Run | Move:
+    """The run with the findings answered of each review that one of the targets leads to, or the question about them.
+
+    A step that asks a person at once changes nothing, so what leads to it answers for the review behind it.
+    """
+    for checkpoint in _reviews_ahead(workflow, targets):
+        review = run.reviews.get(checkpoint)
+        if not review or not verdicts.failed(review) or review.get("settled"):
+            continue
+        from skills.lib.workflow import rework
+
+        settled, undecided = rework.settle(run, step, checkpoint, proof)
+        if undecided:
+            from skills.lib.workflow import people
+
+            return people.ask_about_disputes(run, step, request, checkpoint, undecided, state, detail)
+        run = settled
+    return run
+
+
+def _reviews_ahead(workflow: Workflow, targets: Iterable[str | None]) -> list[str]:
+    """The checkpoints whose reviewers come next, be it after questions to people."""
+    found: list[str] = []
+    queue = [target for target in targets if target is not None]
+    seen = set(queue)
+    while queue:
+        step = workflow.step(queue.pop())
+        if step.handler is not None and step.checkpoint and step.checkpoint not in found:
+            found.append(step.checkpoint)
+        if isinstance(step.handler, Person) and not step.asks_later:
+            ways = {target for target in step.next.values() if target is not None} - seen
+            seen |= ways
+            queue += ways
+    return found
+
+
+def _fall(
+    workflow: Workflow,
+    run: Run,
+    step: StepDef,
+    request: Request,
+    outcome: Outcome,
+    checkpoint: str,
+    files: list[str],
+    state: dict[str, Any],
+    detail: dict[str, Any],
+    proof: Proof,
+) -> Move:
+    """Go to where a fallen verdict leads; once it has fallen as often as its gate allows, a person decides."""
+    gate = verdicts.gate_of(workflow, checkpoint)
+    detail = {**detail, "outcome": outcome, "stale": {"checkpoint": checkpoint, "files": files[:NAMED]}}
+    returns = run.reviews[checkpoint].get("returns", 0)
+    if gate is None or gate.stale is None or returns >= gate.bound:
+        from skills.lib.workflow import people
+
+        return people.ask_about_change(run, step, request, checkpoint, files, state, detail)
+    fallen = verdicts.fall(run, checkpoint, files, gate.stale)
+    return go(workflow, fallen, step, request, outcome, state, detail, proof, to=(gate.stale,))

@@ -1,0 +1,168 @@
+"""What became of the findings that sent a run back: a change or a dispute answers each, before the next review.
+
+A finding counts as changed once the file of its place has another content than the reviewer saw. One that was settled
+elsewhere, and one without a file, is answered in the record ``fixes``: "id | changed | where" or "id | disputed | why".
+"""
+
+from __future__ import annotations
+
+from skills.lib.workflow import quality, verdicts
+from skills.lib.workflow.core import StepDef, Workflow
+from skills.lib.workflow.decision import Refused
+from skills.lib.workflow.requirements import Field
+from skills.lib.workflow.state import Run
+from skills.lib.workflow.types import ItemStatus
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+    from skills.lib.workflow.engine import Proof
+    from skills.lib.workflow.state import Request
+
+FIXES = "fixes"
+CHANGED, DISPUTED = "changed", "disputed"
+# After so many disputes of one finding a person decides on it.
+MOST_DISPUTES = 2
+HELP = (
+    'for each finding whose file you did not change: "id | changed | what settles it, a path if it is a file", or '
+    '"id | disputed | why the finding is wrong"'
+)
+
+
+def open_findings(run: Run) -> dict[str, list[Mapping[str, Any]]]:
+    """The findings that are to be answered, by checkpoint; what nobody could look at is not."""
+    found = {}
+    for checkpoint, review in run.reviews.items():
+        if verdicts.failed(review):
+            blocking = [item for item in quality.blocking_now(review) if item["status"] != ItemStatus.TODO]
+            if blocking:
+                found[checkpoint] = blocking
+    return found
+
+
+def asks(workflow: Workflow, run: Run, step: StepDef) -> list[Mapping[str, Any]]:
+    """The findings without an answer that a step may answer: it was sent back to, or leads to the next review."""
+    if not run.reviews:
+        return []
+    found: list[Mapping[str, Any]] = []
+    for checkpoint, items in open_findings(run).items():
+        review = run.reviews[checkpoint]
+        if review.get("settled"):
+            continue
+        leads = {one.id for one in verdicts.reviewers(workflow, checkpoint)} & set(step.next.values())
+        if leads or review.get("sent_back_to") == step.id:
+            found += [item for item in items if item["id"] not in review.get("fixes", {})]
+    return found
+
+
+def must_be_answered(items: list[Mapping[str, Any]]) -> bool:
+    """True if a finding names no file, so that only the record can answer it."""
+    return any(not item.get("file") for item in items)
+
+
+def read(run: Run, step: StepDef, request: Request) -> Run:
+    """The run with the findings that the request answers; refused if it answers none that is open."""
+    given = request.records.get(FIXES)
+    if given is None or any(isinstance(spec, Field) and spec.name == FIXES for spec in step.requires):
+        return run
+    entries = _entries(given)
+    known: dict[str, list[str]] = {}
+    for checkpoint, items in open_findings(run).items():
+        for item in items:
+            known.setdefault(item["id"], []).append(checkpoint)
+    if not known:
+        raise Refused("unknown-field", f"No finding is open, so step {step.id} records no fixes.")
+    reviews = dict(run.reviews)
+    for entry in entries:
+        name, how, why = (*(part.strip() for part in entry.split("|", 2)), "", "")[:3]
+        if name not in known:
+            raise Refused("bad-value", f"fixes: {name!r:.60} is no finding that is open.", tuple(known))
+        if how not in (CHANGED, DISPUTED) or (how == DISPUTED and len(why.split()) < 2) or not why:
+            form = f'write "{name} | changed | path that settles it" or "{name} | disputed | why it is wrong"'
+            raise Refused("bad-value", f"fixes, {entry[:80]!r}: {form}.", (CHANGED, DISPUTED))
+        for checkpoint in known[name]:
+            review = reviews[checkpoint]
+            if how == DISPUTED and name in review.get("upheld", ()):
+                raise Refused("bad-value", f"fixes: a person decided that {name} is right; fix it.", (CHANGED,))
+            reviews[checkpoint] = {**review, "fixes": {**review.get("fixes", {}), name: {"how": how, "why": why}}}
+    return run.changed(reviews=reviews)
+
+
+def _entries(given: Any) -> list[str]:
+    from skills.lib.workflow import values
+
+    try:
+        entries: list[str] = values.read(Field(FIXES, "list"), given)
+    except ValueError as error:
+        raise Refused("bad-value", f"{error}.") from None
+    return entries
+
+
+def settle(run: Run, step: StepDef, checkpoint: str, proof: Proof) -> tuple[Run, list[str]]:
+    """The run with the answers to its findings settled, and the ids on which a person is to decide.
+
+    Refused while a finding has no answer. ``moved`` in the review then says whether the work changed.
+    """
+    review = run.reviews.get(checkpoint)
+    items = open_findings(run).get(checkpoint, []) if review else []
+    if not review or not items:
+        return run, []
+    fixes, disputes = review.get("fixes", {}), dict(review.get("disputes", {}))
+    missing, moved, undecided = [], False, []
+    for item in items:
+        fix = fixes.get(item["id"], {})
+        if fix.get("how") == DISPUTED:
+            disputes[item["id"]] = disputes.get(item["id"], 0) + 1
+            if disputes[item["id"]] >= MOST_DISPUTES:
+                undecided.append(item["id"])
+        elif _is_changed(item, fix, review, proof):
+            moved = True
+        else:
+            missing.append(item)
+    if missing:
+        raise Refused("unanswered-finding", _what_is_missing(step, missing), tuple(item["id"] for item in missing))
+    after = {**review, "disputes": disputes, "moved": moved, "settled": True}
+    return run.changed(reviews={**run.reviews, checkpoint: after}), undecided
+
+
+def _is_changed(item: Mapping[str, Any], fix: Mapping[str, Any], review: Mapping[str, Any], proof: Proof) -> bool:
+    if item.get("file") and proof.look(item["file"])["content"] != item["content"]:
+        return True
+    if fix.get("how") != CHANGED:
+        return False
+    seen = proof.look(fix["why"])
+    if not seen["content"]:
+        return not item.get("file")  # a change of what is no file is taken as it is told
+    if seen["file"] == item.get("file"):
+        return False
+    known = (proof.known(review["content"]) if review.get("content") else None) or {}
+    return bool(known.get(seen["file"]) != seen["content"])
+
+
+def _what_is_missing(step: StepDef, items: list[Mapping[str, Any]]) -> str:
+    told = []
+    for item in items[:6]:
+        place = f"{item['file']} is as the reviewer saw it" if item.get("file") else "it names no file"
+        told.append(f"{item['id']} ({place})")
+    more = f" and {len(items) - 6} more" if len(items) > 6 else ""
+    return (
+        f"{step.id} leads to the next review, and nothing answers {', '.join(told)}{more}. Fix it; or record fixes: "
+        '"id | changed | path that settles it", or "id | disputed | why the finding is wrong".'
+    )
+
+
+def upheld(run: Run, checkpoint: str, ids: list[str]) -> Run:
+    """The run with these findings upheld by a person: a dispute answers them no more."""
+    review = run.reviews[checkpoint]
+    fixes = {name: fix for name, fix in review.get("fixes", {}).items() if name not in ids}
+    after = {**review, "fixes": fixes, "upheld": [*review.get("upheld", ()), *ids], "settled": False}
+    return run.changed(reviews={**run.reviews, checkpoint: after})
+
+
+def accepted(run: Run, checkpoint: str, ids: list[str], reason: str) -> Run:
+    """The run with these findings accepted by a person: they block no more, and no reviewer gets them again."""
+    review = run.reviews[checkpoint]
+    items = [{**item, "accepted": reason} if item["id"] in ids else item for item in review["items"]]
+    return run.changed(reviews={**run.reviews, checkpoint: {**review, "items": items}})

@@ -1,0 +1,151 @@
+"""Whether a checkpoint's verdict holds: it serves one gate, and it falls with the files that it is about.
+
+A review's record has ``status``, and ``passed`` once a gate let it through: the verdict is then spent. ``content`` is
+the digest of the files that it covers, as they were handed to the reviewers.
+"""
+
+from __future__ import annotations
+
+from skills.lib.workflow.core import StepDef, Workflow
+from skills.lib.workflow.requirements import fill
+from skills.lib.workflow.state import Run
+from skills.lib.workflow.types import QRStatus
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
+
+    from skills.lib.workflow.engine import Proof
+    from skills.lib.workflow.types import Gate
+
+# A content that the ledger does not have any more: whatever was reviewed counts as changed.
+UNKNOWN = "(the record of what was reviewed is lost)"
+
+
+def failed(review: Mapping[str, Any] | None) -> bool:
+    """True if the last verdict is FAIL and no person accepted it."""
+    return review is not None and review["status"] == QRStatus.FAIL and not review.get("passed")
+
+
+def reviewers(workflow: Workflow, checkpoint: str) -> list[StepDef]:
+    """The steps that review a checkpoint."""
+    return [step for step in workflow.steps if step.handler is not None and step.checkpoint == checkpoint]
+
+
+def gates(workflow: Workflow) -> Iterator[tuple[StepDef, Gate]]:
+    """Every step that is a gate, with its gate."""
+    for step in workflow.steps:
+        gate = step.gate if step.handler is not None else None
+        if gate is not None:
+            yield step, gate
+
+
+def gate_of(workflow: Workflow, checkpoint: str) -> Gate | None:
+    """The gate of a checkpoint; one that says where a fallen verdict leads goes first."""
+    found = [gate for _, gate in gates(workflow) if gate.checkpoint == checkpoint]
+    return next((gate for gate in found if gate.stale), found[0] if found else None)
+
+
+def patterns(run: Run, step: StepDef) -> list[str]:
+    """What the review of a step covers in this run: its patterns with recorded values put in, a list by its entries."""
+    known = {**run.params, **run.recorded}
+    found: list[str] = []
+    for text in step.covers:
+        value = known.get(text[1:-1]) if text[:1] == "{" and text[-1:] == "}" else None
+        found += [str(entry) for entry in value] if isinstance(value, list) else [fill(text, known)]
+    return found
+
+
+def hand_over(run: Run, step: StepDef, proof: Proof) -> tuple[Run, dict[str, dict[str, str]]]:
+    """The run with the digest of the files that a review is handed, and the files by that digest."""
+    checkpoint = step.checkpoint
+    if not step.covers or checkpoint is None:
+        return run, {}
+    files = proof.contents(patterns(run, step))
+    digest = proof.digest(files)
+    return run.changed(handed={**run.handed, checkpoint: digest}), {digest: files}
+
+
+def differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
+    """The files that are not the same, were added or removed, in order."""
+    return sorted(path for path in {**before, **now} if before.get(path) != now.get(path))
+
+
+def changed(run: Run, checkpoint: str, proof: Proof) -> list[str]:
+    """The covered files that are not as they were handed to the review, or as a person last let them be."""
+    review = run.reviews[checkpoint]
+    digest = review.get("heard", {}).get("content") or review.get("content")
+    if not digest:
+        return []
+    now = proof.contents(review["covers"])
+    if proof.digest(now) == digest:
+        return []
+    seen = proof.known(digest)
+    return [UNKNOWN] if seen is None else differing(seen, now)
+
+
+def first_fallen(run: Run, proof: Proof) -> tuple[str, list[str]] | None:
+    """The first checkpoint whose passed verdict fell, with its files; None if each of them holds.
+
+    A later review that passed a file as it is now takes the verdict on it over.
+    """
+    for checkpoint, review in run.reviews.items():
+        # A FAIL that nobody let go fails the run, whatever its files.
+        left = [] if failed(review) and not review.get("heard") else changed(run, checkpoint, proof)
+        at = review.get("passed_at", run.turn)
+        for later in run.reviews.values() if left else ():
+            if later.get("content") and later.get("passed") and later["passed_at"] > at:
+                seen, now = proof.known(later["content"]) or {}, proof.contents(later["covers"])
+                taken = proof.covered(later["covers"], left)
+                left = [path for path in left if path not in taken or seen.get(path) != now.get(path)]
+        if left:
+            return checkpoint, left
+    return None
+
+
+def pass_on(run: Run, checkpoint: str, **fields: Any) -> Run:
+    """The run with its review marked as spent: the next of this checkpoint begins anew."""
+    review = {**run.reviews[checkpoint], "passed": True, "passed_at": run.turn, **fields}
+    return run.changed(reviews={**run.reviews, checkpoint: review})
+
+
+def send_back(run: Run, checkpoint: str, work: str | None) -> Run:
+    """The run with its review marked as the reason to be in the work step, which then shows its blocking findings."""
+    return run.changed(reviews={**run.reviews, checkpoint: {**run.reviews[checkpoint], "sent_back_to": work}})
+
+
+def fall(run: Run, checkpoint: str, files: Sequence[str], to: str) -> Run:
+    """The run with its verdict marked as fallen, and one more return counted."""
+    review = {**run.reviews[checkpoint], "passed": True, "changed": list(files[:20]), "sent_back_to": to}
+    review.setdefault("passed_at", run.turn)
+    review["returns"] = review.get("returns", 0) + 1
+    return run.changed(reviews={**run.reviews, checkpoint: review})
+
+
+def stands(
+    run: Run, checkpoint: str, decision: Mapping[str, Any], proof: Proof
+) -> tuple[Run, dict[str, dict[str, str]]]:
+    """The run whose verdict a person let stand for the files as they are now, and these files by their digest."""
+    now = proof.contents(run.reviews[checkpoint]["covers"])
+    digest = proof.digest(now)
+    review = {name: part for name, part in run.reviews[checkpoint].items() if name != "heard"}
+    run = run.changed(reviews={**run.reviews, checkpoint: review})
+    return pass_on(run, checkpoint, content=digest, accepted=decision), {digest: now}
+
+
+def since(run: Run, step: StepDef, proof: Proof) -> list[str]:
+    """The files of a review that were changed since another checkpoint passed them: its verdict takes theirs over."""
+    covered = set(proof.contents(patterns(run, step)))
+    found = []
+    for checkpoint, review in run.reviews.items():
+        if checkpoint != step.checkpoint and review.get("passed"):
+            found += [
+                f"{path} (since {checkpoint} passed)" for path in changed(run, checkpoint, proof) if path in covered
+            ]
+    return found
+
+
+def may_end_done(run: Run) -> bool:
+    """True if no last verdict is a FAIL, but for those that a person knew of when they let the run go on."""
+    return not any(failed(review) and not review.get("heard") for review in run.reviews.values())

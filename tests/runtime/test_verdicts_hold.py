@@ -1,0 +1,722 @@
+"""Gates that cannot be argued with: what opens one is the record, and what ends a run has passed them all."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skills.lib.testing.agent import Agent
+from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.calls import InProcess
+from skills.lib.workflow import seal
+from tests.fixtures.deviations import assert_refused
+from tests.fixtures.skill import install, source_of
+
+Skill = Callable[..., Agent]
+END = 'StepDef("last", "Last", "Stop.", {Outcome.OK: None})'
+WORK = 'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"})'
+COVERED = 'reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["src/**"])'
+LOOP = f'{WORK}, *review_loop("d", work="work", passed="last"), {END}'
+COVERING = f'{WORK}, *review_loop("d", work="work", passed="last", {COVERED}), {END}'
+
+
+@pytest.fixture
+def skill(tmp_path: Path, project: Path, request: pytest.FixtureRequest) -> Skill:
+    """An agent of a skill with these steps; with ``parts``, the scripts of its sub-agents by name."""
+
+    def make(steps: str, before: str = "", more: str = "", **parts: str) -> Agent:
+        name = "v" + "".join(char for char in request.node.name if char.isalnum())[:50].lower()
+        source = source_of(name, steps, more).replace("WORKFLOW = ", f"{before}\nWORKFLOW = ", 1)
+        entry = install(tmp_path, name, source)
+        for part, inside in parts.items():
+            unique = f"{name}{part}"
+            inner, _, params = inside.partition(" ## ")
+            for file in install(tmp_path / part, unique, source_of(unique, inner, params)).parent.glob("*.py"):
+                file.rename(entry.parent / file.name.replace(unique, part))
+        return Agent(entry, project)
+
+    return make
+
+
+@pytest.fixture
+def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Graphs are not validated: what the engine itself holds is seen."""
+    monkeypatch.setattr(seal, "demanded", False)
+
+
+@pytest.fixture
+def repository(project: Path) -> Path:
+    """The project as a git checkout with two source files."""
+    for name, text in (("src/a.py", "one\ntwo\nthree\n"), ("src/b.py", "one\n"), ("README.md", "read\n")):
+        (project / name).parent.mkdir(exist_ok=True)
+        (project / name).write_text(text, encoding="utf-8")
+    git(project, "init", "-q")
+    git(project, "add", "-A")
+    git(project, "-c", "user.name=n", "-c", "user.email=e@x", "commit", "-qm", "first")
+    return project
+
+
+def git(project: Path, *words: str) -> None:
+    subprocess.run(["git", *words], cwd=project, check=True, capture_output=True, timeout=60)
+
+
+def item(status: str = "PASS", severity: str = "MUST", name: str = "a", **more: str) -> dict[str, str]:
+    finding = "it holds now" if status == "PASS" else "it does not hold"
+    return {"id": name, "check": "it holds", "severity": severity, "status": status, "finding": finding, **more}
+
+
+def judge(agent: Agent, review: Block, *items: dict[str, str]) -> Block:
+    """Have the one reviewer of a step report these items; the gate's block."""
+    assert len(review.children) == 1, review.text
+    last = agent.follow(agent.run_command(review.children[0].command), items=list(items))
+    assert last.kind == "done", last.text
+    return agent.run_command(last.next)
+
+
+def answered(agent: Agent, *findings: str) -> dict[str, Any]:
+    return {"fixes": [f"{name} | changed | it was put right" for name in findings]}
+
+
+def record(agent: Agent, block: Block, **values: Any) -> Block:
+    """Leave the step with these values, whether or not its command names them."""
+    file = agent.project / f"record-{block.turn}.json"
+    file.write_text(json.dumps(values), encoding="utf-8")
+    words = block.next.split(" --record ")[0]
+    return agent.run_command(f"{words} --record-file {file}")
+
+
+def undone(block: Block) -> list[tuple[str, str]]:
+    return [(entry.get("kind", ""), entry.text or "") for entry in block.root.iterfind("NOT_DONE/entry")]
+
+
+# The end
+
+
+WALKED_PAST = (
+    'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review", Outcome.SKIP: "last"},'
+    ' when={Outcome.OK: "there is something to review", Outcome.SKIP: "there is not"}),'
+    f'*review_loop("d", work="work", passed="last"), {END}'
+)
+
+
+@pytest.mark.req("S-01")
+@pytest.mark.usefixtures("unchecked")
+def test_a_run_that_walks_past_a_failed_review_ends_as_failed(skill: Skill) -> None:
+    agent = skill(WALKED_PAST)
+    work = agent.follow(judge(agent, agent.follow(agent.open(), outcome="ok"), item("FAIL")))
+    assert work.step == "work"
+    last = agent.run_command(filled(work.next.split(" --record")[0], {}) + " --outcome skip")
+    end = agent.follow(last)
+    assert (end.kind, end.root.get("status")) == ("done", "failed")
+    assert undone(end) == [("finding", "a (MUST, open): it does not hold")]
+
+
+@pytest.mark.req("S-01")
+def test_a_run_that_ends_by_fail_has_failed_and_its_parent_sees_it(skill: Skill) -> None:
+    agent = skill(
+        'StepDef("ask", "Ask", "Ask.", {Outcome.OK: None, Outcome.FAIL: None},'
+        ' Dispatch("explore", script="part.py"), when={Outcome.OK: "fine", Outcome.FAIL: "not"})',
+        part='StepDef("look", "Look", "Look.", {Outcome.OK: None, Outcome.FAIL: None},'
+        ' when={Outcome.OK: "there", Outcome.FAIL: "nothing is there"})',
+    )
+    block = agent.open()
+    child = agent.run_command(block.children[0].command)
+    ended = agent.follow(child, outcome="fail")
+    assert (ended.root.get("status"), agent.state(child.run).status) == ("failed", "failed")
+    end = agent.run_command(ended.next)
+    assert end.root.get("status") == "failed"
+    assert agent.state(block.run).state["ask"]["results"][0]["verdict"] == "fail"
+
+
+@pytest.mark.req("S-01")
+def test_no_verdict_stands_under_a_sub_agent_that_nobody_judged(skill: Skill) -> None:
+    agent = skill('StepDef("ask", "Ask", "Ask.", {Outcome.OK: None}, Dispatch("explore", task="look"))')
+    block = agent.open()
+    agent.run_command(agent.finish(block.children[0].command).next)
+    [result] = agent.state(block.run).state["ask"]["results"]
+    assert "verdict" not in result
+
+
+@pytest.mark.req("S-01")
+@pytest.mark.usefixtures("unchecked")
+def test_a_second_gate_of_a_checkpoint_refuses_the_verdict_that_the_first_used(skill: Skill) -> None:
+    agent = skill(
+        f'{WORK}, *review_loop("d", work="work", passed="more"), '
+        'StepDef("more", "More", "More.", {Outcome.OK: "again"}), '
+        'StepDef("again", "Again", "", {Outcome.OK: None, Outcome.FAIL: "work"}, Gate("d"))'
+    )
+    more = agent.follow(judge(agent, agent.follow(agent.open()), item()))
+    assert_refused(agent, agent.follow(more).next, "spent-verdict")
+
+
+PERSON = (
+    f'{WORK}, StepDef("d-review", "Review", "Have it reviewed.", {{Outcome.OK: "gate"}},'
+    ' Dispatch("quality-reviewer", task="Review it.", checkpoint="d")),'
+    'StepDef("gate", "Gate", "", {Outcome.OK: None, Outcome.FAIL: "ask"}, Gate("d")),'
+    'StepDef("ask", "Ask", "", {Outcome.OK: None, Outcome.FAIL: "work"},'
+    ' person("Ship it all the same?", {"yes": "ok", "no": "fail"}))'
+)
+
+
+@pytest.mark.req("S-01", "W-24")
+@pytest.mark.parametrize(
+    "severity, who, status",
+    [("MUST", "agent", "failed"), ("MUST", "person", "done"), ("SHOULD", "agent", "done")],
+)
+def test_a_person_who_knows_of_the_findings_may_let_a_run_end(
+    skill: Skill, severity: str, who: str, status: str
+) -> None:
+    agent = skill(PERSON)
+    asked = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", severity)))
+    assert asked.words("QUESTION").startswith("Ship it all the same?")
+    assert f"these findings are open: a ({severity}): it does not hold" in asked.words("QUESTION")
+    if who == "person":
+        agent.answer(asked, "yes", "known")
+    else:
+        agent.follow(asked, answer="yes")
+    assert agent.state(asked.run).status == status
+
+
+# What a reviewer reports
+
+
+SPLIT = (
+    'StepDef("split", "Split", "Split.", {Outcome.OK: "more"}, requires=[Field("statements", "statements")]),'
+    'StepDef("more", "More", "Split.", {Outcome.OK: "verify"}, requires=[Field("statements", "statements")]),'
+    'StepDef("verify", "Verify", "Verify.", {Outcome.OK: None}, needs=["split.statements", "more.statements"],'
+    ' requires=[Field("answers", "answers")]) ## reverify="verify"'
+)
+BY_SCRIPT = 'reviewer=Dispatch("quality-reviewer", script="part.py")'
+SCRIPTED = f'{WORK}, *review_loop("d", work="work", passed="last", {BY_SCRIPT}), {END}'
+
+
+def answer(name: str, status: str = "PASS", **more: Any) -> dict[str, Any]:
+    finding = "it holds now" if status == "PASS" else "it does not hold"
+    return {"id": name, "status": status, "place": "src/a.py:1", "severity": "MUST", "finding": finding, **more}
+
+
+def split(agent: Agent, *statements: list[str] | str) -> Block:
+    """Begin the reviewer of a scripted review, and record these statements; the block that wants answers."""
+    review = agent.follow(agent.open())
+    block = agent.run_command(review.children[0].command)
+    for entries in statements:
+        block = agent.follow(block, statements=entries)
+    return block
+
+
+@pytest.mark.req("S-02")
+def test_the_engine_numbers_the_statements_of_all_steps(skill: Skill) -> None:
+    agent = skill(SCRIPTED, part=SPLIT)
+    verify = split(agent, ["M-1 | one is so", "M-2 | two is so"], ["all | three is | so"])
+    assert verify.context == {
+        "split.statements": "- S1 | M-1 | one is so\n- S2 | M-2 | two is so",
+        "more.statements": "- S3 | all | three is | so",
+    }
+
+
+@pytest.mark.req("S-02")
+def test_items_follow_from_the_answers_and_are_not_typed_again(skill: Skill) -> None:
+    agent = skill(SCRIPTED, part=SPLIT)
+    verify = split(agent, ["M-1 | one is so"], "none: nothing more hangs on it")
+    end = agent.follow(verify, answers=[answer("S1", "FAIL")])
+    gate = agent.run_command(end.next)
+    assert "verdict fail" in gate.words("STATE")
+    [kept] = agent.state(gate.run).reviews["d"]["items"]
+    assert (kept["id"], kept["scope"], kept["check"]) == ("S1", "M-1", "one is so")
+    assert (kept["severity"], kept["status"], kept["place"]) == ("MUST", "FAIL", "src/a.py:1")
+
+
+@pytest.mark.req("S-02")
+@pytest.mark.parametrize(
+    "given, words",
+    [
+        ([], "at least one answer"),
+        ([answer("S1")], "no answer to S2"),
+        ([answer("S1"), answer("S2"), answer("S3")], "'S3' is nothing that was asked"),
+        ([answer("S1"), answer("S1"), answer("S2")], "S1 is answered twice"),
+        ([answer("S1"), answer("S2", place="")], "place is empty"),
+        ([answer("S1"), answer("S2", "FAIL", finding="")], "finding is empty"),
+        ([answer("S1"), answer("S2", "FAIL", severity="")], "S2: severity is missing"),
+        ([answer("S1"), answer("S2", check="other")], "check is not part of it"),
+        ([answer("S1"), answer("S2", status="FINE")], "status 'FINE' is not one of"),
+        ([answer("S1"), answer("s2")], "did you mean S2?"),
+        ([answer("S1"), answer("S2", place={"all": "x"})], "place is a text"),
+    ],
+)
+def test_an_answer_that_answers_nothing_is_refused_and_says_what_is_asked(
+    skill: Skill, given: list[dict[str, Any]], words: str
+) -> None:
+    agent = skill(SCRIPTED, part=SPLIT)
+    verify = split(agent, ["M-1 | one is so"], ["M-2 | two is so"])
+    refused = agent.run_command(filled(verify.next, {"answers": given}))
+    assert (refused.exit_code, refused.kind) == (3, "refused")
+    assert words in refused.why
+    assert agent.follow(verify, answers=[answer("S1"), answer("S2", "TODO", place="")]).kind == "done"
+
+
+@pytest.mark.req("S-02", "S-03")
+def test_a_split_that_states_nothing_says_why_and_the_end_tells_it(skill: Skill) -> None:
+    agent = skill(SCRIPTED, part=SPLIT)
+    for given in ("none:", "none: nothing", [], ["one is so"], ["M-1 | so"], [" | one is so"]):
+        review = agent.follow(agent.open("--new"))
+        first = agent.run_command(review.children[0].command)
+        assert agent.run_command(filled(first.next, {"statements": given})).exit_code == 3, given
+    verify = split_again(agent, review, "none: the part has no code", ["M-2 | two is so"])
+    end = agent.follow(verify, answers=[answer("S1")])
+    told = "split stated nothing: the part has no code"
+    assert undone(end) == [("review", told)]
+    last = agent.follow(agent.run_command(end.next))
+    assert undone(agent.follow(last)) == [("review", f"sub-agent {end.run}: {told}")]
+
+
+def split_again(agent: Agent, review: Block, *statements: list[str] | str) -> Block:
+    block = agent.run_command(review.children[0].command)
+    for entries in statements:
+        block = agent.follow(block, statements=entries)
+    return block
+
+
+@pytest.mark.req("S-02")
+def test_a_re_verification_begins_where_the_answers_are_given(skill: Skill) -> None:
+    agent = skill(SCRIPTED, part=SPLIT)
+    verify = split(agent, ["M-1 | one is so"], "none: nothing more hangs on it")
+    work = agent.follow(agent.run_command(agent.follow(verify, answers=[answer("S1", "FAIL", place="the text")]).next))
+    again = agent.run_command(agent.follow(work, **answered(agent, "S1")).children[0].command)
+    assert (again.step, again.turn) == ("verify", 1)
+    assert again.context == {"items": "- S1 (MUST, M-1): one is so"}
+    bare = {name: value for name, value in answer("S1", finding="").items() if name != "severity"}
+    refused = agent.run_command(filled(again.next, {"answers": [bare]}))
+    assert "S1 was a finding before: say in finding what is there now" in refused.why
+    end = agent.follow(again, answers=[{**bare, "finding": "line 3 says so now"}])
+    assert agent.follow(agent.run_command(end.next)).step == "last"
+
+
+CHECKS = (
+    'checks=[Check("keeps", "MUST", "behaviour stays", over="work.parts"),'
+    ' Check("order", "SHOULD", "the order holds"), Check("taste", "COULD", "it reads well", over="work.parts")]'
+)
+CHECKED = (
+    'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}, requires=[Field("parts", "list")]),'
+    '*review_loop("d", work="work", passed="last",'
+    f' reviewer=Dispatch("quality-reviewer", task="Review.", {CHECKS})), {END}'
+)
+
+
+def checked(agent: Agent, parts: list[str]) -> Block:
+    return agent.run_command(agent.follow(agent.open(), parts=parts).children[0].command)
+
+
+@pytest.mark.req("S-02")
+def test_each_check_is_made_for_each_target_with_its_own_severity(skill: Skill) -> None:
+    agent = skill(CHECKED)
+    task = checked(agent, ["W1", "W2"])
+    assert task.context["checks"] == (
+        "- keeps (MUST): behaviour stays. Targets: W1, W2\n"
+        "- order (SHOULD): the order holds.\n"
+        "- taste (COULD): it reads well. Targets: W1, W2"
+    )
+    one = {"id": "keeps", "status": "PASS", "place": {"W1": "a.json:1"}, "finding": ""}
+    refused = agent.run_command(filled(task.next, {"answers": [one]}))
+    assert "no answer to keeps-2, order-1, taste-1, taste-2" in refused.why
+    end = agent.follow(
+        task,
+        answers=[
+            {"id": "keeps", "status": "PASS", "place": {"W1": "a.json:1"}, "finding": ""},
+            {"id": "keeps", "status": "FAIL", "place": {"W2": "a.json:9"}, "finding": "the total changes"},
+            {"id": "order", "status": "PASS", "place": "a.json:3", "finding": ""},
+            {"id": "taste", "status": "FAIL", "place": {"W1": "a.json:1", "W2": "a.json:9"}, "finding": "it is long"},
+        ],
+    )
+    work = agent.follow(agent.run_command(end.next))
+    assert work.context["d.findings"] == "- keeps-2 (MUST) behaviour stays: the total changes [a.json:9]"
+
+
+@pytest.mark.req("S-02")
+def test_a_target_that_is_new_is_checked_beside_the_items_that_are_verified_again(skill: Skill) -> None:
+    agent = skill(CHECKED)
+    task = checked(agent, ["W1"])
+    found = [
+        {"id": "keeps", "status": "FAIL", "place": "a.json:1", "finding": "the total changes"},
+        {"id": "order", "status": "PASS", "place": "a.json:3", "finding": ""},
+        {"id": "taste", "status": "PASS", "place": "a.json:3", "finding": ""},
+    ]
+    work = agent.follow(agent.run_command(agent.follow(task, answers=found).next))
+    review = agent.follow(work, parts=["W1", "W2"], **answered(agent, "keeps-1"))
+    again = agent.run_command(review.children[0].command)
+    assert again.context["items"].splitlines()[0] == "- keeps-1 (MUST, W1): behaviour stays"
+    assert again.context["checks"] == (
+        "- keeps (MUST): behaviour stays. Targets: W2\n- taste (COULD): it reads well. Targets: W2"
+    )
+
+
+@pytest.mark.req("S-02")
+def test_a_could_alone_never_blocks_and_is_no_review_alone(skill: Skill) -> None:
+    agent = skill(LOOP)
+    task = agent.run_command(agent.follow(agent.open()).children[0].command)
+    assert_refused(agent, filled(task.next, {"items": [item("FAIL", "COULD")]}), "bad-value", task.run)
+    end = agent.follow(task, items=[item("FAIL", "COULD"), item("PASS", "MUST", "b")])
+    last = agent.follow(agent.run_command(end.next))
+    assert last.step == "last"
+    assert undone(agent.follow(last)) == [("finding", "a (COULD, open): it does not hold")]
+
+
+JUDGED = (
+    'StepDef("run", "Run", "Run it.", {Outcome.OK: "verify"}, requires=[Field("statements", "statements")]),'
+    'StepDef("verify", "Verify", "Verify.", {Outcome.OK: None}, requires=[Field("answers", "answers"),'
+    ' Command(["test", "-e", "green"], 10, "the tests are green", "MUST")]) ## reverify="verify"'
+)
+
+
+@pytest.mark.req("S-02")
+def test_a_red_command_is_a_finding_whatever_the_reviewer_says(skill: Skill, project: Path) -> None:
+    agent = skill(SCRIPTED, part=JUDGED)
+    verify = split(agent, ["all | it is good"])
+    work = agent.follow(agent.run_command(agent.follow(verify, answers=[answer("S1")]).next))
+    assert work.step == "work"
+    assert work.context["d.findings"].startswith("- verify-1 (MUST) the tests are green: test -e green ended with 1")
+    (project / "green").write_text("", encoding="utf-8")
+    again = agent.run_command(agent.follow(work, **answered(agent, "verify-1")).children[0].command)
+    end = agent.follow(again, answers=[answer("S1")])
+    assert agent.follow(agent.run_command(end.next)).step == "last"
+
+
+# What binds a verdict to the work
+
+
+@pytest.mark.req("S-01")
+def test_a_verdict_falls_with_a_file_that_changes_after_the_gate(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING)
+    last = agent.follow(judge(agent, agent.follow(agent.open()), item(place="src/a.py:1")))
+    assert last.step == "last"
+    assert [way.get("to") for way in last.root.iterfind("INVOKE_AFTER/stale")] == ["d-review"]
+    agent.write("src/a.py", "changed\n")
+    review = agent.follow(last)
+    assert (review.kind, review.step) == ("step", "d-review")
+    assert review.context["d.findings"] == "- src/a.py was changed after this review passed it"
+    last = agent.follow(judge(agent, review, item(place="src/a.py:1")))
+    assert agent.follow(last).root.get("status") == "done"
+
+
+@pytest.mark.req("S-01")
+def test_a_verdict_falls_with_a_file_that_changes_under_review(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING)
+    review = agent.follow(agent.open())
+    agent.write("src/new.py", "new\n")
+    gate = judge(agent, review, item(place="src/a.py:1"))
+    assert agent.follow(gate).step == "d-review"
+
+
+@pytest.mark.req("S-01")
+@pytest.mark.parametrize("path", ["README.md", "build/out.txt", ".lockstep/notes.txt"])
+def test_a_change_outside_of_what_is_covered_drops_no_verdict(skill: Skill, repository: Path, path: str) -> None:
+    agent = skill(COVERING)
+    last = agent.follow(judge(agent, agent.follow(agent.open()), item(place="src/a.py:1")))
+    agent.write(path, "changed\n")
+    git(repository, "add", "-A")
+    git(repository, "-c", "user.name=n", "-c", "user.email=e@x", "commit", "-qm", "second", "--allow-empty")
+    (repository / "src/a.py").touch()
+    assert agent.follow(last).root.get("status") == "done"
+
+
+@pytest.mark.req("S-01")
+def test_a_verdict_that_falls_as_often_as_its_gate_allows_is_a_persons_to_decide(
+    skill: Skill, repository: Path
+) -> None:
+    agent = skill(COVERING.replace("covers=", "covers=").replace(COVERED, f"{COVERED}, bound=2"))
+    block = agent.follow(agent.open())
+    for at in range(2):
+        last = agent.follow(judge(agent, block, item(place="src/a.py:1")))
+        agent.write("src/a.py", f"changed {at}\n")
+        block = agent.follow(last)
+        assert block.step == "d-review"
+    last = agent.follow(judge(agent, block, item(place="src/a.py:1")))
+    agent.write("src/a.py", "changed at last\n")
+    asked = agent.follow(last)
+    assert (asked.kind, asked.step) == ("waiting", "last")
+    assert "what it covers was changed since: src/a.py" in asked.words("QUESTION")
+    with pytest.raises(AssertionError, match="takes a reason"):
+        agent.answer(asked, "accept")
+    end = agent.answer(asked, "accept", "only a comment was changed")
+    assert end.root.get("status") == "done"
+
+
+@pytest.mark.req("S-01")
+def test_a_later_review_takes_over_the_verdict_on_what_it_covers(skill: Skill, repository: Path) -> None:
+    docs = 'reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["src/a.py", "*.md"])'
+    agent = skill(
+        f'{WORK}, *review_loop("d", work="work", passed="write", {COVERED}),'
+        'StepDef("write", "Write", "Write.", {Outcome.OK: "docs-review"}),'
+        f'*review_loop("docs", work="write", passed="last", {docs}), {END}'
+    )
+    write = agent.follow(judge(agent, agent.follow(agent.open()), item(place="src/a.py:1")))
+    agent.write("src/a.py", "# documented\none\n")
+    review = agent.follow(write)
+    task = agent.run_command(review.children[0].command)
+    assert task.context["changed"] == "- src/a.py (since d passed)"
+    last = agent.follow(judge(agent, review, item(place="src/a.py:1")))
+    assert agent.follow(last).root.get("status") == "done"
+
+
+@pytest.mark.req("S-01")
+def test_what_a_later_review_does_not_cover_still_falls(skill: Skill, repository: Path) -> None:
+    docs = 'reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["src/a.py"])'
+    agent = skill(
+        f'{WORK}, *review_loop("d", work="work", passed="write", {COVERED}),'
+        'StepDef("write", "Write", "Write.", {Outcome.OK: "docs-review"}),'
+        f'*review_loop("docs", work="write", passed="last", {docs}), {END}'
+    )
+    write = agent.follow(judge(agent, agent.follow(agent.open()), item(place="src/a.py:1")))
+    agent.write("src/b.py", "changed\n")
+    last = agent.follow(judge(agent, agent.follow(write), item(place="src/a.py:1")))
+    assert agent.follow(last).step == "d-review"
+
+
+@pytest.mark.req("S-01")
+def test_files_are_covered_without_git_too(skill: Skill, project: Path) -> None:
+    agent = skill(COVERING)
+    agent.write("src/a.py", "one\n")
+    last = agent.follow(judge(agent, agent.follow(agent.open()), item(place="src/a.py:1")))
+    agent.write("src/__pycache__/a.pyc", "made\n")
+    agent.write("src/a.py", "two\n")
+    assert agent.follow(last).step == "d-review"
+
+
+# What answers a finding
+
+
+@pytest.mark.req("S-01")
+def test_work_that_changes_nothing_and_disputes_nothing_is_refused(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING)
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:2")))
+    assert work.context["d.findings"] == "- a (MUST) it holds: it does not hold [src/a.py:2]"
+    assert "fixes" not in work.next
+    refused = assert_refused(agent, work.next, "unanswered-finding", work.run)
+    assert "a (src/a.py is as the reviewer saw it)" in refused.why
+    agent.write("src/b.py", "another file\n")
+    assert_refused(agent, work.next, "unanswered-finding", work.run)
+    agent.write("src/a.py", "one\nput right\nthree\n")
+    assert agent.run_command(work.next).step == "d-review"
+
+
+@pytest.mark.req("S-01")
+@pytest.mark.parametrize(
+    "fix, words",
+    [
+        ("a | changed | src/a.py:2", "src/a.py is as the reviewer saw it"),
+        ("a | changed | src/b.py", "src/a.py is as the reviewer saw it"),
+        ("a | disputed | no", "a | disputed | why it is wrong"),
+        ("b | disputed | the line is right", "'b' is no finding that is open"),
+        ("a | done | it is right", "a | changed | path that settles it"),
+        ("a", "a | changed | path that settles it"),
+    ],
+)
+def test_an_answer_to_a_finding_that_is_none_is_refused(skill: Skill, repository: Path, fix: str, words: str) -> None:
+    agent = skill(COVERING)
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:2")))
+    refused = record(agent, work, fixes=[fix])
+    assert (refused.exit_code, refused.kind) == (3, "refused")
+    assert words in refused.why
+
+
+@pytest.mark.req("S-01")
+def test_a_finding_may_be_settled_in_another_file(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING)
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:2")))
+    agent.write("src/b.py", "a test of it\n")
+    assert record(agent, work, fixes=["a | changed | src/b.py"]).step == "d-review"
+
+
+@pytest.mark.req("S-01")
+def test_a_finding_that_is_disputed_twice_goes_to_a_person(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING)
+    block = agent.follow(agent.open())
+    for _ in range(2):
+        work = agent.follow(judge(agent, block, item("FAIL", place="src/a.py:2")))
+        block = record(agent, work, fixes=["a | disputed | the line is what was asked for"])
+    assert (block.kind, block.step) == ("waiting", "work")
+    assert "Disputed: the line is what was asked for" in block.words("QUESTION")
+    upheld = agent.answer(block, "revise", "the reviewer is right")
+    assert upheld.step == "work"
+    again = record(agent, upheld, fixes=["a | disputed | the line is what was asked for"])
+    assert "a person decided that a is right; fix it" in again.why
+    agent.write("src/a.py", "put right\n")
+    assert agent.run_command(upheld.next).step == "d-review"
+
+
+@pytest.mark.req("S-01", "S-03")
+def test_a_finding_that_a_person_does_not_share_blocks_no_more_and_is_told_at_the_end(
+    skill: Skill, repository: Path
+) -> None:
+    agent = skill(COVERING)
+    block = agent.follow(agent.open())
+    for _ in range(2):
+        work = agent.follow(judge(agent, block, item("FAIL", place="src/a.py:2"), item(name="b", place="src/b.py:1")))
+        block = record(agent, work, fixes=["a | disputed | the line is what was asked for"])
+    review = agent.answer(block, "accept", "the line is as it should be")
+    assert review.step == "d-review"
+    task = agent.run_command(review.children[0].command)
+    assert task.context["items"] == "- b (MUST, whole): it holds"
+    last = agent.follow(judge(agent, review, item(name="b", place="src/b.py:1")))
+    assert undone(agent.follow(last)) == [("finding", "a (MUST, accepted by a person): it does not hold")]
+
+
+@pytest.mark.req("S-01")
+def test_reviews_of_the_same_work_never_make_a_finding_light(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING)
+    found = item("FAIL", "SHOULD", place="src/a.py")
+    work = agent.follow(judge(agent, agent.follow(agent.open()), found))
+    for text in ("changed\n", "changed again\n"):
+        agent.write("src/a.py", text)
+        work = agent.follow(judge(agent, agent.run_command(work.next), found))
+    review = record(agent, work, fixes=["a | disputed | the line is what was asked for"])
+    work = agent.follow(judge(agent, review, found))
+    assert work.step == "work"
+    fourth = agent.state(work.run).reviews["d"]
+    assert (fourth["iteration"], fourth["level"], fourth["status"]) == (4, 3, "fail")
+    agent.write("src/a.py", "changed for the third time\n")
+    gate = judge(agent, agent.run_command(work.next), found)
+    assert "iteration 5 of 5, reviewed, verdict pass" in gate.words("STATE")
+
+
+# Loops
+
+
+@pytest.mark.req("W-03")
+def test_a_count_begins_anew_after_a_persons_answer(skill: Skill) -> None:
+    agent = skill(
+        'StepDef("draft", "Draft", "Draft.", {Outcome.OK: "ask", Outcome.ITERATE: "draft"}, max_iterations=2,'
+        ' when={Outcome.OK: "done", Outcome.ITERATE: "again"}),'
+        'StepDef("ask", "Ask", "", {Outcome.OK: None, Outcome.FAIL: "draft"},'
+        ' person("Good?", {"yes": "ok", "no": "fail"}))'
+    )
+    block = agent.open()
+    for _ in range(3):
+        block = agent.follow(block, outcome="iterate")
+        assert (block.step, block.root.get("iteration")) == ("draft", "2")
+        block = agent.follow(block, outcome="iterate")
+        assert block.kind == "waiting"
+        block = agent.follow(block, answer="no")
+
+
+@pytest.mark.req("W-03")
+def test_a_count_begins_anew_where_its_loop_is_entered_from_outside(skill: Skill) -> None:
+    agent = skill(
+        'StepDef("part", "Part", "Take a part.", {Outcome.OK: "head"}),'
+        'StepDef("head", "Head", "Begin.", {Outcome.OK: "try"}),'
+        'StepDef("try", "Try", "Try.", {Outcome.OK: "more", Outcome.ITERATE: "head"}, max_iterations=2,'
+        ' when={Outcome.OK: "done", Outcome.ITERATE: "again"}),'
+        'StepDef("more", "More", "More?", {Outcome.OK: None, Outcome.ITERATE: "part"}, max_iterations=3,'
+        ' when={Outcome.OK: "no", Outcome.ITERATE: "yes"})'
+    )
+    block = agent.follow(agent.open())
+    for part in range(3):
+        block = agent.follow(block)
+        assert block.root.get("iteration") == "1", part
+        block = agent.follow(agent.follow(block, outcome="iterate"))
+        assert (block.step, block.root.get("iteration")) == ("try", "2")
+        more = agent.follow(block, outcome="iterate")
+        assert (more.step, more.notices[0][:12]) == ("more", "try was left")
+        block = agent.follow(more, outcome="iterate")
+        if part < 2:
+            block = agent.follow(block)
+    assert block.kind == "done"
+
+
+FAILING = (
+    'StepDef("fix", "Fix", "Fix.", {Outcome.OK: "test"}),'
+    'StepDef("test", "Test", "Test.", {Outcome.OK: None, Outcome.FAIL: "fix"%s}, max_iterations=2%s,'
+    ' when={Outcome.OK: "green", Outcome.FAIL: "red"%s})'
+)
+
+
+@pytest.mark.req("W-03")
+@pytest.mark.parametrize("choice, ends", [("accept", "done"), ("revise", "fix"), ("abandon", "abandoned")])
+def test_a_fail_at_its_limit_is_a_persons_to_decide_and_never_becomes_ok(skill: Skill, choice: str, ends: str) -> None:
+    agent = skill(FAILING % ("", "", ""))
+    block = agent.follow(agent.open())
+    block = agent.follow(agent.follow(block, outcome="fail"))
+    asked = agent.follow(block, outcome="fail")
+    assert (asked.kind, asked.words("QUESTION")[:29]) == ("waiting", "test ended with fail 2 times.")
+    after = agent.answer(asked, choice, "it was looked at")
+    assert (after.step or after.root.get("status")) == ends
+
+
+@pytest.mark.req("W-03")
+def test_a_fail_at_its_limit_takes_the_way_that_is_declared_for_it(skill: Skill) -> None:
+    agent = skill(
+        FAILING % (', Outcome.SKIP: "give-up"', ', at_limit="skip"', ', Outcome.SKIP: "enough"')
+        + (', StepDef("give-up", "Give up", "Say why.", {Outcome.OK: None})')
+    )
+    block = agent.follow(agent.open())
+    block = agent.follow(agent.follow(block, outcome="fail"))
+    assert agent.follow(block, outcome="fail").step == "give-up"
+
+
+@pytest.mark.req("W-03")
+def test_the_same_report_twice_in_a_row_is_refused(skill: Skill) -> None:
+    agent = skill(
+        'StepDef("look", "Look", "Look.", {Outcome.OK: None, Outcome.ITERATE: "look"}, max_iterations=5,'
+        ' requires=[Field("seen")], when={Outcome.OK: "all", Outcome.ITERATE: "more"})'
+    )
+    block = agent.follow(agent.open(), seen="the log is empty", outcome="iterate")
+    same = filled(block.next, {"seen": "the log is empty", "outcome": "iterate"})
+    assert_refused(agent, same, "same-report", block.run)
+    assert agent.follow(block, seen="the log is still empty at noon", outcome="iterate").step == "look"
+    assert agent.follow(agent.blocks[-1], seen="the log is still empty at noon", outcome="ok").kind == "done"
+
+
+# What was not done
+
+
+@pytest.mark.req("S-03")
+def test_the_end_tells_gates_that_were_never_entered_lost_sub_agents_and_relayed_answers(skill: Skill) -> None:
+    agent = skill(
+        'StepDef("scan", "Scan", "Scan.", {Outcome.OK: "ask"},'
+        ' Dispatch("explore", task="look", targets=["one", "two"])),'
+        'StepDef("ask", "Ask", "", {Outcome.OK: "pick"}, person("Fine?", ["yes"])),'
+        'StepDef("pick", "Pick", "Pick.", {Outcome.OK: "work", Outcome.SKIP: None},'
+        ' when={Outcome.OK: "there is work", Outcome.SKIP: "there is none"}),'
+        f'{WORK}, *review_loop("d", work="work", passed=None)',
+        more='params=[Arg("unproved", default="", waives="the proof")]',
+    )
+    block = agent.open(unproved="the machine is down")
+    agent.finish(block.children[0].command)
+    agent.lose(block, block.children[1].id, "it hangs")
+    pick = agent.follow(agent.follow(agent.run_command(block.next)), answer="yes")
+    end = agent.follow(pick, outcome="skip")
+    assert undone(end) == [
+        ("sub-agent", f"{block.children[1].id} (two) was given up: it hangs"),
+        ("answer", "answered by the agent for a person: yes"),
+        ("gate", "the gate of d was never entered"),
+        ("evidence", "the proof was waived: the machine is down"),
+    ]
+    assert isinstance(agent.call, InProcess)
+
+
+@pytest.mark.req("S-03")
+def test_evidence_is_not_waived_by_a_word(skill: Skill) -> None:
+    agent = skill(END, more='params=[Arg("unproved", default="", waives="the proof")]')
+    refused = agent.open(unproved="no")
+    assert (refused.exit_code, refused.code) == (3, "no-reason")
+    assert "give the reason in more than a word" in refused.why
+
+
+@pytest.mark.req("S-03")
+def test_an_erratum_stands_beside_the_value_from_then_on(skill: Skill) -> None:
+    agent = skill(
+        'StepDef("look", "Look", "Look.", {Outcome.OK: "think"}, requires=[Field("seen")]),'
+        'StepDef("think", "Think", "Think.", {Outcome.OK: "tell"}, needs=["look.seen"]),'
+        'StepDef("tell", "Tell", "Tell.", {Outcome.OK: None}, needs=["look.seen"])'
+    )
+    think = agent.follow(agent.open(), seen="the log is empty")
+    for wrong in ("look=x", "look.seen", "look.seen= "):
+        assert agent.run_command(f"{think.next} --erratum '{wrong}'").exit_code == 2
+    assert_refused(agent, f"{think.next} --erratum 'look.sen=it is not'", "unknown-field", think.run)
+    tell = agent.run_command(f"{think.next} --erratum 'look.seen=it was the log of another day'")
+    [value] = tell.root.iterfind("CONTEXT/value")
+    assert (value.text, value.get("erratum")) == ("the log is empty", "it was the log of another day")
