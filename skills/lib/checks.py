@@ -24,6 +24,7 @@ FILE_LIMIT = 50_000_000
 _LINES = r":(?P<first>\d+)(?:-(?P<last>\d+))?"
 # A fragment in backquotes may follow the place at once, or after a bar.
 _LOCATION = re.compile(rf"`?(?P<path>[^\s`|:][^`|:]*?){_LINES}`?(?:\s*`[^`]*`)?")
+_MENTION = re.compile(rf"[^\s`|:'\"()\[\],;]+{_LINES}")
 _QUOTATION = re.compile(rf"`?(?P<path>[^\s`|:'\"()\[\],;]+){_LINES}`?\s*\|?\s*`(?P<fragment>[^`]+)`")
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+(?:['\u2019][^\W_]+)*")
 _NEVER_RECORDED = re.compile(r"\{[\w.-]+\}")
@@ -64,6 +65,17 @@ def path_fault(path: str, root: str = ".") -> str:
     if not full:
         return "outside the project; paths are relative to its root"
     return "" if path and os.path.exists(full) else "no such file or folder; paths are relative to the project's root"
+
+
+def location(text: str) -> str:
+    """The path:line that a text begins with, without the lines after the first; empty if it begins otherwise."""
+    match = _LOCATION.match(text.strip())
+    return f"{match['path']}:{match['first']}" if match else ""
+
+
+def names_location(text: str, root: str = ".") -> bool:
+    """True if a text names a path:line of the project that can be opened."""
+    return any(not location_fault(match[0], root) for match in _MENTION.finditer(text))
 
 
 def location_fault(text: str, root: str = ".") -> str:
