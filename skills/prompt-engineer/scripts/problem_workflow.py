@@ -21,6 +21,7 @@ CAUSED = [
     Field("findings", "list", maximum=10, help='each "file | "passage" | how it leads to the failure"; or []'),
     steps.CASES,
     Artifact("{transcript}", help="input and output, word for word"),
+    steps.CASES_ARE_CASES,
     steps.quoted("findings"),
 ]
 CHAIN = [

@@ -30,7 +30,12 @@ FOUND = ['prompts/a.md | "Don\'t be too long." | no limit']
 VALUES: dict[str, Any] = {
     "folder": EDITED,
     "files": BOTH,
+    "cases": ["made up: a mail | one label | a paragraph (expected)", "made up: two | one | two (expected)"],
     "findings": any_of(FOUND, []),
+    "held": [
+        'prompts/a.md | "Give the label." | case 1: it asks for one',
+        'prompts/a.md | "Read the mail" | case 2 is read whole',
+    ],
     "keep": ["{mail}"],
     "parts": FOUND,
     "handoffs": ['prompts/a.md | "Give the label." | H1 gives', 'prompts/b.md | "Read the mail" | H1 takes'],
