@@ -21,7 +21,7 @@ ROUNDS = 4
 PASSES = 5
 
 SEEN: list[Requirement] = [
-    Field("reading", minimum=20, maximum=800, help="the question in one or two sentences, as it is understood here"),
+    Field("reading", minimum=20, maximum=800, help="the question in short, as it is understood here"),
     Field("use", minimum=10, maximum=400, help="who asks, and what they will do with the answer"),
     Field("facts", "list", minimum=1, maximum=12, help='each "fact | source"'),
     Field("terms", "list", maximum=6, help='each "word | reading taken | reading set aside"; [] where all are plain'),
@@ -106,8 +106,8 @@ PASS: list[Requirement] = [
     Command(["check_thinking.py", "kept", "{claims}"], 60, help="each claim has its S number and four parts"),
 ]
 GIVEN: list[Requirement] = [
-    Field("answer", minimum=20, maximum=1000, help="the answer in a few sentences, with how sure it is"),
-    Field("report", minimum=200, help="the whole reply, as the user will read it"),
+    Field("answer", minimum=20, maximum=1000, help="the answer in short, with how sure it is"),
+    Field("report", minimum=200, maximum=12000, help="the whole reply, as the user will read it"),
 ]
 PARAMS = [
     Arg("question", minimum=10, maximum=6000, help="the question, with all that was said about it"),

@@ -41,7 +41,7 @@ REAL: list[Requirement] = [
         "real_problem",
         minimum=20,
         maximum=600,
-        help="the problem to solve, in one or two sentences, without a solution",
+        help="the problem to solve, without a solution",
     ),
     Field(
         "behind",
@@ -93,7 +93,7 @@ CHOICE: list[Requirement] = [
 ]
 WRITTEN: list[Requirement] = [
     Field("design", maximum=300, help="path of the design's file, relative to the project's root"),
-    Field("summary", minimum=40, maximum=1000, help="the design in a few sentences, for the user"),
+    Field("summary", minimum=40, maximum=1000, help="the design in short, for the user"),
     Artifact("{design}", help="the design as Markdown"),
     Command(
         ["check_design.py", "document", "{design}", "{calibrate.left_out}", "{explore.lost}"],
