@@ -105,7 +105,6 @@ HELD: dict[Stated, Held] = {
     Stated("deepthink/deepthink, revise", "more than six"): ADVICE,
     Stated("deepthink/deepthink, revise", "three to six"): Bound("deepthink", "revise.perspectives", 3, 6),
     Stated("deepthink/deepthink, gate", "four rounds are the most"): Rounds("deepthink", "gate", 4),
-    Stated("deepthink/deepthink, aggregate", "at least one"): Bound("deepthink", "aggregate.insights", 1, 8),
     Stated("deepthink/deepthink, synthesize", "two to ten"): Bound("deepthink", "synthesize.claims", 2, 10),
     Stated("deepthink/deepthink, refine (forbidden)", "five passes are the most"): Rounds("deepthink", "refine", 5),
     Stated("deepthink/perspective, answer", "one to six"): Bound("deepthink-perspective", "answer.claims", 1, 6),

@@ -562,7 +562,11 @@ def test_a_cause_outside_the_prompt_ends_without_change(project: Path) -> None:
         "findings": [],
         "cases": CASES,
     }
-    done = follow_all(agent, agent.begin(), TASK, elsewhere)
+    diagnose = follow_all(agent, agent.begin(), TASK)
+    nowhere = agent.follow(diagnose, elsewhere)
+    assert "findings is empty, so that cause names where it is seen" in nowhere.words("WHY")
+    elsewhere["cause"] = "The mail never reached the prompt: it is empty in the transcript, failed.txt:1."
+    done = follow_all(agent, diagnose, elsewhere)
     assert (done.at, done.result["cause"]) == ("done", elsewhere["cause"])
 
 

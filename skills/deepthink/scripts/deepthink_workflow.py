@@ -88,8 +88,13 @@ JUDGED: list[Requirement] = [
 JOINED: list[Requirement] = [
     Field("agreements", "list", maximum=10, help='each "what is agreed | P1, P3 | on separate grounds, or on one"'),
     Field("conflicts", "list", maximum=8, help='each "P1 against P2 | over what | which holds and why, or open"'),
-    Field("insights", "list", minimum=1, maximum=8, help='each "P2 | what nobody else saw | what it changes"'),
+    Field("insights", "list", maximum=8, help='each "P2 | what nobody else saw | what it changes"'),
     Field("gaps", "list", maximum=8, help='each "what nobody answered | how much hangs on it"; [] where nothing'),
+    Command(
+        ["check_thinking.py", "insights", "{dispatch.heard}", "{insights}"],
+        60,
+        help="an insight at least, each of a perspective that answered",
+    ),
 ]
 THESIS: list[Requirement] = [
     Field("answer", minimum=40, maximum=3000, help="the answer, its first sentence the answer itself"),
@@ -165,7 +170,8 @@ def collect(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
             answers[perspective] = {"perspective": perspective, **result["values"]}
         else:
             lost.append(f"{perspective} | nobody came back: {result.get('reason') or 'no reason was given'}")
-    return Outcome.OK, {"answers": [answers[name] for name in sorted(answers)], "lost": lost}
+    heard = sorted(answers)
+    return Outcome.OK, {"answers": [answers[name] for name in heard], "heard": heard, "lost": lost}
 
 
 def judge(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:

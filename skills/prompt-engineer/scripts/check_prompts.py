@@ -6,6 +6,7 @@ Called in the project's root; FILES, KEEP, VERDICTS and ENTRIES are JSON arrays 
     begin-new …                         the same, and the prompts need not be there yet
     quotes ENTRIES                      every 'file | "passage" | …' quotes what stands in its file
     cases CASES                         every case has its three parts, and no two are one
+    elsewhere FINDINGS CAUSE            a cause outside the prompts names a place
     held CASES FINDINGS HELD            where nothing is wrong, a passage is quoted for each case
     keep KEEP FILES                     every string stands in one of the prompts
     plan FOLDER FILES KEEP              plan.json has its form, and fits the prompts
@@ -27,8 +28,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+root = os.path.realpath(__file__)
+for _ in range(4):
+    root = os.path.dirname(root)
+if root not in sys.path:
+    sys.path.insert(0, root)
+
 import prompt_plan as plans
 from prompt_plan import Faulty, Prompt
+
+import skills.lib.checks as checks
 
 SHOWN = 10
 
@@ -92,6 +101,13 @@ def cases(entries: Sequence[str]) -> str:
     if faults:
         raise Faulty(*faults)
     return f"{len(entries)} cases"
+
+
+def elsewhere(findings: Sequence[str], cause: str) -> str:
+    """Check that a cause outside the prompts says where it is seen."""
+    if not findings and not checks.names_location(cause):
+        raise Faulty("findings is empty, so that cause names where it is seen: path:line of the transcript or the code")
+    return "the cause has its place"
 
 
 def held(entries: Sequence[str], findings: Sequence[str], passages: Sequence[str] | str) -> str:
@@ -199,6 +215,7 @@ CHECKS: dict[str, tuple[Callable[..., str], int]] = {
     "begin-new": (partial(begin, new=True), 5),
     "quotes": (quotes, 1),
     "cases": (cases, 1),
+    "elsewhere": (elsewhere, 2),
     "held": (held, 3),
     "keep": (keep, 2),
     "plan": (plan, 3),

@@ -61,7 +61,7 @@ BY_SCRIPT: dict[str, dict[str, Any]] = {
         "verdicts": any_of(verdicts("kept"), verdicts("mended")),
         "traced": [f'{NEW}/after/prompts/new.md | "If no section answers" | a case'] * 2,
     },
-    "problem": {"fits": any_of("yes", "ecosystem")},
+    "problem": {"fits": any_of("yes", "ecosystem"), "diagnose.cause": "The input was empty, as prompts/a.md:1 shows."},
 }
 FILES = {
     "prompts/a.md": PROMPT,
