@@ -608,6 +608,12 @@ def test_a_file_without_items_or_of_another_pick_is_refused(project: Path) -> No
         (
             "weighed",
             ["C1 | F1 | x | y"],
+            ["C1 | ask | nobody can tell"],
+            ["'C1 | ask | nobody can tell': the reason to ask is a question to the user, with its question mark"],
+        ),
+        (
+            "weighed",
+            ["C1 | F1 | x | y"],
             ["C1 | leave | meant so, load.py:6"],
             ["'C1 | leave | meant so, load.py:6': the reason names no place that can be opened, as path:line"],
         ),

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from skills.lib.workflow.requirements import Requirement
 
 PROMPTS = read_prompts(__file__)
+# How much of an area a check is given: a command line has its limit.
+SHORT = 1_000
 
 MAP: list[Requirement] = [
     Field("goal", minimum=20, maximum=600, help="what the user wants to know and what they will do with the answer"),
@@ -46,8 +48,9 @@ CONFIDENCE = Arg("confidence", choices=tuple(Confidence), step="deepen", help="t
 
 
 def survey(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """Name the areas that nobody has read, since their explorers were lost."""
-    return Outcome.OK, {"unread": [one["target"] for one in ctx.step_state["results"] if one["status"] != "done"]}
+    """The areas that nobody has read, since their explorers were lost; their paths stand first, and are short."""
+    lost = [one["target"] for one in ctx.step_state["results"] if one["status"] != "done"]
+    return Outcome.OK, {"unread": [area[:SHORT] for area in lost]}
 
 
 def settle(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:

@@ -24,7 +24,11 @@ FRAME: list[Requirement] = [
     Field("problem", maximum=600, help="under which conditions, what is observed, what was expected instead"),
     Field("test", maximum=600, help="what to run or look at, which result means present and which means gone"),
     Field("facts", "list", minimum=1, maximum=10, help='observations with their source: "F1: … (ran `…`)"'),
-    Field("verdict", choices=("testable", "ask", "nobody"), help="ask: only the user knows; nobody: and none is there"),
+    Field(
+        "verdict",
+        choices=("testable", "ask", "nobody"),
+        help="ask: only the user knows; nobody: and no user can be asked",
+    ),
     Field("question", help="the one question for the user; the word none if the verdict is testable"),
     Command([CHECK, "frame", "{verdict}", "{question}", "{facts}"], 60, help="each fact has a number and a source"),
 ]

@@ -124,6 +124,8 @@ def weighed_faults(clusters: Rows, weighed: Rows) -> list[str]:
         parts = checks.cells(row)
         if len(parts) < 3 or parts[1] not in RULINGS or checks.says_little(parts[2], 2):
             found.append(f"{row[:60]!r}: write C1 | one of {', '.join(RULINGS)} | the reason, with a place")
+        elif parts[1] == "ask" and "?" not in parts[2]:
+            found.append(f"{row[:60]!r}: the reason to ask is a question to the user, with its question mark")
         elif parts[1] != "ask" and not checks.names_location(row):
             found.append(f"{row[:60]!r}: the reason names no place that can be opened, as path:line")
     return found
