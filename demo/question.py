@@ -157,14 +157,15 @@ class Question:
         self.evidence["H1"] = (self.cold > 1.25 * self.slow, f"E{at}")
         again = " again" * (self.passes - 2)
         self.found = [
-            f"E{at}: ran it{again} with an empty cache (-X pycache_prefix) -> {self.cold:.0f} ms instead of {self.slow:.0f}. "
+            f"E{at}: ran it{again} with an empty cache (-X pycache_prefix) -> {self.cold:.0f} ms instead of "
+            f"{self.slow:.0f}. "
             + (
                 "Against H1: the cache was in use."
                 if self.evidence["H1"][0]
                 else "For H1: the cache makes no difference."
             ),
-            f"E{at + 1}: loaded{again} the {len(others)} modules that are not {self.module}'s own first -> the import itself "
-            f"takes {left:.0f} ms; by the profile's shares {expected:.0f} ms were to be left. "
+            f"E{at + 1}: loaded{again} the {len(others)} modules that are not {self.module}'s own first -> the import "
+            f"itself takes {left:.0f} ms; by the profile's shares {expected:.0f} ms were to be left. "
             + ("For H3, which could have failed here." if fits else "H3's prediction was off by more than half."),
         ]
         sure = "high" if len(self._left()) == 1 and fits else "medium"
