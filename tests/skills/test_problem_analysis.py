@@ -378,6 +378,7 @@ def assert_begin(lines: ROWS, starts: ROWS) -> None:
         ([], [E1, E2], ["H1: stands", "H2: refuted by E2", THIRD], ["H1", "H3"], "low", []),
         ([E1], [E1], STANDS, ["H1"], "low", ["'E1: ran", "H2 cites E2, which is not in the log"]),
         ([E1], [E1.replace("E1", "E2")], ["H1: stands", "H2: weakened"], ["H1", "H2"], "low", ["E2 repeats an entry"]),
+        ([], [E1 + ", on an H100 with H6 headings", E2], STANDS, ["H1"], "high", []),
         ([], ["x"], ["H1: stands", "H2: weakened"], ["H1", "H2"], "low", ["'x': begin it with E1"]),
         (
             [],
@@ -388,7 +389,14 @@ def assert_begin(lines: ROWS, starts: ROWS) -> None:
             ["'E1: looked -> all"],
         ),
         ([], ["E1: it is H1"], ["H1: stands", "H2: weakened"], ["H1", "H2"], "low", ["'E1: it is H1': write E1: what"]),
-        ([], [E1 + ", against H7"], ["H1: stands", "H2: weakened"], ["H1", "H2"], "low", ["E1 names H7, which is no"]),
+        (
+            [],
+            [E1 + ", against H7"],
+            ["H1: stands", "H2: weakened"],
+            ["H1", "H2"],
+            "low",
+            ["E1 speaks of H7, which is no"],
+        ),
         ([], [E1 + " " + "x" * 400], ["H1: stands", "H2: weakened"], ["H1", "H2"], "low", ["E1 has 445 characters"]),
         ([], [E1, E2], ["H1: stands"], ["H1"], "low", ["hypothesis H2 is missing"]),
         ([], [E1, E2], [*STANDS, "H2: weakened"], ["H1"], "low", ["hypothesis H2 is given twice"]),

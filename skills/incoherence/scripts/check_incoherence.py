@@ -102,7 +102,7 @@ def compared(entries: Entries) -> Entries:
         if parts[0] == "none":
             return "" if not checks.says_little(parts[1]) else "say why there is none, in a few words"
         why = checks.location_fault(parts[0])
-        if why or parts[2] not in ("agrees", "differs", "unclear") or not parts[1] or not parts[3]:
+        if why or not re.match(r"(agrees|differs|unclear)\b", parts[2].lower()) or not parts[1] or not parts[3]:
             form = "path:line | statement | agrees, differs or unclear | the other side; or none | why"
             return f"{why or 'it has not all its parts'}; write {form}"
         return "; ".join(checks.quotation_faults(entry))

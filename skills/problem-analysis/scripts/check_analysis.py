@@ -34,8 +34,9 @@ _HYPOTHESIS = re.compile(
 )
 _OBSERVATION = re.compile(r"E(?P<number>\d+):\s*(?P<text>.+)", re.DOTALL)
 _STANDING = re.compile(r"(?P<id>H\d+):\s*(?P<word>stands|weakened|refuted)\b", re.IGNORECASE)
-_SPEAKS = r"\b{side}\s+(H\d+(?:(?:\s*,\s*|\s+)(?:and\s+|or\s+)?H\d+)*)"
-_RIVALS = re.compile(r"\bH\d+\b")
+_SPEAKS = r"\b{side}\s+(H[1-8]\b(?:(?:\s*,\s*|\s+)(?:and\s+|or\s+|as\s+for\s+)?H[1-8]\b)*)"
+# Nothing beyond H8 is a hypothesis, such as a part number.
+_RIVALS = re.compile(r"\bH[1-8]\b")
 _EVIDENCE = re.compile(r"\bE\d+\b")
 _LINK = re.compile(r"\[([^\]]*)\]")
 
@@ -126,9 +127,8 @@ def evidence_faults(rivals: Rows, log: Rows, evidence: Rows) -> Rows:
             found.append(f"{where}: begin it with E{last + 1}, or a higher number; the form is {OBSERVATION}")
             continue
         last = int(match["number"])
-        found += [
-            f"E{last} names {name}, which is no hypothesis" for name in _RIVALS.findall(row) if name not in rivals
-        ]
+        named = [*speaks("for", row), *speaks("against", row)]
+        found += [f"E{last} speaks of {name}, which is no hypothesis" for name in named if name not in rivals]
         if len(row) > LONGEST:
             found.append(f"E{last} has {len(row)} characters, at most {LONGEST}: put long output into a file")
         if said(row) in seen:
