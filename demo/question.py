@@ -155,15 +155,17 @@ class Question:
         fits = abs(left - expected) < 0.5 * self.cost
         at = 2 * self.passes - 1
         self.evidence["H1"] = (self.cold > 1.25 * self.slow, f"E{at}")
+        again = " again" * (self.passes - 2)
         self.found = [
-            f"E{at}: ran it with an empty cache (-X pycache_prefix) -> {self.cold:.0f} ms instead of {self.slow:.0f}. "
+            f"E{at}: ran it{again} with an empty cache (-X pycache_prefix) -> {self.cold:.0f} ms instead of "
+            f"{self.slow:.0f}. "
             + (
                 "Against H1: the cache was in use."
                 if self.evidence["H1"][0]
                 else "For H1: the cache makes no difference."
             ),
-            f"E{at + 1}: loaded the {len(others)} modules that are not {self.module}'s own first -> the import itself "
-            f"takes {left:.0f} ms; by the profile's shares {expected:.0f} ms were to be left. "
+            f"E{at + 1}: loaded{again} the {len(others)} modules that are not {self.module}'s own first -> the import "
+            f"itself takes {left:.0f} ms; by the profile's shares {expected:.0f} ms were to be left. "
             + ("For H3, which could have failed here." if fits else "H3's prediction was off by more than half."),
         ]
         sure = "high" if len(self._left()) == 1 and fits else "medium"
@@ -181,7 +183,7 @@ class Question:
 
     def _standing(self, name: str) -> str:
         if name not in self.evidence:
-            return "open: no observation so far speaks for it or against it"
+            return "stands: no observation so far speaks for it or against it"
         refuted, observation = self.evidence[name]
         return f"refuted by {observation}" if refuted else f"stands; {observation} could have refuted it"
 
@@ -196,12 +198,13 @@ class Question:
             )
         observed = {
             "H1": f"no bytecode cache: with an empty one it takes {self.cold:.0f} ms, not {self.slow:.0f}",
-            "H2": "files hard to find: the finders take less than half of the time (E2)",
-            "H3": "a long chain: one module takes half of the time (E1)",
-            "H4": f"one heavy module: the heaviest, {self.profile.heaviest}, takes less than half (E1)",
+            "H2": "files hard to find: the finders take less than half of the time",
+            "H3": "a long chain: one module takes half of the time",
+            "H4": f"one heavy module: the heaviest, {self.profile.heaviest}, takes less than half",
         }
         self.excluded = [
-            f"{name}, {why}" if self.evidence[name][0] else f"{name} is not excluded" for name, why in observed.items()
+            f"{name}, {why} ({self.evidence[name][1]})" if self.evidence[name][0] else f"{name} is not excluded"
+            for name, why in observed.items()
         ]
         if self._left() == ["H3"]:
             del self.excluded[2]

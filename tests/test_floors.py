@@ -43,6 +43,7 @@ ROOMS = {
 # What a skill may import of the library.
 PUBLIC = {
     "skills._bootstrap",
+    "skills.lib.checks",
     "skills.lib.conventions",
     "skills.lib.errors",
     "skills.lib.ledger",

@@ -12,6 +12,7 @@ import re
 from typing import Any, NamedTuple
 
 from benchmarks.adherence.block import Block
+from benchmarks.adherence.forms import Forms
 
 # Text that breaks a careless quoting.
 ODD = ("plain", 'it\'s "quoted" & <odd>', "$(touch pwned) `x` \\ ]]>", "ü — 日本", "two\nlines", "--step done")
@@ -38,10 +39,12 @@ class Policy:
         self.failing = rng.choice((0.1, 0.5, 0.95))
         self.params = self._run_params()
         self._files = 0
+        self.forms = Forms(skill, rng, len(self._text_of(1).split()))
 
     def plan(self, block: Block) -> Plan:
         """The values of a block, and where they lead."""
-        values = {entry["name"]: self._value(entry, block) for entry in block.reported() if self._wanted(entry)}
+        made = {entry["name"]: self._value(entry, block) for entry in block.reported() if self._wanted(entry)}
+        values = self.forms.values(block, made, self.rng.choice(ODD))
         outcome = self._outcome(block, values)
         if block.chooses:
             values["outcome"] = outcome
@@ -143,7 +146,7 @@ class Policy:
         """What the handler of the step is described to do."""
         step = (self.skill, block.id)
         if step == ("problem-analysis", "gate"):
-            return "ok" if values["verdict"] == "testable" else "iterate"
+            return {"testable": "ok", "ask": "iterate", "nobody": "fail"}[values["verdict"]]
         if step == ("problem-analysis", "investigate"):
             return "ok" if values["confidence"] in SURE and len(set(values["left"])) == 1 else "iterate"
         if step == ("codebase-analysis", "deepen"):
@@ -156,9 +159,12 @@ class Policy:
 
     def _content(self) -> str:
         self._files += 1
+        return self._text_of(self._files)
+
+    def _text_of(self, version: int) -> str:
         places = " ".join(f"`{PLACE}:{line}`" for line in (1, 2, 3))
         sections = "".join(f"## {name}\n\n{KEPT} {places}\n\n" for name in SECTIONS)
-        return f"Version {self._files}\n\n{sections}"
+        return f"Version {version}\n\n{sections}"
 
     def _write(self, path: str, text: str) -> None:
         os.makedirs(os.path.dirname(path), exist_ok=True)

@@ -15,6 +15,7 @@ ALLOWED = {
     "paths": FIRST,
     "compact_json": FIRST,
     "markers": FIRST,
+    "checks": set(),
     "conventions": FIRST,
     "roles": FIRST | {"conventions"},
     "prompts": FIRST | {"conventions"},

@@ -247,6 +247,14 @@ def test_all_explorers_lost_still_leads_on_with_every_area_unread(agent: Followe
     deepen = agent.shell(block.next)
     assert deepen.at == "deepen"
     assert deepen.context["survey.results"].count("status: lost") == 2
+    orders, queue = "src/orders.py:2 | queued | one writer", "src/queue.py:3 | acknowledged | it is lost"
+    sure = agent.follow(deepen, {**SURE, "findings": [orders]})
+    assert f"nobody has read '{QUEUE[:59]}" in sure.words("WHY")
+    elsewhere = agent.follow(deepen, {**DOUBT, "findings": ["analysis.md:1 | a title | nothing"]})
+    assert "nobody has read" in elsewhere.words("WHY")
+    again = agent.follow(deepen, {**DOUBT, "findings": [orders]})
+    assert (again.at, again.root.get("iteration")) == ("deepen", "2")
+    assert agent.follow(again, {**SURE, "findings": [queue]}).at == "synthesize"
 
 
 @pytest.mark.req("W-04")
@@ -316,6 +324,8 @@ def test_a_repeated_command_counts_one_round(agent: Follower, deepening: Block) 
     [
         ("the queue is well made", "it does not begin with path:line"),
         ("src/queue.py | no line | x", "it does not begin with path:line"),
+        ("src/queue.py:3 | no third part", "write path:line | what is so | what it means for the goal"),
+        ("src/queue.py:3 | `job.run()` comes first | y", "src/queue.py:3: `job.run()` is not in that line; line 4 has"),
         ("src/que.py:3 | x | y", "no such file"),
         ("src:1 | a folder | y", "no such file"),
         ("src/queue.py:5 | past its end | y", "the file has 4 lines"),
@@ -359,6 +369,8 @@ def test_a_place_may_be_written_the_usual_ways(agent: Follower, deepening: Block
         (("`src/orders.py:1`", "`src/orders.py:9`"), "line 6, `src/orders.py:9`: the file has 2 lines"),
         (("`src/queue.py:3-4`", "`../x.py:3`"), "line 10, `../x.py:3`: outside the project"),
         (("`src/orders.py:1`", "orders"), "2 places are named"),
+        (("`src/orders.py:1`", "`src/orders.py:2`"), "2 places are named"),
+        (("Nothing.", "word " * 1_500), "words, at most 1,500: cut what the goal does not need"),
     ],
 )
 def test_a_report_with_a_missing_section_or_place_is_refused(

@@ -45,11 +45,12 @@ FOUND = [
     "src/CLAUDE.md:5: the index leaves out `write.py`",
 ]
 WRITER = "README.md, docs/, src/ | does what is said of locks and of writing hold? | docs/storage.md"
+DOCS_HOLD, SRC_HOLDS = "docs/ | do they hold? | docs/storage.md", "src/ | what is not said? | src/lock.py"
 INDEXES = "CLAUDE.md, src/ | do the indexes match their folders? | CLAUDE.md"
 MAP: Values = {
     "layout": "CLAUDE.md is the index of a folder, docs/ is for users, CHANGELOG.md is history; nothing is generated.",
     "areas": [WRITER, INDEXES],
-    "left_out": ["CHANGELOG.md | history"],
+    "left_out": ["CHANGELOG.md | history of releases"],
 }
 DRIFT_REPORT = "DRIFT: docs/storage.md:3 | 30 s | 5 s, src/lock.py:1\nINVISIBLE: src/write.py:5 | readers take no lock"
 INDEX_REPORT = "DRIFT: CLAUDE.md:4 | setup.cfg | there is none"
@@ -226,9 +227,9 @@ def test_each_area_has_an_explorer(agent: Follower) -> None:
 @pytest.mark.parametrize(
     "arguments, areas, fault",
     [
-        (["--scope", "file", "--path", "docs/storage.md"], ["docs/ | ? | x", "src/ | ? | y"], FOUND[3]),
-        (["--scope", "file", "--path", "./src/lock.py"], ["docs, src | ? | x", "src | ? | y"], FOUND[5]),
-        (["--scope", "directory", "--path", "docs"], ["docs,src | ? | docs/storage.md"], FOUND[3]),
+        (["--scope", "file", "--path", "docs/storage.md"], [DOCS_HOLD, SRC_HOLDS], FOUND[3]),
+        (["--scope", "file", "--path", "./src/lock.py"], [f"docs, {SRC_HOLDS}", SRC_HOLDS], FOUND[5]),
+        (["--scope", "directory", "--path", "docs"], [f"src,{DOCS_HOLD}"], FOUND[3]),
     ],
 )
 def test_one_file_or_one_area_needs_no_sub_agent(
@@ -247,17 +248,87 @@ def test_where_the_documents_are_true_the_report_follows_at_once(agent: Follower
     mend_indexes(project)
     put(project, {"docs/storage.md": MENDED})
     audit = agent.follow(agent.begin(), {**MAP, "areas": [". | does all hold? | README.md"]})
-    report = agent.follow(audit, {"findings": [FINDINGS[1].replace("D2", "D1")]})
-    assert report.at == "report"
+    exempt = FINDINGS[1].replace("D2", "D1")
+    unread = agent.follow(audit, {"findings": [exempt]})
+    assert "nothing is to be done, so that compared says what was looked at" in unread.words("WHY")
+    report = record_file(agent, audit, {"findings": [exempt], "compared": COMPARED})
+    assert (report.at, report.context["audit.compared"].count("\n")) == ("report", 3)
     assert agent.follow(report, REPORTED).at == "done"
+
+
+ROOT_LEFT_OUT = [f"{name}.md | it is old" for name in ("README", "CLAUDE", "CHANGELOG")]
+COMPARED = [
+    "README.md:3 | the reader writes src/mine.py | none: nobody has written it yet",
+    "CLAUDE.md:3 | src/ holds the code | src/lock.py:1",
+    "docs/storage.md:3 | a lock is held for 5 s | src/lock.py:1 `EXPIRY = 5`",
+    "src/CLAUDE.md:5 `lock.py` | holds the locks | src/lock.py:1",
+]
+
+
+def record_file(agent: Follower, block: Block, values: dict[str, list[str]]) -> Block:
+    """Record the values, optional ones too, by the file that RECORD offers."""
+    file = agent.folder.parent / ".git" / "values.json"
+    file.write_text(json.dumps(values), encoding="utf-8")
+    command, _, _ = block.next.partition(" --record ")
+    return agent.shell(f"{command} --record-file {shlex.quote(str(file))}")
+
+
+@pytest.mark.parametrize(
+    "compared, wanted",
+    [
+        (COMPARED, []),
+        (
+            [],
+            ["nothing is to be done, so that compared says what was looked at: a statement of 4 more of the documents"],
+        ),
+        (COMPARED[:2], ["nothing is to be done, so that compared says what was looked at: a statement of 2 more"]),
+        (["README.md | x | src/lock.py:1", *COMPARED[1:]], ["'README.md | x | src/lock.py:1': this is not path:line"]),
+        (
+            ["src/lock.py:1 | five | README.md:1", *COMPARED],
+            ["'src/lock.py:1 | five | README.md:1': this is no document"],
+        ),
+        (
+            ["README.md:1 | x | README.md:3", *COMPARED[1:]],
+            ["'README.md:1 | x | README.md:3': a document does not decide"],
+        ),
+        (
+            ["README.md:1 |  | src/lock.py:1", *COMPARED[1:]],
+            ["'README.md:1 |  | src/lock.py:1': there is no statement"],
+        ),
+        (
+            ["README.md:9 | x | src/lock.py:1", *COMPARED[1:]],
+            ["'README.md:9 | x | src/lock.py:1': the file has 3 lines"],
+        ),
+        (["README.md:1 | x | src/lock.py:1 `= 6`", *COMPARED[1:]], ["src/lock.py:1: `= 6` is not in that line"]),
+        ([f"{row.split(' |')[0]} | x | none: so it is" for row in COMPARED], ["compared: no row names the place that"]),
+    ],
+)
+def test_where_nothing_is_wrong_each_document_was_compared(
+    project: Path, compared: list[str], wanted: list[str]
+) -> None:
+    mend_indexes(project)
+    put(project, {"docs/storage.md": MENDED})
+    exempt = [FINDINGS[1].replace("D2", "D1")]
+    code, lines = check(project, "audit", "repo", ".", list(MAP["left_out"]), exempt, compared)
+    assert (code, [line[: len(start)] for line, start in zip(lines, wanted, strict=True)]) == (bool(wanted), wanted)
 
 
 @pytest.mark.parametrize(
     "changes, why",
     [
-        ({"areas": ["docs/ | ? | x"]}, "README.md is in no area and not left out"),
+        ({"areas": [DOCS_HOLD]}, "README.md is in no area and not left out"),
         ({"areas": ["doc/ | ? | x", ". | ? | x"]}, "doc: no such file or folder"),
+        ({"areas": ["docs/"]}, "'docs/': write paths | what to find out | first file to open"),
+        ({"areas": [". | ? | README.md"]}, "'. | ? | README.md': write paths | what to find out | first file"),
+        ({"areas": [". | does it hold? | here"]}, "'. | does it hold? | here': here is no file to open first"),
         ({"left_out": ["CHANGELOG.md"]}, "'CHANGELOG.md': write path | why it is left out"),
+        ({"left_out": ["CHANGELOG.md | no"]}, "'CHANGELOG.md | no': write path | why it is left out, in more than a"),
+        ({"left_out": [". | nobody reads it"]}, "'. | nobody reads it' leaves out the whole scope"),
+        ({"left_out": ["GONE.md | it is gone"]}, "GONE.md: no such file or folder"),
+        (
+            {"left_out": ["docs | for users", "src | of no use", *ROOT_LEFT_OUT]},
+            "every document in scope is left out, and nothing would be compared: keep one at least",
+        ),
     ],
 )
 def test_every_document_is_in_an_area_or_left_out(agent: Follower, changes: Values, why: str) -> None:
@@ -266,6 +337,17 @@ def test_every_document_is_in_an_area_or_left_out(agent: Follower, changes: Valu
     assert (refused.exit_code, refused.root.get("code")) == (3, "missing-evidence")
     assert why in refused.words("WHY")
     assert agent.follow(refused, MAP).at == "survey"
+
+
+@pytest.mark.req("W-04")
+def test_many_documents_are_more_than_one_area(agent: Follower, project: Path) -> None:
+    put(project, {f"docs/part{at}.md": "A part.\n" for at in range(5)})
+    begun = agent.begin()
+    alone = agent.follow(begun, {**MAP, "areas": [". | do they hold? | README.md"]})
+    assert "one area for 9 documents, and it is right for up to 8: cut it in two or more" in alone.words("WHY")
+    assert agent.follow(begun, MAP).at == "survey"
+    whole = agent.begin("--scope", "file", "--path", "README.md", "--new")
+    assert agent.follow(whole, {**MAP, "areas": [". | does it hold? | README.md"], "left_out": []}).at == "audit"
 
 
 @pytest.mark.parametrize(
@@ -304,10 +386,12 @@ def test_an_audit_that_passes_over_what_the_script_finds_is_refused(agent: Follo
         ("D9 | drift | ../../etc/passwd:1 | wrong | right", "no such file in the project"),
         ("D9 | drift | README.md:4 | wrong | right", "D9, 'README.md:4': the file has 3 lines"),
         ("D1 | drift | README.md:1 | wrong | right", "the id D1 is given twice"),
+        ("D9 | drift | README.md:3 | `Keeps rows.` | right", "README.md:3: `Keeps rows.` is not in that line"),
+        ("D9 | drift | README.md:1 `Keeps` | wrong | right", "README.md:1: `Keeps` is not in that line; line 3 has it"),
     ],
 )
 def test_a_finding_of_the_audit_has_all_its_parts(project: Path, row: str, why: str) -> None:
-    code, lines = check(project, "audit", "repo", ".", [], [*FINDINGS, row])
+    code, lines = check(project, "audit", "repo", ".", [], [*FINDINGS, row], [])
     assert (code, len(lines)) == (1, 1)
     assert why in lines[0]
 
@@ -322,6 +406,7 @@ def test_a_finding_of_the_audit_has_all_its_parts(project: Path, row: str, why: 
         ),
         (["D3 | done | x", "D3 | done | x", "D4 | left | y", "D6 | done | x"], "D3 is given twice"),
         (["D3 | done", "D4 | left | y", "D6 | done | x"], "'D3 | done': write D1 | done | what stands where now"),
+        (["D3 | left | no", "D4 | left | no", "D6 | left | no"], "'D3 | left | no': write D1 | done | what stands"),
     ],
 )
 def test_every_finding_is_settled_once(project: Path, rows: list[str], why: str) -> None:
@@ -338,8 +423,9 @@ def test_every_finding_is_settled_once(project: Path, rows: list[str], why: str)
         (["./README.md | `src/mine.py` | an example"], []),
         ([], [FOUND[2]]),
         (["README.md | src/mine.py"], ["'README.md | src/mine.py': write document | words as", FOUND[2]]),
+        (["README.md | src/mine.py | no"], ["'README.md | src/mine.py | no': write document | words as", FOUND[2]]),
         (
-            ["README.md | src/mine.py | an example", "README.md | src/ours.py | another"],
+            ["README.md | src/mine.py | an example", "README.md | src/ours.py | another one"],
             ["README.md: src/ours.py is no fault; strike the exception"],
         ),
     ],
@@ -372,8 +458,24 @@ def test_what_the_audit_exempts_need_not_be_excepted_again(project: Path, findin
 def test_an_exemption_says_the_words_that_it_is_about(project: Path) -> None:
     vague = "D2 | exempt | README.md:3 | an example | the reader makes it"
     wanted = ["D2: put in what is exempt, word for word: src/mine.py"]
-    assert check(project, "audit", "file", "README.md", [], [vague]) == (1, wanted)
-    assert check(project, "audit", "file", "README.md", [], [FINDINGS[1]]) == (0, [])
+    assert check(project, "audit", "file", "README.md", [], [vague], []) == (1, wanted)
+    assert check(project, "audit", "file", "README.md", [], [FINDINGS[1]], COMPARED[:1])[1] == [
+        "compared: no row names the place that decides a statement"
+    ]
+    read = ["README.md:3 | keeps records | src/write.py:4"]
+    assert check(project, "audit", "file", "README.md", [], [FINDINGS[1]], read) == (0, [])
+    silent = FINDINGS[1].replace("the file that the reader is about to make", "so")
+    assert check(project, "audit", "file", "README.md", [], [silent], read) == (
+        1,
+        ["D2: say in the last part why that is right, in more than a word"],
+    )
+
+
+def test_an_exemption_says_all_the_words_at_its_lines(project: Path) -> None:
+    put(project, {"README.md": "See `src/mine.py` and `src/yours.py`.\n"})
+    one = "D1 | exempt | README.md:1 | names src/mine.py | the reader makes it"
+    code, lines = check(project, "audit", "file", "README.md", [], [one], [])
+    assert (code, lines) == (1, ["D1: put in what is exempt, word for word: src/yours.py"])
 
 
 def test_the_script_finds_what_was_planted(project: Path) -> None:

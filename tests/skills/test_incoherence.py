@@ -360,9 +360,48 @@ def test_a_lost_explorer_leaves_its_dimension_unread_and_the_others_count(agent:
     kept = [entry.replace(", D2", "") for entry in CANDIDATES["candidates"] if " | D1" not in entry]
     numbered = [f"I{at}{entry[2:]}" for at, entry in enumerate(kept, 1)]
     verdicts = play(agent, agent.follow(candidates, candidates=numbered, dropped=[]), diver)
-    report = agent.follow(verdicts, issues=[], dismissed=[f"I{at} | false-alarm | none" for at in range(1, 6)])
+    report = agent.follow(verdicts, issues=[], dismissed=[f"I{at} | false-alarm | both hold" for at in range(1, 6)])
     assert report.step == "report"
     assert "D | nobody looked: it ran out of time" in report.context["explore.unread"]
+
+
+@pytest.mark.req("W-04")
+def test_a_run_in_which_nobody_looked_ends_as_failed(agent: Agent) -> None:
+    explore = exploring(agent)
+    for child in explore.children:
+        left = agent.lose(explore, child.id, "no sub-agents today")
+    done = agent.run_command(left.next)
+    assert (done.kind, done.words("STATE")) == ("done", "Incoherence ended at explore with fail, after 3 transitions.")
+
+
+@pytest.mark.parametrize(
+    "compared, why",
+    [
+        (["README.md:3 | waits 30 s | differs | client.py:1 has 10"], ""),
+        (["none | the paths of the task do not exist"], ""),
+        (["README.md:3 `waits 30 seconds` | it waits | differs | client.py:1 `= 10`"], ""),
+        (["x"], "it does not begin with path:line"),
+        (["none | no"], "say why there is none"),
+        (["README.md | settings | agrees"], "it does not begin with path:line"),
+        (["README.md:3 | waits | agrees"], "it has not all its parts"),
+        (["README.md:3 | waits | so so | client.py:1"], "it has not all its parts"),
+        (["README.md:9 | waits | agrees | client.py:1"], "the file has 5 lines"),
+        (["README.md:3 `waits 10` | waits | agrees | client.py:1"], "`waits 10` is not in that line"),
+    ],
+)
+def test_a_sweep_compares_places_that_exist(agent: Agent, compared: list[str], why: str) -> None:
+    sweep = agent.run_command(exploring(agent).children[0].command)
+    block = agent.follow(sweep, compared=compared, read=["README.md", "client.py"])
+    if why:
+        assert why in refused(block)
+    else:
+        assert block.step == "coverage"
+
+
+def test_a_sweep_read_files_that_exist(agent: Agent) -> None:
+    sweep = agent.run_command(exploring(agent).children[0].command)
+    block = agent.follow(sweep, compared=["none | nothing is stated here"], read=["READ.md"])
+    assert "no such file" in refused(block)
 
 
 @pytest.mark.req("W-04")

@@ -70,7 +70,10 @@ DEPARTURES: Values = {"departures": ['R1 | "It is important" | Run make rotate b
 REWRITTEN: Values = {"text": "note.text.md", "declined": []}
 CHANGES: Values = {"changes": ['"had expired" | "had run out"'], "count": "31"}
 VERDICT: Values = {
-    "checks": [f'C{at} | pass | "Run make rotate by Friday."' for at in range(1, 9)],
+    "checks": [
+        *(f'C{at} | pass | "Run make rotate by Friday."' for at in range(1, 8)),
+        "C8 | pass | 31 of 40 words: short was asked for",
+    ],
     "summary": "A note to Ana. Look at the date.",
 }
 WALK = (WANTED, BRIEF, DRAFT, FINDS, MARKS, DEPARTURES, REWRITTEN, CHANGES, VERDICT)
@@ -279,6 +282,47 @@ def test_a_report_that_says_too_little_is_refused(agent: Follower, at: str, valu
     assert (refused.exit_code, refused.root.get("code")) == (3, code)
 
 
+@pytest.mark.parametrize(
+    "at, values, why",
+    [
+        ("tells", {"tells": ["T1 | none"] * 12}, "T2 is missing; add its finds, or: T2 | none"),
+        ("tells", {"tells": [*list(FINDS["tells"])[:-1], "x"]}, "'x': write T4 | place | quotation | how to mend it"),
+        (
+            "tells",
+            {"tells": [*FINDS["tells"], 'T6 | line 1 | "leverage" | use']},
+            'note.draft.md does not say "leverage"; quote it letter for letter',
+        ),
+        ("marks", {"marks": ["x", "y"]}, "'x': write mark or rule | place or quotation | the sentence"),
+        ("align", {**DEPARTURES, "departures": ['R1 | "We are sorry" | Sorry.']}, 'does not say "We are sorry"'),
+        ("refine", {**CHANGES, "count": "300"}, "count is 300, and note.text.md has 31 words: count them"),
+        ("check", {**VERDICT, "checks": ["C1 | pass | x"] * 8}, "the checks begin with C1, C1"),
+        (
+            "check",
+            {**VERDICT, "checks": [f"C{at} | fine | x" for at in range(1, 9)]},
+            "'C1 | fine | x': write C1 | pass",
+        ),
+        (
+            "check",
+            {**VERDICT, "checks": [*list(VERDICT["checks"])[:-1], "C8 | pass | about right, 40"]},
+            "C8 says how many words the file has, beside the target: note.text.md has 31",
+        ),
+        (
+            "check",
+            {**VERDICT, "checks": ['C1 | pass | "It is fine."', *list(VERDICT["checks"])[1:]]},
+            'note.text.md does not say "It is fine."',
+        ),
+    ],
+)
+def test_a_reading_quotes_what_is_there_and_counts_what_is_written(
+    agent: Follower, at: str, values: Values, why: str
+) -> None:
+    block = walked(agent, at)
+    refused = agent.follow(block, values)
+    assert (refused.exit_code, refused.root.get("code")) == (3, "missing-evidence")
+    assert why in refused.words("WHY")
+    assert agent.follow(block, WALK[STEPS.index(at)]).exit_code == 0
+
+
 def test_the_last_check_cannot_be_had_from_the_draft(agent: Follower) -> None:
     block = walked(agent, "tells")
     refused = agent.shell(block.next.replace("--step marks", "--step check"))
@@ -291,13 +335,13 @@ def test_hostile_text_stays_text(agent: Follower, project: Path, by_file: bool) 
     (project / "note.text.md").write_text(TEXT + HOSTILE, encoding="utf-8")
     block = agent.follow(agent.begin(), {**WANTED, "request": HOSTILE}, by_file)
     block = agent.follow(block, {**BRIEF, "keep": [HOSTILE], "missing": HOSTILE}, by_file)
-    tells: Values = {"tells": [HOSTILE] * 12}
-    departures: Values = {"departures": [HOSTILE], "held": HOSTILE}
-    readings: list[Values] = [DRAFT, tells, {"marks": [HOSTILE] * 2}, departures]
+    tells: Values = {"tells": [f"T{at} | here | {HOSTILE} | cut" for at in range(1, 13)]}
+    departures: Values = {"departures": [f"R1 | here | {HOSTILE}"], "held": HOSTILE}
+    readings: list[Values] = [DRAFT, tells, {"marks": [f"M1 | here | {HOSTILE}"] * 2}, departures]
     for values in readings:
         block = agent.follow(block, values, by_file)
     assert block.context["classify.request"] == HOSTILE
-    assert block.context["tells.tells"] == "\n".join([f"- {HOSTILE}"] * 12)
+    assert block.context["tells.tells"] == "\n".join(f"- T{at} | here | {HOSTILE} | cut" for at in range(1, 13))
     block = agent.follow(block, REWRITTEN, by_file)
     assert block.at == "refine"
     assert "rm -rf" not in block.next

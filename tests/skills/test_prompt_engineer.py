@@ -276,8 +276,33 @@ def test_a_mended_change_is_checked_anew_and_all_dropped_ends_it(
 
 def test_a_prompt_without_faults_is_left_alone(agent: Follower) -> None:
     block = follow_all(agent, agent.begin(), TASK)
-    done = agent.follow(block, {**FAULTS, "findings": []})
-    assert done.at == "done"
+    nothing = agent.follow(block, {**FAULTS, "findings": []})
+    assert "no fault was found, so that held says why: for each of the 2 cases" in nothing.words("WHY")
+    held = [
+        'prompts/triage.md | "Always give one label." | case 1: one label',
+        'prompts/triage.md | "billing, bug or other" | case 2: bug is among them',
+    ]
+    assert (
+        "does not stand in" in agent.follow(block, {**FAULTS, "findings": [], "held": [held[0], HELD_WRONG]}, True).text
+    )
+    done = agent.follow(block, {**FAULTS, "findings": [], "held": held}, True)
+    assert (done.at, done.result["findings"]) == ("done", "")
+
+
+HELD_WRONG = 'prompts/triage.md | "Be brief." | case 2'
+
+
+@pytest.mark.parametrize(
+    "cases, why",
+    [
+        (CASES, "2 cases"),
+        (["a normal ticket", CASES[1]], "case 1, 'a normal ticket': write input | what is right | what comes today"),
+        ([CASES[0], CASES[0].upper()], "case 2: its input is that of an earlier case"),
+    ],
+)
+def test_a_case_has_its_input_and_what_is_right(project: Path, cases: list[str], why: str) -> None:
+    code, told = check(project, "cases", cases)
+    assert (code, why in told) == (int(cases != CASES), True), told
 
 
 @pytest.mark.parametrize("files", [["prompts/none.md"], []])
@@ -537,7 +562,11 @@ def test_a_cause_outside_the_prompt_ends_without_change(project: Path) -> None:
         "findings": [],
         "cases": CASES,
     }
-    done = follow_all(agent, agent.begin(), TASK, elsewhere)
+    diagnose = follow_all(agent, agent.begin(), TASK)
+    nowhere = agent.follow(diagnose, elsewhere)
+    assert "findings is empty, so that cause names where it is seen" in nowhere.words("WHY")
+    elsewhere["cause"] = "The mail never reached the prompt: it is empty in the transcript, failed.txt:1."
+    done = follow_all(agent, diagnose, elsewhere)
     assert (done.at, done.result["cause"]) == ("done", elsewhere["cause"])
 
 

@@ -318,6 +318,16 @@ def test_a_lost_explorer_leaves_its_category_unsearched_and_is_told(agent: Follo
     assert triage.context["explore.findings"] == f"- F1 | {ERRORS} | {ERROR_FINDING}"
 
 
+@pytest.mark.req("W-04")
+def test_a_run_of_which_nothing_was_searched_ends_as_failed(agent: Follower, exploring: Block) -> None:
+    block = exploring
+    for number in (1, 2):
+        lost = block.words("DISPATCH/lost").replace("FILL_child", f"{exploring.root.get('run')}.{number}")
+        block = agent.shell(lost.replace("FILL_reason", "out of memory"))
+    done = agent.shell(block.next)
+    assert done.words("STATE") == "Refactor ended at explore with fail, after 1 transition."
+
+
 def test_findings_are_numbered_and_only_those_that_hold_go_on(agent: Follower, triage: Block) -> None:
     assert triage.context["explore.findings"].splitlines() == [
         f"- F1 | {ERRORS} | {ERROR_FINDING}",
@@ -354,7 +364,8 @@ def test_a_run_ends_where_everything_is_as_it_was_meant(agent: Follower, triage:
     weigh = agent.follow(agent.follow(triage, TRIAGED), CLUSTERS)
     assert weigh.context["explore.pick"] == PICK
     assert "`:PERF:`" in weigh.words("DO")
-    done = agent.follow(weigh, {"weighed": ["C1 | leave | load.py:6 is best effort", "C2 | ask | which one is right?"]})
+    rows = ["C1 | leave | shop/load.py:6 is best effort", "C2 | ask | which one is right?"]
+    done = agent.follow(weigh, {"weighed": rows})
     assert (done.at, done.result["weighed"].count("\n")) == ("done", 1)
 
 
@@ -368,6 +379,8 @@ def test_a_run_ends_where_everything_is_as_it_was_meant(agent: Follower, triage:
         (["F1 | keep | MUST |", "F2 | drop | no", "F3 | drop | no"], "what you saw at the place"),
         (["F1 | maybe | no", "F2 | drop | no", "F3 | drop | no"], "or F1 | drop | why"),
         (["F1 | drop | ", "F2 | drop | no", "F3 | drop | no"], "or F1 | drop | why"),
+        (["F1 | drop | no", "F2 | drop | not so", "F3 | drop | not so"], "or F1 | drop | why, not in one word"),
+        (["F1 | keep | MUST | agreed", "F2 | drop | not so", "F3 | drop | not so"], "what you saw at the place"),
     ],
 )
 def test_each_finding_has_one_row_that_says_what_becomes_of_it(project: Path, rows: list[str], why: str) -> None:
@@ -393,6 +406,8 @@ def test_a_triage_that_loses_a_finding_is_refused_and_can_be_put_right(agent: Fo
         (["../../etc/passwd:1 | SHOULD | x | y"], "outside the project"),
         (["shop/load.py:6 | HIGH | x | y"], "'HIGH' is not a severity"),
         (["shop/load.py:6 | SHOULD | x"], "how it passes the threshold"),
+        (["shop/load.py:6 `pass` | SHOULD | x | y"], "shop/load.py:6: `pass` is not in that line; line 7 has it"),
+        (["shop/load.py:6 | SHOULD | and shop/cart.py:5 `HALF_UP` | y"], "shop/cart.py:5: `HALF_UP` is not in that"),
     ],
 )
 def test_a_finding_has_a_place_and_a_severity(project: Path, findings: list[str], why: str) -> None:
@@ -405,6 +420,7 @@ def test_a_finding_has_a_place_and_a_severity(project: Path, findings: list[str]
     "findings, dismissed, wanted",
     [
         ([ROUND_FINDING], ["shop/load.py:6 | best effort"], []),
+        ([ROUND_FINDING.replace(" |", " `ROUND_HALF_EVEN` |", 1)], ["shop/load.py:6 | best effort"], []),
         (["shop/cart.py:5 | SHOULD | two ways, also shop/load.py:6-7 | the second"], [], []),
         ([ROUND_FINDING], [], ["the candidate shop/load.py:6 is in no finding and not dismissed"]),
         (
@@ -419,6 +435,43 @@ def test_each_candidate_is_a_finding_or_dismissed(
 ) -> None:
     candidates = ["shop/cart.py:5 | rounds", "shop/load.py:6-7 | passes"]
     assert check(project, "findings", findings, candidates, dismissed) == (bool(wanted), wanted)
+
+
+@pytest.mark.parametrize(
+    "signs, wanted",
+    [
+        (list(SIGNS["signs"]), []),
+        (["x", "y"], ["'x': write S1: sign | how to search", "'y': write S2: sign | how to search for it"]),
+        (["S1: x | look", "S2: x | look | "], ["'S1: x | look': write S1: sign", "'S2: x | look | ': write S2: sign"]),
+    ],
+)
+def test_a_sign_says_how_to_search_for_it(project: Path, signs: list[str], wanted: list[str]) -> None:
+    lines = check(project, "signs", signs)[1]
+    assert [line[: len(start)] for line, start in zip(lines, wanted, strict=True)] == wanted
+
+
+@pytest.mark.parametrize(
+    "searched, wanted",
+    [
+        (list(SEARCHED["searched"]), []),
+        (["S1 | grep quantize | none", "S2 | read each | no hit"], []),
+        (["S1 | grep quantize | 2 hits"], ["sign S2 was not searched for"]),
+        ([*SEARCHED["searched"], "S9 | grep x | 1"], ["S9 is no sign of this run"]),
+        (
+            ["S1 | looked through the code | some", SEARCHED["searched"][1]],
+            ["'S1 | looked through the code | some': write"],
+        ),
+        (
+            ["x", "y"],
+            ["sign S1 was", "sign S2 was", "x is no sign", "y is no sign", "'x': write S1 |", "'y': write S1"],
+        ),
+    ],
+)
+def test_every_sign_was_searched_for_and_its_hits_are_counted(
+    project: Path, searched: list[str], wanted: list[str]
+) -> None:
+    lines = check(project, "search", list(SIGNS["signs"]), searched, list(SEARCHED["candidates"]))[1]
+    assert [line[: len(start)] for line, start in zip(lines, wanted, strict=True)] == wanted
 
 
 def test_an_explorer_whose_finding_has_no_place_is_refused_and_goes_on(agent: Follower, exploring: Block) -> None:
@@ -550,8 +603,26 @@ def test_a_file_without_items_or_of_another_pick_is_refused(project: Path) -> No
         ("clusters", ["F1 | x"], ["C1 | F1 | cause | why", "C2 | F1 | x | y"], ["finding F1 is given twice"]),
         ("clusters", ["F1 | x"], ["C1 | F1 | c | w", "C2 | F2 | x | y"], ["F2 is no finding of this run"]),
         ("clusters", ["F1 | x", "F2 | x"], ["C1 | F1 | c | w", "C1 | F2 | x | y"], ["the id C1 is given twice"]),
-        ("weighed", ["C1 | F1 | x | y"], ["C1 | leave | reason"], []),
-        ("weighed", ["C1 | F1 | x | y", "C2 | F2 | x | y"], ["C1 | ask | who?"], ["cluster C2 is missing"]),
+        ("weighed", ["C1 | F1 | x | y"], ["C1 | leave | meant so, shop/load.py:6"], []),
+        ("weighed", ["C1 | F1 | x | y", "C2 | F2 | x | y"], ["C1 | ask | who reads it?"], ["cluster C2 is missing"]),
+        (
+            "weighed",
+            ["C1 | F1 | x | y"],
+            ["C1 | ask | nobody can tell"],
+            ["'C1 | ask | nobody can tell': the reason to ask is a question to the user, with its question mark"],
+        ),
+        (
+            "weighed",
+            ["C1 | F1 | x | y"],
+            ["C1 | leave | meant so, load.py:6"],
+            ["'C1 | leave | meant so, load.py:6': the reason names no place that can be opened, as path:line"],
+        ),
+        (
+            "weighed",
+            ["C1 | F1 | x | y"],
+            ["C1 | leave | no"],
+            ["'C1 | leave | no': write C1 | one of refactor, leave, ask | the reason, with a place"],
+        ),
         (
             "weighed",
             ["C1 | F1 | x | y"],

@@ -240,6 +240,18 @@ def test_each_perspective_is_given_its_own_guide_and_the_real_problem_alone(agen
 
 
 @pytest.mark.req("W-04")
+def test_a_run_in_which_nobody_proposed_ends_as_failed(agent: Agent) -> None:
+    explore = come_to(agent, "explore")
+    for child in explore.children:
+        left = agent.lose(explore, child.id, "no sub-agents today")
+    done = agent.run_command(left.next)
+    assert (done.kind, done.words("STATE")) == (
+        "done",
+        "Solution design ended at explore with fail, after 4 transitions.",
+    )
+
+
+@pytest.mark.req("W-04")
 def test_a_lost_perspective_is_named_to_the_end_and_the_design_must_name_it(agent: Agent, project: Path) -> None:
     explore = come_to(agent, "explore")
     refused = agent.run_command(explore.next)

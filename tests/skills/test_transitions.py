@@ -64,6 +64,7 @@ def test_loops_are_walked_to_their_bound() -> None:
     assert planned == {
         "gate -ok-> hypothesize",
         "gate -iterate-> gate",
+        "gate -fail-> done",
         "gate -fail (limit)-> done",
         "hypothesize -ok-> investigate",
         "investigate -iterate-> investigate",

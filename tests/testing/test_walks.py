@@ -95,6 +95,36 @@ def test_the_shortest_walk_may_end_as_wished() -> None:
     assert [str(leg) for leg in shortest_walk(workflow, Outcome.FAIL).legs] == ["a -fail-> done"]
 
 
+def test_the_shortest_walk_ends_by_fail_only_where_nothing_else_leads_to_the_end() -> None:
+    steps = (
+        StepDef("a", next={Outcome.FAIL: None, Outcome.OK: "b"}),
+        StepDef("b", next={Outcome.OK: "c"}),
+        StepDef("c", next={Outcome.OK: None}),
+    )
+    assert [leg.step for leg in shortest_walk(Workflow("w", *steps)).legs] == ["a", "b", "c"]
+    [leg] = shortest_walk(Workflow("w", StepDef("a", next={Outcome.FAIL: None}))).legs
+    assert str(leg) == "a -fail-> done"
+
+
+def test_the_agent_loses_its_sub_agents_where_that_alone_fails(tmp_path: Path) -> None:
+    steps = (
+        'StepDef("look", "Look", "Have it looked at.", {Outcome.OK: None, Outcome.FAIL: None}, '
+        'Dispatch(AgentRole.EXPLORE, task="Look.", targets=["one", "two"], then=f))'
+    )
+    done = "any(result['status'] == 'done' for result in ctx.step_state['results'])"
+    handler = f"def f(ctx): return Outcome.OK if {done} else Outcome.FAIL"
+    script = install(tmp_path, "looking", source_of("looking", steps).replace("WORKFLOW", f"{handler}\n\nWORKFLOW", 1))
+    ended = {}
+    for walk in every_walk(loading.workflow_of_script(str(script))):
+        project = tmp_path / walk.goal.outcome.value
+        project.mkdir()
+        agent = check_walk(script, walk, project)
+        ended[walk.goal.outcome.value] = sorted(
+            event.kind for event in agent.events() if event.kind.startswith("child")
+        )
+    assert ended == {"ok": [], "fail": ["child-lost", "child-lost"]}
+
+
 def test_many_loops_are_planned_in_good_time() -> None:
     steps = []
     for at in range(7):

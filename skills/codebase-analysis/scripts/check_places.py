@@ -1,19 +1,27 @@
 """Checks what codebase-analysis names as places: the findings of a round, or a whole report with its sections.
 
-Called in the project's root as ``findings JSON`` (an array of texts that begin with path:line) or ``report PATH``;
-prints each fault and ends with 1 if there is one.
+Called in the project's root as ``findings FINDINGS UNREAD LOG CONFIDENCE`` (the areas that nobody has read, and the
+findings of earlier rounds; rows are JSON arrays) or ``report PATH``; prints each fault and ends with 1 if there is one.
 """
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import sys
 
+root = os.path.realpath(__file__)
+for _ in range(4):
+    root = os.path.dirname(root)
+if root not in sys.path:
+    sys.path.insert(0, root)
+
+import skills.lib.checks as checks
+
 SECTIONS = ("Answer", "Structure", "Patterns", "Flows", "Decisions", "Context", "Open")
 FEWEST_PLACES = 3
-SHOWN = 10
+MOST_WORDS = 1_500
+SURE = ("high", "certain")
 
 _PLACE = r"(?P<path>[^\s`|:][^`|:]*?):(?P<first>\d+)(?:-(?P<last>\d+)|:\d+)?"
 _BEGINNING = re.compile(rf"\s*`?{_PLACE}`?(?=[\s|,;]|$)")
@@ -21,30 +29,68 @@ _QUOTED = re.compile(rf"`{_PLACE}`")
 _FENCE = re.compile(r"\s*(```|~~~)")
 
 
+def round_faults(findings: list[str], unread: list[str], log: list[str], confidence: str) -> list[str]:
+    """The faults of the findings, and the areas that nobody has read and this round leaves so."""
+    return finding_faults(findings, os.curdir) or area_faults(findings, unread, log, confidence)
+
+
 def finding_faults(findings: list[str], root: str) -> list[str]:
-    """Every finding without a place that can be opened, as one sentence."""
+    """Every finding without a place that can be opened, or without its parts, as one sentence."""
     found = []
     for number, finding in enumerate(findings, 1):
+        where = f"finding {number}, {finding[:60]!r}"
         match = _BEGINNING.match(finding)
         why = fault_of(match, root) if match else "it does not begin with path:line"
-        if why:
-            found.append(f"finding {number}, {finding[:60]!r}: {why}")
+        if not why and not all([*checks.cells(finding), "", ""][:3]):
+            why = "write path:line | what is so | what it means for the goal"
+        found += [f"{where}: {fault}" for fault in ([why] if why else checks.quotation_faults(finding, root))]
     return found
+
+
+def area_faults(findings: list[str], unread: list[str], log: list[str], confidence: str) -> list[str]:
+    """Areas whose explorer was lost: each round reads one of them, and a sure one leaves none."""
+    places = [match["path"] for row in (*findings, *log) if (match := _BEGINNING.match(row))]
+    left = [area for area in unread if paths_of(area) and not any(lies_in(place, area) for place in places)]
+    now = places[: len(findings)]
+    if confidence not in SURE and any(lies_in(place, area) for place in now for area in unread):
+        return []
+    return [f"nobody has read {area[:60]!r}: give a finding from its paths" for area in left]
+
+
+def paths_of(area: str) -> list[str]:
+    """The paths of an area that exist in the project."""
+    parts = re.split(r"[,\s]+", checks.cells(area)[0])
+    return [os.path.normpath(part.strip("`")) for part in parts if part and not checks.path_fault(part.strip("`"))]
+
+
+def lies_in(place: str, area: str) -> bool:
+    """True if a path lies in an area."""
+    path = os.path.normpath(place)
+    return any(path == part or part == os.curdir or path.startswith(part + os.sep) for part in paths_of(area))
+
+
+def document_faults(path: str) -> list[str]:
+    """The faults of the report in a file."""
+    with open(path, encoding="utf-8-sig") as opened:
+        return report_faults(opened.read(), os.curdir)
 
 
 def report_faults(text: str, root: str) -> list[str]:
     """Every fault of a report as one sentence, its sections first, then its places by line."""
-    found, places = [], 0
+    found, places = [], set()
     for number, line in prose(text):
         for match in _QUOTED.finditer(line):
             if not means_a_file(match["path"], root):
                 continue
-            places += 1
+            places.add(match[0])
             why = fault_of(match, root)
             if why:
                 found.append(f"line {number}, {match[0]}: {why}")
-    if places < FEWEST_PLACES:
-        found.append(f"{places} places are named as `path:line`; a report rests on {FEWEST_PLACES} or more")
+    if len(places) < FEWEST_PLACES:
+        found.append(f"{len(places)} places are named as `path:line`; a report rests on {FEWEST_PLACES} or more")
+    count = len(text.split())
+    if count > MOST_WORDS:
+        found.append(f"it has {count:,} words, at most {MOST_WORDS:,}: cut what the goal does not need")
     return section_faults(text) + found
 
 
@@ -101,26 +147,10 @@ def fault_of(place: re.Match[str], root: str) -> str:
     return "" if 1 <= first <= last <= count else f"the file has {count} lines"
 
 
-def main(arguments: list[str]) -> int:
-    """Print the faults of what is named; 0 if there are none."""
-    kind, value = arguments if len(arguments) == 2 else ("", "")
-    try:
-        if kind == "findings":
-            found = finding_faults(json.loads(value), os.getcwd())
-        elif kind == "report":
-            with open(value, encoding="utf-8-sig") as opened:
-                found = report_faults(opened.read(), os.getcwd())
-        else:
-            print("usage: check_places.py findings JSON, or check_places.py report PATH")
-            return 2
-    except (OSError, ValueError) as error:
-        found = [f"{value[:200]} cannot be read: {error}"]
-    for fault in found[:SHOWN]:
-        print(fault)
-    if len(found) > SHOWN:
-        print(f"and {len(found) - SHOWN} more")
-    return 1 if found else 0
-
+CHECKS: dict[str, tuple[checks.Check, str]] = {
+    "findings": (round_faults, "rows rows rows text"),
+    "report": (document_faults, "text"),
+}
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(checks.run("check_places.py", CHECKS, sys.argv[1:]))

@@ -14,6 +14,8 @@ if TYPE_CHECKING:
     from skills.lib.workflow.requirements import Requirement
 
 PROMPTS = read_prompts(__file__)
+# How much of an area a check is given: a command line has its limit.
+SHORT = 1_000
 
 MAP: list[Requirement] = [
     Field("goal", minimum=20, maximum=600, help="what the user wants to know and what they will do with the answer"),
@@ -26,15 +28,29 @@ ROUND: list[Requirement] = [
     Field("findings", "list", minimum=1, maximum=12, help='each "path:line | what is so | what it means for the goal"'),
     Field("open", "list", maximum=8, help='each "question | where one would look"; [] where nothing is open'),
     Field("weakest", minimum=20, maximum=600, help="the claim you would bet on least; where its refutation was sought"),
-    Command(["check_places.py", "findings", "{findings}"], 60, help="each finding begins with a place that exists"),
+    Command(
+        ["check_places.py", "findings", "{findings}", "{survey.unread}", "{deepen.log}", "{confidence}"],
+        60,
+        help="each finding begins with a place that exists; what nobody has read is read",
+    ),
 ]
 REPORT: list[Requirement] = [
     Field("report", maximum=300, help="path of the report's file, relative to the project's root"),
     Field("answer", minimum=40, maximum=1000, help="the report's Answer section, for the user"),
     Artifact("{report}", help="the report as Markdown"),
-    Command(["check_places.py", "report", "{report}"], 60, help="all seven headings; every `path:line` exists"),
+    Command(
+        ["check_places.py", "report", "{report}"],
+        60,
+        help="all seven headings; every `path:line` exists; at most 1,500 words",
+    ),
 ]
 CONFIDENCE = Arg("confidence", choices=tuple(Confidence), step="deepen", help="the level of the weakest claim")
+
+
+def survey(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """The areas that nobody has read, since their explorers were lost; their paths stand first, and are short."""
+    lost = [one["target"] for one in ctx.step_state["results"] if one["status"] != "done"]
+    return Outcome.OK, {"unread": [area[:SHORT] for area in lost]}
 
 
 def settle(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
@@ -69,6 +85,7 @@ WORKFLOW = Workflow(
             targets="scope.areas",
             context=PROMPTS["survey (context)"],
             cap=6,
+            then=survey,
         ),
         needs=["scope.goal", "scope.areas"],
         forbidden=PROMPTS["survey (forbidden)"].splitlines(),

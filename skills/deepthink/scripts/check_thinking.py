@@ -2,7 +2,8 @@
 
 Called as ``mode GIVEN CHOSEN``; with the name of a numbered list (``tests``, ``parts``, ``found``, ``claims``,
 ``questions`` or ``theses``) and the list; as ``answers QUESTIONS ANSWERS``, ``standing CLAIMS STANDING``, ``kept
-THESES``, ``perspectives LIST``, ``design PERSPECTIVES PARTS COVERAGE`` or ``judged PERSPECTIVES LOST CHECKED WEAK``.
+THESES``, ``perspectives LIST``, ``design PERSPECTIVES PARTS COVERAGE``, ``insights HEARD INSIGHTS`` or ``judged
+PERSPECTIVES LOST CHECKED WEAK``.
 Each list is a JSON array of texts. Prints each fault and ends with 1 if there is one.
 """
 
@@ -107,6 +108,14 @@ def judgement_faults(perspectives: list[str], lost: list[str], checked: list[str
     return found
 
 
+def insight_faults(heard: list[str], insights: list[str]) -> list[str]:
+    """Insights of perspectives that did not answer, and none at all where one did."""
+    found = [fault for line in insights for fault in entry_faults("insights", line, heard, 3)]
+    if heard and not insights:
+        found.append(f'insights: write one at least, "{heard[0]} | what nobody else saw | what it changes"')
+    return found
+
+
 def entry_faults(field: str, line: str, known: list[str], count: int) -> list[str]:
     """What is wrong with one entry that begins with a perspective's id."""
     parts = parts_of(line, count)
@@ -146,6 +155,8 @@ def faults(kind: str, values: list[str]) -> list[str]:
         return perspective_faults(lists[0])
     if kind == "design":
         return perspective_faults(lists[0]) or coverage_faults(*lists)
+    if kind == "insights":
+        return insight_faults(*lists)
     return judgement_faults(*lists)
 
 
@@ -157,6 +168,7 @@ COUNTS = {
     "standing": 2,
     "perspectives": 1,
     "design": 3,
+    "insights": 2,
     "judged": 4,
 }
 

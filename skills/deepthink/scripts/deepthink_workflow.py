@@ -21,7 +21,7 @@ ROUNDS = 4
 PASSES = 5
 
 SEEN: list[Requirement] = [
-    Field("reading", minimum=20, maximum=800, help="the question in one or two sentences, as it is understood here"),
+    Field("reading", minimum=20, maximum=800, help="the question in short, as it is understood here"),
     Field("use", minimum=10, maximum=400, help="who asks, and what they will do with the answer"),
     Field("facts", "list", minimum=1, maximum=12, help='each "fact | source"'),
     Field("terms", "list", maximum=6, help='each "word | reading taken | reading set aside"; [] where all are plain'),
@@ -88,8 +88,13 @@ JUDGED: list[Requirement] = [
 JOINED: list[Requirement] = [
     Field("agreements", "list", maximum=10, help='each "what is agreed | P1, P3 | on separate grounds, or on one"'),
     Field("conflicts", "list", maximum=8, help='each "P1 against P2 | over what | which holds and why, or open"'),
-    Field("insights", "list", minimum=1, maximum=8, help='each "P2 | what nobody else saw | what it changes"'),
+    Field("insights", "list", maximum=8, help='each "P2 | what nobody else saw | what it changes"'),
     Field("gaps", "list", maximum=8, help='each "what nobody answered | how much hangs on it"; [] where nothing'),
+    Command(
+        ["check_thinking.py", "insights", "{dispatch.heard}", "{insights}"],
+        60,
+        help="an insight at least, each of a perspective that answered",
+    ),
 ]
 THESIS: list[Requirement] = [
     Field("answer", minimum=40, maximum=3000, help="the answer, its first sentence the answer itself"),
@@ -106,8 +111,8 @@ PASS: list[Requirement] = [
     Command(["check_thinking.py", "kept", "{claims}"], 60, help="each claim has its S number and four parts"),
 ]
 GIVEN: list[Requirement] = [
-    Field("answer", minimum=20, maximum=1000, help="the answer in a few sentences, with how sure it is"),
-    Field("report", minimum=200, help="the whole reply, as the user will read it"),
+    Field("answer", minimum=20, maximum=1000, help="the answer in short, with how sure it is"),
+    Field("report", minimum=200, maximum=12000, help="the whole reply, as the user will read it"),
 ]
 PARAMS = [
     Arg("question", minimum=10, maximum=6000, help="the question, with all that was said about it"),
@@ -165,7 +170,8 @@ def collect(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
             answers[perspective] = {"perspective": perspective, **result["values"]}
         else:
             lost.append(f"{perspective} | nobody came back: {result.get('reason') or 'no reason was given'}")
-    return Outcome.OK, {"answers": [answers[name] for name in sorted(answers)], "lost": lost}
+    heard = sorted(answers)
+    return Outcome.OK, {"answers": [answers[name] for name in heard], "heard": heard, "lost": lost}
 
 
 def judge(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:

@@ -14,9 +14,18 @@ import posixpath
 import re
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from typing import NamedTuple
 from urllib.parse import unquote
+
+root = os.path.realpath(__file__)
+for _ in range(4):
+    root = os.path.dirname(root)
+if root not in sys.path:
+    sys.path.insert(0, root)
+
+import skills.lib.checks as checks
+from skills.lib.checks import cells, repeated
 
 KINDS = ("index", "link", "drift", "invisible", "misplaced", "temporal", "exempt")
 INDEXES = ("CLAUDE.md", "AGENTS.md")
@@ -26,6 +35,8 @@ PLAIN = (".*", *INDEXES, "README*", "CHANGELOG*", "LICENSE*", "__init__.py", "py
 HISTORY = ("changelog", "changes", "history", "news", "releases")
 UNLISTED = ("node_modules", "vendor", "dist", "build", "target", "__pycache__", "venv")
 SHOWN = 25
+# One area is right for so many documents; where nothing is wrong, so many are compared one by one.
+ALONE, COMPARED = 8, 12
 
 _FENCE = re.compile(r"\s*(```|~~~)")
 _SPAN = re.compile(r"(`+)(.+?)\1")
@@ -34,7 +45,7 @@ _LINKED = re.compile(r"\[[^\]]*\]\([^)]*\)")
 _REFERENCE = re.compile(r"\s{0,3}\[(?!\^)[^\]]+\]:\s*<?(\S+?)>?(?:\s|$)")
 _SCHEME = re.compile(r"[A-Za-z][\w+.-]*:|//")
 _PATH = re.compile(r"(?P<path>[\w.+-]+(?:/[\w.@+-]+)*/?)(?::\d+(?:-\d+)?|#L\d+\S*|::\S+)?")
-_PLACE = re.compile(r"`?(?P<path>[^\s`|:][^`|:]*):(?P<first>\d+)(?:-(?P<last>\d+))?`?")
+_PLACE = re.compile(r"`?(?P<path>[^\s`|:][^`|:]*):(?P<first>\d+)(?:-(?P<last>\d+))?`?(?:\s*`[^`]*`)?")
 _RULE = re.compile(r"\|?\s*:?-{2,}[-:|\s]*")
 
 Rows = list[str]
@@ -210,13 +221,41 @@ def area_complaints(scope: str, path: str, areas: Rows, left_out: Rows) -> Rows:
     wrong = scope_complaints(scope, path)
     if wrong:
         return wrong
-    held = [plain_path(part) for row in areas for part in re.split(r"[,\s]+", cells(row)[0]) if part]
-    held += [plain_path(cells(row)[0]) for row in left_out]
     project = Project(os.getcwd())
-    missing = [file for file in project.documents(scope, path) if not any(under(file, place) for place in held)]
-    found = [f"{place or '.'}: no such file or folder" for place in held if not project.has(place)]
-    found += [f"{row[:60]!r}: write path | why it is left out" for row in left_out if len(cells(row)) < 2]
-    return found + [f"{file} is in no area and not left out" for file in missing]
+    documents = project.documents(scope, path)
+    held = [plain_path(part) for row in areas for part in re.split(r"[,\s]+", cells(row)[0]) if part]
+    left = [plain_path(cells(row)[0]) for row in left_out]
+    found = [f"{place or '.'}: no such file or folder" for place in (*held, *left) if not project.has(place)]
+    found += left_out_complaints(documents, path, left_out)
+    found += [complaint for row in areas if (complaint := area_complaint(row))]
+    kept = [file for file in documents if not any(under(file, place) for place in left)]
+    if scope != "file" and len(areas) == 1 and len(kept) > ALONE:
+        found.append(f"one area for {len(kept)} documents, and it is right for up to {ALONE}: cut it in two or more")
+    return found + [f"{file} is in no area and not left out" for file in kept if not any(under(file, p) for p in held)]
+
+
+def area_complaint(row: str) -> str:
+    """Why nobody could start from an area; empty if somebody could."""
+    parts = [*cells(row), "", ""]
+    if checks.says_little(parts[1], 2) or not parts[2]:
+        return f"{row[:60]!r}: write paths | what to find out | first file to open"
+    first = re.split(r"[,\s]+", parts[2])[0]
+    return "" if os.path.isfile(plain_path(first)) else f"{row[:60]!r}: {first[:60]} is no file to open first"
+
+
+def left_out_complaints(documents: Rows, path: str, left_out: Rows) -> Rows:
+    """Rows without a reason, and what leaves out the scope or all of its documents."""
+    found = []
+    for row in left_out:
+        parts = cells(row)
+        if len(parts) < 2 or checks.says_little(parts[1], 2):
+            found.append(f"{row[:60]!r}: write path | why it is left out, in more than a word")
+        elif under(plain_path(path), plain_path(parts[0])):
+            found.append(f"{row[:60]!r} leaves out the whole scope; name the documents that nobody is to touch")
+    left = [plain_path(cells(row)[0]) for row in left_out]
+    if documents and not found and all(any(under(file, place) for place in left) for file in documents):
+        found.append("every document in scope is left out, and nothing would be compared: keep one at least")
+    return found
 
 
 def scope_complaints(scope: str, path: str) -> Rows:
@@ -237,8 +276,8 @@ def scope_complaints(scope: str, path: str) -> Rows:
     return [f"--path {path} {why}. A run keeps its parameters: {anew}"] if why else []
 
 
-def audit_complaints(scope: str, path: str, left_out: Rows, findings: Rows) -> Rows:
-    """Findings without their parts, and faults of the documents that no finding names."""
+def audit_complaints(scope: str, path: str, left_out: Rows, findings: Rows, compared: Rows) -> Rows:
+    """Findings without their parts, faults that no finding names, and documents that nobody compared with the code."""
     found, held = [], []
     for row in findings:
         parts = cells(row)
@@ -248,26 +287,63 @@ def audit_complaints(scope: str, path: str, left_out: Rows, findings: Rows) -> R
             )
             continue
         why, place = open_place(parts[2])
-        if why:
-            found.append(f"{parts[0]}, {parts[2]!r:.80}: {why}")
+        found += [f"{parts[0]}, {parts[2]!r:.80}: {why}"] if why else checks.quotation_faults(row)
         held.append(place)
     found += [f"the id {name} is given twice" for name in repeated([cells(row)[0] for row in findings])]
-    present = faults(Project(os.getcwd()), scope, path, left_out)
+    project = Project(os.getcwd())
+    present = faults(project, scope, path, left_out)
     found += exemption_complaints(present, findings)
     for fault in present:
         if not any(file == fault.path and first <= fault.line <= last for file, first, last in held):
             found.append(f"no finding holds the line of {fault}")
+    if not found and all(is_exempt(cells(row)) for row in findings):
+        left = [plain_path(cells(row)[0]) for row in left_out]
+        kept = [file for file in project.documents(scope, path) if not any(under(file, place) for place in left)]
+        found += comparison_complaints(kept, compared)
+    return found
+
+
+def comparison_complaints(documents: Rows, compared: Rows) -> Rows:
+    """Where nothing is to be done: rows that compare nothing, and documents without a row."""
+    found, seen, decided = Rows(), set(), 0
+    for row in compared:
+        parts = [*cells(row), "", ""]
+        why, (file, _, _) = open_place(parts[0])
+        if not why and file not in documents:
+            why = "this is no document in scope"
+        if not why and not parts[2].startswith("none:"):
+            # What stands behind the place says why, and is not looked at.
+            why, (other, _, _) = open_place(re.split(r"[\s,;]", parts[2], maxsplit=1)[0])
+            why = why or ("a document does not decide what it says itself" if other == file else "")
+            decided += not why
+        if why or not parts[1]:
+            form = "document:line | statement | path:line that decides it; or none: why nothing does"
+            found.append(f"{row[:60]!r}: {why or 'there is no statement'}; write {form}")
+        seen.add(file)
+        found += checks.quotation_faults(row)
+    missing = [file for file in documents if file not in seen]
+    wanted = min(len(documents), COMPARED) - len(seen & set(documents))
+    if not found and wanted > 0:
+        found.append(
+            f"nothing is to be done, so that compared says what was looked at: a statement of {wanted} more of the "
+            f"documents, such as {', '.join(missing[:3])}"
+        )
+    if not found and documents and not decided:
+        found.append("compared: no row names the place that decides a statement")
     return found
 
 
 def exemption_complaints(present: list[Fault], findings: Rows) -> Rows:
-    """Findings of kind exempt that do not say the words at their lines which the script complains of."""
+    """Findings of kind exempt that lack a reason, or words at their lines which the script complains of."""
     found = []
     for parts in filter(is_exempt, map(cells, findings)):
         _, (file, first, last) = open_place(parts[2])
         there = [fault.target for fault in present if fault.path == file and first <= fault.line <= last]
-        if there and not any(says(parts[3], target) for target in there):
-            found.append(f"{parts[0]}: put in what is exempt, word for word: {', '.join(there)}")
+        silent = [target for target in there if not says(parts[3], target)]
+        if silent:
+            found.append(f"{parts[0]}: put in what is exempt, word for word: {', '.join(silent)}")
+        if checks.says_little(" ".join(parts[4:]), 2):
+            found.append(f"{parts[0]}: say in the last part why that is right, in more than a word")
     return found
 
 
@@ -290,7 +366,7 @@ def settled_complaints(findings: Rows, settled: Rows) -> Rows:
     found += [f"{name} is given twice" for name in repeated(given)]
     for row in settled:
         parts = cells(row)
-        if len(parts) < 3 or parts[1] not in ("done", "left") or not parts[2]:
+        if len(parts) < 3 or parts[1] not in ("done", "left") or checks.says_little(parts[2], 2):
             found.append(f"{row[:60]!r}: write D1 | done | what stands where now, or D1 | left | why")
     return found
 
@@ -302,7 +378,7 @@ def remaining_complaints(scope: str, path: str, left_out: Rows, findings: Rows, 
     found, excepted = [], set()
     for row in exceptions:
         parts = cells(row)
-        if len(parts) < 3 or not all(parts[:3]):
+        if len(parts) < 3 or not all(parts[:2]) or checks.says_little(parts[2], 2):
             found.append(f"{row[:60]!r}: write document | words as they stand there | why that is right")
             continue
         excepted.add((plain_path(parts[0]), parts[1].strip("`")))
@@ -365,23 +441,18 @@ def under(file: str, place: str) -> bool:
     return not place or file == place or file.startswith(place + "/")
 
 
-def cells(row: str) -> list[str]:
-    """The parts of a row, without the space around them."""
-    return [part.strip() for part in row.split("|")]
-
-
-def repeated(names: Rows) -> Rows:
-    """The names that stand there more than once."""
-    return [name for name in dict.fromkeys(names) if names.count(name) > 1]
-
-
-CHECKS: dict[str, tuple[Callable[..., Rows], str]] = {
+CHECKS: dict[str, tuple[checks.Check, str]] = {
     "list": (all_faults, "SCOPE PATH"),
     "areas": (area_complaints, "SCOPE PATH AREAS[] LEFT_OUT[]"),
-    "audit": (audit_complaints, "SCOPE PATH LEFT_OUT[] FINDINGS[]"),
+    "audit": (audit_complaints, "SCOPE PATH LEFT_OUT[] FINDINGS[] COMPARED[]"),
     "settled": (settled_complaints, "FINDINGS[] SETTLED[]"),
     "remaining": (remaining_complaints, "SCOPE PATH LEFT_OUT[] FINDINGS[] EXCEPTIONS[]"),
 }
+
+
+def rows(text: str) -> Rows:
+    """The rows of an argument; none where it still is the name of what was never recorded."""
+    return [] if re.fullmatch(r"\{[\w.]+\}", text) else list(json.loads(text))
 
 
 def main(arguments: list[str]) -> int:
@@ -393,7 +464,7 @@ def main(arguments: list[str]) -> int:
         return 2
     pairs = zip(forms.split(), values, strict=True)
     try:
-        found = check(*(json.loads(text) if form.endswith("[]") else text for form, text in pairs))
+        found = check(*(rows(text) if form.endswith("[]") else text for form, text in pairs))
     except (OSError, ValueError) as error:
         found = [f"this cannot be checked: {error}"]
     shown = found if arguments[0] == "list" else found[:SHOWN]

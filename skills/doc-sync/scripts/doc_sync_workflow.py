@@ -33,10 +33,17 @@ MAP: list[Requirement] = [
 ]
 AUDIT: list[Requirement] = [
     Field("findings", "list", maximum=60, help='"D1 | kind | path:line | what is wrong | what is right, from where"'),
+    Field(
+        "compared",
+        "list",
+        maximum=20,
+        required=False,
+        help='only if nothing is to be done: each "document:line | statement | path:line that decides it"',
+    ),
     Command(
-        [CHECK, "audit", "{scope}", "{path}", "{discover.left_out}", "{findings}"],
+        [CHECK, "audit", "{scope}", "{path}", "{discover.left_out}", "{findings}", "{compared}"],
         120,
-        help="every place exists, and what the script finds has a finding",
+        help="every place exists, and what the script finds has a finding; where nothing is to be done, what was read",
     ),
 ]
 SETTLED: list[Requirement] = [
@@ -160,7 +167,7 @@ WORKFLOW = Workflow(
         PROMPTS["report"],
         {Outcome.OK: None},
         needs=[
-            *("scope", "path", "discover.areas", "discover.left_out", "audit.findings"),
+            *("scope", "path", "discover.areas", "discover.left_out", "audit.findings", "audit.compared"),
             *("migrate.log", "migrate.left", "migrate.exempt", "indexes.indexes", "indexes.exceptions"),
         ],
         requires=REPORT,

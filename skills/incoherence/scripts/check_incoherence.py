@@ -17,7 +17,15 @@ from typing import Any
 # Also where Python leaves the folder of a script out (PYTHONSAFEPATH).
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 
+root = os.path.realpath(__file__)
+for _ in range(4):
+    root = os.path.dirname(root)
+if root not in sys.path:
+    sys.path.insert(0, root)
+
 import incoherence_quotes as quotes  # type: ignore[import-not-found]  # beside this script, in no package
+
+import skills.lib.checks as checks
 
 SHOWN = 10
 ENTRY = 650
@@ -69,9 +77,37 @@ def shaped(wanted: int, form: str, words: tuple[str, ...] = ()) -> Callable[[str
     return fault
 
 
+def reasoned(wanted: int, form: str, words: tuple[str, ...] = ()) -> Callable[[str], str]:
+    """A fault as of ``shaped``, and one for a last part of a single word."""
+    shape = shaped(wanted, form, words)
+
+    def fault(entry: str) -> str:
+        why = shape(entry)
+        little = not why and checks.says_little(cells(entry)[wanted - 1], 2)
+        return f"a reason has more than a word: {form}" if little else why
+
+    return fault
+
+
 def sources(entries: Entries) -> Entries:
     """Each entry begins with a path that exists."""
     return each(entries, lambda entry: quotes.path_fault(name(entry).strip("`")))
+
+
+def compared(entries: Entries) -> Entries:
+    """Each entry is a place and what was compared there, or says why there is none."""
+
+    def fault(entry: str) -> str:
+        parts = [*cells(entry), "", "", ""]
+        if parts[0] == "none":
+            return "" if not checks.says_little(parts[1]) else "say why there is none, in a few words"
+        why = checks.location_fault(parts[0])
+        if why or not re.match(r"(agrees|differs|unclear)\b", parts[2].lower()) or not parts[1] or not parts[3]:
+            form = "path:line | statement | agrees, differs or unclear | the other side; or none | why"
+            return f"{why or 'it has not all its parts'}; write {form}"
+        return "; ".join(checks.quotation_faults(entry))
+
+    return each(entries, fault)
 
 
 def dimensions(chosen: Entries, skipped: Entries) -> Entries:
@@ -106,7 +142,7 @@ def candidates(found: Entries, given: Entries, dropped: Entries) -> Entries:
 
     used = [one.strip() for entry in given for one in cells(entry)[-1].split(",")]
     wrong = coverage_faults([name(entry) for entry in found], used + [name(entry) for entry in dropped], "finding")
-    return each(given, fault) + wrong + each(dropped, shaped(2, "finding | reason"))
+    return each(given, fault) + wrong + each(dropped, reasoned(2, "finding | reason"))
 
 
 def judgement(verdict: str, options: Entries, recommended: str) -> Entries:
@@ -130,7 +166,7 @@ def verdicts(given: Entries, issues: Entries, dismissed: Entries) -> Entries:
     found += each(issues, shaped(4, "I1 | verdict | severity | title", CONFIRMED))
     severities = [entry for entry in issues if cells(entry)[2:3] and cells(entry)[2] not in SEVERITIES]
     found += [f"{entry[:60]!r}: its third part is one of {', '.join(SEVERITIES)}" for entry in severities]
-    return found + each(dismissed, shaped(3, "I2 | word | reason", DISMISSED))
+    return found + each(dismissed, reasoned(3, "I2 | word | reason", DISMISSED))
 
 
 def batch(first: Entries, due: Entries, entries: Entries) -> Entries:
@@ -275,7 +311,7 @@ TEXTS: dict[Callable[..., Entries], tuple[int, ...]] = {judgement: (0, 2), chang
 CHECKS: dict[str, Callable[..., Entries]] = {
     check.__name__: check
     for check in (
-        *(sources, dimensions, findings, evidence, candidates, judgement, verdicts),
+        *(sources, compared, dimensions, findings, evidence, candidates, judgement, verdicts),
         *(batch, resolutions, plan, changes, wave, report),
     )
 }

@@ -17,6 +17,8 @@ TASK = ("dimension", "scope")
 SWEEP: list[Requirement] = [
     Field("compared", "list", minimum=1, maximum=40, help='"path:line | statement | agrees, differs or unclear | …"'),
     Field("read", "list", minimum=1, maximum=60, help="every file that was opened, as a path"),
+    Command(["check_incoherence.py", "compared", "{compared}"], 60, help="each entry begins with a place that exists"),
+    Command(["check_incoherence.py", "sources", "{read}"], 60, help="each path exists"),
 ]
 COVERAGE: list[Requirement] = [
     Field("gaps", "list", maximum=8, help='"path | what may be stated or decided there"; [] where nothing is missing'),
@@ -25,6 +27,7 @@ COVERAGE: list[Requirement] = [
 GAPS: list[Requirement] = [
     Field("compared", "list", minimum=1, maximum=40, help='"path:line | statement | agrees, differs or unclear | …"'),
     Field("unread", "list", maximum=8, help='"path | reason": what is still not read; [] where nothing is'),
+    Command(["check_incoherence.py", "compared", "{compared}"], 60, help="each entry begins with a place that exists"),
 ]
 FINDINGS: list[Requirement] = [
     Field("findings", "list", maximum=10, help='"path:line "quote" | path:line "quote" | what cannot both be so"'),

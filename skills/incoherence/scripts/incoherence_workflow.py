@@ -121,16 +121,18 @@ def brief(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
 
 
 def gather(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """Number what the explorers found by dimension (A1, A2, C1); SKIP where nobody found anything."""
-    found, unread = [], []
+    """Number what the explorers found by dimension (A1, A2, C1); SKIP if nothing was found, FAIL if nobody looked."""
+    found, unread, looked = [], [], False
     for child in ctx.step_state["results"]:
         letter = name(child["target"])
         if child["status"] != "done":
             unread.append(f"{letter} | nobody looked: {child['reason']}")
             continue
+        looked = True
         found += [f"{letter}{at} | {finding}" for at, finding in enumerate(child["values"]["findings"], 1)]
         unread.append(f"{letter} | {child['values']['unread']}")
-    return Outcome.OK if found else Outcome.SKIP, {"found": found, "unread": unread}
+    outcome = Outcome.OK if found else Outcome.SKIP if looked else Outcome.FAIL
+    return outcome, {"found": found, "unread": unread}
 
 
 def admit(ctx: StepContext) -> Outcome:
@@ -266,6 +268,7 @@ WORKFLOW = Workflow(
         {
             Outcome.OK: ("candidates", "every explorer is accounted for, and there is a finding"),
             Outcome.SKIP: ("report", "every explorer is accounted for, and there is none"),
+            Outcome.FAIL: (None, "every explorer is lost, so that nobody looked: the run ends as failed"),
         },
         Dispatch(
             AgentRole.EXPLORE,

@@ -1,49 +1,121 @@
-"""Checks a text of leon-writing-style: it was rewritten, and every string that was to be kept stands in it.
+"""Checks what leon-writing-style records: readings that quote the draft, a text that keeps its facts, counted words.
 
-Called in the project's root with the path of the text, the path of the draft, and two JSON arrays of strings: those to
-be kept, and what was declined (an entry ``keep | string | reason`` lets that string go). Prints each fault and ends
-with 1 if there is one. A line break counts as a space.
+Called in the project's root as ``KIND VALUE...``; rows are JSON arrays. A rewritten text holds every string that was to
+be kept, unless it was declined as ``keep | string | reason``. Prints each fault and ends with 1 if there is one. A line
+break counts as a space.
 """
 
 from __future__ import annotations
 
-import json
+import os
+import re
 import sys
 
+root = os.path.realpath(__file__)
+for _ in range(4):
+    root = os.path.dirname(root)
+if root not in sys.path:
+    sys.path.insert(0, root)
 
-def faults(text: str, draft: str, keep: list[str], declined: list[str]) -> list[str]:
-    """Every fault as one sentence."""
-    text, draft = flowing(text), flowing(draft)
-    found = ["it is the draft, word for word: rewrite it"] if text == draft else []
-    let_go = tuple(flowing(entry) for entry in declined)
-    missing = [string for string in map(flowing, keep) if string not in text]
+import skills.lib.checks as checks
+
+FAMILIES = [f"T{at}" for at in range(1, 13)]
+FINAL = [f"C{at}" for at in range(1, 9)]
+# Programs count words a little differently.
+TOLERANCE = 0.02
+
+Rows = list[str]
+
+
+def text_faults(text: str, draft: str, keep: Rows, declined: Rows) -> Rows:
+    """A text that is the draft, or that lacks a string which was to be kept."""
+    body, before = read(text), read(draft)
+    found = ["it is the draft, word for word: rewrite it"] if body == before else []
+    let_go = tuple(map(flowing, declined))
+    missing = [string for string in map(flowing, keep) if string not in body]
     kept = [string for string in missing if not any(entry.startswith(f"keep | {string} | ") for entry in let_go)]
-    return found + [f"it does not hold, letter for letter: {string}" for string in kept]
+    found += [f"it does not hold, letter for letter: {string}" for string in kept]
+    return [f"{text}: {fault}" for fault in found]
+
+
+def tell_faults(tells: Rows, draft: str) -> Rows:
+    """Families without an entry, and finds without their parts or quoted from elsewhere."""
+    given = [checks.cells(row)[0] for row in tells]
+    found = [f"{name} is missing; add its finds, or: {name} | none" for name in FAMILIES if name not in given]
+    for row in tells:
+        parts = checks.cells(row)
+        if parts[0] not in FAMILIES or (parts[1:] != ["none"] and (len(parts) < 4 or not all(parts))):
+            found.append(f"{row[:60]!r}: write T4 | place | quotation | how to mend it, or T5 | none")
+    return found + quotation_faults(tells, 2, draft)
+
+
+def reading_faults(rows: Rows, draft: str) -> Rows:
+    """Marks or departures without their three parts, and quotations that are not in the draft."""
+    form = "mark or rule | place or quotation | the sentence, worded to the end"
+    found = [f"{row[:60]!r}: write {form}" for row in rows if not all([*checks.cells(row), "", ""][:3])]
+    return found + quotation_faults(rows, 1, draft)
+
+
+def count_faults(count: str, text: str) -> Rows:
+    """A number of words that is not that of the file."""
+    words = len(read(text).split())
+    return [] if near(int(count), words) else [f"count is {count}, and {text} has {words} words: count them"]
+
+
+def final_faults(rows: Rows, text: str) -> Rows:
+    """Checks that are missing, out of order or without what shows them, and a length that was not counted."""
+    found = []
+    given = [checks.cells(row)[0] for row in rows]
+    if given != FINAL:
+        found.append(f"the checks begin with {', '.join(given)[:80]}: write {', '.join(FINAL)} in that order")
+    for row in rows:
+        parts = [*checks.cells(row), "", ""]
+        if parts[1] not in ("pass", "fail") or not parts[2]:
+            found.append(f"{row[:60]!r}: write C1 | pass or fail | a quotation or number that shows it")
+    words = len(read(text).split())
+    if not found and not any(near(int(number), words) for number in re.findall(r"\d+", rows[-1][2:])):
+        found.append(f"C8 says how many words the file has, beside the target: {text} has {words}")
+    return found + quotation_faults(rows, 2, text)
+
+
+def quotation_faults(rows: Rows, at: int, file: str) -> Rows:
+    """Parts of rows that are nothing but a quotation, and are not in the file."""
+    body = read(file)
+    found = []
+    for row in rows:
+        part = [*checks.cells(row), "", ""][at]
+        quoted = re.fullmatch(r'"([^"]+)"', part)
+        if quoted and flowing(quoted[1]) not in body:
+            found.append(f"{row[:60]!r}: {file} does not say {part[:80]}; quote it letter for letter")
+    return found
+
+
+def near(number: int, words: int) -> bool:
+    """True if a number is the number of words, as programs count them."""
+    return abs(number - words) <= max(3, words * TOLERANCE)
+
+
+def read(path: str) -> str:
+    """The text of a file on one line, with single spaces; ValueError if it is no UTF-8 text."""
+    try:
+        with open(path, encoding="utf-8-sig") as opened:
+            return flowing(opened.read())
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path} is not UTF-8 text: {error}") from None
 
 
 def flowing(text: str) -> str:
-    """The text on one line, with single spaces."""
+    """A text on one line, with single spaces."""
     return " ".join(text.split())
 
 
-def main(arguments: list[str]) -> int:
-    """Print the faults of the text that is named; 0 if there are none."""
-    if len(arguments) != 4:
-        print("usage: check_text.py TEXT DRAFT KEEP DECLINED")
-        return 2
-    texts = []
-    for path in arguments[:2]:
-        try:
-            with open(path, encoding="utf-8-sig") as opened:
-                texts.append(opened.read())
-        except (OSError, ValueError) as error:
-            print(f"{path} cannot be read as UTF-8 text: {error}")
-            return 1
-    found = faults(texts[0], texts[1], json.loads(arguments[2]), json.loads(arguments[3]))
-    for fault in found:
-        print(f"{arguments[0]}: {fault}")
-    return 1 if found else 0
-
+CHECKS: dict[str, tuple[checks.Check, str]] = {
+    "text": (text_faults, "text text rows rows"),
+    "tells": (tell_faults, "rows text"),
+    "reading": (reading_faults, "rows text"),
+    "count": (count_faults, "text text"),
+    "final": (final_faults, "rows text"),
+}
 
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(checks.run("check_text.py", CHECKS, sys.argv[1:]))

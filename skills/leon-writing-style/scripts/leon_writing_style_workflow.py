@@ -17,6 +17,7 @@ PROMPTS = read_prompts(__file__)
 TELLS = read_resource(__file__, "machine-tells.md").strip()
 
 KINDS = ("message", "technical", "explanation", "announcement", "report", "other")
+CHECK = "check_text.py"
 KEPT = "the text differs from the draft and holds every string of keep, letter for letter"
 DRAFT_AND_FACTS = ("{draft.draft}", "{purpose.keep}")
 
@@ -41,29 +42,34 @@ DRAFT: list[Requirement] = [
 ]
 FINDS: list[Requirement] = [
     Field("tells", "list", minimum=12, maximum=40, help='"T4 | place | quotation | mend", or "T5 | none"'),
+    Command([CHECK, "tells", "{tells}", "{draft.draft}"], 60, help="T1 to T12; what is in quotes is in the draft"),
 ]
 MARKS: list[Requirement] = [
     Field("marks", "list", minimum=2, maximum=8, help='"mark | place | the new sentence, worded to the end"'),
+    Command([CHECK, "reading", "{marks}", "{draft.draft}"], 60, help="each mark has its three parts"),
 ]
 DEPARTURES: list[Requirement] = [
     Field("departures", "list", minimum=1, maximum=20, help='"rule | quotation | as the voice would say it"'),
     Field("held", maximum=400, help="ids of the rules that the draft keeps"),
+    Command([CHECK, "reading", "{departures}", "{draft.draft}"], 60, help="each departure has its three parts"),
 ]
 TEXT: list[Requirement] = [
     Field("text", maximum=300, help="path of the new file, relative to the project's root"),
     Field("declined", "list", maximum=40, help='what was not followed: "find | reason"; [] where nothing is'),
     Artifact("{text}", help="the whole text, rewritten"),
-    Command(["check_text.py", "{text}", *DRAFT_AND_FACTS, "{declined}"], 60, help=KEPT),
+    Command([CHECK, "text", "{text}", *DRAFT_AND_FACTS, "{declined}"], 60, help=KEPT),
 ]
-STILL_KEPT = Command(["check_text.py", "{consolidate.text}", *DRAFT_AND_FACTS, "{consolidate.declined}"], 60, help=KEPT)
+STILL_KEPT = Command([CHECK, "text", "{consolidate.text}", *DRAFT_AND_FACTS, "{consolidate.declined}"], 60, help=KEPT)
 CHANGES: list[Requirement] = [
     Field("changes", "list", minimum=1, maximum=10, help='"before" | "after", the ones that matter most'),
     Field("count", "int", minimum=1, help="number of words in the file now, counted by a command"),
+    Command([CHECK, "count", "{count}", "{consolidate.text}"], 60, help="the file has so many words"),
     STILL_KEPT,
 ]
 VERDICT: list[Requirement] = [
     Field("checks", "list", minimum=8, maximum=8, help='C1 to C8, each "C1 | pass or fail | quotation or number"'),
-    Field("summary", maximum=600, help="two sentences for the user: what the text is, what they should look at"),
+    Field("summary", maximum=600, help="for the user: what the text is, what they should look at"),
+    Command([CHECK, "final", "{checks}", "{consolidate.text}"], 60, help="C1 to C8; C8 names the number of words"),
     STILL_KEPT,
 ]
 

@@ -131,7 +131,8 @@ def vendored() -> dict[str, bytes]:
 @cache
 def modules() -> tuple[str, ...]:
     """The modules of a copy, sorted: the rooms of a step whole, and what these and the bootstrap import."""
-    todo = ["skills", "skills._bootstrap", "skills.lib.prompts", "skills.lib.conventions", *_in_rooms()]
+    todo = ["skills", "skills._bootstrap", "skills.lib.checks", "skills.lib.prompts", "skills.lib.conventions"]
+    todo += _in_rooms()
     found: set[str] = set()
     while todo:
         module = todo.pop()

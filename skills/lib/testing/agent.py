@@ -18,6 +18,7 @@ from skills.lib.testing.calls import InProcess, Shell
 from skills.lib.testing.steering import CannotSteer, Steering
 from skills.lib.testing.walks import ASKED, Leg, Walk, shortest_walk
 from skills.lib.workflow.children import task_workflow
+from skills.lib.workflow.core import StepContext
 from skills.lib.workflow.types import Element, Outcome
 
 if TYPE_CHECKING:
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
 
     from skills.lib.ledger import Event
     from skills.lib.testing.calls import Caller
-    from skills.lib.workflow.core import Workflow
+    from skills.lib.workflow.core import StepDef, Workflow
     from skills.lib.workflow.state import Run
 
 # How many reports are tried where a check of the step refuses one: a refusal changes nothing.
@@ -218,17 +219,30 @@ class Agent:
     def _dispatch(self, block: Block, leg: Leg, onward: Sequence[Leg]) -> Block:
         """Play the sub-agents, and take the parent's command from what the last of them printed."""
         verdict = _verdict(self.workflow, leg, onward)
+        step = self.workflow.step(leg.step)
+        lost = verdict == "fail" and self._fails_without(block, step)
         last = again = block
-        while commands := [child.command for child in again.children if child.command]:
-            for command in commands:
-                last = self.finish(command, verdict)
+        while working := [child for child in again.children if child.command]:
+            for child in working:
+                last = self.lose(again, child.id) if lost else self.finish(child.command, verdict)
             again = self.run_command(block.show or show_again(block))  # it may have held commands back
         assert last.next == again.next, "the last sub-agent gives another command than the parent's block"
-        step = self.workflow.step(leg.step)
+        if lost:
+            return again
         if verdict == "fail" and not step.checkpoint and not self._failed(block):
             remedy = Steering(self.workflow, self.given, self.text, self.script).remedy(block)
             raise CannotSteer(f"{self.workflow.name}: no sub-agent of {leg.step} fails. {remedy}")
         return again
+
+    def _fails_without(self, block: Block, step: StepDef) -> bool:
+        """True if the step's function gives FAIL where every sub-agent is lost."""
+        if step.checkpoint or not step.function:
+            return False
+        run = self.state(block.run)
+        lost = [{"target": child.target, "status": "lost", "reason": "lost", "values": {}} for child in block.children]
+        state = {**run.state.get(step.id, {}), "results": lost}
+        found = step.function(StepContext(run.params, state, run.state, step.id, run.iteration, run.reviews))
+        return (found[0] if isinstance(found, tuple) else found) is Outcome.FAIL
 
     def _failed(self, block: Block) -> bool:
         from skills.lib.workflow.children import verdict_of

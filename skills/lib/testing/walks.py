@@ -82,12 +82,13 @@ def every_walk(workflow: Workflow) -> list[Walk]:
 
 
 def shortest_walk(workflow: Workflow, last: Outcome | None = None) -> Walk:
-    """The shortest walk to the end, by a transition with the route ``last`` where there is one."""
+    """The shortest walk to the end, by a transition with the route ``last`` if there is one, else not by FAIL."""
     explored = _Explored(workflow)
     ends = [leg for leg in explored.first if leg.target is None]
     if not ends:
         raise Unplannable(f"{workflow.name}: no walk from {workflow.start} comes to the end")
-    goal = next((leg for leg in ends if leg.route is last), ends[0])
+    done = [leg for leg in ends if leg.route is not Outcome.FAIL]
+    goal = next((leg for leg in ends if leg.route is last), (done or ends)[0])
     return Walk(goal, explored.walk(goal))
 
 

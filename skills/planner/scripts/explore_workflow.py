@@ -43,7 +43,7 @@ LIMITS: list[Requirement] = [
     _places("constraints"),
 ]
 REPORT: list[Requirement] = [
-    Field("summary", minimum=40, maximum=1200, help="the answer of your side, in three to six sentences"),
+    Field("summary", minimum=40, maximum=1200, help="the answer of your side"),
     Field("findings", "list", minimum=1, maximum=12, help="what holds, in the form of trace"),
     Field("patterns", "list", minimum=1, maximum=8, help="how it is done here, in the form of precedents"),
     Field("constraints", "list", maximum=10, help="what must stay so, in the form of limits"),

@@ -5,6 +5,9 @@ Called in the project's root; FILES, KEEP, VERDICTS and ENTRIES are JSON arrays 
     begin FOLDER FILES FITS LEAST MOST  the prompts are there, and the folder is free; nothing where FITS is not yes
     begin-new …                         the same, and the prompts need not be there yet
     quotes ENTRIES                      every 'file | "passage" | …' quotes what stands in its file
+    cases CASES                         every case has its three parts, and no two are one
+    elsewhere FINDINGS CAUSE            a cause outside the prompts names a place
+    held CASES FINDINGS HELD            where nothing is wrong, a passage is quoted for each case
     keep KEEP FILES                     every string stands in one of the prompts
     plan FOLDER FILES KEEP              plan.json has its form, and fits the prompts
     build FOLDER FILES KEEP VERDICTS    the same, judged; writes before/, after/ and changes.diff
@@ -25,8 +28,16 @@ from collections.abc import Callable, Sequence
 from functools import partial
 from pathlib import Path
 
+root = os.path.realpath(__file__)
+for _ in range(4):
+    root = os.path.dirname(root)
+if root not in sys.path:
+    sys.path.insert(0, root)
+
 import prompt_plan as plans
 from prompt_plan import Faulty, Prompt
+
+import skills.lib.checks as checks
 
 SHOWN = 10
 
@@ -72,6 +83,42 @@ def quotes(entries: Sequence[str]) -> str:
     if faults:
         raise Faulty(*faults)
     return f"{len(entries)} passages"
+
+
+def cases(entries: Sequence[str]) -> str:
+    """Check that every case has an input, what is right and what comes, and that no two have one input."""
+    faults, inputs = [], list[str]()
+    for number, entry in enumerate(entries, 1):
+        parts = [part.strip() for part in entry.split("|")]
+        if len(parts) < 3 or not all(parts[:3]):
+            faults.append(f"case {number}, {entry[:60]!r}: write input | what is right | what comes today; run or not")
+        inputs.append(_plain(parts[0]).casefold())
+    faults += [
+        f"case {at}: its input is that of an earlier case"
+        for at, one in enumerate(inputs, 1)
+        if one in inputs[: at - 1]
+    ]
+    if faults:
+        raise Faulty(*faults)
+    return f"{len(entries)} cases"
+
+
+def elsewhere(findings: Sequence[str], cause: str) -> str:
+    """Check that a cause outside the prompts says where it is seen."""
+    if not findings and not checks.names_location(cause):
+        raise Faulty("findings is empty, so that cause names where it is seen: path:line of the transcript or the code")
+    return "the cause has its place"
+
+
+def held(entries: Sequence[str], findings: Sequence[str], passages: Sequence[str] | str) -> str:
+    """Check that a run which finds no fault says for each case which passage makes its output right."""
+    given = [] if isinstance(passages, str) else passages
+    if not findings and len(given) < len(entries):
+        raise Faulty(
+            f"no fault was found, so that held says why: for each of the {len(entries)} cases "
+            'file | "passage" | the case, and how this passage makes its output right'
+        )
+    return quotes(given)
 
 
 def keep(strings: Sequence[str], files: Sequence[str]) -> str:
@@ -167,6 +214,9 @@ CHECKS: dict[str, tuple[Callable[..., str], int]] = {
     "begin": (begin, 5),
     "begin-new": (partial(begin, new=True), 5),
     "quotes": (quotes, 1),
+    "cases": (cases, 1),
+    "elsewhere": (elsewhere, 2),
+    "held": (held, 3),
     "keep": (keep, 2),
     "plan": (plan, 3),
     "build": (build, 4),

@@ -17,7 +17,9 @@ PROMPTS = read_prompts(__file__)
 FAULTS = [
     steps.CASES,
     Field("findings", "list", maximum=25, help='each "file | "passage" | fault, other prompt, case, effect"; or []'),
+    steps.CASES_ARE_CASES,
     steps.quoted("findings"),
+    *steps.HELD,
 ]
 PICTURE = [
     steps.PURPOSE,

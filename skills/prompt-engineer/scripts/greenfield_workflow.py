@@ -19,6 +19,7 @@ WANTED = [
     Field("outputs", minimum=20, maximum=1000, help="what it yields: form, length, who reads it and does what"),
     Field("requirements", "list", minimum=3, maximum=15, help='each "R1 | what can be seen in an output | source"'),
     steps.CASES,
+    steps.CASES_ARE_CASES,
 ]
 HARD = [
     steps.PURPOSE,

@@ -7,7 +7,7 @@ import os
 from skills.lib.prompts import read_prompts
 from skills.lib.runtime.loading import load_module
 from skills.lib.workflow.core import Workflow, register_workflow
-from skills.lib.workflow.requirements import Artifact, Field
+from skills.lib.workflow.requirements import Artifact, Command, Field
 from skills.lib.workflow.types import Outcome
 
 steps = load_module(os.path.join(os.path.dirname(__file__), "prompt_steps.py"))
@@ -21,7 +21,9 @@ CAUSED = [
     Field("findings", "list", maximum=10, help='each "file | "passage" | how it leads to the failure"; or []'),
     steps.CASES,
     Artifact("{transcript}", help="input and output, word for word"),
+    steps.CASES_ARE_CASES,
     steps.quoted("findings"),
+    Command(["check_prompts.py", "elsewhere", "{findings}", "{cause}"], 60, help="a cause elsewhere names its place"),
 ]
 CHAIN = [
     steps.PURPOSE,

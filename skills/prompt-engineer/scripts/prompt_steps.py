@@ -29,6 +29,19 @@ yes: they are made, and the old texts kept. revise: say what should be different
 --reason beside the answer. stop: nothing is changed."""
 
 CASES = Field("cases", "list", minimum=2, maximum=8, help='each "input | what is right | what comes today; run or not"')
+CASES_ARE_CASES = Command(["check_prompts.py", "cases", "{cases}"], 60, help="each case has its three parts")
+HELD: list[Requirement] = [
+    Field(
+        "held",
+        "list",
+        maximum=8,
+        required=False,
+        help='only if findings is []: for each case "file | "passage" | case, and how this makes it right"',
+    ),
+    Command(
+        ["check_prompts.py", "held", "{cases}", "{findings}", "{held}"], 60, help="no fault: a passage for each case"
+    ),
+]
 PURPOSE = Field("purpose", minimum=20, maximum=600, help="given what, it yields what, for whom, who then does what")
 KEPT = Field("keep", "list", maximum=30, help="exact strings that survive every change; [] where there are none")
 KEPT_IS_THERE = Command(["check_prompts.py", "keep", "{keep}", FILES], 60, help="each stands in one of the prompts")
@@ -57,8 +70,8 @@ def techniques() -> str:
 
 
 def fits(ctx: StepContext) -> Outcome:
-    """Go on in this scope, or end where another fits."""
-    return Outcome.OK if ctx.step_state["fits"] == "yes" else Outcome.SKIP
+    """OK in this scope, FAIL if another fits."""
+    return Outcome.OK if ctx.step_state["fits"] == "yes" else Outcome.FAIL
 
 
 def found(ctx: StepContext) -> Outcome:
@@ -116,7 +129,7 @@ def triage(prompts: Mapping[str, str], scope: str, number: tuple[int, int], afte
         "triage",
         "Settle the task",
         _lines(prompts["triage"], PROMPTS["triage"]),
-        {Outcome.OK: after, Outcome.SKIP: None},
+        {Outcome.OK: after, Outcome.FAIL: None},
         fits,
         requires=[
             Field("request", maximum=3000, help="what the user asked for, word for word"),
@@ -131,7 +144,7 @@ def triage(prompts: Mapping[str, str], scope: str, number: tuple[int, int], afte
             ),
         ],
         forbidden=_forbidden(prompts, "triage"),
-        when={Outcome.OK: "the scope fits", Outcome.SKIP: "another scope fits: open a run with its script"},
+        when={Outcome.OK: "the scope fits", Outcome.FAIL: "another scope fits: open a run with its script"},
     )
 
 
@@ -218,7 +231,7 @@ def execute(first: str) -> StepDef:
             Field(
                 "traced", "list", minimum=2, maximum=16, help='each "FOLDER/after/PROMPT | "passage" | case, and how"'
             ),
-            Field("told", minimum=20, maximum=1000, help="what the user is told, at most five sentences"),
+            Field("told", minimum=20, maximum=1000, help="what the user is told"),
             quoted("traced"),
             Command(
                 ["check_prompts.py", "apply", FOLDER, FILES, KEEP, "{refine.verdicts}"],

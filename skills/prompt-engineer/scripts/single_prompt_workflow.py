@@ -17,7 +17,9 @@ PROMPTS = read_prompts(__file__)
 FAULTS = [
     steps.CASES,
     Field("findings", "list", maximum=15, help='each "file | "passage" | fault, case, what goes wrong"; or []'),
+    steps.CASES_ARE_CASES,
     steps.quoted("findings"),
+    *steps.HELD,
 ]
 PARTS = [
     steps.PURPOSE,

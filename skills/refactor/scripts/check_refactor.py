@@ -10,8 +10,16 @@ import json
 import os
 import re
 import sys
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
+
+root = os.path.realpath(__file__)
+for _ in range(4):
+    root = os.path.dirname(root)
+if root not in sys.path:
+    sys.path.insert(0, root)
+
+import skills.lib.checks as checks
 
 SEVERITIES = ("MUST", "SHOULD", "COULD")
 RULINGS = ("refactor", "leave", "ask")
@@ -19,80 +27,107 @@ SIZES = ("small", "medium", "large")
 TEXTS = ("id", "title", "cause", "intent", "change", "gain", "risk", "proof", "size")
 RELATIONS = ("requires", "obsoletes", "conflicts")
 LISTS = ("clusters", "findings", "places", *RELATIONS)
-SHOWN = 12
 
-_PLACE = re.compile(r"`?(?P<path>[^\s`|:][^`|:]*):(?P<first>\d+)(?:-(?P<last>\d+))?`?")
 _ITEM_ID = re.compile(r"W[1-9]\d*")
 
 Rows = list[str]
 
 
-def cells(row: str) -> list[str]:
-    """The parts of a row, without the space around them."""
-    return [part.strip() for part in row.split("|")]
-
-
 def path_faults(rows: Rows) -> list[str]:
     """Every row whose first cell is no path of the project."""
-    return [f"{row[:60]!r}: {why}" for row in rows if (why := path_fault(cells(row)[0].strip("`")))]
+    return [f"{row[:60]!r}: {why}" for row in rows if (why := checks.path_fault(checks.cells(row)[0].strip("`")))]
 
 
 def place_faults(rows: Rows) -> list[str]:
-    """Every row that does not begin with a place that can be opened."""
-    return [f"row {at}, {row[:60]!r}: {why}" for at, row in enumerate(rows, 1) if (why := place_fault(cells(row)[0]))]
+    """Every row that does not begin with a place that can be opened, and every fragment that is not at its place."""
+    found = []
+    for at, row in enumerate(rows, 1):
+        why = checks.location_fault(checks.cells(row)[0])
+        faults = [why] if why else checks.quotation_faults(row)
+        found += [f"row {at}, {row[:60]!r}: {fault}" for fault in faults]
+    return found
+
+
+def sign_faults(signs: Rows) -> list[str]:
+    """Every sign without its number, how to search for it, or what would excuse it."""
+    form = "sign | how to search for it | what would excuse it"
+    return [
+        f"{row[:60]!r}: write S{at}: {form}"
+        for at, row in enumerate(signs, 1)
+        if not row.startswith(f"S{at}:") or len(parts := checks.cells(row)) < 3 or not all(parts[:3])
+    ]
+
+
+def search_faults(signs: Rows, searched: Rows, candidates: Rows) -> list[str]:
+    """Every sign that was not searched for, every search without its hits, and every candidate without a place."""
+    known = [row.partition(":")[0] for row in signs]
+    given = ids(searched)
+    found = [f"sign {name} was not searched for" for name in known if name not in given]
+    found += [f"{name:.20} is no sign of this run" for name in dict.fromkeys(given) if name not in known]
+    for row in searched:
+        parts = checks.cells(row)
+        if len(parts) < 3 or not parts[1] or not re.search(r"\d|\bno(ne|thing)?\b", parts[-1]):
+            found.append(f"{row[:60]!r}: write S1 | the search as it was run | how many hits, as a number")
+    return found + place_faults(candidates)
 
 
 def finding_faults(rows: Rows, candidates: Rows, dismissed: Rows) -> list[str]:
     """Every finding without a place, a severity and what it is measured by; every candidate that no row speaks of."""
     found = place_faults(rows)
     for at, row in enumerate(rows, 1):
-        parts, where = cells(row), f"row {at}, {row[:60]!r}"
+        parts, where = checks.cells(row), f"row {at}, {row[:60]!r}"
         if len(parts) < 4 or not all(parts[:4]):
             form = "path:line | severity | what is so | how it passes the threshold"
             found.append(f"{where}: {len(parts)} parts; write {form}")
         if len(parts) > 1 and parts[1] not in SEVERITIES:
             found.append(f"{where}: {parts[1][:20]!r} is not a severity; use one of {', '.join(SEVERITIES)}")
     named = "\n".join([*rows, *dismissed]).replace("`", "")
-    places = dict.fromkeys(re.sub(r"-\d+$", "", cells(row)[0].strip("`")) for row in candidates)
+    places = dict.fromkeys(map(checks.location, candidates))
     silent = [place for place in places if not re.search(re.escape(place) + r"(?!\d)", named)]
     return found + [f"the candidate {place} is in no finding and not dismissed" for place in silent]
 
 
 def triage_faults(findings: Rows, triaged: Rows) -> list[str]:
     """Every finding without its one row, and every row that does not say what becomes of it."""
-    found = coverage(ids(findings), ids(triaged), "finding")
+    found = checks.coverage(ids(findings), ids(triaged), "finding")
     for row in triaged:
-        parts = cells(row)
+        parts = checks.cells(row)
         if parts[1:2] == ["keep"]:
-            if len(parts) < 4 or parts[2] not in SEVERITIES or not parts[3]:
+            if len(parts) < 4 or parts[2] not in SEVERITIES or checks.says_little(parts[3], 2):
                 found.append(
                     f"{row[:60]!r}: write F1 | keep | one of {', '.join(SEVERITIES)} | what you saw at the place"
                 )
-        elif parts[1:2] != ["drop"] or len(parts) < 3 or not parts[2]:
-            found.append(f"{row[:60]!r}: write F1 | keep | severity | what you saw, or F1 | drop | why")
+        elif parts[1:2] != ["drop"] or len(parts) < 3 or checks.says_little(parts[2], 2):
+            found.append(
+                f"{row[:60]!r}: write F1 | keep | severity | what you saw, or F1 | drop | why, not in one word"
+            )
     return found
 
 
 def cluster_faults(holding: Rows, clusters: Rows) -> list[str]:
     """Every finding that is not in exactly one cluster, and every cluster without cause and reason."""
-    found = [f"the id {name} is given twice" for name in repeated(ids(clusters))]
+    found = [f"the id {name} is given twice" for name in checks.repeated(ids(clusters))]
     members: list[str] = []
     for row in clusters:
-        parts = cells(row)
+        parts = checks.cells(row)
         if len(parts) < 4 or not all(parts[:4]):
             found.append(f"{row[:60]!r}: write C1 | F1 F2 | root cause | what shows that it is one cause")
             continue
         members += parts[1].replace(",", " ").split()
-    return found + coverage(ids(holding), members, "finding")
+    return found + checks.coverage(ids(holding), members, "finding")
 
 
 def weighed_faults(clusters: Rows, weighed: Rows) -> list[str]:
     """Every cluster without its one ruling and a reason."""
-    found = coverage(ids(clusters), ids(weighed), "cluster")
+    found = checks.coverage(ids(clusters), ids(weighed), "cluster")
     for row in weighed:
-        parts = cells(row)
-        if len(parts) < 3 or parts[1] not in RULINGS or not parts[2]:
+        parts = checks.cells(row)
+        if len(parts) < 3 or parts[1] not in RULINGS or checks.says_little(parts[2], 2):
             found.append(f"{row[:60]!r}: write C1 | one of {', '.join(RULINGS)} | the reason, with a place")
+        elif parts[1] == "ask" and "?" not in parts[2]:
+            found.append(f"{row[:60]!r}: the reason to ask is a question to the user, with its question mark")
+        elif parts[1] != "ask" and not checks.names_location(row):
+            found.append(f"{row[:60]!r}: the reason names no place that can be opened, as path:line")
     return found
 
 
@@ -104,7 +139,7 @@ def item_faults(file: str, pick: str, holding: Rows, weighed: Rows) -> list[str]
         return ['the file holds {"pick": …, "items": […]}']
     found = [] if content.get("pick") == pick else [f"pick is to be, letter for letter: {pick}"]
     items, left = content["items"], content.get("left", [])
-    if not is_texts(left) or not all(len(cells(row)) > 1 and cells(row)[1] for row in left):
+    if not is_texts(left) or not all(len(checks.cells(row)) > 1 and checks.cells(row)[1] for row in left):
         return [*found, 'left is a list of texts, each "C2 | why no item serves it"']
     if not items and not left:
         found.append("the file holds no item")
@@ -112,9 +147,9 @@ def item_faults(file: str, pick: str, holding: Rows, weighed: Rows) -> list[str]
         found += form_faults(item, f"item {at}")
     if found:
         return found
-    wanted = [parts[0] for parts in map(cells, weighed) if parts[1] == "refactor"]
+    wanted = [parts[0] for parts in map(checks.cells, weighed) if parts[1] == "refactor"]
     names = [item["id"] for item in items]
-    found = [f"the id {name} is given twice" for name in repeated(names)]
+    found = [f"the id {name} is given twice" for name in checks.repeated(names)]
     served = {cluster for item in items for cluster in item["clusters"]}
     found += [f"{name} in left is not ruled refactor" for name in ids(left) if name not in wanted]
     found += [f"{name} is in left, and an item serves it" for name in ids(left) if name in served]
@@ -149,7 +184,8 @@ def citation_faults(item: Mapping[str, Any], holding: Rows, wanted: Rows) -> lis
         f"{name} cites {one}, which is not a finding that holds" for one in item["findings"] if one not in holding
     ]
     found += [f"{name} serves {one}, which is not ruled refactor" for one in item["clusters"] if one not in wanted]
-    return found + [f"{name}, {place!r:.80}: {why}" for place in item["places"] if (why := place_fault(place))]
+    faults = [(place, checks.location_fault(place)) for place in item["places"]]
+    return found + [f"{name}, {place!r:.80}: {why}" for place, why in faults if why]
 
 
 def relation_faults(item: Mapping[str, Any], names: Rows) -> list[str]:
@@ -157,7 +193,7 @@ def relation_faults(item: Mapping[str, Any], names: Rows) -> list[str]:
     others = [(other, relation) for relation in RELATIONS for other in item[relation]]
     found = [f"{item['id']} {relation} {other}, which is no item" for other, relation in others if other not in names]
     found += [f"{item['id']} {relation} itself" for other, relation in others if other == item["id"]]
-    twice = repeated(other for other, _ in others)
+    twice = checks.repeated(other for other, _ in others)
     return found + [f"{item['id']} names {other} in two relations; decide for one" for other in twice]
 
 
@@ -207,22 +243,9 @@ def cycle(ways: Mapping[str, Rows]) -> list[str]:
     return []
 
 
-def coverage(known: Rows, given: Rows, kind: str) -> list[str]:
-    """What is known and not given, given and not known, and given twice."""
-    found = [f"{kind} {name} is missing" for name in known if name not in given]
-    found += [f"{name} is no {kind} of this run" for name in dict.fromkeys(given) if name not in known]
-    return found + [f"{kind} {name} is given twice" for name in repeated(given)]
-
-
 def ids(rows: Rows) -> list[str]:
     """The first cell of each row."""
-    return [cells(row)[0] for row in rows]
-
-
-def repeated(names: Iterable[str]) -> list[str]:
-    """The names that stand there more than once."""
-    seen = list(names)
-    return [name for name in dict.fromkeys(seen) if seen.count(name) > 1]
+    return [checks.cells(row)[0] for row in rows]
 
 
 def is_text(value: object) -> bool:
@@ -235,37 +258,10 @@ def is_texts(value: object) -> bool:
     return isinstance(value, list) and all(is_text(entry) for entry in value)
 
 
-def path_fault(path: str, root: str = ".") -> str:
-    """Why a path is none of the project's, or nothing."""
-    base = os.path.realpath(root)
-    full = os.path.realpath(os.path.join(base, path))
-    if full != base and not full.startswith(base.rstrip(os.sep) + os.sep):
-        return "outside the project; paths are relative to its root"
-    return "" if path and os.path.exists(full) else "no such file or folder; paths are relative to the project's root"
-
-
-def place_fault(text: str) -> str:
-    """Why a place cannot be opened, or nothing."""
-    match = _PLACE.fullmatch(text)
-    if match is None:
-        return "it does not begin with path:line"
-    why = path_fault(match["path"])
-    if why:
-        return why
-    if not os.path.isfile(match["path"]):
-        return "not a file"
-    try:
-        with open(match["path"], "rb") as opened:
-            count = sum(1 for _ in opened)
-    except OSError as error:
-        return f"cannot be read: {error.strerror}"
-    first, last = int(match["first"]), int(match["last"] or match["first"])
-    return "" if 1 <= first <= last <= count else f"the file has {count} lines"
-
-
-KINDS: dict[str, tuple[Callable[..., list[str]], str]] = {
+CHECKS: dict[str, tuple[checks.Check, str]] = {
     "paths": (path_faults, "rows"),
-    "places": (place_faults, "rows"),
+    "signs": (sign_faults, "rows"),
+    "search": (search_faults, "rows rows rows"),
     "findings": (finding_faults, "rows rows rows"),
     "triage": (triage_faults, "rows rows"),
     "clusters": (cluster_faults, "rows rows"),
@@ -273,26 +269,5 @@ KINDS: dict[str, tuple[Callable[..., list[str]], str]] = {
     "items": (item_faults, "text text rows rows"),
 }
 
-
-def main(arguments: list[str]) -> int:
-    """Print the faults of what is named; 0 if there are none."""
-    check, forms = KINDS.get(arguments[0] if arguments else "", (None, ""))
-    values = arguments[1:]
-    if check is None or len(values) != len(forms.split()):
-        print("usage: check_refactor.py " + " | ".join(f"{kind} {forms}" for kind, (_, forms) in KINDS.items()))
-        return 2
-    try:
-        found = check(
-            *(json.loads(text) if form == "rows" else text for form, text in zip(forms.split(), values, strict=True))
-        )
-    except (OSError, ValueError) as error:
-        found = [f"{values[0][:200]} cannot be read: {error}"]
-    for fault in found[:SHOWN]:
-        print(fault)
-    if len(found) > SHOWN:
-        print(f"and {len(found) - SHOWN} more")
-    return 1 if found else 0
-
-
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(checks.run("check_refactor.py", CHECKS, sys.argv[1:]))

@@ -33,11 +33,16 @@ GROUND: list[Requirement] = [
 ]
 SIGNS: list[Requirement] = [
     Field("signs", "list", minimum=2, maximum=6, help='each "S1: sign | how to search for it | what would excuse it"'),
+    Command([CHECK, "signs", "{signs}"], 60, help="S1, S2, … with their three parts"),
 ]
 SEARCHED: list[Requirement] = [
     Field("searched", "list", minimum=2, maximum=12, help='each "S1 | the search as it was run | how many hits"'),
     Field("candidates", "list", maximum=20, help='each "path:line | what stands there"; [] where there is none'),
-    Command([CHECK, "places", "{candidates}"], 60, help="each candidate's place exists"),
+    Command(
+        [CHECK, "search", "{principle.signs}", "{searched}", "{candidates}"],
+        60,
+        help="each sign was searched for; each candidate's place exists",
+    ),
 ]
 JUDGED: list[Requirement] = [
     Field("findings", "list", maximum=8, help='each "path:line | SHOULD | what is so | how it passes the threshold"'),

@@ -71,7 +71,7 @@ def seed_of(params: Mapping[str, Any]) -> int:
 
 
 def number(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """Give each reported finding an id, and say what was searched with which seed, and what nobody searched."""
+    """The findings with an id each, what was searched with which seed, and what not; FAIL if nothing was searched."""
     findings: list[str] = []
     summaries, unread, searched = [], [], []
     for result in ctx.step_state["results"]:
@@ -85,7 +85,8 @@ def number(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
             f"F{at} | {name} | {row}" for at, row in enumerate(result["values"]["findings"], len(findings) + 1)
         ]
     picked = f"seed {seed_of(ctx.workflow_params)}: {', '.join(searched) or 'nothing was searched'}"
-    return Outcome.OK, {"findings": findings, "summaries": summaries, "unread": unread, "pick": picked}
+    found = {"findings": findings, "summaries": summaries, "unread": unread, "pick": picked}
+    return Outcome.OK if searched else Outcome.FAIL, found
 
 
 def keep(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
@@ -122,7 +123,7 @@ WORKFLOW = Workflow(
         "explore",
         "Explore the categories",
         PROMPTS["explore"],
-        {Outcome.OK: "triage"},
+        {Outcome.OK: "triage", Outcome.FAIL: None},
         Dispatch(
             AgentRole.EXPLORE,
             script="explore.py",
@@ -133,7 +134,10 @@ WORKFLOW = Workflow(
         ),
         needs=["scope", "n", "seed"],
         forbidden=forbidden("explore"),
-        when={Outcome.OK: "every sub-agent has finished, or is accounted for as lost"},
+        when={
+            Outcome.OK: "every sub-agent has finished, or is accounted for as lost",
+            Outcome.FAIL: "all are lost, so that nothing was searched: the run ends as failed",
+        },
     ),
     StepDef(
         "triage",

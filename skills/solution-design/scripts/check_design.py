@@ -11,6 +11,7 @@ import json
 import re
 import sys
 
+MOST_WORDS = 1_200
 SECTIONS = ("Problem", "Design", "Why", "Alternatives", "Risks", "Steps", "Perspectives")
 NUMBERED = {
     "limits": "C1 | limit | hard or soft, set by whom",
@@ -112,7 +113,7 @@ def choice_faults(candidates: list[str], attacks: list[str], choice: str, reject
 
 
 def document_faults(text: str, left_out: list[str], lost: list[str]) -> list[str]:
-    """Headings that are missing, empty or out of order, and perspectives that were not heard and are not named."""
+    """Headings that are missing, empty or out of order, too many words, perspectives not heard and not named."""
     body = sections(text)
     missing = [name for name in SECTIONS if name not in body]
     if missing:
@@ -121,6 +122,9 @@ def document_faults(text: str, left_out: list[str], lost: list[str]) -> list[str
     order = [name for name in body if name in SECTIONS]
     if order != list(SECTIONS):
         found.append(f"the sections stand as {', '.join(order)}; their order is {', '.join(SECTIONS)}")
+    count = len(text.split())
+    if count > MOST_WORDS:
+        found.append(f"it has {count:,} words, at most {MOST_WORDS:,}: cut what nobody needs to build or refuse it")
     named = body["Perspectives"].lower().replace("-", " ")
     unheard = [*left_out, *(line.partition(" ")[0] for line in lost)]
     silent = [name for name in unheard if name.replace("-", " ") not in named]

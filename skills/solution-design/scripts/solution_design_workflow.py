@@ -41,7 +41,7 @@ REAL: list[Requirement] = [
         "real_problem",
         minimum=20,
         maximum=600,
-        help="the problem to solve, in one or two sentences, without a solution",
+        help="the problem to solve, without a solution",
     ),
     Field(
         "behind",
@@ -93,7 +93,7 @@ CHOICE: list[Requirement] = [
 ]
 WRITTEN: list[Requirement] = [
     Field("design", maximum=300, help="path of the design's file, relative to the project's root"),
-    Field("summary", minimum=40, maximum=1000, help="the design in a few sentences, for the user"),
+    Field("summary", minimum=40, maximum=1000, help="the design in short, for the user"),
     Artifact("{design}", help="the design as Markdown"),
     Command(
         ["check_design.py", "document", "{design}", "{calibrate.left_out}", "{explore.lost}"],
@@ -121,24 +121,27 @@ def calibrate(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
 
 
 def collect(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """Keep each proposal under its perspective, and name the perspectives that nobody came back from."""
+    """The proposals under their perspectives, and the perspectives that nobody came back from; FAIL if all are lost."""
     results = ctx.step_state["results"]
     proposals = [{"perspective": one["target"], **one["values"]} for one in results if one["status"] == "done"]
     lost = [f"{one['target']} | {one.get('reason') or 'no reason'}" for one in results if one["status"] != "done"]
-    return Outcome.OK, {"proposals": proposals, "lost": lost}
+    return Outcome.OK if proposals else Outcome.FAIL, {"proposals": proposals, "lost": lost}
 
 
 def step(
     name: str,
     title: str,
-    ways: tuple[str | None, str],
+    way: tuple[str | None, str],
     needs: Sequence[str],
     requires: Sequence[Requirement] = (),
     handler: Handler | Dispatch | None = None,
+    fails: str = "",
 ) -> StepDef:
-    """One step of the line, with the next one and when to go there; its prompts stand under its name."""
+    """One step of the line: where it leads and when, and when it ends the run as failed; its prompts have its name."""
     forbidden = PROMPTS[f"{name} (forbidden)"].splitlines()
-    after, when = {Outcome.OK: ways[0]}, {Outcome.OK: ways[1]}
+    ways = {Outcome.OK: way, **({Outcome.FAIL: (None, fails)} if fails else {})}
+    after = {outcome: target for outcome, (target, _) in ways.items()}
+    when = {outcome: words for outcome, (_, words) in ways.items()}
     return StepDef(
         name, title, PROMPTS[name], after, handler, needs=needs, requires=requires, forbidden=forbidden, when=when
     )
@@ -187,6 +190,7 @@ WORKFLOW = Workflow(
             },
             cap=len(PERSPECTIVES),
         ),
+        fails="all are lost, so that nobody proposed anything: the run ends as failed",
     ),
     step(
         "aggregate",

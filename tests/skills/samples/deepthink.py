@@ -22,6 +22,7 @@ VALUES: dict[str, Any] = {
     "challenge.standing": ["A1 | upheld | by V1: the same two"],
     "synthesize.claims": ["S1 | two of three | P1 | a third", "S2 | it stays so | reasoning alone | a fourth"],
     "refine.claims": ["S1 | two of three | P1 | a third", "S3 | it changes | a count | none does"],
+    "aggregate.insights": ["P2 | two of three | one is enough"],
     "gate.checked": [f"P{number} | the claim that carries it | looked, and it is so" for number in (1, 2, 3)],
     "gate.weak": any_of([], ["P2 | no case was walked through"]),
 }

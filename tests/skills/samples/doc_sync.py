@@ -9,13 +9,15 @@ from skills.lib.testing.samples import any_of
 VALUES: dict[str, Any] = {
     "scope": "repo",
     "discover.areas": any_of(
-        ["docs | does it hold? | docs/a.md", "code.py | what is not said? | code.py"], ["docs | ? | docs/a.md"]
+        ["docs | does it hold? | docs/a.md", "code.py | what is not said? | code.py"],
+        ["docs | does it hold? | docs/a.md"],
     ),
     "discover.left_out": [],
     "audit.findings": any_of(
         ["D1 | drift | docs/a.md:1 | says one | says two, code.py:1"],
         ["D1 | exempt | docs/a.md:1 | says one | that is so"],
     ),
+    "audit.compared": ["docs/a.md:1 | says one | code.py:1 `ONE`"],
     "migrate.settled": ["D1 | done | docs/a.md:1 says two"],
     "indexes.indexes": [],
     "indexes.exceptions": [],

@@ -28,6 +28,8 @@ VALUES: dict[str, Any] = {
     # The explorer.
     "dimension": "A | guide.md; client.py | the timeout",
     "sources": '["guide.md | docs | the timeout"]',
+    "compared": ["guide.md:1 | waits 30 s | differs | client.py:1 has 10"],
+    "read": ["guide.md", "client.py"],
     "gaps": any_of(["notes.md | may repeat the timeout"], []),
     "findings": any_of([f"{BOTH} | the stated timeout is not the real one"], []),
     "candidates.candidates": any_of([CANDIDATE], []),

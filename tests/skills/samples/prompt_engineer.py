@@ -30,7 +30,12 @@ FOUND = ['prompts/a.md | "Don\'t be too long." | no limit']
 VALUES: dict[str, Any] = {
     "folder": EDITED,
     "files": BOTH,
+    "cases": ["made up: a mail | one label | a paragraph (expected)", "made up: two | one | two (expected)"],
     "findings": any_of(FOUND, []),
+    "held": [
+        'prompts/a.md | "Give the label." | case 1: it asks for one',
+        'prompts/a.md | "Read the mail" | case 2 is read whole',
+    ],
     "keep": ["{mail}"],
     "parts": FOUND,
     "handoffs": ['prompts/a.md | "Give the label." | H1 gives', 'prompts/b.md | "Read the mail" | H1 takes'],
@@ -56,7 +61,7 @@ BY_SCRIPT: dict[str, dict[str, Any]] = {
         "verdicts": any_of(verdicts("kept"), verdicts("mended")),
         "traced": [f'{NEW}/after/prompts/new.md | "If no section answers" | a case'] * 2,
     },
-    "problem": {"fits": any_of("yes", "ecosystem")},
+    "problem": {"fits": any_of("yes", "ecosystem"), "diagnose.cause": "The input was empty, as prompts/a.md:1 shows."},
 }
 FILES = {
     "prompts/a.md": PROMPT,

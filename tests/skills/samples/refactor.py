@@ -28,10 +28,12 @@ VALUES: dict[str, Any] = {
     "n": 1,
     "seed": 7,
     "context.files": ["data.txt | three lines"],
+    "principle.signs": ["S1: the same twice | read data.txt | none", "S2: one too few | wc data.txt | none"],
+    "search.searched": ["S1 | read data.txt | 2 hits", "S2 | wc data.txt | none"],
     "search.candidates": ["data.txt:1 | one", "data.txt:2 | two"],
     "judge.findings": ["data.txt:1 | MUST | one is odd | the first", "data.txt:2 | COULD | so is two | the second"],
     "triage.triaged": any_of(
-        ["F1 | keep | SHOULD | it is so", "F2 | drop | same as F1"], ["F1 | drop | no", "F2 | drop | no"]
+        ["F1 | keep | SHOULD | it is so", "F2 | drop | same as F1"], ["F1 | drop | not so", "F2 | drop | not so"]
     ),
     "cluster.clusters": ["C1 | F1 | no place of its own | both say the same"],
     "weigh.weighed": any_of(["C1 | refactor | data.txt:1 says nothing"], ["C1 | leave | data.txt:1 is meant so"]),

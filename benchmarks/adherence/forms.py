@@ -1,0 +1,124 @@
+"""The values of the shipped skills whose form a check holds: ids, numbers and quotations fit, the rest is any text."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    import random
+
+    from benchmarks.adherence.block import Block
+
+SURE = ("high", "certain")
+
+
+class Forms:
+    """Makes the values of one run; ``odd`` is any text, ``words`` how many words a written file has."""
+
+    def __init__(self, skill: str, rng: random.Random, words: int) -> None:
+        self.skill, self.rng, self.words = skill, rng, words
+        self.evidence = 0
+
+    def values(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        """The values of a step by name, in place of those that were made up for it."""
+        made = getattr(self, f"_{self.skill}_{block.id}".replace("-", "_"), None)
+        formed: dict[str, Any] = made(block, values, odd) if made and values else {}
+        return {name: formed.get(name, value) for name, value in values.items()}
+
+    def _problem_analysis_gate(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        testable = values["verdict"] == "testable"
+        return {
+            "facts": [f"F{at}: {odd} (looked)" for at in range(1, len(values["facts"]) + 1)],
+            "question": "none" if testable else f"Which of them is it? {odd}",
+        }
+
+    def _problem_analysis_hypothesize(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        form = "H{0}: cause {0} is it, {1}. Predicts: sign {0} is seen. Refuted by: sign {0} is missing."
+        return {
+            "hypotheses": [form.format(at, odd) for at in range(1, len(values["hypotheses"]) + 1)],
+            "first_check": f"H1 and H2 differ: {odd}",
+        }
+
+    def _problem_analysis_investigate(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        self.evidence += 1
+        rivals = list(dict.fromkeys(re.findall(r"^ *- (H\d+):", block.words("CONTEXT"), re.MULTILINE)))
+        sure, others = values["confidence"] in SURE, rivals[1:]
+        by = f"E{self.evidence}"
+        return {
+            "evidence": [f"{by}: look {self.evidence}, {odd} -> two of them. For H1, against {', '.join(others)}"],
+            "standing": ["H1: stands", *(f"{name}: {f'refuted by {by}' if sure else 'weakened'}" for name in others)],
+            "left": ["H1"] if sure else rivals,
+        }
+
+    def _problem_analysis_formulate(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        rivals = dict.fromkeys(re.findall(r"^ *- (H\d+): cause", block.words("CONTEXT"), re.MULTILINE))
+        return {
+            "chain": [f"{at}. {odd} [assumed]" for at in range(1, len(values["chain"]) + 1)],
+            "root_cause": f"Most likely: {odd}",
+            "excluded": [f"{name}: not excluded, {odd}" for name in rivals if name != "H1"],
+        }
+
+    def _problem_analysis_report(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        answer = f"It is most likely this: {odd}"
+        return {"answer": answer, "report": f"{answer} {_prose()}"}
+
+    def _decision_critic_extract(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        return {
+            "claims": [f"C1: the claim is {odd}"],
+            "assumptions": [f"A1: the assumption is {odd}"],
+            "constraints": [f"K1: the constraint is {odd} (stated)"],
+        }
+
+    def _decision_critic_classify(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        kinds = ("C1: verifiable", "A1: judgement", "K1: constraint")
+        return {
+            "classified": [f"{kind} - by {odd}" for kind in kinds],
+            "load_bearing": [f"A1: if false, it falls: {odd}"],
+        }
+
+    def _decision_critic_question(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        numbers = range(1, 4)
+        return {
+            "questions": [f"Q{at}: how many are there? {odd} Look in: the log" for at in numbers],
+            "key": [f"Q{at} tests A1: upheld if {at}; refuted if none" for at in numbers],
+        }
+
+    def _decision_critic_answer(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        return {"answers": [f"Q{at} [observed]: {at} of them, {odd}. Basis: the log" for at in range(1, 4)]}
+
+    def _decision_critic_challenge(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        return {"standing": [f"A1: upheld by Q1: {odd}"], "case_against": f"It begins at A1. {odd} {_prose()}"}
+
+    def _decision_critic_reframe(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        count = len(values["options"])
+        return {
+            "options": [f"O{at}: another way is {odd}" for at in range(1, count + 1)],
+            "effect": "same-answer",
+        }
+
+    def _decision_critic_verdict(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        return {"carried_by": [f"A1: upheld by Q1: {odd}"], "report": f"{odd} {_prose()}"}
+
+    def _codebase_analysis_deepen(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        return {"findings": [f"{finding} | it matters" for finding in values["findings"]]}
+
+    def _leon_writing_style_tells(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        return {"tells": [*(f"T{at} | none" for at in range(1, 12)), f"T12 | here | so: {odd} | cut"]}
+
+    def _leon_writing_style_marks(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        return {"marks": [f"M{at} | here | {odd}" for at in range(1, len(values["marks"]) + 1)]}
+
+    def _leon_writing_style_align(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        return {"departures": [f"R1 | so: {odd} | otherwise" for _ in values["departures"]]}
+
+    def _leon_writing_style_refine(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        return {"count": self.words}
+
+    def _leon_writing_style_check(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
+        return {"checks": [*(f"C{at} | pass | so: {odd}" for at in range(1, 8)), f"C8 | pass | {self.words} words"]}
+
+
+def _prose() -> str:
+    """A text that is long enough, and does not repeat itself."""
+    return " ".join(f"word{at}" for at in range(40))

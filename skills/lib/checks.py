@@ -1,0 +1,188 @@
+"""What the check scripts of skills share: rows with bars, places in files, texts that say nothing, and the call itself.
+
+A check script is run as command evidence, in the project's root. Each fault is one sentence that says what to write.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable, Mapping
+
+    Check = Callable[..., list[str]]
+
+# How many faults are printed.
+SHOWN = 12
+# A larger file is not searched for a quotation.
+FILE_LIMIT = 50_000_000
+
+_LINES = r":(?P<first>\d+)(?:-(?P<last>\d+))?"
+# A fragment in backquotes may follow the place at once, or after a bar.
+_LOCATION = re.compile(rf"`?(?P<path>[^\s`|:][^`|:]*?){_LINES}`?(?:\s*`[^`]*`)?")
+_MENTION = re.compile(rf"[^\s`|:'\"()\[\],;]+{_LINES}")
+_QUOTATION = re.compile(rf"`?(?P<path>[^\s`|:'\"()\[\],;]+){_LINES}`?\s*\|?\s*`(?P<fragment>[^`]+)`")
+_WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+(?:['\u2019][^\W_]+)*")
+_NEVER_RECORDED = re.compile(r"\{[\w.-]+\}")
+
+
+def cells(row: str) -> list[str]:
+    """The parts of a row between its bars, without the space around them."""
+    return [part.strip() for part in row.split("|")]
+
+
+def repeated(names: Iterable[str]) -> list[str]:
+    """The names that occur more than once, each once."""
+    seen = list(names)
+    return [name for name in dict.fromkeys(seen) if seen.count(name) > 1]
+
+
+def coverage(known: Iterable[str], given: Iterable[str], kind: str) -> list[str]:
+    """A fault for each name that is known and not given, given and not known, or given twice."""
+    known, given = list(known), list(given)
+    found = [f"{kind} {name} is missing" for name in known if name not in given]
+    found += [f"{name:.60} is no {kind} of this run" for name in dict.fromkeys(given) if name not in known]
+    return found + [f"{kind} {name:.60} is given twice" for name in repeated(given)]
+
+
+def words(text: str) -> list[str]:
+    """The words of a text in lower case, without punctuation; of a script without spaces, its characters."""
+    return _WORD.findall(text.lower())
+
+
+def says_little(text: str, least: int = 3) -> bool:
+    """True if a text has fewer than ``least`` different words."""
+    return len(set(words(text))) < least
+
+
+def path_fault(path: str, root: str = ".") -> str:
+    """Why nothing of the project has this path; empty if something has."""
+    full = _resolved(path, root)
+    if not full:
+        return "outside the project; paths are relative to its root"
+    return "" if path and os.path.exists(full) else "no such file or folder; paths are relative to the project's root"
+
+
+def location(text: str) -> str:
+    """The path:line that a text begins with, without the lines after the first; empty if it begins otherwise."""
+    match = _LOCATION.match(text.strip())
+    return f"{match['path']}:{match['first']}" if match else ""
+
+
+def names_location(text: str, root: str = ".") -> bool:
+    """True if a text names a path:line of the project that can be opened."""
+    return any(not location_fault(match[0], root) for match in _MENTION.finditer(text))
+
+
+def location_fault(text: str, root: str = ".") -> str:
+    """Why a text is not path:line, or path:first-last, of a file of the project; empty if it is."""
+    match = _LOCATION.fullmatch(text.strip())
+    if match is None:
+        return "it does not begin with path:line"
+    why = path_fault(match["path"], root)
+    if why:
+        return why
+    lines = _lines(match["path"], root)
+    return "not a file that can be read" if lines is None else _range_fault(match, lines)
+
+
+def quotation_faults(text: str, root: str = ".") -> list[str]:
+    """A fault for each place with a fragment in backquotes right behind it, such as path:line | `fragment`, if the
+    fragment is not in those lines; white space may differ, and … leaves something out.
+
+    Not compared: a fragment that is itself a place, and a place outside the project.
+    """
+    found = []
+    for match in _QUOTATION.finditer(text):
+        path, fragment = match["path"], match["fragment"]
+        lines = None if _LOCATION.fullmatch(fragment) else _lines(path, root)
+        place = f"{path}:{match['first']}" + (f"-{match['last']}" if match["last"] else "")
+        if lines is None:
+            if "/" in path.strip("/") and _resolved(path, root) and not os.path.exists(os.path.join(root, path)):
+                found.append(f"{place}: no such file; paths are relative to the project's root")
+            continue
+        why = _range_fault(match, lines)
+        if not why:
+            first, last = int(match["first"]), int(match["last"] or match["first"])
+            if _holds("\n".join(lines[first - 1 : last]), fragment):
+                continue
+            at = next((at for at, line in enumerate(lines, 1) if _holds(line, fragment)), 0)
+            why = f"`{fragment:.80}` is not in that line; " + (
+                f"line {at} has it" if at else "quote the line letter for letter"
+            )
+        found.append(f"{place}: {why}")
+    return found
+
+
+def run(script: str, checks: Mapping[str, tuple[Check, str]], arguments: list[str]) -> int:
+    """Print the faults that the named check finds in its values; 0 if there are none, 2 for a call of another form.
+
+    ``checks`` has each check with the form of its values: ``text``, or ``rows`` for a JSON array of texts. Rows that
+    were never recorded, so that the argument still is their name in braces, are empty.
+    """
+    check, forms = checks.get(arguments[0] if arguments else "", (None, ""))
+    values = arguments[1:]
+    if check is None or len(values) != len(forms.split()):
+        _tell(f"usage: {script} " + " | ".join(f"{name} {forms}" for name, (_, forms) in checks.items()))
+        return 2
+    try:
+        found = check(*(_value(text, form) for form, text in zip(forms.split(), values, strict=True)))
+    except (OSError, ValueError) as error:
+        found = [f"{values[0][:200] if values else script} cannot be read: {error}"]
+    more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
+    _tell(*found[:SHOWN], *more)
+    return 1 if found else 0
+
+
+def _tell(*lines: str) -> None:
+    """Print lines in UTF-8, whatever the terminal has."""
+    sys.stdout.flush()
+    sys.stdout.buffer.write("".join(f"{line}\n" for line in lines).encode("utf-8", "backslashreplace"))
+    sys.stdout.flush()
+
+
+def _value(text: str, form: str) -> object:
+    if form == "text":
+        return text
+    return [] if _NEVER_RECORDED.fullmatch(text) else json.loads(text)
+
+
+def _resolved(path: str, root: str) -> str:
+    """The real path; empty if it is outside the root."""
+    base = os.path.realpath(root)
+    full = os.path.realpath(os.path.join(base, path))
+    return full if full == base or full.startswith(base.rstrip(os.sep) + os.sep) else ""
+
+
+def _lines(path: str, root: str) -> list[str] | None:
+    """The lines of a file of the project; None for anything else, and for a file too large to search."""
+    full = _resolved(path, root)
+    if not full or not os.path.isfile(full) or os.path.getsize(full) > FILE_LIMIT:
+        return None
+    try:
+        with open(full, encoding="utf-8-sig", errors="replace", newline="\n") as opened:
+            text = opened.read()
+    except OSError:
+        return None
+    return text.removesuffix("\n").split("\n") if text else []
+
+
+def _range_fault(match: re.Match[str], lines: list[str]) -> str:
+    first, last = int(match["first"]), int(match["last"] or match["first"])
+    return "" if 1 <= first <= last <= len(lines) else f"the file has {len(lines)} lines"
+
+
+def _holds(text: str, fragment: str) -> bool:
+    """True if the pieces of a fragment, parted by …, occur in a text one after another."""
+    flat, at = " ".join(text.split()), 0
+    for piece in fragment.replace("...", "…").split("…"):
+        wanted = " ".join(piece.split())
+        at = flat.find(wanted, at)
+        if at < 0:
+            return False
+        at += len(wanted)
+    return True

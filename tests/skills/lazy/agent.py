@@ -1,0 +1,120 @@
+"""Walks a skill with the least effort: given values, else the shortest text and list that the block admits."""
+
+from __future__ import annotations
+
+import shlex
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from skills.lib.testing.agent import Agent, show_again
+from skills.lib.testing.blocks import filled
+from tests.skills.follower import SKILLS
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from skills.lib.testing.blocks import Block, Spec
+
+# More commands than any way to the end takes that is worth the name lazy.
+COMMANDS = 120
+FILES = {"README.md": "# One\n\nIt keeps two things.\n", "code.py": "KEPT = 2\n"}
+
+
+class End(NamedTuple):
+    """Where an agent came to: ``refused`` at a step, with these words; ``failed`` or ``done``, left from a step."""
+
+    how: str
+    step: str
+    words: str = ""
+
+
+class Lazy(NamedTuple):
+    """One way to be lazy: the values that are given more than "x", by step.field; ``loses`` every sub-agent."""
+
+    script: str
+    expected: End
+    values: Mapping[str, Any] = {}
+    files: Mapping[str, str] = {}
+    params: Mapping[str, Any] = {}
+    loses: bool = False
+
+
+def walked(lazy: Lazy, project: Path) -> End:
+    """Walk until a report is refused or the run is at its end."""
+    (project / ".git").mkdir()
+    agent = Agent(SKILLS / lazy.script, project)
+    for path, content in {**FILES, **lazy.files}.items():
+        agent.write(path, content)
+    block = agent.open(**lazy.params)
+    run = block.run
+    step, block = _to_the_end(agent, lazy, block)
+    if block.kind == "refused":
+        return End("refused", step, block.why)
+    last = agent.taken(run)[-1]
+    return End("failed" if last.outcome == "fail" else "done", last.step)
+
+
+def _to_the_end(agent: Agent, lazy: Lazy, block: Block) -> tuple[str, Block]:
+    """The step that was left last, and the block after it."""
+    step = ""
+    while block.kind in ("step", "waiting"):
+        assert len(agent.blocks) < COMMANDS, "this is no handful of commands"
+        if block.kind == "waiting":
+            block = agent.follow(block, answer="yes")
+            continue
+        step = block.step
+        if block.children:
+            block = _children(agent, lazy, block)
+            if block.kind == "refused":
+                return block.root.get("step", step), block
+        block = _leave(agent, lazy, block)
+    return step, block
+
+
+def _children(agent: Agent, lazy: Lazy, block: Block) -> Block:
+    """Lose every sub-agent, or be as lazy as each; the parent's block again, or the first refusal."""
+    while working := [child for child in block.children if child.command]:
+        for child in working:
+            if lazy.loses:
+                agent.lose(block, child.id, "x")
+                continue
+            _, last = _to_the_end(agent, lazy, agent.run_command(child.command))
+            if last.kind == "refused":
+                return last
+        block = agent.run_command(block.show or show_again(block))
+    return block
+
+
+def _leave(agent: Agent, lazy: Lazy, block: Block) -> Block:
+    """Report the least, write the files that are asked for, and run the command."""
+    values = {spec.name: _value(lazy, block, spec) for spec in block.specs}
+    for path in block.artifacts:
+        where = filled_path(path, {**values, "plan": "plan"})
+        if not (agent.project / where).exists():
+            agent.write(where, lazy.files.get(where, "x\n"))
+    command = filled(block.next, {**values, "outcome": next(iter(block.outcomes), "")})
+    for spec in block.specs:
+        if not spec.required and values[spec.name] is not None:
+            command += " " + shlex.join(spec.argument(values[spec.name]))
+    return agent.run_command(command)
+
+
+def filled_path(path: str, values: Mapping[str, Any]) -> str:
+    """A path with the reported values in it."""
+    for name, value in values.items():
+        path = path.replace("{" + name + "}", str(value))
+    return path
+
+
+def _value(lazy: Lazy, block: Block, spec: Spec) -> Any:
+    given = lazy.values.get(f"{block.step}.{spec.name}")
+    if given is not None or not spec.required:
+        return given
+    least = int(spec.minimum or 0)
+    if spec.type == "list":
+        return list(spec.choices[:1] or ["x"]) * least
+    if spec.type in ("int", "float"):
+        return least
+    if spec.choices:
+        return spec.choices[0]
+    return "x" * max(least, 1)

@@ -1,0 +1,302 @@
+"""What lazy agents try with each skill, and how far each of them gets."""
+
+from __future__ import annotations
+
+from tests.skills.lazy.agent import End, Lazy
+
+HYPOTHESES = [
+    "H1: it is one thing. Predicts: one is seen. Refuted by: none is seen.",
+    "H2: it is another thing. Predicts: another is seen. Refuted by: no other seen.",
+]
+FRAMED = {
+    "gate.facts": ["F1: x (x)"],
+    "gate.question": "none",
+    "hypothesize.hypotheses": HYPOTHESES,
+    "hypothesize.first_check": "H1, H2",
+}
+DECIDED = {
+    "extract.claims": ["C1: it is so"],
+    "extract.assumptions": ["A1: it stays like that"],
+    "extract.constraints": ["K1: there is time (inferred)"],
+    "classify.classified": ["C1: verifiable - look", "A1: judgement - ours", "K1: constraint - soft"],
+    "classify.load_bearing": ["A1: if false, no"],
+    "question.questions": [f"Q{at}: how many? Look in: x" for at in (1, 2, 3)],
+    "question.key": [f"Q{at} tests A1: upheld, refuted" for at in (1, 2, 3)],
+    "answer.answers": [f"Q{at} [observed]: so many. Basis: a look" for at in (1, 2, 3)],
+    "challenge.standing": ["A1: upheld by Q1"],
+    "challenge.case_against": "A1 " + " ".join(f"word{at}" for at in range(30)),
+    "reframe.options": ["O1: do it later", "O2: do it never"],
+    "reframe.effect": "same-answer",
+    "verdict.carried_by": ["A1: upheld by Q1"],
+    "verdict.report": " ".join(f"word{at}" for at in range(40)),
+}
+STRANGE_AREA = {
+    "scope.areas": ["code.py | x | code.py"],
+    "deepen.findings": ["README.md:1 | x | x"],
+    "deepen.confidence": "high",
+}
+SECTIONS = ("Answer", "Structure", "Patterns", "Flows", "Decisions", "Context", "Open")
+REPORT = "".join(f"## {name}\nx `README.md:1` `README.md:2` `README.md:3`\n" for name in SECTIONS)
+WRITTEN = {
+    "draft.draft": "draft.md",
+    "consolidate.text": "text.md",
+    "tells.tells": [f"T{at} | none" for at in range(1, 13)],
+    "marks.marks": ["x | x | x"] * 2,
+    "align.departures": ["x | x | x"],
+    "refine.count": 1,
+    "check.checks": [f"C{at} | pass | 1" for at in range(1, 9)],
+}
+ONE = {"n": 1, "seed": 7}
+EXPLORED = {
+    "context.files": ["code.py"],
+    "principle.signs": ["S1: x | x | x", "S2: x | x | x"],
+    "search.searched": ["S1 | x | 0", "S2 | x | 0"],
+}
+QUICK = {
+    "characterize.tests": ["T1 | x", "T2 | x"],
+    "characterize.chosen": "quick",
+    "plan.parts": ["Q1 | x | x", "Q2 | x | x"],
+    "synthesize.claims": ["S1 | x | x | x", "S2 | x | x | x"],
+    "refine.claims": ["S1 | x | x | x", "S2 | x | x | x"],
+    "refine.confidence": "certain",
+}
+THREE = [f"P{at} {name} | x | x | x" for at, name in enumerate(("one", "two", "three"), 1)]
+UNHEARD = {
+    **QUICK,
+    "characterize.chosen": "full",
+    "design.perspectives": THREE,
+    "design.coverage": ["Q1 | P1", "Q2 | P1"],
+    "revise.perspectives": THREE,
+}
+DESIGNED = {
+    "reflect.criteria": ["R1 | x | x", "R2 | x | x"],
+    "look.guide": "x",
+    "propose.meets": ["R1 | yes | x", "R2 | yes | x"],
+    "aggregate.ideas": ["I1 | x | x", "I2 | x | x"],
+    "synthesize.candidates": ["K1 x | x | x | x", "K2 x | x | x | x"],
+    "challenge.attacks": ["K1 | x | holds", "K2 | x | holds"],
+    "challenge.met": ["K1 | R1 yes: x; R2 yes: x", "K2 | R1 yes: x; R2 yes: x"],
+    "select.rejected": ["K2 | x | x"],
+    "output.design": "design.md",
+}
+PERSPECTIVES = "structural domain stateless first-principles"
+DESIGN_SECTIONS = ("Problem", "Design", "Why", "Alternatives", "Risks", "Steps", "Perspectives")
+DESIGN = "".join(f"## {name}\n{PERSPECTIVES}\n" for name in DESIGN_SECTIONS)
+SURVEYED = {
+    "survey.sources": ["code.py | x | x"],
+    "dimensions.dimensions": ["A | code.py | x"],
+    "dimensions.skipped": [f"{letter} | x" for letter in "BCDEFGHIJ"],
+    "sweep.compared": ["none | nothing is there"],
+    "sweep.read": ["code.py"],
+}
+EMPTY_REPORT = "## Summary\nx\n## Issues\nx\n## Coverage\nx\n## Open\nx\n"
+SETTLED = {"triage.files": ["README.md"], "triage.folder": "new", "triage.fits": "yes"}
+CASES = {"assess.cases": ["a | x | x", "b | x | x"]}
+HELD = ['README.md | "One" | x'] * 2
+WHOLE = {"discover.areas": [". | is it so? | README.md"]}
+
+ATTEMPTS: dict[str, Lazy] = {
+    "problem-analysis: x in every field": Lazy(
+        "problem-analysis/scripts/problem_analysis.py", End("refused", "gate", 'write "F1: what was seen (its source)"')
+    ),
+    "problem-analysis: framed, then x": Lazy(
+        "problem-analysis/scripts/problem_analysis.py", End("refused", "investigate", "begin it with E1"), FRAMED
+    ),
+    "problem-analysis: nobody is there": Lazy(
+        "problem-analysis/scripts/problem_analysis.py",
+        End("failed", "gate"),
+        {"gate.facts": ["F1: x (x)"], "gate.verdict": "nobody", "gate.question": "what is it?"},
+    ),
+    "problem-analysis: made up": Lazy(
+        "problem-analysis/scripts/problem_analysis.py",
+        End("done", "report"),
+        {
+            **FRAMED,
+            "investigate.evidence": ["E1: looked -> two things. For H1, against H2"],
+            "investigate.standing": ["H1: stands", "H2: refuted by E1"],
+            "investigate.left": ["H1"],
+            "investigate.confidence": "high",
+            "formulate.chain": ["1. [assumed]", "2. [assumed]"],
+            "formulate.excluded": ["H2: refuted by E1"],
+            "report.answer": "It is as it has to be.",
+            "report.report": "It is as it has to be. " + " ".join(f"word{at}" for at in range(30)),
+        },
+    ),
+    "decision-critic: x in every field": Lazy(
+        "decision-critic/scripts/decision_critic.py",
+        End("refused", "extract", "write C1: and at least three words"),
+        params={"decision": "x"},
+    ),
+    "decision-critic: refuted and STAND": Lazy(
+        "decision-critic/scripts/decision_critic.py",
+        End("refused", "verdict", "A1 is refuted and load-bearing: STAND is out"),
+        {**DECIDED, "challenge.standing": ["A1: refuted by Q1"]},
+        params={"decision": "x"},
+    ),
+    "decision-critic: made up": Lazy(
+        "decision-critic/scripts/decision_critic.py", End("done", "verdict"), DECIDED, params={"decision": "x"}
+    ),
+    "codebase-analysis: x in every field": Lazy(
+        "codebase-analysis/scripts/codebase_analysis.py",
+        End("refused", "deepen", "it does not begin with path:line"),
+    ),
+    "codebase-analysis: its only explorer lost": Lazy(
+        "codebase-analysis/scripts/codebase_analysis.py",
+        End("refused", "deepen", "nobody has read 'code.py | x | code.py'"),
+        STRANGE_AREA,
+        loses=True,
+    ),
+    "codebase-analysis: made up": Lazy(
+        "codebase-analysis/scripts/codebase_analysis.py",
+        End("done", "synthesize"),
+        {**STRANGE_AREA, "synthesize.report": "report.md"},
+        {"report.md": REPORT},
+    ),
+    "leon-writing-style: x in every field": Lazy(
+        "leon-writing-style/scripts/leon_writing_style.py", End("refused", "tells", "T1 is missing; add its finds")
+    ),
+    "leon-writing-style: the draft as the text": Lazy(
+        "leon-writing-style/scripts/leon_writing_style.py",
+        End("refused", "consolidate", "it is the draft, word for word"),
+        {**WRITTEN, "consolidate.text": "draft.md"},
+    ),
+    "leon-writing-style: one word": Lazy(
+        "leon-writing-style/scripts/leon_writing_style.py", End("done", "check"), WRITTEN, {"text.md": "Done.\n"}
+    ),
+    "refactor: its only explorer lost": Lazy(
+        "refactor/scripts/refactor.py", End("failed", "explore"), params={"scope": "x", **ONE}, loses=True
+    ),
+    "refactor: all ten explorers lost": Lazy(
+        "refactor/scripts/refactor.py", End("failed", "explore"), params={"scope": "x"}, loses=True
+    ),
+    "refactor: x in every field": Lazy(
+        "refactor/scripts/refactor.py", End("refused", "explore", "no such file"), params={"scope": "x", **ONE}
+    ),
+    "refactor: a sign that nobody searched for": Lazy(
+        "refactor/scripts/refactor.py",
+        End("refused", "explore", "write S1 | the search as it was run | how many hits"),
+        {**EXPLORED, "search.searched": ["S1 | x | some", "S2 | x | some"]},
+        params={"scope": "x", **ONE},
+    ),
+    "refactor: nothing found": Lazy(
+        "refactor/scripts/refactor.py", End("done", "triage"), EXPLORED, params={"scope": "x", **ONE}
+    ),
+    "deepthink: x in every field": Lazy(
+        "deepthink/scripts/deepthink.py",
+        End("refused", "characterize", "begin it with T1"),
+        params={"question": "what is it?"},
+    ),
+    "deepthink: every perspective lost": Lazy(
+        "deepthink/scripts/deepthink.py",
+        End("done", "output"),
+        UNHEARD,
+        params={"question": "what is it?"},
+        loses=True,
+    ),
+    "deepthink: an insight of nobody": Lazy(
+        "deepthink/scripts/deepthink.py",
+        End("refused", "aggregate", "it does not begin with one of"),
+        {**UNHEARD, "aggregate.insights": ["P1 | x | x"]},
+        params={"question": "what is it?"},
+        loses=True,
+    ),
+    "deepthink: quick": Lazy(
+        "deepthink/scripts/deepthink.py", End("done", "output"), QUICK, params={"question": "what is it?"}
+    ),
+    "solution-design: x in every field": Lazy(
+        "solution-design/scripts/solution_design.py",
+        End("refused", "reflect", "begin it with R1"),
+        params={"problem": "what is it?"},
+    ),
+    "solution-design: every perspective lost": Lazy(
+        "solution-design/scripts/solution_design.py",
+        End("failed", "explore"),
+        DESIGNED,
+        params={"problem": "what is it?"},
+        loses=True,
+    ),
+    "solution-design: made up": Lazy(
+        "solution-design/scripts/solution_design.py",
+        End("done", "output"),
+        DESIGNED,
+        {"design.md": DESIGN},
+        params={"problem": "what is it?"},
+    ),
+    "incoherence: x in every field": Lazy(
+        "incoherence/scripts/incoherence.py", End("refused", "survey", "no such file")
+    ),
+    "incoherence: every explorer lost": Lazy(
+        "incoherence/scripts/incoherence.py", End("failed", "explore"), SURVEYED, loses=True
+    ),
+    "incoherence: a sweep of nothing": Lazy(
+        "incoherence/scripts/incoherence.py",
+        End("refused", "explore", "say why there is none"),
+        {**SURVEYED, "sweep.compared": ["none | x"]},
+    ),
+    "incoherence: nothing found": Lazy(
+        "incoherence/scripts/incoherence.py",
+        End("done", "report"),
+        {**SURVEYED, "report.report": "report.md"},
+        {"report.md": EMPTY_REPORT},
+    ),
+    "prompt-engineer: x in every field": Lazy(
+        "prompt-engineer/scripts/single_prompt.py", End("refused", "triage", "0 prompts; this scope takes 1 to 1")
+    ),
+    "prompt-engineer: another scope": Lazy(
+        "prompt-engineer/scripts/single_prompt.py", End("failed", "triage"), {"triage.fits": "problem"}
+    ),
+    "prompt-engineer: no fault, and nothing that shows it": Lazy(
+        "prompt-engineer/scripts/single_prompt.py",
+        End("refused", "assess", "no fault was found, so that held says why"),
+        {**SETTLED, **CASES},
+    ),
+    "prompt-engineer: a cause elsewhere, and nowhere": Lazy(
+        "prompt-engineer/scripts/problem.py",
+        End("refused", "diagnose", "findings is empty, so that cause names where it is seen"),
+        {**SETTLED, "diagnose.cases": CASES["assess.cases"], "diagnose.transcript": "README.md"},
+    ),
+    "prompt-engineer: no fault": Lazy(
+        "prompt-engineer/scripts/single_prompt.py",
+        End("done", "assess"),
+        {**SETTLED, **CASES, "assess.held": HELD},
+    ),
+    "doc-sync: the whole scope left out": Lazy(
+        "doc-sync/scripts/doc_sync.py",
+        End("refused", "discover", "write path | why it is left out, in more than a word"),
+        {**WHOLE, "discover.left_out": [". | no"]},
+    ),
+    "doc-sync: every document left out": Lazy(
+        "doc-sync/scripts/doc_sync.py",
+        End("refused", "discover", "every document in scope is left out"),
+        {**WHOLE, "discover.left_out": ["README.md | nobody reads it"]},
+    ),
+    "doc-sync: nothing wrong, and nothing read": Lazy(
+        "doc-sync/scripts/doc_sync.py", End("refused", "audit", "compared says what was looked at"), WHOLE
+    ),
+    "doc-sync: every explorer lost": Lazy(
+        "doc-sync/scripts/doc_sync.py",
+        End("refused", "audit", "compared says what was looked at"),
+        {"discover.areas": [". | is it so? | README.md", "code.py | is it so? | code.py"]},
+        loses=True,
+    ),
+    "doc-sync: nothing wrong": Lazy(
+        "doc-sync/scripts/doc_sync.py",
+        End("done", "report"),
+        {**WHOLE, "audit.compared": ["README.md:3 | x | code.py:1"]},
+    ),
+}
+
+# What no check can refuse, with the reason. The end of such a run lists what was not done, and who was lost.
+UNREFUSED = {
+    "problem-analysis: made up": "whether a command was run, and showed that, is not in the record",
+    "decision-critic: made up": "whether somebody looked where an answer says so is not in the record",
+    "codebase-analysis: made up": "the places can be opened; whether they were understood, only a reader can tell",
+    "leon-writing-style: one word": "the text is there and keeps its facts; whether it is good, only a reader can tell",
+    "refactor: nothing found": "a search that found nothing looks like one that was not made",
+    "deepthink: quick": "thinking leaves nothing outside of its text to look at",
+    "deepthink: every perspective lost": "goes on as a quick run does, with the lost ones named",
+    "solution-design: made up": "proposals are words; what they would do cannot be looked up",
+    "incoherence: nothing found": "a sweep that found nothing looks like one that was not made; its files exist",
+    "prompt-engineer: no fault": "the passages are there; what a model makes of them was not run",
+    "doc-sync: nothing wrong": "the places are there; whether both say the same, only a reader can tell",
+}

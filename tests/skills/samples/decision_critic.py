@@ -1,0 +1,39 @@
+"""What the scripted agent reports for decision-critic: one claim and one assumption, which an observation upholds."""
+
+from __future__ import annotations
+
+from typing import Any
+
+VALUES: dict[str, Any] = {
+    "extract.claims": ["C1: The present one is slow."],
+    "extract.assumptions": ["A1: The new one is faster."],
+    "extract.constraints": ["K1: It is done within the month (stated)"],
+    "classify.classified": ["C1: verifiable - measure it", "A1: verifiable - measure both", "K1: constraint - hard"],
+    "classify.load_bearing": ["A1: if false, nothing is won by it"],
+    "question.questions": [
+        "Q1: How long does the present one take? Look in: the log.",
+        "Q2: How long does the other one take? Look in: a trial.",
+        "Q3: How many days does the change take? Look in: the last change.",
+    ],
+    "question.key": [
+        "Q1 tests C1: upheld if over a second; refuted if under",
+        "Q2 tests A1: upheld if under a second; refuted if over",
+        "Q3 tests K1: upheld if under thirty; refuted if over",
+    ],
+    "answer.answers": [
+        "Q1 [observed]: two seconds. Basis: the log of May.",
+        "Q2 [observed]: half a second. Basis: a trial of ten.",
+        "Q3 [unknown]: there was no such change; the owner could tell.",
+    ],
+    "challenge.standing": ["A1: upheld by Q2", "C1: upheld by Q1", "K1: open: Q3 [unknown]"],
+    "challenge.case_against": "A year later it has failed. It began with K1: the change took three months instead of "
+    "one, since nobody had done such a change before. Meanwhile the present one grew slower still (C1), and the users "
+    "who had waited for something better went elsewhere. An opponent would mend the present one first, in a week.",
+    "reframe.options": ["O1: Leave it as it is.", "O2: Mend the present one."],
+    "reframe.effect": "same-answer",
+    "verdict.verdict": "STAND",
+    "verdict.carried_by": ["A1: upheld by Q2: half a second"],
+    "verdict.report": "Verdict: STAND. Move to the new one this month. It takes half a second where the present one "
+    "takes two, by the log of May and a trial of ten. What speaks against it: the change itself may take longer than "
+    "planned, since nobody has done one. That did not prevail, because it can be undone in a day. Open: its length.",
+}

@@ -1,0 +1,35 @@
+"""What the scripted agent reports for problem-analysis: two rivals, of which the first pass refutes one."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from skills.lib.testing.samples import any_of
+
+ANSWER = "Most likely the first thing is in the way of the second."
+LOOKED = ("once", "a second time", "a third time", "a fourth time", "a fifth time")
+
+VALUES: dict[str, Any] = {
+    "gate.facts": ["F1: there are three lines (ran wc)"],
+    "gate.question": any_of("none", "Which of the two is meant?"),
+    "hypothesize.hypotheses": [
+        "H1: the first is in the way. Predicts: without it the second comes. Refuted by: the second stays away.",
+        "H2: the third is too slow. Predicts: it takes over a minute. Refuted by: it takes a second.",
+    ],
+    "hypothesize.first_check": "leave the first out: H1 the second comes, H2 nothing changes",
+    "investigate.evidence": any_of(
+        *[
+            [f"E{at}: ran it {times} without the first -> the second came. For H1, against H2: it took a second"]
+            for at, times in enumerate(LOOKED, 1)
+        ]
+    ),
+    "investigate.standing": ["H1: stands; E1 fits it", "H2: refuted by E1"],
+    "investigate.left": ["H1"],
+    "formulate.chain": ["1. the first comes before the second [E1]", "2. the second has no room left [assumed]"],
+    "formulate.root_cause": "Most likely: the first. Without it the second would come.",
+    "formulate.excluded": ["H2, a slow third: refuted by E1"],
+    "report.answer": ANSWER,
+    "report.report": f"{ANSWER} Problem: three lines. Cause: the first comes before the second, which has no room left "
+    "then; that was seen by leaving the first out. Ruled out: a slow third, since it took a second. Open: why the "
+    "first was put there at all. Next: ask whoever did it.",
+}

@@ -1,0 +1,362 @@
+"""Each limit that a prompt or a help text states is held by a bound or by a check, or it limits nothing recorded."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from collections import Counter
+from functools import cache
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+
+from skills.lib.runtime import loading
+from skills.lib.testing.transitions import entry_scripts
+from skills.lib.workflow.core import Workflow
+from skills.lib.workflow.requirements import Field
+from tests.skills.follower import SKILLS
+from tests.skills.limits import Stated, in_help, in_prompts
+
+
+class Bound(NamedTuple):
+    """Held by the bounds of a field, which are these."""
+
+    workflow: str
+    field: str
+    minimum: int | None
+    maximum: int | None
+
+
+class Rounds(NamedTuple):
+    """Held by the limit of a loop."""
+
+    workflow: str
+    step: str
+    most: int
+
+
+class Refused(NamedTuple):
+    """Held by a check, which refuses these values with these words; rows stand as JSON."""
+
+    script: str
+    values: tuple[str | list[str], ...]
+    says: str
+
+
+class NoRecord(NamedTuple):
+    """Limits nothing that is recorded."""
+
+    why: str
+
+
+Held = Bound | Rounds | Refused | NoRecord
+
+ADVICE = NoRecord("says how to work, and what is recorded may be more or less")
+SUBJECT = NoRecord("speaks of the matter at hand, and limits nothing")
+EXAMPLE = NoRecord("is part of an example")
+WORDS = "word " * 2_000
+
+HELD: dict[Stated, Held] = {
+    Stated("codebase-analysis/codebase_analysis, scope", "fewer than some fifteen files"): ADVICE,
+    Stated("codebase-analysis/codebase_analysis, deepen", "one to three places"): Bound(
+        "codebase-analysis", "deepen.targets", 1, 3
+    ),
+    Stated("codebase-analysis/codebase_analysis, deepen", "one to three and"): Bound(
+        "codebase-analysis", "deepen.targets", 1, 3
+    ),
+    Stated("codebase-analysis/codebase_analysis, deepen (again)", "one to three"): Bound(
+        "codebase-analysis", "deepen.targets", 1, 3
+    ),
+    Stated("codebase-analysis/codebase_analysis, deepen (again)", "four rounds are the most"): Rounds(
+        "codebase-analysis", "deepen", 4
+    ),
+    Stated("codebase-analysis/codebase_analysis, synthesize", "at most 1,500 words"): Refused(
+        "codebase-analysis/scripts/check_places.py", ("report", "long.md"), "it has 2,000 words, at most 1,500"
+    ),
+    Stated("codebase-analysis, synthesize.check", "at most 1,500 words"): Refused(
+        "codebase-analysis/scripts/check_places.py", ("report", "long.md"), "it has 2,000 words, at most 1,500"
+    ),
+    Stated("decision-critic/decision_critic, classify", "more than five"): Bound(
+        "decision-critic", "classify.load_bearing", 1, 5
+    ),
+    Stated("decision-critic/decision_critic, question", "at least one for"): Refused(
+        "decision-critic/scripts/check_decision.py",
+        (
+            "questions",
+            ["C1: x"],
+            ["A1: y"],
+            [],
+            ["A1: if false"],
+            ["Q1: How many? Look in: x"],
+            ["Q1 tests C1: upheld, refuted"],
+        ),
+        "no question tests A1, which is load-bearing",
+    ),
+    Stated("decision-critic/decision_critic, verdict", "one sentence"): NoRecord("says when REVISE applies"),
+    Stated("deepthink/deepthink, abstract", "two to six that"): Bound("deepthink", "abstract.principles", 2, 6),
+    Stated("deepthink/deepthink, characterize", "two to five"): Bound("deepthink", "characterize.tests", 2, 5),
+    Stated("deepthink/deepthink, characterize", "three to six sub"): Bound("deepthink", "design.perspectives", 3, 6),
+    Stated("deepthink/deepthink, recall", "two to five"): Bound("deepthink", "recall.analogies", 2, 5),
+    Stated("deepthink/deepthink, plan", "two to seven"): Bound("deepthink", "plan.parts", 2, 7),
+    Stated("deepthink/deepthink, design", "three to six"): Bound("deepthink", "design.perspectives", 3, 6),
+    Stated("deepthink, design ok", "three to six perspectives"): Bound("deepthink", "design.perspectives", 3, 6),
+    Stated("deepthink/deepthink, revise", "more than six"): ADVICE,
+    Stated("deepthink/deepthink, revise", "three to six"): Bound("deepthink", "revise.perspectives", 3, 6),
+    Stated("deepthink/deepthink, gate", "four rounds are the most"): Rounds("deepthink", "gate", 4),
+    Stated("deepthink/deepthink, synthesize", "two to ten"): Bound("deepthink", "synthesize.claims", 2, 10),
+    Stated("deepthink/deepthink, refine (forbidden)", "five passes are the most"): Rounds("deepthink", "refine", 5),
+    Stated("deepthink/perspective, answer", "one to six"): Bound("deepthink-perspective", "answer.claims", 1, 6),
+    Stated("doc-sync/doc_sync, discover", "up to eight documents"): Refused(
+        "doc-sync/scripts/check_docs.py",
+        ("areas", "repo", ".", [". | do they hold? | 1.md"], []),
+        "one area for 10 documents, and it is right for up to 8",
+    ),
+    Stated("incoherence/incoherence_deep_dive, trace", "two to ten entries"): Bound(
+        "incoherence-deep-dive", "trace.evidence", 2, 10
+    ),
+    Stated("incoherence/incoherence_deep_dive, judge", "two to four"): Refused(
+        "incoherence/scripts/check_incoherence.py",
+        ("judgement", "drift", ["a | x | y | z"], "a: because"),
+        "the options are a; give two to four",
+    ),
+    Stated("incoherence-deep-dive, judge.check", "two to four lettered"): Bound(
+        "incoherence-deep-dive", "judge.options", None, 4
+    ),
+    Stated("incoherence/incoherence_explore, sweep", "up to forty entries"): Bound(
+        "incoherence-explore", "sweep.compared", 1, 40
+    ),
+    Stated("incoherence/incoherence_explore, coverage", "up to eight"): Bound(
+        "incoherence-explore", "coverage.gaps", None, 8
+    ),
+    Stated("incoherence/incoherence_explore, findings", "at most ten"): Bound(
+        "incoherence-explore", "findings.findings", None, 10
+    ),
+    Stated("incoherence/incoherence, survey", "up to twenty places"): Bound("incoherence", "survey.sources", 1, 20),
+    Stated("incoherence/incoherence, dimensions", "one to six"): Bound("incoherence", "dimensions.dimensions", 1, 6),
+    Stated("incoherence/incoherence, dimensions", "two or three are"): ADVICE,
+    Stated("incoherence/incoherence, candidates", "more than twelve remain"): Bound(
+        "incoherence", "candidates.candidates", None, 12
+    ),
+    Stated("incoherence/incoherence, batch", "at most four at"): Bound("incoherence", "batch.entries", 1, 4),
+    Stated("incoherence/incoherence, batch (again)", "at most four at"): Bound("incoherence", "batch.entries", 1, 4),
+    Stated("incoherence/incoherence, entries", "two to four options"): Refused(
+        "incoherence/scripts/check_incoherence.py",
+        ("batch", ["I1"], [], ["I1: it differs\na) this\nRecommended: a"]),
+        "its options are a; give two to four lines",
+    ),
+    Stated("incoherence/incoherence, entries", "at most 650 characters"): Refused(
+        "incoherence/scripts/check_incoherence.py",
+        ("batch", ["I1"], [], ["I1: it differs\na) this\nb) " + WORDS[:650] + "\nRecommended: a"]),
+        "characters, at most 650",
+    ),
+    Stated("incoherence, batch.entries", "at most 650 characters"): Refused(
+        "incoherence/scripts/check_incoherence.py",
+        ("batch", ["I1"], [], ["I1: it differs\na) this\nb) " + WORDS[:650] + "\nRecommended: a"]),
+        "characters, at most 650",
+    ),
+    Stated("incoherence/incoherence, collect-answers", "12 to 10 seconds"): EXAMPLE,
+    Stated("incoherence/incoherence, plan", "at most six"): Bound("incoherence", "plan.items", 1, 6),
+    Stated("incoherence/incoherence, plan", "one paragraph"): SUBJECT,
+    Stated("incoherence/incoherence, collect", "six waves at most"): Rounds("incoherence", "collect", 6),
+    Stated("incoherence/incoherence, report", "at most 1,000 characters"): Bound(
+        "incoherence", "report.summary", 40, 1000
+    ),
+    Stated("incoherence/incoherence_reconcile, account", "at least one for"): Refused(
+        "incoherence/scripts/check_incoherence.py",
+        ("changes", "W1 | I1 | 1.md, 2.md | say so | seen", "applied", ["1.md | unchanged: it says so"]),
+        "2.md: named by the item, not by a change",
+    ),
+    Stated("leon-writing-style/leon_writing_style, purpose", "one sentence"): SUBJECT,
+    Stated("leon-writing-style/leon_writing_style, purpose", "three to five points"): ADVICE,
+    Stated("leon-writing-style/leon_writing_style, tells", "300 words"): SUBJECT,
+    Stated("leon-writing-style/leon_writing_style, tells", "three to ten finds"): ADVICE,
+    Stated("leon-writing-style/leon_writing_style, tells", "fewer than three"): ADVICE,
+    Stated("leon-writing-style/leon_writing_style, marks", "three to five things"): ADVICE,
+    Stated("leon-writing-style/leon_writing_style, marks", "two to eight entries"): Bound(
+        "leon-writing-style", "marks.marks", 2, 8
+    ),
+    Stated("leon-writing-style/leon_writing_style, consolidate", "one sentence"): SUBJECT,
+    Stated("leon-writing-style/leon_writing_style, consolidate", "two paragraphs"): SUBJECT,
+    Stated("leon-writing-style/leon_writing_style, refine", "three sentences"): SUBJECT,
+    Stated("leon-writing-style/leon_writing_style, refine", "within five of"): SUBJECT,
+    Stated("leon-writing-style/leon_writing_style, refine", "at most ten"): Bound(
+        "leon-writing-style", "refine.changes", 1, 10
+    ),
+    Stated("leon-writing-style/leon_writing_style, check", "eight entries"): Bound(
+        "leon-writing-style", "check.checks", 8, 8
+    ),
+    Stated("planner/executor, implement (task)", "one word"): SUBJECT,
+    Stated("planner/explore, locate", "two or three likeliest"): ADVICE,
+    Stated("planner/explore, locate", "at most fifteen"): Bound("planner-explore", "locate.places", 1, 15),
+    Stated("planner/explore, trace", "at most fifteen"): Bound("planner-explore", "trace.findings", 1, 15),
+    Stated("planner/explore, precedents", "at most eight"): Bound("planner-explore", "precedents.patterns", 1, 8),
+    Stated("planner/explore, limits", "up to ten"): Bound("planner-explore", "limits.constraints", None, 10),
+    Stated("planner/planner, approaches", "two or three ways"): Bound("planner", "approaches.approaches", 2, 3),
+    Stated("planner/planner, approaches", "two or three entries"): Bound("planner", "approaches.approaches", 2, 3),
+    Stated("planner/planner, assumptions", "at most twelve"): Bound("planner", "assumptions.assumptions", 1, 12),
+    Stated("planner/qr/implementation_code, probe", "two or three likeliest"): ADVICE,
+    Stated("planner/tw/plan_scrub, comments", "one sentence"): SUBJECT,
+    Stated("planner/tw/post_implementation, comment", "one sentence"): ADVICE,
+    Stated("problem-analysis/problem_analysis, observe", "at most 400 characters"): Refused(
+        "problem-analysis/scripts/check_analysis.py",
+        ("pass", [], [], [], ["E1: ran it -> " + WORDS[:400] + " For H1"], ["H1: stands"], ["H1"], "low"),
+        "characters, at most 400",
+    ),
+    Stated("problem-analysis/problem_analysis, observe", "five passes at most"): Rounds(
+        "problem-analysis", "investigate", 5
+    ),
+    Stated("problem-analysis/problem_analysis, formulate", "more than one hypothesis"): SUBJECT,
+    Stated("problem-analysis, hypothesize ok", "two to four rivals"): Bound(
+        "problem-analysis", "hypothesize.hypotheses", 2, 4
+    ),
+    Stated("prompt-engineer/ecosystem, triage", "two to twelve paths"): Refused(
+        "prompt-engineer/scripts/check_prompts.py", ("begin", "new", ["1.md"], "yes", "2", "12"), "takes 2 to 12"
+    ),
+    Stated("prompt-engineer-ecosystem, triage.files", "2 to 12"): Bound(
+        "prompt-engineer-ecosystem", "triage.files", None, 12
+    ),
+    Stated("prompt-engineer/ecosystem, understand", "two entries"): Bound(
+        "prompt-engineer-ecosystem", "understand.handoffs", 2, 30
+    ),
+    Stated("prompt-engineer/ecosystem, understand", "more than one prompt"): SUBJECT,
+    Stated("prompt-engineer/greenfield, triage", "one to six"): Refused(
+        "prompt-engineer/scripts/check_prompts.py", ("begin-new", "new", [], "yes", "1", "6"), "takes 1 to 6"
+    ),
+    Stated("prompt-engineer-greenfield, triage.files", "1 to 6"): Bound(
+        "prompt-engineer-greenfield", "triage.files", None, 6
+    ),
+    Stated("prompt-engineer/greenfield, requirements", "three to fifteen entries"): Bound(
+        "prompt-engineer-greenfield", "requirements.requirements", 3, 15
+    ),
+    Stated("prompt-engineer/greenfield, understand", "two to eight entries"): Bound(
+        "prompt-engineer-greenfield", "understand.difficulties", 2, 8
+    ),
+    Stated("prompt-engineer/greenfield, design", "at least one"): Bound(
+        "prompt-engineer-greenfield", "design.rejected", 1, 10
+    ),
+    Stated("prompt-engineer/problem, triage", "one to six paths"): Refused(
+        "prompt-engineer/scripts/check_prompts.py", ("begin", "new", [], "yes", "1", "6"), "takes 1 to 6"
+    ),
+    Stated("prompt-engineer-problem, triage.files", "1 to 6"): Bound(
+        "prompt-engineer-problem", "triage.files", None, 6
+    ),
+    Stated("prompt-engineer/problem, understand", "two to six steps"): Bound(
+        "prompt-engineer-problem", "understand.mechanism", 2, 6
+    ),
+    Stated("prompt-engineer/prompt_steps, cases", "two to eight inputs"): Bound(
+        "prompt-engineer-single-prompt", "assess.cases", 2, 8
+    ),
+    Stated("prompt-engineer/prompt_steps, plan form", "at least one"): Bound(
+        "prompt-engineer-single-prompt", "plan.rejected", 1, 10
+    ),
+    Stated("prompt-engineer/single_prompt, understand", "one to fifteen passages"): Bound(
+        "prompt-engineer-single-prompt", "understand.parts", 1, 15
+    ),
+    Stated("refactor/explore, context", "at most twelve"): Bound("refactor-explore", "context.files", 1, 12),
+    Stated("refactor/explore, principle", "two to six"): Bound("refactor-explore", "principle.signs", 2, 6),
+    Stated("refactor/explore, search", "at least one entry"): Refused(
+        "refactor/scripts/check_refactor.py",
+        ("search", ["S1: x | y | z", "S2: x | y | z"], ["S1 | rg x | 3 hits"], []),
+        "sign S2 was not searched for",
+    ),
+    Stated("refactor/explore, search", "at most twenty"): Bound("refactor-explore", "search.candidates", None, 20),
+    Stated("refactor/explore, judge", "at most eight"): Bound("refactor-explore", "judge.findings", None, 8),
+    Stated("solution-design/perspective, look", "two to twelve"): Bound(
+        "solution-design-perspective", "look.seen", 2, 12
+    ),
+    Stated("solution-design/perspective, look", "one to five places"): Bound(
+        "solution-design-perspective", "look.levers", 1, 5
+    ),
+    Stated("solution-design/solution_design, context", "two to fourteen"): Bound(
+        "solution-design", "context.facts", 2, 14
+    ),
+    Stated("solution-design/solution_design, context", "one to five"): Bound(
+        "solution-design", "context.done_when", 1, 5
+    ),
+    Stated("solution-design/solution_design, reflect", "up to seven sub"): NoRecord("there are seven perspectives"),
+    Stated("solution-design/solution_design, reflect", "two to six"): Bound(
+        "solution-design", "reflect.criteria", 2, 6
+    ),
+    Stated("solution-design/solution_design, aggregate", "two to ten"): Bound(
+        "solution-design", "aggregate.ideas", 2, 10
+    ),
+    Stated("solution-design/solution_design, synthesize", "two to four"): Bound(
+        "solution-design", "synthesize.candidates", 2, 4
+    ),
+    Stated("solution-design, synthesize ok", "two to four candidates"): Bound(
+        "solution-design", "synthesize.candidates", 2, 4
+    ),
+    Stated("solution-design/solution_design, challenge", "two to twelve"): Bound(
+        "solution-design", "challenge.attacks", 2, 12
+    ),
+    Stated("solution-design/solution_design, challenge", "at least one for"): Refused(
+        "solution-design/scripts/check_design.py",
+        ("attacks", ["K1 a | b | c | d", "K2 a | b | c | d"], [], ["K1 | x | holds"], ["K1 | x", "K2 | x"]),
+        "attacks: K2 has none",
+    ),
+    Stated("solution-design/solution_design, output", "at most 1,200 words"): Refused(
+        "solution-design/scripts/check_design.py",
+        ("document", "design.md", [], []),
+        "words, at most 1,200",
+    ),
+    Stated("solution-design/solution_design, output", "at most 1,000 characters"): Bound(
+        "solution-design", "output.summary", 40, 1000
+    ),
+}
+
+
+@cache
+def shipped() -> dict[str, Workflow]:
+    """Each workflow of the skills by its name."""
+    scripts = [script for skill in sorted(SKILLS.glob("*/SKILL.md")) for script in entry_scripts(skill.parent)]
+    return {workflow.name: workflow for workflow in (loading.workflow_of_script(str(script)) for script in scripts)}
+
+
+def named(limit: Stated) -> str:
+    """The id of a test."""
+    return f"{limit.where}: {limit.words}"
+
+
+def test_each_stated_limit_is_in_the_table_and_no_other() -> None:
+    stated = [*in_prompts(), *(limit for workflow in shipped().values() for limit in in_help(workflow))]
+    assert sorted(set(stated) - set(HELD)) == []
+    assert sorted(set(HELD) - set(stated)) == []
+    assert len(stated) > 100
+    assert [limit for limit, count in Counter(stated).items() if count > 1] == []
+
+
+@pytest.mark.parametrize("limit", [limit for limit, held in HELD.items() if isinstance(held, Bound)], ids=named)
+def test_a_limit_is_the_bound_of_its_field(limit: Stated) -> None:
+    held = HELD[limit]
+    assert isinstance(held, Bound)
+    step, _, name = held.field.partition(".")
+    [field] = [
+        part for part in shipped()[held.workflow].step(step).requires if isinstance(part, Field) and part.name == name
+    ]
+    assert (field.minimum, field.maximum) == (held.minimum, held.maximum)
+
+
+@pytest.mark.parametrize("limit", [limit for limit, held in HELD.items() if isinstance(held, Rounds)], ids=named)
+def test_a_limit_of_rounds_is_that_of_the_loop(limit: Stated) -> None:
+    held = HELD[limit]
+    assert isinstance(held, Rounds)
+    assert shipped()[held.workflow].step(held.step).max_iterations == held.most
+
+
+@pytest.mark.parametrize("limit", [limit for limit, held in HELD.items() if isinstance(held, Refused)], ids=named)
+def test_what_exceeds_a_limit_is_refused_by_a_check(limit: Stated, tmp_path: Path) -> None:
+    held = HELD[limit]
+    assert isinstance(held, Refused)
+    for at in range(1, 9):
+        (tmp_path / f"{at}.md").write_text("text\n", encoding="utf-8")
+    (tmp_path / "long.md").write_text(WORDS, encoding="utf-8")
+    sections = ("Problem", "Design", "Why", "Alternatives", "Risks", "Steps", "Perspectives")
+    design = "".join(f"## {name}\n{WORDS if name == 'Why' else 'short'}\n" for name in sections)
+    (tmp_path / "design.md").write_text(design, encoding="utf-8")
+    values = [value if isinstance(value, str) else json.dumps(value) for value in held.values]
+    command = [sys.executable, str(SKILLS / held.script), *values]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert held.says in done.stdout

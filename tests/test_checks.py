@@ -1,0 +1,151 @@
+"""What check scripts of skills share: rows, places, quotations, and how a check is called."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skills.lib import checks
+
+TEXT = "alpha = 1\nbeta  =  2\n\ngamma = [\n    3,\n]\n"
+
+
+@pytest.fixture
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "a.py").write_text(TEXT, encoding="utf-8")
+    (tmp_path / "empty.md").write_text("", encoding="utf-8")
+    monkeypatch.chdir(tmp_path)
+    return tmp_path
+
+
+@pytest.mark.parametrize(
+    "text, why",
+    [
+        ("src/a.py:1", ""),
+        (" `src/a.py:4-6` ", ""),
+        ("src/a.py:2 `beta`", ""),
+        ("src/a.py", "it does not begin with path:line"),
+        ("x", "it does not begin with path:line"),
+        ("src/a.py:7", "the file has 6 lines"),
+        ("src/a.py:0", "the file has 6 lines"),
+        ("src/a.py:3-2", "the file has 6 lines"),
+        ("empty.md:1", "the file has 0 lines"),
+        ("src/b.py:1", "no such file or folder; paths are relative to the project's root"),
+        ("src:1", "not a file that can be read"),
+        ("../../../etc/passwd:1", "outside the project; paths are relative to its root"),
+        ("/etc/passwd:1", "outside the project; paths are relative to its root"),
+    ],
+)
+def test_a_place_can_be_opened(project: Path, text: str, why: str) -> None:
+    assert checks.location_fault(text) == why
+
+
+@pytest.mark.parametrize(
+    "text, wanted",
+    [
+        ("src/a.py:1 | `alpha = 1` is set", []),
+        ("read src/a.py:2 `beta = 2` -> two", []),
+        ("`src/a.py:4-6` `gamma = [ 3, ]`", []),
+        ("(src/a.py:4-6 `gamma … ]`)", []),
+        ("src/a.py:1 says `alpha = 9`", []),
+        ("src/a.py:1 | `src/a.py:2`", []),
+        ("localhost:80 `GET /`", []),
+        ("/etc/passwd:1 `nothing of this`", []),
+        ("../x.py:1 `nothing of this`", []),
+        ("https://x.org:80/y `z`", []),
+        ("src/a.py:1 | `beta = 2`", ["src/a.py:1: `beta = 2` is not in that line; line 2 has it"]),
+        ("src/a.py:1 | `delta`", ["src/a.py:1: `delta` is not in that line; quote the line letter for letter"]),
+        (
+            "src/a.py:4-6 `] … gamma`",
+            ["src/a.py:4-6: `] … gamma` is not in that line; quote the line letter for letter"],
+        ),
+        ("src/a.py:9 `alpha`", ["src/a.py:9: the file has 6 lines"]),
+        ("src/none.py:1 `alpha`", ["src/none.py:1: no such file; paths are relative to the project's root"]),
+        (
+            "src/a.py:1 `beta`, src/a.py:2 `alpha`",
+            [
+                "src/a.py:1: `beta` is not in that line; line 2 has it",
+                "src/a.py:2: `alpha` is not in that line; line 1 has it",
+            ],
+        ),
+    ],
+)
+def test_a_fragment_behind_a_place_is_compared_with_its_line(project: Path, text: str, wanted: list[str]) -> None:
+    assert checks.quotation_faults(text) == wanted
+
+
+def test_a_link_that_leads_outside_is_not_compared(project: Path) -> None:
+    (project / "src" / "link").symlink_to("/etc/passwd")
+    assert checks.quotation_faults("src/link:1 `root`") == []
+    assert checks.location_fault("src/link:1") == "outside the project; paths are relative to its root"
+
+
+@given(st.text(max_size=200))
+def test_any_text_can_be_looked_at(text: str) -> None:
+    assert isinstance(checks.quotation_faults(text), list)
+    assert isinstance(checks.location_fault(text), str)
+    assert len(checks.words(text)) <= len(text)
+
+
+@pytest.mark.parametrize(
+    "text, little",
+    [
+        ("x", True),
+        ("x x x x", True),
+        ("X, x; x!", True),
+        ("no reason", True),
+        ("it is vendored", False),
+        ("the user's own", False),
+        ("第三方代码", False),
+        ("", True),
+    ],
+)
+def test_a_text_says_little_with_fewer_than_three_words(text: str, little: bool) -> None:
+    assert checks.says_little(text) is little
+
+
+def test_ids_are_covered_once() -> None:
+    assert checks.coverage(["A", "B", "C"], ["A", "A", "D"], "point") == [
+        "point B is missing",
+        "point C is missing",
+        "D is no point of this run",
+        "point A is given twice",
+    ]
+    assert checks.coverage(["A"], ["A"], "point") == []
+
+
+def many(rows: list[str], count: str) -> list[str]:
+    return [f"{at} … of {len(rows)}" for at in range(int(count))]
+
+
+CHECKS: dict[str, tuple[checks.Check, str]] = {"many": (many, "rows text")}
+
+
+@pytest.mark.parametrize(
+    "arguments, code, lines",
+    [
+        (["many", "[]", "0"], 0, []),
+        (["many", json.dumps(["a"]), "2"], 1, ["0 … of 1", "1 … of 1"]),
+        (["many", "{step.field}", "1"], 1, ["0 … of 0"]),
+        (["many", "[", "0"], 1, ["[ cannot be read: Expecting value: line 1 column 2 (char 1)"]),
+        (["many", "[]"], 2, ["usage: x.py many rows text"]),
+        (["few"], 2, ["usage: x.py many rows text"]),
+        ([], 2, ["usage: x.py many rows text"]),
+    ],
+)
+def test_a_check_is_called_by_its_name(
+    capfd: pytest.CaptureFixture[str], arguments: list[str], code: int, lines: list[str]
+) -> None:
+    assert checks.run("x.py", CHECKS, arguments) == code
+    assert capfd.readouterr().out.splitlines() == lines
+
+
+def test_many_faults_are_cut_and_counted(capfd: pytest.CaptureFixture[str]) -> None:
+    assert checks.run("x.py", CHECKS, ["many", "[]", "15"]) == 1
+    lines = capfd.readouterr().out.splitlines()
+    assert (len(lines), lines[-1]) == (13, "and 3 more")
