@@ -375,7 +375,6 @@ DEFECTS: dict[str, Plant] = {
     ),
     "iteration-limit: 0": changed("iteration-limit", max_iterations=0),
     "iteration-limit: 0 on a loop": limit_of_none,
-    "iteration-limit: no number": changed("iteration-limit", max_iterations="many"),
     "iteration-limit: no route": rerouted(
         "iteration-limit", "", lambda to: {OK: to, ITERATE: to}, max_iterations=2, at_limit="fail"
     ),
