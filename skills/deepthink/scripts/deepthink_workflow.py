@@ -334,7 +334,10 @@ WORKFLOW = Workflow(
             *("recall.lesson", *PLAN, "plan.guess", "dispatch.answers", *FOUND),
         ],
         THESIS,
-        allow={"read-on-some-paths": "a quick run has no perspectives to join, and the text says what to do then"},
+        allow=dict.fromkeys(
+            [f"read-on-some-paths:{value}" for value in ("dispatch.answers", *FOUND)],
+            "a quick run has no perspectives to join, and the text says what to do then",
+        ),
     ),
     step(
         "refine",
@@ -352,7 +355,7 @@ WORKFLOW = Workflow(
         refine,
         repeat=[PROMPTS["refine (again)"], "", PROMPTS["refine"]],
         max_iterations=PASSES,
-        allow={"read-on-some-paths": "a quick run has no gaps of perspectives, and the text says so"},
+        allow={"read-on-some-paths:aggregate.gaps": "a quick run has no gaps of perspectives, and the text says so"},
     ),
     step(
         "output",

@@ -14,7 +14,7 @@ import networkx as nx
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
 from skills.lib.workflow.validation import outcomes, walks
-from skills.lib.workflow.validation.finding import Finding, Severity
+from skills.lib.workflow.validation.finding import Finding, Severity, waiver
 from skills.lib.workflow.validation.lines import Lines
 from skills.lib.workflow.validation.nearest import Nearest
 from skills.lib.workflow.validation.walks import END, UNKNOWN
@@ -235,10 +235,11 @@ class GraphView:
         do: str,
         step: int | None = None,
         outcome: Outcome | None = None,
+        value: str = "",
         file: str | None = None,
         line: int | None = None,
     ) -> Finding:
-        """A finding about a step, one of its routes, or (without ``step``) the workflow."""
+        """A finding about a step, one of its routes, or (without ``step``) the workflow; waived if the step says so."""
         where = self.workflow.name
         if step is not None:
             where += f":{self.steps[step].id}" + (f":{outcome.value}" if outcome else "")
@@ -247,7 +248,9 @@ class GraphView:
         made = "" if step is None else self.lines.origin(self.steps[step].id, outcome.value if outcome else None)
         if made:
             what += f" ({made})"
-        return Finding(rule, severity, where, file or self.file, line, what, why, do, -1 if step is None else step)
+        waived = "" if step is None else waiver(self.steps[step], rule, value)
+        position = -1 if step is None else step
+        return Finding(rule, severity, where, file or self.file, line, what, why, do, position, value, waived)
 
     def _line(self, step: int | None, outcome: Outcome | None) -> int:
         if step is None:

@@ -140,4 +140,5 @@ TREE_RULES: tuple[ModuleType, ...] = (
 )
 
 RULES: tuple[ModuleType, ...] = (*GRAPH_RULES, *SOURCE_RULES, *TREE_RULES)
-NAMES: frozenset[str] = frozenset(rule.RULE for rule in RULES)
+BY_NAME: dict[str, ModuleType] = {rule.RULE: rule for rule in RULES}
+NAMES: frozenset[str] = frozenset(BY_NAME)

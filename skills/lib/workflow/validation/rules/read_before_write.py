@@ -36,6 +36,7 @@ from skills.lib.workflow.validation.nearest import did_you_mean
 
 RULE = "read-before-write"
 SEVERITY: Severity = "error"
+VALUE = "key"
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
@@ -49,4 +50,5 @@ def check(graph: GraphView) -> Iterator[Finding]:
             why="the value is missing when the step is printed or left",
             do=f"read {found.near}" if found.near else "record the value in an earlier step, or do not read it",
             step=read.step,
+            value=read.key,
         )

@@ -44,11 +44,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skills.lib.workflow.validation.finding import Finding, Severity
+from skills.lib.workflow.validation.finding import Finding, Severity, allow_key
 from skills.lib.workflow.validation.graph import GraphView
 
 RULE = "read-on-some-paths"
 SEVERITY: Severity = "warning"
+VALUE = "key"
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
@@ -63,6 +64,7 @@ def check(graph: GraphView) -> Iterator[Finding]:
             + (f": {way}" if way else ""),
             why="on that path the value is missing and the agent has to guess",
             do=f"lead every path through {graph.name(writer)}, or say in the step what to do without it, and allow it: "
-            f'allow={{"{RULE}": "why"}}',
+            f'allow={{"{allow_key(RULE, read.key)}": "why"}}',
             step=reader,
+            value=read.key,
         )

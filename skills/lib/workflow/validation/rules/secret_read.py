@@ -41,6 +41,7 @@ from skills.lib.workflow.values import NOT_KEPT
 
 RULE = "secret-read"
 SEVERITY: Severity = "warning"
+VALUE = "key"
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
@@ -58,6 +59,7 @@ def check(graph: GraphView) -> Iterator[Finding]:
             why=f"such a value is never kept: what is read is the note {NOT_KEPT}",
             do="give it another name if it is no secret; else have it reported anew where it is used",
             step=read.step,
+            value=read.key,
         )
 
 
