@@ -19,6 +19,7 @@ from skills.lib.skillfile import SkillFolder, discover
 from skills.lib.workflow import seal
 from skills.lib.workflow.core import Workflow
 from skills.lib.workflow.types import Dispatch, Gate, Person
+from skills.lib.workflow.validation import construction
 
 SUFFIX = loading.SUFFIX
 # Where hosts look for the skills of a folder.
@@ -271,10 +272,11 @@ def _by_workflow(project: str, name: str, validated: bool) -> Loaded:
 
 @contextlib.contextmanager
 def _registration(validated: bool) -> Iterator[None]:
-    """Let an invalid graph register, so that it can be drawn, or all of its findings shown."""
+    """Let an invalid graph register, so that it can be drawn, or all of its findings shown with their lines."""
     before = seal.demanded
     seal.demanded = validated
     try:
-        yield
+        with contextlib.nullcontext() if validated else construction.remembered():
+            yield
     finally:
         seal.demanded = before
