@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from skills.lib.workflow.validation.graph import GraphView
     from skills.lib.workflow.validation.handlers import Handlers
 
-_PLACEHOLDER = re.compile(r"\{([A-Za-z]\w*(?:[.-]\w+)*)\}", re.ASCII)
+# A variable of a shell, ${NAME}, is none.
+_PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Za-z]\w*(?:[.-]\w+)*)\}", re.ASCII)
 # What the engine itself keeps for a step, by what decides how the step ends.
 _ANSWERED = frozenset(("answer", "answered_by", "reason"))
 _KEPT: dict[type, frozenset[str]] = {
@@ -26,6 +27,7 @@ _KEPT: dict[type, frozenset[str]] = {
     Gate: _ANSWERED,
 }
 TARGETS = "targets of its Dispatch"
+TEXTS = "the texts of its Dispatch"
 _PARAMS = "params of its Dispatch"
 Moment = Literal["entering", "leaving"]
 
@@ -72,6 +74,12 @@ class StateFlow:
     def dominance(self) -> Dominance:
         """The dominators of the graph."""
         return Dominance(self.graph)
+
+    @cached_property
+    def unfilled(self) -> list[tuple[str, str | None]]:
+        """The names in braces that closing has and no parameter of the run fills, each with the one that is near."""
+        names = placeholders((self.graph.workflow.closing,))
+        return [(name, _near(name, self.run_params)) for name in names if name not in self.run_params]
 
     @cached_property
     def reads(self) -> list[Read]:
@@ -137,7 +145,7 @@ class StateFlow:
 
     def _unknown(self, read: Read) -> Unwritten | None:
         source, dot, name = read.key.rpartition(".")
-        if read.source == _PARAMS and read.key == "target":
+        if read.source in (_PARAMS, TEXTS) and read.key == "target":
             return self._untargeted(read)
         if dot:
             return self._unknown_value(read, source, name)
@@ -187,6 +195,8 @@ def _reads(at: int, step: StepDef) -> Iterator[Read]:
         if isinstance(step.handler.targets, str) and step.handler.targets:
             yield Read(at, step.handler.targets, TARGETS, "entering")
         yield from _placeholders(at, step.handler.params.values(), _PARAMS, "entering")
+        texts = (step.handler.task, *step.handler.tasks, step.handler.context)
+        yield from _placeholders(at, texts, TEXTS, "entering")
     elif isinstance(step.handler, Person):
         moment: Moment = "leaving" if step.asks_later else "entering"
         yield from _placeholders(at, (step.handler.question,), "the question of its Person", moment)
