@@ -22,9 +22,9 @@ WORKFLOW = Workflow(
         next={Outcome.OK: "third", Outcome.ITERATE: "second"},
         handler=handler,
         max_iterations=3,
-        needs=["first.noted"],
+        needs=["first.noted", "topic"],
     ),
-    StepDef("third", "Third", next={Outcome.OK: None}),
+    StepDef("third", "Third", next={Outcome.OK: None}, needs=["second.sure"]),
     params=[Arg("topic"), Arg("sure", step="second"), Arg("late", step="third")],
 )
 """

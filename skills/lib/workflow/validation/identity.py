@@ -17,6 +17,7 @@ FOUNDATION = (
     "outcomes",
     "review",
     "run",
+    "schemas",
     "state_flow",
     "unkept",
     "walks",

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from skills.lib.workflow.validation.handlers import Handlers
 
 # A variable of a shell, ${NAME}, is none.
-_PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Za-z]\w*(?:[.-]\w+)*)\}", re.ASCII)
+PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Za-z]\w*(?:[.-]\w+)*)\}", re.ASCII)
 # What the engine itself keeps for a step, by what decides how the step ends.
 _ANSWERED = frozenset(("answer", "answered_by", "reason"))
 _KEPT: dict[type, frozenset[str]] = {
@@ -208,7 +208,7 @@ def _placeholders(at: int, texts: Iterable[str], source: str, moment: Moment = "
 
 def placeholders(texts: Iterable[str]) -> list[str]:
     """The names in braces, each once."""
-    return list(dict.fromkeys(name for text in texts for name in _PLACEHOLDER.findall(text)))
+    return list(dict.fromkeys(name for text in texts for name in PLACEHOLDER.findall(text)))
 
 
 def _near(name: str, names: Iterable[str]) -> str | None:
