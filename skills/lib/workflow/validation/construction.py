@@ -11,6 +11,7 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import wraps
 from itertools import islice
 from threading import RLock
 from types import FrameType
@@ -47,6 +48,7 @@ def remembered() -> Iterator[None]:
     with _LOCK:
         original = StepDef.__init__
 
+        @wraps(original)
         def remember(step: StepDef, *args: Any, **fields: Any) -> None:
             original(step, *args, **fields)
             _REMEMBERED[id(step)] = step, tuple(islice(_callers(sys._getframe(1)), DEPTH))
