@@ -286,6 +286,12 @@ def gate_past_a_skipped_review(plan: Plan, at: int) -> Expected:
     return {("gate-without-review", f"w:{plan.id(at + 2)}")}
 
 
+def targets_of_a_text(plan: Plan, at: int) -> Expected:
+    plan.steps[at]["requires"] = [Field("areas")]
+    plan.steps[at + 1]["handler"] = Dispatch(AgentRole.EXPLORE, task="Look.", targets=f"{plan.id(at)}.areas")
+    return {("unusable-targets", f"w:{plan.id(at + 1)}")}
+
+
 def work_after_review(plan: Plan, at: int) -> Expected:
     _reviewed(plan, at, f"tidied-{at}")
     plan.steps[at + 2].update(actions=["Tidy up."])
@@ -404,6 +410,7 @@ DEFECTS: dict[str, Plant] = {
         "too-many-targets", handler=Dispatch(AgentRole.EXPLORE, task="Look.", targets=["a", "b", "c"], cap=2)
     ),
     "too-many-targets: tasks": changed("too-many-targets", handler=Dispatch("explore", tasks=["a", "b"], cap=1)),
+    "unusable-targets": targets_of_a_text,
     "work-after-review": work_after_review,
     "empty-actions": changed("empty-actions", actions=[" "]),
     "empty-actions: repeat": changed("empty-actions", actions=["Look."], repeat=[""]),

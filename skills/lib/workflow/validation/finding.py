@@ -14,7 +14,14 @@ STOPPING = frozenset(
     (
         *("duplicate-id", "malformed-id", "numeric-id", "reserved-id", "colliding-id", "repeated-name"),
         *("unknown-target", "dead-end", "trap", "loop-without-exit", "iteration-limit"),
-        *("unrouted-outcome", "unrouted-answer", "empty-range", "secret-targets", "too-many-targets"),
+        *(
+            "unrouted-outcome",
+            "unrouted-answer",
+            "empty-range",
+            "secret-targets",
+            "too-many-targets",
+            "unusable-targets",
+        ),
         *("artifact-outside-project", "invalid-schema", "child-parameter", "invalid-allow"),
         *("unresolved-handler", "unresolved-script", "unresolved-command"),
         *("gate-without-review", "fail-without-return", "bare-gate"),

@@ -19,6 +19,7 @@ FOUNDATION = (
     "run",
     "schemas",
     "state_flow",
+    "templates",
     "unkept",
     "walks",
 )

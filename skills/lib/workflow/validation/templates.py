@@ -34,7 +34,7 @@ def refusal(graph: GraphView, at: int, template: str, arg: Arg) -> str:
     if not names:
         return _fault(arg, template) if template.strip() else ""
     if template == f"{{{names[0]}}}":
-        return _never(source_of(graph, at, names[0]), arg)
+        return _never(source_of(graph, names[0]), arg)
     return _written(template, arg)
 
 
@@ -43,11 +43,11 @@ def may_be_blank(graph: GraphView, at: int, template: str) -> bool:
     names = PLACEHOLDER.findall(template)
     if not names or PLACEHOLDER.sub("", template).strip():
         return False
-    return all(_may_be_missing(source_of(graph, at, name)) for name in names)
+    return all(_may_be_missing(source_of(graph, name)) for name in names)
 
 
-def source_of(graph: GraphView, at: int, name: str) -> Arg | Field | None:
-    """What declares a value that the step's placeholder names; None for one that nothing declares."""
+def source_of(graph: GraphView, name: str) -> Arg | Field | None:
+    """What declares a parameter of the run, or ``step.value``; None for a name that nothing declares."""
     source, dot, field = name.rpartition(".")
     if not dot:
         return next((arg for arg in graph.workflow.run_params() if arg.name == name), None)

@@ -40,10 +40,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skills.lib.workflow.requirements import Arg, Field
 from skills.lib.workflow.types import Dispatch
 from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.graph import GraphView
+from skills.lib.workflow.validation.templates import source_of
 
 RULE = "too-many-targets"
 SEVERITY: Severity = "error"
@@ -72,15 +72,6 @@ def _least(graph: GraphView, dispatch: Dispatch) -> tuple[int, str]:
         return len(dispatch.tasks), ""
     if not isinstance(dispatch.targets, str):
         return (0 if callable(dispatch.targets) else len(dispatch.targets)), ""
-    source, _, name = dispatch.targets.rpartition(".")
-    spec = _recorded(graph, source, name)
+    spec = source_of(graph, dispatch.targets)
     least = spec.minimum if spec and spec.type == "list" and spec.required else None
     return int(least or 0), f", for {dispatch.targets} has at least {least:g} entries" if least else ""
-
-
-def _recorded(graph: GraphView, source: str, name: str) -> Field | Arg | None:
-    """What a step is to record under that name."""
-    at = graph.index.get(source)
-    specs = [spec for spec in graph.steps[at].requires if isinstance(spec, Field)] if at is not None else []
-    params = graph.workflow.step_params(source)
-    return next((spec for spec in (*specs, *params) if spec.name == name), None)
