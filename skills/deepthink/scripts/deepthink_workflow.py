@@ -236,6 +236,10 @@ WORKFLOW = Workflow(
         {Outcome.OK: ("recall", "it is settled what a good answer is, and which mode the question deserves")},
         [*CLEAR, *STEPPED_BACK, "mode"],
         NATURE,
+        allow={
+            "unread-value:kind": "the tests of a good answer follow from it, and they are recorded beside it",
+            "unread-value:why": "the reason for the mode is for whoever reads the run",
+        },
     ),
     step(
         "recall",
@@ -280,6 +284,7 @@ WORKFLOW = Workflow(
             *("critique.faults", "critique.absent"),
         ],
         MENDED,
+        allow={"unread-value:settled": "it has every fault answered; what comes of that is in the perspectives"},
     ),
     step(
         "dispatch",

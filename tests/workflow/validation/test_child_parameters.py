@@ -61,7 +61,7 @@ def find(load: Load, skill: Path) -> Find:
 
 
 @pytest.mark.req("W-21")
-@pytest.mark.parametrize("name", ["child-parameter", "optional-child-parameter"])
+@pytest.mark.parametrize("name", ["child-parameter", "uncertain-child-parameter"])
 def test_a_rule_about_two_workflows_finds_its_bad_example_and_not_its_good_one(
     name: str, load: Load, skill: Path, snapshot: SnapshotAssertion
 ) -> None:
@@ -111,7 +111,8 @@ def test_a_parameter_that_does_not_fit_is_found(given: str, args: str, what: str
     [
         ('{"area": "{topic}"}', 'Arg("area")'),
         ('{"area": "{topic}"}', 'Arg("area", minimum=40)'),
-        ('{"mode": "{mode}"}', 'Arg("mode", choices=("full", "slow"))'),
+        ('{"mode": "{mode}"}', 'Arg("mode", choices=("full", "slow", "quick"))'),
+        ('{"cups": "{count}"}', 'Arg("cups", "float", minimum=0, maximum=9)'),
         ('{"mode": "very-{mode}"}', 'Arg("mode", choices=("very-quick", "full"))'),
         ('{"cups": "{count}0"}', 'Arg("cups", "int")'),
         ('{"cups": " 3 "}', 'Arg("cups", "int", maximum=9)'),
@@ -143,8 +144,27 @@ def test_parameters_without_a_script_are_found(find: Find) -> None:
 @pytest.mark.parametrize("given", ['{"area": "{note}"}', '{"area": "{scope.area}"}', '{"area": " {scope.area} "}'])
 def test_a_required_parameter_of_a_value_that_may_be_missing_is_told(given: str, find: Find) -> None:
     ((rule, told),) = find(given, 'Arg("area")', fields='Field("area", required=False)')
-    assert rule == "optional-child-parameter"
-    assert "which may be missing, and tea-time-explore requires it" in told
+    assert rule == "uncertain-child-parameter"
+    assert "tea-time-explore may refuse it: it may be missing, and is required" in told
+
+
+@pytest.mark.parametrize(
+    "given, args, why",
+    [
+        ('{"cups": "{topic}"}', 'Arg("cups", "int")', "it is any text, and cups takes a whole number"),
+        (
+            '{"mode": "{topic}"}',
+            'Arg("mode", choices=("quick", "full"))',
+            "it is any text, and mode takes one of quick",
+        ),
+        ('{"mode": "{mode}"}', 'Arg("mode", choices=("full", "slow"))', "'quick' is not one of full, slow"),
+        ('{"cups": "{count}"}', 'Arg("cups", "int", maximum=5)', "it is a whole number from 1 to 9, and cups takes"),
+    ],
+)
+def test_a_parameter_that_some_values_do_not_fit_is_told(given: str, args: str, why: str, find: Find) -> None:
+    ((rule, told),) = find(given, args)
+    assert rule == "uncertain-child-parameter"
+    assert why in told
 
 
 def test_a_script_that_the_tree_does_not_have_is_not_looked_at(load: Load, skill: Path) -> None:

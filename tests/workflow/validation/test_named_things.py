@@ -74,6 +74,14 @@ def test_a_name_that_is_something_or_somebody_elses_is_not_told(text: str, load:
     assert _named(load, text) == []
 
 
+def test_a_name_that_is_near_to_none_is_told_with_what_there_is(load: Load) -> None:
+    workflow, file = load(TEXT.format(text="Read `draft-plan.budget` and `draft-plan.tex4`."))
+    (found,) = [one for one in validate_source(workflow, file) if one.rule == "unknown-name"]
+    assert found.what.endswith(
+        "names draft-plan.budget, which is nothing in this workflow: draft-plan records aim, areas"
+    )
+
+
 def test_a_name_is_told_where_it_stands_in_the_prompts_file(load: Load, skill: Path) -> None:
     prompts = skill / "scripts" / "tea_prompts.md"
     prompts.write_text("# Tea\n\n## ask\n\nAsk.\n\n## report\n\nFirst.\nAnswer `ask.questions`.\n")

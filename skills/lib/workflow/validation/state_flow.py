@@ -107,12 +107,15 @@ class StateFlow:
     def missed(self, reads: Iterable[Read]) -> Iterator[tuple[Read, int]]:
         """The reads of what some path has written and another has not, with the writer.
 
-        A value that a loop brings back to a step that always comes before its writer is meant to be missing at first.
+        A value that a loop brings back to a step which always comes before its writer, and stands before it in the
+        workflow, is meant to be missing at first.
         """
         pairs = []
         for read in reads:
             writer = None if self._unknown(read) else self._writer(read)
-            if writer is None or self._comes_before(writer, read) or self.dominance.passes(read.step, writer):
+            if writer is None or self._comes_before(writer, read):
+                continue
+            if read.step <= writer and self.dominance.passes(read.step, writer):
                 continue
             pairs.append((writer, read))
         leads = leads_to(self.graph, ((writer, read.step) for writer, read in pairs))

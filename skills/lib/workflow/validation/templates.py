@@ -38,12 +38,15 @@ def refusal(graph: GraphView, at: int, template: str, arg: Arg) -> str:
     return _written(template, arg)
 
 
-def may_be_blank(graph: GraphView, at: int, template: str) -> bool:
-    """Whether the template can come to nothing: it is made of values that may be missing, and of blanks."""
+def doubt(graph: GraphView, template: str, arg: Arg) -> str:
+    """Why the parameter refuses some of what the template can come to, as far as that is declared; else empty."""
     names = PLACEHOLDER.findall(template)
-    if not names or PLACEHOLDER.sub("", template).strip():
-        return False
-    return all(_may_be_missing(source_of(graph, name)) for name in names)
+    if not names:
+        return ""
+    sources = [source_of(graph, name) for name in names]
+    if arg.required and not PLACEHOLDER.sub("", template).strip() and all(map(_may_be_missing, sources)):
+        return "it may be missing, and is required"
+    return _partly(sources[0], arg) if template == f"{{{names[0]}}}" else ""
 
 
 def source_of(graph: GraphView, name: str) -> Arg | Field | None:
@@ -85,6 +88,22 @@ def _never(source: Arg | Field | None, arg: Arg) -> str:
     alike = source.type == arg.type or {source.type, arg.type} <= set(_NUMERIC)
     if alike and _are_apart(source, arg):
         return f"{source.name} is {values.expectation(source)}, and {arg.name} is {values.expectation(arg)}"
+    return ""
+
+
+def _partly(source: Arg | Field | None, arg: Arg) -> str:
+    """Why some values of the source are none of the parameter."""
+    if source is None or source.type == "list":
+        return ""
+    if source.choices:
+        return next((fault for fault in (_fault(arg, choice) for choice in source.choices) if fault), "")
+    if source.type == "text" and (arg.choices or arg.type in (*_NUMERIC, "bool")):
+        return f"it is any text, and {arg.name} takes {values.expectation(arg)}"
+    if source.type in _NUMERIC and arg.type in _NUMERIC:
+        low = arg.minimum is not None and (source.minimum is None or source.minimum < arg.minimum)
+        high = arg.maximum is not None and (source.maximum is None or source.maximum > arg.maximum)
+        if low or high or (source.type == "float" and arg.type == "int"):
+            return f"it is {values.expectation(source)}, and {arg.name} takes {values.expectation(arg)}"
     return ""
 
 

@@ -12,9 +12,7 @@ Where a host enforces the tools, the evidence can never be given, and no run lea
 ```python
 WORKFLOW = Workflow(
     "survey",
-    StepDef(
-        "report", "Report", "Write it down.", {Outcome.OK: None}, requires=[Artifact("survey.md")], tools=["read"]
-    ),
+    StepDef("report", "Report", "Write it down.", {Outcome.OK: None}, requires=[Artifact("survey.md")], tools=["read"]),
 )
 ```
 

@@ -1,12 +1,13 @@
-"""A sub-agent may come to lack a parameter that it requires.
+"""A sub-agent may be given a parameter that it refuses.
 
 ## What it does
-Reports a parameter that the workflow of a Dispatch's script requires, and that is given as nothing but values which may
-be missing: an optional Field, an optional parameter of the run.
+Compares what a Dispatch gives with what the workflow of its script takes, and reports a required parameter that stands
+for values which may be missing (an optional Field, an optional parameter of the run), and one that stands for a value
+of which only some fit: a text for a number or for choices, choices or a range that go further than its own.
 
 ## Why it is bad
-A parameter that stands for a value which was not recorded is left out. The sub-agent's run is then refused, and the
-step waits for it until it is given up.
+A parameter that stands for a value which was not recorded is left out. The sub-agent's run is then refused, as it is
+for a value that does not fit, and the step waits for it until it is given up.
 
 ## Example
 ```python
@@ -58,16 +59,16 @@ from collections.abc import Iterator
 from skills.lib.workflow.types import Dispatch
 from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.graph import GraphView
-from skills.lib.workflow.validation.templates import may_be_blank
+from skills.lib.workflow.validation.templates import doubt, refusal
 from skills.lib.workflow.validation.tree import TreeView, child_of
 
-RULE = "optional-child-parameter"
+RULE = "uncertain-child-parameter"
 SEVERITY: Severity = "warning"
 VALUE = "name"
 
 
 def check(tree: TreeView) -> Iterator[Finding]:
-    """Yield one finding per required parameter that may be left out."""
+    """Yield one finding per parameter that may be refused; child-parameter tells one that always is."""
     for entry in tree.registered:
         graph = GraphView(entry.workflow, entry.file)
         for at, step in graph.distinct:
@@ -76,14 +77,15 @@ def check(tree: TreeView) -> Iterator[Finding]:
                 continue
             for arg in child.workflow.run_params():
                 template = step.handler.params.get(arg.name, "")
-                if arg.required and may_be_blank(graph, at, template):
+                why = doubt(graph, template, arg) if not refusal(graph, at, template, arg) else ""
+                if why:
                     yield graph.finding(
                         RULE,
                         SEVERITY,
-                        f"{step.id} gives its sub-agents {arg.name} as {template}, which may be missing, and "
-                        f"{child.workflow.name} requires it",
+                        f"{step.id} gives its sub-agents {arg.name} as {template}, and {child.workflow.name} may "
+                        f"refuse it: {why}",
                         why="the sub-agent's run is then refused, and the step waits for it until it is given up",
-                        do=f"have the value recorded in any case, or let {child.workflow.name} do without it",
+                        do=f"declare both alike, or let {child.workflow.name} do without it",
                         step=at,
                         value=arg.name,
                     )
