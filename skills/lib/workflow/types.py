@@ -206,8 +206,9 @@ def coerce(kind: type[Any], value: object, what: str) -> Any:
     except ValueError as error:
         raise ValueError(f"{what}: {error}") from None
     except TypeError:  # it cannot be looked up: a list, a mapping
-        words = ", ".join(kind)
-        raise TypeError(f"{what}: {shown(value)} is not a {kind.__name__}: use one of {words}") from None
+        words: Any = kind
+        valid = ", ".join(words)
+        raise TypeError(f"{what}: {shown(value)} is not a {kind.__name__}: use one of {valid}") from None
 
 
 _TEXTS = "a list of texts"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 from skills.lib.workflow.core import StepDef, Workflow
@@ -285,7 +286,7 @@ def _(subject: Subject) -> Iterator[Mutant]:
 def _(subject: Subject) -> Iterator[Mutant]:
     for step in subject.workflow.steps:
         if not in_review(subject, step) and len(subject.workflow.steps) > 1:
-            yield Mutant(f"{subject.workflow.name}:{step.id} is deleted", lambda step=step: replaced(subject, step))
+            yield Mutant(f"{subject.workflow.name}:{step.id} is deleted", partial(replaced, subject, step))
 
 
 @kind("misspell the start")
@@ -599,7 +600,7 @@ def childing(name: str, change: Callable[[Workflow, Dispatch], Iterator[Workflow
                 assert child is not None
                 yield Mutant(
                     f"{subject.workflow.name}:{step.id} {child[1].name} {name} {number}",
-                    lambda child=child, other=other: {subject.file: subject.workflow, child[0]: other},
+                    partial(dict, {subject.file: subject.workflow, child[0]: other}),
                 )
 
 
@@ -666,7 +667,13 @@ def _(subject: Subject) -> Iterator[Mutant]:
 @kind("hand out more tasks than the cap")
 def _(subject: Subject) -> Iterator[Mutant]:
     for step, _ in dispatches(subject):
-        fields = {"tasks": ["one", "two", "three"], "targets": (), "script": None, "params": {}, "cap": 2}
+        fields: dict[str, Any] = {
+            "tasks": ["one", "two", "three"],
+            "targets": (),
+            "script": None,
+            "params": {},
+            "cap": 2,
+        }
         if not in_review(subject, step):
             yield of_dispatch(subject, step, "three tasks", **fields)
 
@@ -776,7 +783,7 @@ def asking(name: str, change: Callable[[StepDef, Person], dict[str, Any] | None]
         for step in subject.workflow.steps:
             changes = change(step, step.handler) if isinstance(step.handler, Person) else None
             if changes is not None and isinstance(step.handler, Person):
-                handler = Person(**{**step.handler.fields(), **changes})  # type: ignore[arg-type]
+                handler = Person(**{**step.handler.fields(), **changes})
                 yield of_step(subject, step, name, handler=handler)
 
 
@@ -800,10 +807,8 @@ def _(subject: Subject) -> Iterator[Mutant]:
             gate = step.next[OK]
             between = StepDef("tidy-up", "Tidy up", "Tidy up what was reviewed.", {OK: gate}, tools=["read", "edit"])
             led = step_with(step, next={**step.next, OK: "tidy-up"})
-            yield Mutant(
-                f"{subject.workflow.name}:{step.id} tidy-up",
-                lambda step=step, led=led, between=between: replaced(subject, step, led, between),
-            )
+            about = f"{subject.workflow.name}:{step.id} tidy-up"
+            yield Mutant(about, partial(replaced, subject, step, led, between))
 
 
 def reviewing(name: str, rule: str, change: Callable[[Subject, StepDef], Mutant | None]) -> None:

@@ -305,12 +305,15 @@ class _Judge:
         source, dot, name = key.rpartition(".")
         if not dot:
             return self.run_params.get(name)
-        return next((spec for spec in (*self.fields(source), *self.step_args(source)) if spec.name == name), None)
+        return next((spec for spec in self.asked(source) if spec.name == name), None)
+
+    def asked(self, step_id: str) -> list[Arg | Field]:
+        return [*self.fields(step_id), *self.step_args(step_id)]
 
     def recorded(self, step_id: str) -> set[str]:
         """What leaving a step records, but for what its function adds."""
         step = self.steps[step_id]
-        names = {spec.name for spec in (*self.fields(step_id), *self.step_args(step_id))}
+        names = {spec.name for spec in self.asked(step_id)}
         if isinstance(step.handler, Dispatch):
             names |= {"results", "answer", "answered_by", "reason"}
         if isinstance(step.handler, (Person, Gate)):
@@ -340,7 +343,7 @@ class _Judge:
 
     def calls(self, step: StepDef) -> Iterator[tuple[str, str]]:
         """What the functions of a step read by subscript."""
-        functions = [(step.function, "leaving")]
+        functions: list[tuple[Any, str]] = [(step.function, "leaving")]
         if isinstance(step.handler, Dispatch) and callable(step.handler.targets):
             functions.append((step.handler.targets, "entering"))
         for function, moment in functions:

@@ -9,12 +9,13 @@ from typing import Any
 import pytest
 
 from skills.lib.workflow.core import StepDef, Workflow
-from skills.lib.workflow.requirements import Artifact, Command, Field
+from skills.lib.workflow.requirements import Artifact, Command, Field, Requirement
 from skills.lib.workflow.types import Dispatch, Outcome
 from skills.lib.workflow.validation import validate, validate_source
 from tests.workflow.validation.conftest import Load
 
 END: dict[Any, Any] = {Outcome.OK: None}
+WAYS: dict[Any, Any] = {Outcome.OK: "write", Outcome.SKIP: "check"}
 
 
 def _found(*steps: StepDef, **fields: Any) -> list[tuple[str, str, str]]:
@@ -23,7 +24,7 @@ def _found(*steps: StepDef, **fields: Any) -> list[tuple[str, str, str]]:
 
 @pytest.mark.parametrize("tools", [["read"], ["read", "search", "web", "agent", "ask"]])
 def test_a_file_that_no_tool_may_write_is_found(tools: list[str]) -> None:
-    requires = [Field("path"), Artifact("{path}.md"), Artifact("b.md")]
+    requires: list[Requirement] = [Field("path"), Artifact("{path}.md"), Artifact("b.md")]
     assert _found(StepDef("a", "A", next=END, requires=requires, tools=tools)) == [
         ("missing-tool", "a", "{path}.md"),
         ("missing-tool", "a", "b.md"),
@@ -47,7 +48,7 @@ def test_a_file_that_is_there_already_is_not_told() -> None:
     )
     check = StepDef("check", "Check", next=END, requires=[Artifact("{write.path}")], tools=["read"])
     assert _found(write, check) == []
-    skipping = StepDef("plan", "Plan", next={"ok": "write", "skip": "check"}, when={"ok": "a", "skip": "b"})
+    skipping = StepDef("plan", "Plan", next=WAYS, when=dict.fromkeys(WAYS, "it is so"))
     assert _found(skipping, write, check) == [
         ("missing-tool", "check", "{write.path}"),
         ("read-on-some-paths", "check", "write.path"),
@@ -55,7 +56,7 @@ def test_a_file_that_is_there_already_is_not_told() -> None:
 
 
 def test_a_file_that_a_command_before_it_or_a_sub_agent_may_write_is_not_told() -> None:
-    command = [Command(["make", "report"]), Artifact("report.md")]
+    command: list[Requirement] = [Command(["make", "report"]), Artifact("report.md")]
     assert _found(StepDef("a", "A", next=END, requires=command, tools=["read"])) == []
     assert _found(StepDef("a", "A", next=END, requires=command[::-1], tools=["read"])) == [
         ("missing-tool", "a", "report.md")

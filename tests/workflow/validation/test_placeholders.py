@@ -11,12 +11,14 @@ from skills.lib.workflow.requirements import Arg, Field
 from skills.lib.workflow.types import Dispatch, Outcome
 from skills.lib.workflow.validation import validate
 
+WAYS: dict[Any, Any] = {Outcome.OK: "look", Outcome.SKIP: "explore"}
+
 
 def _found(closing: str = "", allow: dict[str, str] | None = None, **dispatch: Any) -> list[tuple[str, str, str, str]]:
     """The findings about a survey that plans, may look, dispatches and reports."""
     workflow = Workflow(
         "survey",
-        StepDef("plan", "Plan", "Plan.", {"ok": "look", "skip": "explore"}, when={"ok": "a", "skip": "b"}),
+        StepDef("plan", "Plan", "Plan.", WAYS, when=dict.fromkeys(WAYS, "it is so")),
         StepDef("look", "Look", "Look.", {Outcome.OK: "explore"}, requires=[Field("areas", "list")]),
         StepDef(
             "explore",
@@ -47,7 +49,8 @@ def _found(closing: str = "", allow: dict[str, str] | None = None, **dispatch: A
 )
 def test_the_texts_of_a_dispatch_are_read_like_needs(place: str, name: str, rule: str, do: str) -> None:
     text = f"Look into {{{name}}} of {{topic}}."
-    ((found, where, value, told),) = _found(**{place: [text] if place == "tasks" else text})
+    dispatch: dict[str, Any] = {place: [text] if place == "tasks" else text}
+    ((found, where, value, told),) = _found(**dispatch)
     assert (found, where, value) == (rule, "survey:explore", name)
     assert told.endswith(do)
 

@@ -14,6 +14,7 @@ from skills.lib.workflow.validation import output, rules, validate
 from skills.lib.workflow.validation.finding import OF_NO_STEP, STOPPING, Finding
 from tests.workflow.validation.test_output import SARIF
 
+WAYS: dict[Outcome, str | None] = {Outcome.OK: "look", Outcome.SKIP: "report"}
 LATER = "the text says what to do without it"
 
 
@@ -21,7 +22,7 @@ def _survey(allow: dict[str, str]) -> Workflow:
     """A report that reads two values which a path does not write."""
     return Workflow(
         "survey",
-        StepDef("scope", "Scope", next={Outcome.OK: "look", Outcome.SKIP: "report"}, when={"ok": "a", "skip": "b"}),
+        StepDef("scope", "Scope", next=WAYS, when=dict.fromkeys(WAYS, "it is so")),
         StepDef("look", "Look", next={Outcome.OK: "report"}, requires=[Field("found"), Field("left")]),
         StepDef("report", "Report", next={Outcome.OK: None}, needs=["look.found", "look.left"], allow=allow),
     )

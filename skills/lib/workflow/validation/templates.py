@@ -55,8 +55,10 @@ def source_of(graph: GraphView, name: str) -> Arg | Field | None:
     if not dot:
         return next((arg for arg in graph.workflow.run_params() if arg.name == name), None)
     index = graph.index.get(source)
-    fields = [spec for spec in graph.steps[index].requires if isinstance(spec, Field)] if index is not None else []
-    return next((spec for spec in (*fields, *graph.workflow.step_params(source)) if spec.name == field), None)
+    specs: list[Arg | Field] = [*graph.workflow.step_params(source)]
+    if index is not None:
+        specs += [spec for spec in graph.steps[index].requires if isinstance(spec, Field)]
+    return next((spec for spec in specs if spec.name == field), None)
 
 
 def _may_be_missing(spec: Arg | Field | None) -> bool:

@@ -46,8 +46,8 @@ def check(graph: GraphView) -> Iterator[Finding]:
     """Yield one finding per file of the skill that is not there."""
     folder = os.path.dirname(os.path.abspath(graph.file))
     for at, step in enumerate(graph.steps):
-        for spec in step.requires:
-            for name, path in _files(spec.argv, folder) if isinstance(spec, Command) else ():
+        for spec in [spec for spec in step.requires if isinstance(spec, Command)]:
+            for name, path in _files(spec.argv, folder):
                 if os.path.exists(path):
                     continue
                 near = _nearest(path)
