@@ -24,7 +24,7 @@ STOPPING = frozenset(
         ),
         *("artifact-outside-project", "invalid-schema", "child-parameter", "invalid-allow"),
         *("unresolved-handler", "unresolved-script", "unresolved-command"),
-        *("gate-without-review", "fail-without-return", "bare-gate"),
+        *("gate-without-review", "bare-gate"),
     )
 )
 # Findings of these belong to a workflow or to a skill, and a step cannot waive them.
