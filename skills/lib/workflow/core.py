@@ -86,7 +86,7 @@ class StepDef(Value):
     ``at_limit``. ``outcomes`` declares what the handler returns. ``tools`` names what the agent may use in this step
     (TOOLS; ``shell(git)`` is that program alone); where a host's hook is installed it denies all others, and none named
     allows all. ``allow`` waives a finding of a validation rule on this step, with the reason: by the rule's name, or as
-    ``rule:value`` where the rule can find several things at one step.
+    ``rule:value`` if the rule can find several things at one step.
     """
 
     __slots__ = (

@@ -38,7 +38,7 @@ class Caller:
 
     @property
     def is_own(self) -> bool:
-        """Whether the call stands in the text of the module itself or in a comprehension, not in a function."""
+        """Whether the call is in the module itself or in a comprehension, not in a function."""
         return self.function.startswith("<") and self.function != "<lambda>"
 
 

@@ -34,7 +34,7 @@ def keys_read(graph: GraphView) -> set[str] | None:
 
 
 def params_read(graph: GraphView) -> set[str] | None:
-    """Every parameter that anything reads by its bare name; None where some handler reads what cannot be told."""
+    """Every parameter that anything reads by its bare name; None if some handler reads what cannot be told."""
     names = {read.key for read in graph.flow.reads} | set(placeholders((graph.workflow.closing,)))
     for _, _, source in _sources(graph):
         if not source.complete:

@@ -137,7 +137,7 @@ class _Reading:
         return [node.value for node in self.nodes if isinstance(node, ast.Return)]
 
     def _keys(self, state: ast.expr | None) -> frozenset[str] | None:
-        """The keys of a mapping that is written out, where it is returned or once before."""
+        """The keys of a mapping that is written out in the return or assigned once before it."""
         if isinstance(state, ast.Name):
             given = self.assigned.get(state.id, [])
             state = given[0] if len(given) == 1 and not self._is_changed(state.id) else None

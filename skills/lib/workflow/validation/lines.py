@@ -38,7 +38,7 @@ class Lines:
         return min((call.lineno for call in self._calls if _name(call.func) == "Workflow"), default=0)
 
     def place(self, step: StepDef, occurrence: int = 0, outcome: str | None = None) -> Place:
-        """Where the nth step of that id is written, or its route for ``outcome``; else where the call is that makes it.
+        """The place of the nth step of that id, or of its route for ``outcome``; else of the call that makes the step.
 
         A StepDef call with the id as text is found in the source, as is a call of review_loop. Any other step is found
         if the module was loaded while construction remembered its callers, or if its id stands in a call of Workflow.
@@ -171,7 +171,7 @@ def _parameter(call: ast.Call, step_id: str, outcome: str | None) -> str | None:
 
 
 def _route_line(call: ast.Call, outcome: str) -> int:
-    """The line of the first mapping in the call that has the outcome as a key: next stands before when."""
+    """The line of the first mapping in the call that has the outcome as a key: next comes before when."""
     named = [word.value for word in sorted(call.keywords, key=lambda word: word.arg != "next")]
     for table in [*call.args, *named]:
         for key in table.keys if isinstance(table, ast.Dict) else ():

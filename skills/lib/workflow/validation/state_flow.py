@@ -107,8 +107,8 @@ class StateFlow:
     def missed(self, reads: Iterable[Read]) -> Iterator[tuple[Read, int]]:
         """The reads of what some path has written and another has not, with the writer.
 
-        A value that a loop brings back to a step which always comes before its writer, and stands before it in the
-        workflow, is meant to be missing at first.
+        A value that a loop brings back to a step which always comes before its writer, and is listed before it in
+        the workflow, is meant to be missing at first.
         """
         pairs = []
         for read in reads:

@@ -1,4 +1,4 @@
-"""What a template with names in braces can come to, and whether a parameter of a sub-agent accepts any of that."""
+"""What a template with names in braces can become, and whether a parameter of a sub-agent accepts it."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _OF_NUMBERS = re.compile(r"[\s\d+\-._eE]*")
 
 
 def refusal(graph: GraphView, at: int, template: str, arg: Arg) -> str:
-    """Why the parameter never accepts what the template comes to at that step; empty if it may."""
+    """Why the parameter never accepts what the template becomes at that step; empty if it may."""
     names = PLACEHOLDER.findall(template)
     handler = graph.steps[at].handler
     if (
@@ -39,7 +39,7 @@ def refusal(graph: GraphView, at: int, template: str, arg: Arg) -> str:
 
 
 def doubt(graph: GraphView, template: str, arg: Arg) -> str:
-    """Why the parameter refuses some of what the template can come to, as far as that is declared; else empty."""
+    """Why the parameter refuses some of what the template can become, as far as that is declared; else empty."""
     names = PLACEHOLDER.findall(template)
     if not names:
         return ""

@@ -2,7 +2,7 @@
 
 ## What it does
 Reports an entry of `allow` that names no rule, gives no reason, waives what stops a run, or does not say which of
-several findings it means: where a rule can find several things at a step, the key is `rule:value`.
+several findings it means: if a rule can find several things at a step, the key is `rule:value`.
 
 ## Why it is bad
 A misspelt name waives nothing; without a reason the next reader cannot tell a decision from a slip; and a rule that is

@@ -2,8 +2,8 @@
 
 ## What it does
 Reports a read of a value that one path to the step writes and another does not, with the path that does not. A
-value that a loop brings back to a step before its writer is not reported, if the step stands before the writer in the
-workflow too: it is meant to be missing the first time.
+value that a loop brings back to a step before its writer is not reported, if the step is also listed before the writer:
+it is meant to be missing the first time.
 
 ## Why it is bad
 On that path the step is printed without the value, and the agent has to guess.

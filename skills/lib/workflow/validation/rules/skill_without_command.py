@@ -4,7 +4,7 @@
 Reports the SKILL.md of a skill with a workflow that names none of its scripts.
 
 ## Why it is bad
-SKILL.md is all that an agent reads of a skill: it never comes to the first step, and does what it takes the skill for.
+SKILL.md is all that an agent reads of a skill: it never reaches the first step, and does what it takes the skill for.
 
 ## Example
 ````markdown
@@ -55,6 +55,6 @@ def check(tree: TreeView) -> Iterator[Finding]:
             str(skill.loaded.path),
             skill.loaded.body_line,
             f"{skill.name} has a workflow, and its SKILL.md names no script that begins it",
-            "an agent that reads it never comes to the first step",
+            "an agent that reads it never reaches the first step",
             f"say at the top to run it: python {script} --step 1",
         )

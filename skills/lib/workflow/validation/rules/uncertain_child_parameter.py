@@ -1,12 +1,12 @@
 """A sub-agent may be given a parameter that it refuses.
 
 ## What it does
-Compares what a Dispatch gives with what the workflow of its script takes, and reports a required parameter that stands
-for values which may be missing (an optional Field, an optional parameter of the run), and one that stands for a value
-of which only some fit: a text for a number or for choices, choices or a range that go further than its own.
+Compares what a Dispatch gives with what the workflow of its script takes, and reports a required parameter that is
+filled by values which may be missing (an optional Field, an optional parameter of the run), and one that is filled by a
+value which may not fit: a text for a number or for choices, choices or a range that go further than its own.
 
 ## Why it is bad
-A parameter that stands for a value which was not recorded is left out. The sub-agent's run is then refused, as it is
+A parameter whose value was not recorded is left out. The sub-agent's run is then refused, as it is
 for a value that does not fit, and the step waits for it until it is given up.
 
 ## Example

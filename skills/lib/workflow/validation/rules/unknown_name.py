@@ -1,9 +1,9 @@
 """A text names a value or a step that does not exist.
 
 ## What it does
-Reads the texts of a step and reports a name in backquotes, `step.value`, where the step is one of this workflow and
-records no such value, or where both are nearly those of one that does; and "step `name`", where a step is called nearly
-so. Names of files (`report.md`) are none of these. A step whose handler may record anything is not looked at.
+Reads the texts of a step and reports a name in backquotes, `step.value`, if the step is one of this workflow and
+records no such value, or if both are nearly those of one that does; and "step `name`", if a step has nearly that
+name. Names of files (`report.md`) are none of these. A step whose handler may record anything is not looked at.
 
 ## Why it is bad
 The agent looks for a value that no block shows, and guesses.

@@ -4,7 +4,7 @@
 Reports `max_iterations` at a step that has no route for ITERATE, and none for FAIL or DEFAULT that could lead round.
 
 ## Why it is bad
-The route that it was meant to bound is missing, or stands at another step, and is not bounded.
+The route that it was meant to bound is missing, or belongs to another step and is not bounded.
 
 ## Example
 ```python
