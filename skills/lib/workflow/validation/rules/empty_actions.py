@@ -30,7 +30,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
-from skills.lib.workflow.core import StepDef
 from skills.lib.workflow.types import Dispatch, Gate, Person
 from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.graph import GraphView
@@ -42,27 +41,30 @@ VALUE = "texts"
 
 def check(graph: GraphView) -> Iterator[Finding]:
     """Yield one finding per step, or per text of its later entries, that says nothing."""
-    working = [(at, step) for at, step in enumerate(graph.steps) if _is_work(step)]
-    spoken = sum(_says(step.actions) for _, step in working) * 2 >= len(working)
-    for at, step in working:
-        silent = [("actions", step.actions)] if spoken or step.actions else []
-        silent += [("repeat", step.repeat)] if step.repeat else []
-        for name, texts in silent:
-            if not _says(texts):
-                yield graph.finding(
-                    RULE,
-                    SEVERITY,
-                    f"the {name} of {step.id} say nothing",
-                    why="the block has a title and nothing under it, and the agent makes something up",
-                    do="say what is to be done, or take the step out of the graph",
-                    step=at,
-                    value=name,
-                )
-
-
-def _is_work(step: StepDef) -> bool:
-    return not isinstance(step.handler, (Dispatch, Gate, Person))
+    silent: list[tuple[int, str]] = []
+    working = spoken = 0
+    for at, step in enumerate(graph.steps):
+        if isinstance(step.handler, (Dispatch, Gate, Person)):
+            continue
+        working += 1
+        if _says(step.actions):
+            spoken += 1
+        else:
+            silent.append((at, "actions"))
+        if step.repeat and not _says(step.repeat):
+            silent.append((at, "repeat"))
+    for at, name in silent:
+        if name == "repeat" or graph.steps[at].actions or spoken * 2 >= working:
+            yield graph.finding(
+                RULE,
+                SEVERITY,
+                f"the {name} of {graph.name(at)} say nothing",
+                why="the block has a title and nothing under it, and the agent makes something up",
+                do="say what is to be done, or take the step out of the graph",
+                step=at,
+                value=name,
+            )
 
 
 def _says(texts: Sequence[str]) -> bool:
-    return any(text.strip() for text in texts)
+    return bool("".join(texts).strip())
