@@ -24,7 +24,7 @@ ROOT = Path(__file__).resolve().parent.parent
 ACTION = yaml.safe_load((ROOT / "action.yml").read_text(encoding="utf-8"))
 IDENTITY = ["-c", "user.name=Test", "-c", "user.email=test@example.invalid", "-c", "commit.gpgsign=false"]
 
-SKILL = "---\nname: tidy\ndescription: Tidies a folder. Use when asked to tidy.\n---\nRun the script at once.\n"
+SKILL = "---\nname: tidy\ndescription: Tidies a folder. Use when asked to tidy.\n---\nRun `scripts/tidy.py` at once.\n"
 GRAPH = """from __future__ import annotations
 
 from skills.lib.workflow.core import StepDef, Workflow, register_workflow

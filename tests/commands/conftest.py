@@ -26,6 +26,8 @@ description: A skill of a test, called {name}.
 ---
 
 # {name}
+
+Run `scripts/{name}.py --step 1`, and follow what it prints.
 """
 
 

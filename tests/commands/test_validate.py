@@ -255,3 +255,77 @@ def test_an_error_that_is_no_slip_keeps_its_own_words(line: str, what: str, cli:
     installed("bad", skill.HEAD + line + "\n")
     (found,) = json.loads(cli("validate", "--format", "json").out)["findings"]
     assert (found["what"], found["do"]) == (what, "mend the module; runs are untouched")
+
+
+BROKEN = {
+    "a value of another type": skill.source_of("odd", "StepDef('one', ['One'], 'Do.', {'ok': None})"),
+    "a route that is a text": skill.source_of("odd", "StepDef('one', 'One', 'Do.', 'two')"),
+    "a workflow that is none": f"{skill.HEAD}class Odd: name = 'odd'\nregister_workflow(Odd())\n",
+    "an exit": "import sys\nsys.exit(3)\n",
+    "an exception that is no Exception": "class Odd(BaseException): pass\nraise Odd\n",
+    "an exception without words": "class Odd(Exception):\n    def __str__(self): raise self\nraise Odd\n",
+    "no text": "x = 1\0\n",
+    "no end": "def again(): again()\nagain()\n",
+    "another folder": "import os, tempfile\nfolder = tempfile.mkdtemp()\nos.chdir(folder)\nos.rmdir(folder)\n",
+    "a schema that is no data": skill.source_of(
+        "odd", "StepDef('one', 'One', requires=[Artifact('a', {'enum': {1}})])"
+    ),
+    "a schema without end": f"{skill.HEAD}schema = {{}}\nfor _ in range(5000): schema = {{'items': schema}}\n"
+    "register_workflow(Workflow('odd', StepDef('one', 'One', requires=[Artifact('a', schema)])))\n",
+    "a handler that looks at nothing": f"{skill.HEAD}class Handler:\n    def __call__(self, ctx): pass\n"
+    "    def __getattr__(self, name): raise RuntimeError(name)\n"
+    "register_workflow(Workflow('odd', StepDef('one', 'One', 'Do.', {'ok': None}, Handler())))\n",
+    "a choice that is computed": skill.source_of("odd", "StepDef('one', 'One', 'Do.', {'ok': 'nowhere'})")
+    + "def Choice(*given): pass\nChoice('a', dict(b='c'))\n",
+}
+
+
+@pytest.mark.req("W-21")
+@pytest.mark.parametrize("how", BROKEN)
+def test_one_broken_skill_hides_no_other(how: str, cli: Command, installed: Install) -> None:
+    installed("bad", skill.source_of("bad", BAD))
+    installed("odd", BROKEN[how])
+    shown = cli("validate", "--format", "json")
+    assert shown.code == 5, shown.err
+    found = {(one["rule"], one["file"]) for one in json.loads(shown.out)["findings"] if one["severity"] == "error"}
+    assert ("unknown-target", "skills/bad/scripts/bad_workflow.py") in found
+    assert any(file == "skills/odd/scripts/odd_workflow.py" for _, file in found)
+
+
+def test_wrong_advice_is_not_given_for_a_route_that_is_a_text(cli: Command, installed: Install) -> None:
+    installed("odd", skill.source_of("odd", "StepDef('plan', 'Plan', next='audience')"))
+    shown = cli("validate")
+    assert "step 'plan' next: 'audience' is not a mapping; write {Outcome.OK: 'audience'}" in shown.out
+    assert "items" not in shown.out
+
+
+def test_the_summary_counts_what_was_waived_and_json_lists_it(cli: Command, installed: Install) -> None:
+    installed(
+        "good", skill.source_of("good", "StepDef('one', '', 'Do.', {'ok': None}, allow={'missing-title': 'a test'})")
+    )
+    shown = cli("validate", "--strict")
+    assert (shown.code, shown.out) == (0, "")
+    assert shown.err == "Nothing is wrong in 1 skill, 1 workflow; 1 finding waived.\n"
+    data = json.loads(cli("validate", "--format", "json").out)
+    assert (data["waived"], data["findings"]) == (1, [])
+    assert [(one["rule"], one["where"], one["waived"]) for one in data["waivers"]] == [
+        ("missing-title", "good:one", "a test")
+    ]
+
+
+def test_a_step_of_a_helper_is_told_with_its_line(cli: Command, installed: Install) -> None:
+    source = f"""{skill.HEAD}def step(name, after):
+    return StepDef(name, name.title(), 'Do.', {{Outcome.OK: after}})
+
+
+WORKFLOW = Workflow(
+    "odd",
+    step("one", "tow"),
+    step("two", None),
+)
+register_workflow(WORKFLOW)
+"""
+    installed("odd", source)
+    shown = cli("validate")
+    assert "odd_workflow.py:12: error[unknown-target] odd:one:ok" in shown.out
+    assert "(step() makes one, in line 7)" in shown.out

@@ -113,11 +113,11 @@ def test_a_value_that_was_not_recorded_is_no_word_in_braces(handing: Handing) ->
 def test_a_task_is_silent_on_what_was_not_recorded_or_given(handing: Handing) -> None:
     agent = handing(
         'Field("a", required=False)',
-        'Dispatch("explore", task="Look{first.a}{area}. {other}")',
+        'Dispatch("explore", task="Look{first.a}{area}. {other one}")',
         more='params=[Arg("area", required=False)]',
     )
     spread = agent.follow(agent.open())
-    assert agent.run_command(spread.children[0].command).words("DO").strip() == "Look. {other}"
+    assert agent.run_command(spread.children[0].command).words("DO").strip() == "Look. {other one}"
 
 
 def test_an_optional_field_left_out_says_nothing_of_what_it_once_was(tmp_path: Path, project: Path) -> None:

@@ -242,6 +242,10 @@ WORKFLOW = Workflow(
         {Outcome.OK: ("recall", "it is settled what a good answer is, and which mode the question deserves")},
         [*CLEAR, *STEPPED_BACK, "mode"],
         NATURE,
+        allow={
+            "unread-value:kind": "the tests of a good answer follow from it, and they are recorded beside it",
+            "unread-value:why": "the reason for the mode is for whoever reads the run",
+        },
     ),
     step(
         "recall",
@@ -286,6 +290,7 @@ WORKFLOW = Workflow(
             *("critique.faults", "critique.absent"),
         ],
         MENDED,
+        allow={"unread-value:settled": "it has every fault answered; what comes of that is in the perspectives"},
     ),
     step(
         "dispatch",
@@ -340,7 +345,10 @@ WORKFLOW = Workflow(
             *("recall.lesson", *PLAN, "plan.guess", "dispatch.answers", *FOUND),
         ],
         THESIS,
-        allow={"read-on-some-paths": "a quick run has no perspectives to join, and the text says what to do then"},
+        allow=dict.fromkeys(
+            [f"read-on-some-paths:{value}" for value in ("dispatch.answers", *FOUND)],
+            "a quick run has no perspectives to join, and the text says what to do then",
+        ),
     ),
     step(
         "refine",
@@ -358,7 +366,7 @@ WORKFLOW = Workflow(
         refine,
         repeat=[PROMPTS["refine (again)"], "", PROMPTS["refine"]],
         max_iterations=PASSES,
-        allow={"read-on-some-paths": "a quick run has no gaps of perspectives, and the text says so"},
+        allow={"read-on-some-paths:aggregate.gaps": "a quick run has no gaps of perspectives, and the text says so"},
     ),
     step(
         "output",

@@ -83,7 +83,10 @@ WORKFLOW = Workflow(
         requires=FINDINGS,
         forbidden=PROMPTS["findings (forbidden)"].splitlines(),
         when={Outcome.OK: "every finding has two places and two quotations, or there is none"},
-        allow={"read-on-some-paths": "where nothing was missed there is no second look to show"},
+        allow={
+            "read-on-some-paths:gaps.compared": "where nothing was missed there is no second look to show",
+            "read-on-some-paths:gaps.unread": "where nothing was missed there is no second look to show",
+        },
     ),
     tools=["read", "search", "write", "shell", "web"],
     title="Incoherence: explore one dimension",

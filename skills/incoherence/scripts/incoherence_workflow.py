@@ -239,10 +239,13 @@ def step(
     )
 
 
-SKIPPED = {"read-on-some-paths": "the report is also where a run ends that found, or was to change, nothing"}
 SEARCH = ("survey.scope", "survey.left_out", "dimensions.dimensions", "dimensions.skipped", "explore.unread")
 JUDGED = ("candidates.candidates", "candidates.dropped", "deep-dive.judged", "verdicts.issues", "verdicts.dismissed")
 DECIDED = ("collect-answers.log", "plan.items", "collect.log", "collect.endings", "collect.notes", "collect.ran")
+SKIPPED = dict.fromkeys(
+    [f"read-on-some-paths:{value}" for value in (*JUDGED, *DECIDED)],
+    "the report is also where a run ends that found, or was to change, nothing",
+)
 ANSWERED = ("collect-answers.log", "collect-answers.asked", "collect-answers.due")
 
 WORKFLOW = Workflow(

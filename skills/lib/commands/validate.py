@@ -51,9 +51,9 @@ def validate(screen: Screen, paths: tuple[str, ...], form: str, seal: bool, stri
     checked = checking.check(screen, paths or (project,))
     found = checked.findings
     if form == "json":
-        script.emit(output.as_json(found, project) + "\n", PRINTED)
+        script.emit(output.as_json(found, project, checked.waived) + "\n", PRINTED)
     elif form == "sarif":
-        script.emit(output.as_sarif(found, project, __version__) + "\n", PRINTED)
+        script.emit(output.as_sarif([*found, *checked.waived], project, __version__) + "\n", PRINTED)
     elif form == "github":
         for line in output.github(found, project):
             screen.print(line)

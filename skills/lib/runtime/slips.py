@@ -21,9 +21,12 @@ _UNEXPECTED = "() got an unexpected keyword argument "
 
 def told(error: Exception) -> tuple[str, str, str]:
     """What is wrong, what is valid there, and what to do; Python's own words where no name is misspelt."""
-    slip = _slip(error)
+    try:
+        slip, words = _slip(error), f"{type(error).__name__}: {error}"
+    except Exception:  # the error cannot be put in words, or what it is about cannot be looked at
+        slip, words = None, type(error).__name__
     if slip is None:
-        return f"{type(error).__name__}: {error}", "", "mend the module; runs are untouched"
+        return words, "", "mend the module; runs are untouched"
     what, given, names, others = slip
     near = _nearest(given, names) or _nearest(given, others)
     valid = ", ".join(names) if len(names) <= LISTED else ""

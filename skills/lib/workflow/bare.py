@@ -5,7 +5,7 @@ They are names of ``skills.lib.workflow.types``, which loads them from here when
 
 from __future__ import annotations
 
-from skills.lib.workflow.types import AgentRole, Dispatch, QRStatus, Value, coerce
+from skills.lib.workflow.types import AgentRole, Dispatch, QRStatus, Value, check_text, check_texts, coerce, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,10 +57,10 @@ class GateConfig(Value):
     ) -> None:
         role = None if fix_target is None else coerce(AgentRole, fix_target, "GateConfig fix_target")
         self._set(
-            qr_name=qr_name,
-            work_step=work_step,
-            pass_step=pass_step,
-            pass_message=pass_message,
+            qr_name=check_text(qr_name, "GateConfig qr_name"),
+            work_step=_step(work_step, "GateConfig work_step"),
+            pass_step=None if pass_step is None else _step(pass_step, "GateConfig pass_step"),
+            pass_message=check_text(pass_message, "GateConfig pass_message"),
             self_fix=bool(self_fix),
             fix_target=role,
         )
@@ -80,7 +80,7 @@ class BranchRouting(Value):
     if_fail: int | str
 
     def __init__(self, if_pass: int | str, if_fail: int | str) -> None:
-        self._set(if_pass=if_pass, if_fail=if_fail)
+        self._set(if_pass=_step(if_pass, "BranchRouting if_pass"), if_fail=_step(if_fail, "BranchRouting if_fail"))
 
 
 class TerminalRouting(Value):
@@ -108,9 +108,19 @@ class Step(Value):
         routing: Routing | None = None,
         dispatch: Dispatch | None = None,
     ) -> None:
+        if dispatch is not None and not isinstance(dispatch, Dispatch):
+            raise TypeError(f"Step {title!r} dispatch: {shown(dispatch)} is not a Dispatch")
+        if routing is not None and not isinstance(routing, Routing):
+            raise TypeError(f"Step {title!r} routing: {shown(routing)} is none of LinearRouting, Branch…, Terminal…")
         self._set(
-            title=title,
-            actions=(actions,) if isinstance(actions, str) else tuple(actions),
+            title=check_text(title, "Step title"),
+            actions=check_texts(actions, "Step actions"),
             routing=LinearRouting() if routing is None else routing,
             dispatch=dispatch,
         )
+
+
+def _step(value: int | str, where: str) -> int | str:
+    if isinstance(value, bool) or not isinstance(value, (int, str)):
+        raise TypeError(f"{where}: {shown(value)} is not the number or id of a step")
+    return value

@@ -6,8 +6,22 @@ import sys
 
 from skills.lib.compact_json import digest as digest
 from skills.lib.errors import SkillError, UsageError
-from skills.lib.workflow.requirements import Arg, Field
-from skills.lib.workflow.types import AgentRole, Block, Dispatch, Gate, Person, Value, coerce
+from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
+from skills.lib.workflow.types import (
+    AgentRole,
+    Block,
+    Dispatch,
+    Gate,
+    Person,
+    Value,
+    check_list,
+    check_mapping,
+    check_optional_text,
+    check_text,
+    check_texts,
+    coerce,
+    shown,
+)
 from skills.lib.workflow.types import Outcome as Outcome  # a name of this module too (requirement W-01)
 
 TYPE_CHECKING = False
@@ -73,7 +87,8 @@ class StepDef(Value):
     ``repeat`` replaces ``actions`` from the second entry on. At entry ``max_iterations`` an ITERATE becomes
     ``at_limit``. ``outcomes`` declares what the handler returns. ``tools`` names what the agent may use in this step
     (TOOLS; ``shell(git)`` is that program alone); where a host's hook is installed it denies all others, and none named
-    allows all. ``allow`` switches a validation rule off for this step, with the reason.
+    allows all. ``allow`` waives a finding of a validation rule on this step, with the reason: by the rule's name, or as
+    ``rule:value`` if the rule can find several things at one step.
     """
 
     __slots__ = (
@@ -128,28 +143,29 @@ class StepDef(Value):
         tools: Sequence[str] = (),
         allow: Mapping[str, str] | None = None,
     ) -> None:
-        where = f"step {id!r}"
+        where = f"step {shown(id)}"
         if handler is not None and not callable(handler) and not isinstance(handler, (Dispatch, Person, Gate)):
-            raise TypeError(f"{where}: handler is a function, a Dispatch, a Person or a Gate, not {handler!r}")
+            raise TypeError(f"{where}: handler is a function, a Dispatch, a Person or a Gate, not {shown(handler)}")
         if isinstance(handler, Person) and max_iterations is not None:
             raise ValueError(f"{where}: max_iterations bounds no answers; a person is heard however often it takes")
-        _check_names(where, handler, requires)
+        if max_iterations is not None and (isinstance(max_iterations, bool) or not isinstance(max_iterations, int)):
+            raise TypeError(f"{where} max_iterations: {shown(max_iterations)} is not a whole number")
         self._set(
-            id=id,
-            title=title,
-            actions=_texts(actions, f"{where} actions"),
-            next={coerce(Outcome, key, f"{where} next"): target for key, target in (next or {}).items()},
+            id=check_text(id, "step id"),
+            title=check_text(title, f"{where} title"),
+            actions=check_texts(actions, f"{where} actions"),
+            next=_routes(next, f"{where} next"),
             handler=handler,
-            needs=_texts(needs, f"{where} needs"),
-            requires=tuple(requires),
-            when={coerce(Outcome, key, f"{where} when"): text for key, text in (when or {}).items()},
-            repeat=_texts(repeat, f"{where} repeat"),
-            forbidden=_texts(forbidden, f"{where} forbidden"),
+            needs=check_texts(needs, f"{where} needs"),
+            requires=_requirements(requires, where, handler),
+            when=_by_outcome(when, f"{where} when", "{Outcome.OK: 'all is done'}", check_text) if when else {},
+            repeat=check_texts(repeat, f"{where} repeat"),
+            forbidden=check_texts(forbidden, f"{where} forbidden"),
             max_iterations=max_iterations,
             at_limit=coerce(Outcome, at_limit, f"{where} at_limit"),
-            outcomes=tuple(coerce(Outcome, outcome, f"{where} outcomes") for outcome in outcomes),
+            outcomes=_outcomes(outcomes, f"{where} outcomes") if outcomes else (),
             tools=_tools(tools, where),
-            allow=dict(allow or {}),
+            allow=dict(check_mapping(allow, f"{where} allow", "{'rule-name': 'the reason'}")) if allow else {},
         )
 
     @property
@@ -254,31 +270,38 @@ class Workflow(Value):
         reverify: str | None = None,
         always: Sequence[Before | Passes | NeverEndsFailed] = (),
     ) -> None:
+        where = f"workflow {shown(name)}"
         if output not in ("xml", "text"):
-            raise ValueError(f"workflow {name!r} output: {output!r} is not one of xml, text")
+            raise ValueError(f"{where} output: {shown(output)} is not one of xml, text")
+        params = check_list(params, f"{where} params", "params=[Arg('topic')]")
         for arg in params:
+            if not isinstance(arg, Arg):
+                raise TypeError(f"{where} params: {shown(arg)} is not an Arg")
             if arg.flag[2:] in RESERVED_FLAGS:
-                raise ValueError(f"workflow {name!r}: {arg.flag} is a flag of every step script, choose another name")
-        for step in steps:
+                raise ValueError(f"{where}: {arg.flag} is a flag of every step script, choose another name")
+        for at, step in enumerate(steps, 1):
+            if not isinstance(step, StepDef):
+                unpack = "; unpack it with *" if isinstance(step, (list, tuple)) else ""
+                raise TypeError(f"{where}: argument {at} after the name is {shown(step)}, not a StepDef{unpack}")
             asks_at_once = isinstance(step.handler, Person) and not step.asks_later
             if asks_at_once and any(arg.step == step.id for arg in params):
                 raise ValueError(
-                    f"workflow {name!r}: {step.id} asks a person as it is entered, and nothing is reported there; "
+                    f"{where}: {step.id} asks a person as it is entered, and nothing is reported there; "
                     "give it a Field in requires, or take the parameter from another step"
                 )
         self._set(
-            name=name,
+            name=check_text(name, "workflow name"),
             steps=steps,
-            title=title,
-            description=description,
-            params=tuple(params),
-            start=start if start is not None else (steps[0].id if steps else ""),
+            title=check_text(title, f"{where} title"),
+            description=check_text(description, f"{where} description"),
+            params=params,
+            start=check_text(start, f"{where} start") if start is not None else (steps[0].id if steps else ""),
             output=output,
-            closing=closing,
-            tools=_tools(tools, f"workflow {name!r}"),
-            forbidden=_texts(forbidden, f"workflow {name!r} forbidden"),
-            reverify=reverify,
-            always=tuple(always),
+            closing=check_text(closing, f"{where} closing"),
+            tools=_tools(tools, where),
+            forbidden=check_texts(forbidden, f"{where} forbidden"),
+            reverify=check_optional_text(reverify, f"{where} reverify"),
+            always=_properties(always, where) if always else (),
             _by_id={step.id: step for step in reversed(steps)},
             _fingerprint="",
         )
@@ -374,40 +397,75 @@ def register_workflow(workflow: Workflow) -> Workflow:
     """
     from skills.lib.workflow import seal
 
+    if not isinstance(workflow, Workflow):
+        raise TypeError(f"register_workflow: {shown(workflow)} is not a Workflow")
     file = str(sys._getframe(1).f_globals.get("__file__", "<interactive>"))
     seal.require(workflow, file)
     REGISTRY[workflow.name] = Registered(workflow, file)
     return workflow
 
 
-def _check_names(where: str, handler: object, requires: Sequence[Requirement]) -> None:
-    """Raise ValueError for a field of a name under which the engine itself records something of the step."""
+def _routes(value: Any, where: str) -> dict[Outcome, str | None]:
+    example = shown(value) if isinstance(value, str) else "'the-id-of-a-step'"
+    return _by_outcome(value, where, f"{{Outcome.OK: {example}}}: next maps outcomes to step ids", _target)
+
+
+def _target(value: object, where: str) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise TypeError(f"{where}: {shown(value)} is not a step id, and not None for the end")
+
+
+def _by_outcome(value: Any, where: str, example: str, check: Callable[[object, str], Any]) -> dict[Outcome, Any]:
+    """The entries of a mapping by outcome; TypeError or ValueError for other keys or values."""
+    if value is None:
+        return {}
+    given = check_mapping(value, where, example)
+    found = {coerce(Outcome, key, where): check(entry, where) for key, entry in given.items()}
+    if len(found) < len(given):
+        raise ValueError(f"{where}: one outcome stands twice among {', '.join(map(shown, given))}")
+    return found
+
+
+def _outcomes(value: Sequence[Outcome | str], where: str) -> tuple[Outcome, ...]:
+    given = (value,) if isinstance(value, str) else check_list(value, where, "a list of outcomes")
+    return tuple(coerce(Outcome, outcome, where) for outcome in given)
+
+
+def _requirements(value: Any, where: str, handler: object) -> tuple[Requirement, ...]:
+    """The requirements of a step; ValueError for a Field of a name under which the engine itself records something."""
+    requires = check_list(value, f"{where} requires", f"requires=[{type(value).__name__}(…)]")
     own: tuple[str, ...] = ("results",) if isinstance(handler, Dispatch) else ()
     if isinstance(handler, (Person, Gate)):
         own = ("answer", "answered_by", "reason")
-    fields = [spec for spec in requires if isinstance(spec, Field)]
-    if any(spec.type == "answers" for spec in fields):
+    for spec in requires:
+        if not isinstance(spec, (Field, Artifact, Command)):
+            raise TypeError(f"{where} requires: {shown(spec)} is not a Field, an Artifact or a Command")
+    if any(isinstance(spec, Field) and spec.type == "answers" for spec in requires):
         own += ("items",)
-    for spec in fields:
-        if spec.name in own:
+    for spec in requires:
+        if isinstance(spec, Field) and spec.name in own:
             raise ValueError(f"{where} requires: the engine records {spec.name!r} of this step, choose another name")
+    return requires
+
+
+def _properties(value: Any, where: str) -> tuple[Before | Passes | NeverEndsFailed, ...]:
+    from skills.lib.workflow.types import Before, NeverEndsFailed, Passes
+
+    properties = check_list(value, f"{where} always", "always=[Passes('review')]")
+    for one in properties:
+        if not isinstance(one, (Before, Passes, NeverEndsFailed)):
+            raise TypeError(f"{where} always: {shown(one)} is not a Before, a Passes or a NeverEndsFailed")
+    return properties
 
 
 def _tools(value: Sequence[str], where: str) -> tuple[str, ...]:
-    tools = (value,) if isinstance(value, str) else tuple(value)
+    tools = check_texts(value, f"{where} tools")
     for tool in tools:
         program = tool[len("shell(") : -1] if tool.startswith("shell(") and tool.endswith(")") else None
         if tool not in TOOLS and not (program and not set(program) & set(" \t\n()'\"|&;<>$`")):
             raise ValueError(f"{where} tools: {tool!r} is not a tool: use one of {', '.join(TOOLS)}, shell(PROGRAM)")
     return tools
-
-
-def _texts(value: Sequence[str] | str, what: str) -> tuple[str, ...]:
-    texts = (value,) if isinstance(value, str) else tuple(value)
-    for text in texts:
-        if not isinstance(text, str):
-            raise TypeError(f"{what}: {text!r} is not text")
-    return texts
 
 
 def _plain_fields(value: Value) -> dict[str, Any]:

@@ -44,7 +44,7 @@ def workflow_from_data(data: Mapping[str, Any], resolve: Callable[[str], Handler
             always=[_rich(stated, find) for stated in data.get("always", ())],
             **{name: data.get(name, "") for name in _TEXTS},
         )
-    except (KeyError, TypeError, ValueError, AttributeError) as error:
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise SkillError(f"this is not a workflow's data: {type(error).__name__}: {error}") from error
 
 

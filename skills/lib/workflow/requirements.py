@@ -3,7 +3,15 @@
 from __future__ import annotations
 
 from skills.lib import compact_json
-from skills.lib.workflow.types import Severity, Value, coerce
+from skills.lib.workflow.types import (
+    Severity,
+    Value,
+    check_list,
+    check_mapping,
+    check_text,
+    coerce,
+    shown,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,18 +54,21 @@ class Arg(Value):
         help: str = "",
         waives: str = "",
     ) -> None:
-        _check(name, type, "Arg")
+        what = "Arg"
+        _check(name, type, what)
+        if default is not None and not isinstance(default, (str, int, float, list, dict)):
+            raise TypeError(f"Arg {name} default: {shown(default)} is not a text, number, list or mapping")
         self._set(
             name=name,
             type=type,
-            choices=tuple(str(choice) for choice in choices),
-            minimum=minimum,
-            maximum=maximum,
+            choices=_choices(choices, what, name) if choices else (),
+            minimum=None if minimum is None else _bound(minimum, what, name),
+            maximum=None if maximum is None else _bound(maximum, what, name),
             default=default,
             required=(default is None) if required is None else bool(required),
-            step=step,
-            help=help,
-            waives=waives,
+            step=None if step is None else check_text(step, "Arg step"),
+            help=check_text(help, "Arg help"),
+            waives=check_text(waives, "Arg waives"),
         )
 
     @property
@@ -93,15 +104,16 @@ class Field(Value):
         required: bool = True,
         help: str = "",
     ) -> None:
-        _check(name, type, "Field")
+        what = "Field"
+        _check(name, type, what)
         self._set(
             name=name,
             type=type,
-            choices=tuple(str(choice) for choice in choices),
-            minimum=minimum,
-            maximum=maximum,
+            choices=_choices(choices, what, name) if choices else (),
+            minimum=None if minimum is None else _bound(minimum, what, name),
+            maximum=None if maximum is None else _bound(maximum, what, name),
             required=bool(required),
-            help=help,
+            help=check_text(help, "Field help"),
         )
 
 
@@ -117,7 +129,9 @@ class Artifact(Value):
     help: str
 
     def __init__(self, path: str, schema: Mapping[str, Any] | None = None, help: str = "") -> None:
-        self._set(path=path, schema=None if schema is None else dict(schema), help=help)
+        if schema is not None:
+            schema = dict(check_mapping(schema, f"Artifact {shown(path)} schema", "{'type': 'object'}"))
+        self._set(path=check_text(path, "Artifact path"), schema=schema, help=check_text(help, "Artifact help"))
 
 
 class Command(Value):
@@ -139,9 +153,17 @@ class Command(Value):
         self, argv: Sequence[str], timeout: float = 600, help: str = "", severity: Severity | str | None = None
     ) -> None:
         if isinstance(argv, str) or not argv:
-            raise ValueError(f"Command: argv is a list of arguments, not {argv!r}")
+            raise ValueError(f"Command: argv is a list of arguments, not {shown(argv)}")
+        parts = check_list(argv, "Command argv", "['program', 'argument']")
+        for part in parts:
+            if part is None or isinstance(part, (bytes, list, tuple, dict, Value)):
+                raise TypeError(f"Command {shown(parts)}: the argument {shown(part)} is not text")
+        if isinstance(timeout, bool) or not isinstance(timeout, (int, float)):
+            raise TypeError(f"Command {shown(parts)} timeout: {shown(timeout)} is not a number of seconds")
+        if not 0 < timeout < 1e9:
+            raise ValueError(f"Command {shown(parts)} timeout: {timeout} is not a number of seconds above 0")
         judged = None if severity is None else coerce(Severity, severity, "Command severity")
-        self._set(argv=tuple(str(part) for part in argv), timeout=timeout, help=help, severity=judged)
+        self._set(argv=tuple(map(str, parts)), timeout=timeout, help=check_text(help, "Command help"), severity=judged)
 
 
 Requirement = Field | Artifact | Command
@@ -166,7 +188,26 @@ def fill(template: str, fields: Mapping[str, Any]) -> str:
 
 
 def _check(name: str, type: str, what: str) -> None:
+    if not isinstance(name, str):
+        raise TypeError(f"{what} name: {shown(name)} is not text")
     if not (name.isascii() and name.replace("_", "a").isalnum() and name[:1].isalpha()):
         raise ValueError(f"{what}: {name!r} is not a name (letters, digits and _; a letter first)")
     if type not in TYPES:
-        raise ValueError(f"{what} {name}: {type!r} is not a type: use one of {', '.join(TYPES)}")
+        raise ValueError(f"{what} {name}: {shown(type)} is not a type: use one of {', '.join(TYPES)}")
+
+
+def _choices(value: Sequence[str], what: str, name: str) -> tuple[str, ...]:
+    choices = check_list(value, f"{what} {name} choices", f"choices=[{shown(value)}]")
+    for choice in choices:
+        if not isinstance(choice, (str, int, float)):
+            raise TypeError(f"{what} {name} choices: {shown(choice)} is not a text or number")
+    return tuple(map(str, choices))
+
+
+def _bound(value: float, what: str, name: str) -> float:
+    """Return a minimum or maximum; raise TypeError or ValueError if it is no finite number."""
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise TypeError(f"{what} {name}: the bound {shown(value)} is not a number")
+    if not -1e308 < value < 1e308:
+        raise ValueError(f"{what} {name}: the bound {shown(value)} is not a finite number")
+    return value

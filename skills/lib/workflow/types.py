@@ -205,6 +205,70 @@ def coerce(kind: type[Any], value: object, what: str) -> Any:
         return kind(value)
     except ValueError as error:
         raise ValueError(f"{what}: {error}") from None
+    except TypeError:  # it cannot be looked up: a list, a mapping
+        words: Any = kind
+        valid = ", ".join(words)
+        raise TypeError(f"{what}: {shown(value)} is not a {kind.__name__}: use one of {valid}") from None
+
+
+_TEXTS = "a list of texts"
+
+
+def shown(value: object) -> str:
+    """``value`` as an error message names it, cut if it is long."""
+    text = repr(value)
+    return text if len(text) <= 80 else text[:77] + "..."
+
+
+def check_text(value: object, what: str) -> str:
+    """Return ``value`` if it is text; raise TypeError that names ``what`` if it is not."""
+    if isinstance(value, str):
+        return value
+    raise TypeError(f"{what}: {shown(value)} is not text")
+
+
+def check_optional_text(value: object, what: str) -> str | None:
+    """Return ``value`` if it is text or None; raise TypeError that names ``what`` if it is neither."""
+    if value is None or isinstance(value, str):
+        return value
+    raise TypeError(f"{what}: {shown(value)} is not text, and not None")
+
+
+def check_list(value: Any, what: str, example: str) -> tuple[Any, ...]:
+    """Return the entries of a list; raise TypeError for one text, a mapping or a single value in place of a list."""
+    if not isinstance(value, (str, bytes, dict)):
+        try:
+            return tuple(value)
+        except TypeError:
+            pass
+    raise TypeError(f"{what}: {shown(value)} is not a list; write {example}")
+
+
+def check_texts(value: Sequence[str] | str, what: str) -> tuple[str, ...]:
+    """Return the texts of a list, a single text as a list of one; raise TypeError that names ``what`` for others."""
+    texts = value if type(value) is tuple else (value,) if isinstance(value, str) else check_list(value, what, _TEXTS)
+    for text in texts:
+        if not isinstance(text, str):
+            raise TypeError(f"{what}: {shown(text)} is not text")
+    return texts
+
+
+def check_mapping(value: Any, what: str, example: str) -> Mapping[Any, Any]:
+    """Return ``value`` if it is a mapping, an empty one for None; raise TypeError that shows what to write."""
+    if value is None:
+        return {}
+    if hasattr(value, "items"):
+        return value  # type: ignore[no-any-return]
+    raise TypeError(f"{what}: {shown(value)} is not a mapping; write {example}")
+
+
+def check_count(value: object, what: str) -> int:
+    """Return ``value`` if it is a whole number of 1 or more; raise TypeError or ValueError that names ``what``."""
+    if isinstance(value, bool) or not isinstance(value, int):
+        raise TypeError(f"{what}: {shown(value)} is not a whole number of 1 or more")
+    if value < 1:
+        raise ValueError(f"{what}: {value} is not a whole number of 1 or more")
+    return value
 
 
 class Check(Value):
@@ -223,11 +287,12 @@ class Check(Value):
     def __init__(
         self, kind: str, severity: Severity | str, text: str, over: Sequence[str] | str | Targets = ()
     ) -> None:
+        where = f"Check {check_text(kind, 'Check kind')}"
         self._set(
             kind=kind,
-            severity=coerce(Severity, severity, f"Check {kind}"),
-            text=text,
-            over=over if isinstance(over, str) or callable(over) else tuple(over),
+            severity=coerce(Severity, severity, where),
+            text=check_text(text, f"{where} text"),
+            over=over if isinstance(over, str) or callable(over) else check_texts(over, f"{where} over"),
         )
 
 
@@ -295,25 +360,44 @@ class Dispatch(Value):
     ) -> None:
         if script is None and not task and not tasks:
             task = "Do what this step asks and report the result."
+        if not isinstance(targets, str) and not callable(targets):
+            targets = check_texts(check_list(targets, "Dispatch targets", _TEXTS), "Dispatch targets")
         if targets and tasks:
             raise ValueError("Dispatch: give targets (one template, many targets) or tasks (distinct), not both")
         if then is not None and (checkpoint or not callable(then)):
             raise ValueError("Dispatch: then is a function, and a checkpoint's verdict is decided by its items alone")
         self._set(
             agent=coerce(AgentRole, agent, "Dispatch agent"),
-            script=script,
-            task=task,
-            targets=targets if isinstance(targets, str) or callable(targets) else tuple(targets),
-            tasks=tuple(tasks),
-            context=context,
-            params=dict(params or {}),
-            model=model,
-            checkpoint=checkpoint,
-            cap=cap,
+            script=check_optional_text(script, "Dispatch script"),
+            task=check_text(task, "Dispatch task"),
+            targets=targets,
+            tasks=check_texts(check_list(tasks, "Dispatch tasks", "tasks=['…']"), "Dispatch tasks"),
+            context=check_text(context, "Dispatch context"),
+            params=_params(params),
+            model=check_optional_text(model, "Dispatch model"),
+            checkpoint=check_optional_text(checkpoint, "Dispatch checkpoint"),
+            cap=check_count(cap, "Dispatch cap"),
             then=then,
-            checks=tuple(checks),
-            covers=(covers,) if isinstance(covers, str) else tuple(covers),
+            checks=_checks(checks),
+            covers=check_texts(covers, "Dispatch covers"),
         )
+
+
+def _checks(checks: Sequence[Check]) -> tuple[Check, ...]:
+    found = check_list(checks, "Dispatch checks", "checks=[Check('kind', 'MUST', 'what must be so')]")
+    for check in found:
+        if not isinstance(check, Check):
+            raise TypeError(f"Dispatch checks: {shown(check)} is not a Check")
+    return found
+
+
+def _params(params: Mapping[str, str] | None) -> dict[str, str]:
+    given = dict(check_mapping(params, "Dispatch params", "params={'name': 'value or {placeholder}'}"))
+    for name, value in given.items():
+        check_text(name, "Dispatch params: the name")
+        if not isinstance(value, str):
+            raise TypeError(f"Dispatch params {name}: {shown(value)} is not text; write {str(value)!r:.80}")
+    return given
 
 
 class Person(Value):
@@ -332,9 +416,13 @@ class Person(Value):
     def __init__(
         self, question: str, choices: Mapping[str, Outcome | str] | None = None, at_terminal: bool = False
     ) -> None:
-        given = (choices or {}).items()
-        coerced = {name: coerce(Outcome, outcome, f"Person choice {name}") for name, outcome in given}
-        self._set(question=question, choices=coerced, at_terminal=bool(at_terminal))
+        example = "{'yes': Outcome.OK}, or use person('…', ['yes', 'no'])"
+        given = check_mapping(choices, "Person choices", example).items()
+        coerced = {
+            check_text(name, "Person choice"): coerce(Outcome, outcome, f"Person choice {name}")
+            for name, outcome in given
+        }
+        self._set(question=check_text(question, "Person question"), choices=coerced, at_terminal=bool(at_terminal))
 
 
 def person(
@@ -342,7 +430,8 @@ def person(
 ) -> Person:
     """Put a question to a person; a list of choices leads to OK whichever is taken, none admits any text."""
     if not hasattr(choices, "items"):
-        choices = dict.fromkeys(choices, Outcome.OK)
+        listed = check_list(choices, "person choices", "['yes', 'no']")
+        choices = dict.fromkeys(check_texts(listed, "person choices"), Outcome.OK)
     return Person(question, choices, at_terminal)  # type: ignore[arg-type]
 
 
@@ -360,9 +449,11 @@ class Gate(Value):
     stale: str | None
 
     def __init__(self, checkpoint: str, bound: int = 5, stale: str | None = None) -> None:
-        if isinstance(bound, bool) or not isinstance(bound, int) or bound < 1:
-            raise ValueError(f"Gate bound: {bound!r} is not a whole number of 1 or more")
-        self._set(checkpoint=checkpoint, bound=bound, stale=stale)
+        self._set(
+            checkpoint=check_text(checkpoint, "Gate checkpoint"),
+            bound=check_count(bound, "Gate bound"),
+            stale=check_optional_text(stale, "Gate stale"),
+        )
 
 
 class Before(Value):
@@ -373,7 +464,7 @@ class Before(Value):
     then: str
 
     def __init__(self, first: str, then: str) -> None:
-        self._set(first=first, then=then)
+        self._set(first=check_text(first, "Before first"), then=check_text(then, "Before then"))
 
 
 class Passes(Value):
@@ -383,7 +474,7 @@ class Passes(Value):
     step: str
 
     def __init__(self, step: str) -> None:
-        self._set(step=step)
+        self._set(step=check_text(step, "Passes step"))
 
 
 class NeverEndsFailed(Value):
@@ -393,7 +484,7 @@ class NeverEndsFailed(Value):
     checkpoint: str
 
     def __init__(self, checkpoint: str) -> None:
-        self._set(checkpoint=checkpoint)
+        self._set(checkpoint=check_text(checkpoint, "NeverEndsFailed checkpoint"))
 
 
 def is_word(kind: type[Any], value: object) -> bool:

@@ -241,7 +241,10 @@ WORKFLOW = Workflow(
         needs=["plan", "unapproved", "waves.waves", "reconcile.standing", "implement.log", "document.results"],
         requires=RETROSPECTIVE,
         forbidden=PROMPTS["retrospective (forbidden)"].splitlines(),
-        allow={"read-on-some-paths": "a plan of documents alone has no code to tell of, and the step says so"},
+        allow={
+            "read-on-some-paths:reconcile.standing": "a plan of documents alone has no code, and the step says so",
+            "read-on-some-paths:implement.log": "a plan of documents alone has no code, and the step says so",
+        },
     ),
     title="Plan executor",
     description="Carries out an approved plan wave by wave: implemented, reviewed, documented, run green at the end.",

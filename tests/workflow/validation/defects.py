@@ -142,7 +142,7 @@ def unbounded_pair(plan: Plan, at: int) -> Expected:
 def bound_on_the_wrong_step(plan: Plan, at: int) -> Expected:
     plan.steps[at]["max_iterations"] = 3
     plan.steps[at + 1]["next"][ITERATE] = plan.id(at)
-    return {("loop-without-bound", f"w:{plan.id(at)}")}
+    return {("loop-without-bound", f"w:{plan.id(at)}"), ("unused-limit", f"w:{plan.id(at)}")}
 
 
 def unbounded_self(plan: Plan, at: int) -> Expected:
@@ -306,6 +306,19 @@ def gate_that_is_stale_past_its_review(plan: Plan, at: int) -> Expected:
     return {("fallen-verdict", f"w:{plan.id(at + 2)}")}
 
 
+def targets_of_a_text(plan: Plan, at: int) -> Expected:
+    plan.steps[at]["requires"] = [Field("areas")]
+    plan.steps[at + 1]["handler"] = Dispatch(AgentRole.EXPLORE, task="Look.", targets=f"{plan.id(at)}.areas")
+    return {("unusable-targets", f"w:{plan.id(at + 1)}")}
+
+
+def work_after_review(plan: Plan, at: int) -> Expected:
+    _reviewed(plan, at, f"tidied-{at}")
+    plan.steps[at + 2].update(actions=["Tidy up."])
+    plan.steps[at + 3].update(handler=Gate(f"tidied-{at}"), next={OK: plan.id(at + 4), FAIL: plan.id(at)})
+    return {("work-after-review", f"w:{plan.id(at + 2)}")}
+
+
 def gate_failing(target: Callable[[Plan, int], dict[Outcome, str | None]]) -> Plant:
     def plant(plan: Plan, at: int) -> Expected:
         _reviewed(plan, at, f"failing-{at}")
@@ -395,13 +408,32 @@ DEFECTS: dict[str, Plant] = {
     ),
     "iteration-limit: 0": changed("iteration-limit", max_iterations=0),
     "iteration-limit: 0 on a loop": limit_of_none,
-    "iteration-limit: no number": changed("iteration-limit", max_iterations="many"),
     "iteration-limit: no route": rerouted(
         "iteration-limit", "", lambda to: {OK: to, ITERATE: to}, max_iterations=2, at_limit="fail"
     ),
     "iteration-limit: for ever": rerouted(
         "iteration-limit", "", lambda to: {OK: to, ITERATE: to}, max_iterations=2, at_limit="iterate"
     ),
+    "unused-limit": changed("unused-limit", max_iterations=4),
+    "invalid-schema": changed("invalid-schema", requires=[Artifact("a.json", {"type": "objekt"})]),
+    "invalid-schema: reference": changed("invalid-schema", requires=[Artifact("a.json", {"$ref": "#/$defs/a"})]),
+    "invalid-schema: pattern": changed("invalid-schema", requires=[Artifact("a.json", {"pattern": "("})]),
+    "missing-tool: file": changed("missing-tool", requires=[Artifact("a.md")], tools=["read", "search"]),
+    "missing-tool: sub-agents": changed(
+        "missing-tool", handler=Dispatch(AgentRole.EXPLORE, task="Look."), tools=["read", "write"]
+    ),
+    "always-passing-command": changed("always-passing-command", requires=[Command(["/bin/true"])]),
+    "always-passing-command: shell": changed(
+        "always-passing-command", requires=[Command(["sh", "-c", "make test || true"])]
+    ),
+    "too-many-targets": changed(
+        "too-many-targets", handler=Dispatch(AgentRole.EXPLORE, task="Look.", targets=["a", "b", "c"], cap=2)
+    ),
+    "too-many-targets: tasks": changed("too-many-targets", handler=Dispatch("explore", tasks=["a", "b"], cap=1)),
+    "unusable-targets": targets_of_a_text,
+    "work-after-review": work_after_review,
+    "empty-actions": changed("empty-actions", actions=[" "]),
+    "empty-actions: repeat": changed("empty-actions", actions=["Look."], repeat=[""]),
     "artifact-outside-project": changed("artifact-outside-project", requires=[Artifact("../triage.md")]),
     "artifact-outside-project: absolute": changed("artifact-outside-project", requires=[Artifact("/tmp/triage.md")]),
     "artifact-outside-project: late": changed("artifact-outside-project", requires=[Artifact("a/../../triage.md")]),

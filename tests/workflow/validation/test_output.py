@@ -86,6 +86,16 @@ SARIF = {
                 "ruleIndex": {"type": "integer", "minimum": 0},
                 "level": {"$ref": "#/$defs/level"},
                 "message": {"$ref": "#/$defs/message"},
+                "suppressions": {
+                    "type": "array",
+                    "items": {
+                        "required": ["kind"],
+                        "properties": {
+                            "kind": {"enum": ["inSource", "external"]},
+                            "justification": {"type": "string", "minLength": 1},
+                        },
+                    },
+                },
                 "locations": {
                     "type": "array",
                     "items": {

@@ -81,7 +81,7 @@ WORKFLOW = Workflow(
     "w",
     StepDef("one", "One", next={Outcome.OK: None}%s),
     params=[
-        Arg("cups", "int", minimum=2, maximum=1, step="one"),
+        Arg("cups", choices=("1|2", "3"), step="one"),
         Arg("tea", choices=("a|b", "c")),
     ],
 )
@@ -91,9 +91,9 @@ WORKFLOW = Workflow(
         for finding in validate(*load(code % ""))
     ]
     run = ("ambiguous-choice", "w", "warning", 7)
-    assert found == [run, ("empty-range", "w:one", "error", 6)]
-    allowed = validate(*load(code % ', allow={"empty-range": "not yet decided"}'))
-    assert [finding.rule for finding in allowed] == ["ambiguous-choice"]
+    assert found == [run, ("ambiguous-choice", "w:one", "warning", 6)]
+    allowed = validate(*load(code % ', allow={"ambiguous-choice:cups": "one cup or two"}'))
+    assert [(finding.rule, finding.where) for finding in allowed] == [("ambiguous-choice", "w")]
 
 
 @pytest.mark.req("W-02")

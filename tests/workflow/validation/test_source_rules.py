@@ -22,9 +22,9 @@ WORKFLOW = Workflow(
         next={Outcome.OK: "third", Outcome.ITERATE: "second"},
         handler=handler,
         max_iterations=3,
-        needs=["first.noted"],
+        needs=["first.noted", "topic"],
     ),
-    StepDef("third", "Third", next={Outcome.OK: None}),
+    StepDef("third", "Third", next={Outcome.OK: None}, needs=["second.sure"]),
     params=[Arg("topic"), Arg("sure", step="second"), Arg("late", step="third")],
 )
 """
@@ -241,25 +241,116 @@ WORKFLOW = Workflow(
     assert finding.what == "one records unused, which nothing reads"
 
 
-def test_a_context_that_is_handed_on_keeps_the_rule_silent(load: Load) -> None:
-    workflow, file = load(
-        """
-def decide(ctx):
-    return Outcome.OK
-
-
-def handler(ctx):
-    return decide(ctx)
+FOLLOWED = """
+{code}
 
 
 WORKFLOW = Workflow(
     "w",
-    StepDef("one", "One", next={Outcome.OK: "two"}, requires=[Field("unused")]),
-    StepDef("two", "Two", next={Outcome.OK: None}, handler=handler),
+    StepDef("one", "One", next={{Outcome.OK: "two"}}, requires=[Field("used"), Field("unused")]),
+    StepDef("two", "Two", next={{Outcome.OK: "three"}}, handler=handler, requires=[Field("own")]),
+    StepDef("three", "Three", next={{Outcome.OK: None}}, needs=["topic", "two.kept"]),
+    params=[Arg("topic")],
+)
+"""
+READ = """
+    return Outcome.OK, {"kept": [one["used"], own["own"]]}"""
+READING = {
+    "a variable": "def handler(ctx):\n    one, own = ctx.run_state['one'], ctx.step_state" + READ,
+    "a variable of a variable": "def handler(ctx):\n    every, own = ctx.run_state, ctx.step_state\n"
+    "    one = every['one']" + READ,
+    "another function": "def use(one, own):"
+    + READ
+    + "\n\n\ndef handler(ctx):\n    return use(ctx.run_state['one'], ctx.step_state)",
+    "another function of the whole": "def use(given):\n    one, own = given.run_state['one'], given.step_state"
+    + READ
+    + "\n\n\ndef handler(ctx):\n    return use(ctx)",
+    "another function by name": "def use(own, one):"
+    + READ
+    + "\n\n\ndef handler(ctx):\n    return use(one=ctx.run_state['one'], own=ctx.step_state)",
+    "another function that calls itself": "def use(ctx, again):\n    one, own = ctx.run_state['one'], ctx.step_state\n"
+    "    if again:\n        return use(ctx, False)" + READ + "\n\n\ndef handler(ctx):\n    return use(ctx, True)",
+    "a function inside that uses something else": "def handler(ctx):\n"
+    "    one, own = ctx.run_state['one'], ctx.step_state\n    sorted([1], key=lambda number: -number)" + READ,
+}
+UNFOLLOWED = {
+    "a function of another module": "def handler(ctx):\n    return Outcome.OK, dict(ctx.run_state['one'])",
+    "a method": "def handler(ctx):\n    return Outcome.OK, {'kept': ctx.run_state['one'].values()}",
+    "a function inside": "def handler(ctx):\n    return Outcome.OK, {'kept': [(lambda: ctx.run_state)()]}",
+    "a variable that is set again": "def handler(ctx):\n    one = ctx.run_state['one']\n    one = ctx.step_state\n"
+    "    return Outcome.OK, {'kept': one['used']}",
+    "an argument that is unpacked": "def use(one):\n    return Outcome.OK, {'kept': 1}\n\n\ndef handler(ctx):\n"
+    "    return use(*[ctx])",
+}
+
+
+@pytest.mark.parametrize("how", READING)
+def test_what_a_handler_reads_is_followed_through(how: str, load: Load) -> None:
+    workflow, file = load(FOLLOWED.format(code=READING[how]))
+    found = [(finding.rule, finding.value) for finding in validate_source(workflow, file)]
+    assert found == [("unread-value", "unused")]
+    workflow, file = load(FOLLOWED.format(code=READING[how].replace('"used"', '"usde"')))
+    found = [(finding.rule, finding.value) for finding in validate_source(workflow, file)]
+    assert sorted(found) == [
+        ("handler-read-before-write", "one.usde"),
+        ("unread-value", "unused"),
+        ("unread-value", "used"),
+    ]
+
+
+@pytest.mark.parametrize("how", UNFOLLOWED)
+def test_a_context_that_cannot_be_followed_keeps_the_rule_silent(how: str, load: Load) -> None:
+    workflow, file = load(FOLLOWED.format(code=UNFOLLOWED[how]))
+    assert validate_source(workflow, file) == []
+
+
+def test_a_state_that_is_asked_for_by_get_may_be_missing_wherever_it_is_read(load: Load) -> None:
+    code = """def use(seen):
+    return seen["nothing"] if seen else 0
+
+
+def handler(ctx):
+    seen, one = ctx.run_state.get("nowhere", {}), ctx.run_state["one"]
+    return Outcome.OK, {"kept": [use(seen), one["used"], one["unused"], ctx.step_state]}"""
+    workflow, file = load(FOLLOWED.format(code=code))
+    assert validate_source(workflow, file) == []
+
+
+@pytest.mark.parametrize(
+    "kept, found", [('kept["more"] = 1', []), ("pass", [("handler-read-before-write", "two.kept")])]
+)
+def test_what_a_handler_writes_is_followed_through_a_variable_that_nothing_changes(
+    kept: str, found: list[tuple[str, str]], load: Load
+) -> None:
+    code = f"""def handler(ctx):
+    kept = {{"other": [ctx.step_state["own"], ctx.run_state["one"]["used"], ctx.run_state["one"]["unused"]]}}
+    {kept}
+    return Outcome.OK, kept"""
+    workflow, file = load(FOLLOWED.format(code=code))
+    told = [(finding.rule, finding.value) for finding in validate_source(workflow, file)]
+    assert [one for one in told if one[0] != "unread-value"] == found
+
+
+def test_targets_that_a_function_of_the_module_filters_may_be_none(load: Load) -> None:
+    workflow, file = load(
+        """
+def due(parts, done):
+    return [part for part in parts if part not in done]
+
+
+def unread(ctx):
+    return due(ctx.run_state["scope"]["parts"], ctx.step_state.get("read", ()))
+
+
+WORKFLOW = Workflow(
+    "w",
+    StepDef("scope", "Scope", next={Outcome.OK: "explore"}, requires=[Field("parts", "list")]),
+    StepDef("explore", "Explore", "", {Outcome.OK: None}, Dispatch(AgentRole.EXPLORE, task="Look.", targets=unread)),
 )
 """
     )
-    assert validate_source(workflow, file) == []
+    (found,) = validate_source(workflow, file)
+    assert (found.rule, found.where, found.line - HEAD_LINES) == ("targets-without-skip", "w:explore", 7)
 
 
 def test_a_prompts_file_that_is_missing_is_found(load: Load) -> None:

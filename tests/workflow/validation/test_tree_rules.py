@@ -18,13 +18,13 @@ EXAMPLES = {rule.name: rule for rule in reference.describe(rules.TREE_RULES)}
 TEA = """
 WORKFLOW = Workflow(
     "tea-time",
-    StepDef("boil", "Boil water", next={Outcome.OK: None}),
+    StepDef("boil", "Boil water", next={Outcome.OK: None}, needs=["leaves", "cups"]),
     params=[Arg("leaves", choices=("green", "black"), default="green"), Arg("cups", "int", required=False)],
 )
 """
 # Found in examples that belong to a skill of another name than that of the test.
 OTHER = "unrelated-name"
-FRONT = "---\nname: tea-time\ndescription: Makes tea. Use when somebody is thirsty.\n---\n"
+FRONT = "---\nname: tea-time\ndescription: Makes tea. Use when somebody is thirsty.\n---\nRun `scripts/tea.py`.\n"
 
 
 @pytest.fixture
@@ -39,7 +39,7 @@ def _commands(skill: Path, *commands: str) -> None:
 
 
 @pytest.mark.req("W-21")
-@pytest.mark.parametrize("name", ["skill-specification", "skill-command"])
+@pytest.mark.parametrize("name", ["skill-specification", "skill-command", "skill-without-command"])
 def test_a_tree_rule_finds_its_bad_example_and_not_its_good_one(
     name: str, tea: Registered, skill: Path, snapshot: SnapshotAssertion
 ) -> None:
@@ -235,7 +235,7 @@ BROKEN = {
 def test_a_command_that_does_not_run_is_found(command: str, tea: Registered, skill: Path) -> None:
     _commands(skill, "python scripts/tea.py --step 1", command)
     (finding,) = validate_tree(str(skill.parent), [tea])
-    assert (finding.rule, finding.line) == ("skill-command", 7)
+    assert (finding.rule, finding.line) == ("skill-command", 8)
     assert BROKEN[command].split("'")[0] in finding.what
 
 

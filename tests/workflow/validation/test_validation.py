@@ -123,7 +123,7 @@ def test_a_rule_is_switched_off_for_one_step_with_a_reason(reason: str) -> None:
 def test_the_off_switch_cannot_switch_off_its_own_rule() -> None:
     allow = {"invalid-allow": "no", "nonsense": "no"}
     workflow = Workflow("w", StepDef("one", "One", next={Outcome.OK: None}, allow=allow))
-    assert [finding.rule for finding in validate(workflow)] == ["invalid-allow"]
+    assert [finding.rule for finding in validate(workflow)] == ["invalid-allow", "invalid-allow"]
 
 
 def test_a_line_is_that_of_the_route(load: Load) -> None:

@@ -39,12 +39,14 @@ def print_findings(screen: Screen, found: Sequence[Finding]) -> None:
 
 
 def print_summary(screen: Screen, checked: Checked) -> None:
-    """The last line: how many findings, in how many skills and workflows."""
+    """The last line: how many findings, in how many skills and workflows, and how many were waived."""
     errors = sum(finding.severity == "error" for finding in checked.findings)
     warnings = len(checked.findings) - errors
     looked = _count(checked.modules, "workflow")
     if checked.skills:
         looked = f"{_count(checked.skills, 'skill')}, {looked}"
+    if checked.waived:
+        looked += f"; {_count(len(checked.waived), 'finding')} waived"
     if not checked.findings:
         screen.say(screen.styled("Nothing is wrong", "green"), f" in {looked}.")
         return

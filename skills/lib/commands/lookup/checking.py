@@ -28,13 +28,15 @@ BAR_FROM = 8
 class Checked:
     """What was looked at, and what was found; ``sealable`` are the workflows whose graph has no error.
 
-    ``nameless`` are folders that were named, and have scripts but no SKILL.md.
+    ``waived`` are the findings that a step's ``allow`` waives. ``nameless`` are folders that were named, and have
+    scripts but no SKILL.md.
     """
 
     skills: int = 0
     modules: int = 0
     nameless: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
+    waived: list[Finding] = field(default_factory=list)
     sealable: list[Registered] = field(default_factory=list)
 
 
@@ -57,11 +59,10 @@ def check(screen: Screen, paths: Sequence[str]) -> Checked:
             trees.append((path, files))
     for path, files in trees:
         registered = [Registered(entry.workflow, entry.file) for file in files if (entry := entries[file]).workflow]
-        checked.findings += [
-            found for found in validation.validate_tree(path, registered) if found not in checked.findings
-        ]
+        _add(checked, validation.validate_tree(path, registered, waived=True))
     checked.modules = len(entries)
-    checked.findings.sort(key=lambda found: (found.file, found.line))
+    for found in (checked.findings, checked.waived):
+        found.sort(key=lambda finding: (finding.file, finding.line))
     return checked
 
 
@@ -103,10 +104,20 @@ def _check_module(checked: Checked, entry: skills.Loaded) -> None:
     if entry.workflow is None:
         checked.findings.append(_broken(entry))
         return
-    found = validation.validate(entry.workflow, entry.file)
-    if not any(finding.severity == "error" for finding in found):
+    found = validation.validate(entry.workflow, entry.file, waived=True)
+    if not any(finding.severity == "error" and not finding.waived for finding in found):
         checked.sealable.append(Registered(entry.workflow, entry.file))
-    checked.findings += [*found, *validation.validate_source(entry.workflow, entry.file)]
+    checked.findings += [finding for finding in found if not finding.waived]
+    checked.waived += [finding for finding in found if finding.waived]
+    _add(checked, validation.validate_source(entry.workflow, entry.file, waived=True))
+
+
+def _add(checked: Checked, found: Sequence[Finding]) -> None:
+    """Add findings that are not there yet: two trees may hold one skill."""
+    for finding in found:
+        kept = checked.waived if finding.waived else checked.findings
+        if finding not in kept:
+            kept.append(finding)
 
 
 def _broken(entry: skills.Loaded) -> Finding:

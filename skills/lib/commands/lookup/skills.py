@@ -19,6 +19,7 @@ from skills.lib.skillfile import SkillFolder, discover
 from skills.lib.workflow import seal
 from skills.lib.workflow.core import Workflow
 from skills.lib.workflow.types import Dispatch, Gate, Person
+from skills.lib.workflow.validation import construction
 
 SUFFIX = loading.SUFFIX
 # Where hosts look for the skills of a folder.
@@ -80,13 +81,31 @@ def load(skill: SkillFolder, validated: bool = True) -> list[Loaded]:
 def load_file(file: str, script: str | None, validated: bool = True) -> Loaded:
     """The workflow of one module; what the module prints while it is loaded goes to standard error."""
     try:
-        with contextlib.redirect_stdout(sys.stderr), _registration(validated):
+        with contextlib.redirect_stdout(sys.stderr), _registration(validated), _working_directory():
             return Loaded(file, script, loading.load_workflow(file), None)
     except LockstepError as error:
         return Loaded(file, script, None, error)
+    except KeyboardInterrupt:
+        raise
     except SystemExit as left:
         what = f"{file} exits while it is imported ({left.code})"
-        return Loaded(file, script, None, SkillError(what, remedy="let it only register its workflow"))
+    except BaseException as error:
+        what = f"{file} cannot be imported: {type(error).__name__}"
+    return Loaded(file, script, None, SkillError(what, remedy="let it only register its workflow"))
+
+
+@contextlib.contextmanager
+def _working_directory() -> Iterator[None]:
+    """Come back to the working directory, wherever a module goes while it is loaded."""
+    try:
+        before = os.getcwd()
+    except FileNotFoundError:  # it is gone
+        before = ""
+    try:
+        yield
+    finally:
+        if before:
+            os.chdir(before)
 
 
 def one(project: str, name: str, validated: bool = True) -> Loaded:
@@ -271,10 +290,11 @@ def _by_workflow(project: str, name: str, validated: bool) -> Loaded:
 
 @contextlib.contextmanager
 def _registration(validated: bool) -> Iterator[None]:
-    """Let an invalid graph register, so that it can be drawn, or all of its findings shown."""
+    """Let an invalid graph register, so that it can be drawn, or all of its findings shown with their lines."""
     before = seal.demanded
     seal.demanded = validated
     try:
-        yield
+        with contextlib.nullcontext() if validated else construction.remembered():
+            yield
     finally:
         seal.demanded = before

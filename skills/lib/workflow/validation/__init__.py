@@ -34,22 +34,29 @@ def require_valid(workflow: Workflow, file: str) -> None:
     )
 
 
-def validate(workflow: Workflow, file: str | None = None) -> list[Finding]:
-    """What the graph rules find, by step and then by rule; ``file`` (which registers it) gives line numbers."""
+def validate(workflow: Workflow, file: str | None = None, *, waived: bool = False) -> list[Finding]:
+    """What the graph rules find, by step and then by rule; ``file`` (which registers it) gives line numbers.
+
+    With ``waived`` also what a step's ``allow`` waives: such a finding has the reason in its ``waived``.
+    """
     from skills.lib.workflow.validation import run
 
-    return run.graph_findings(workflow, file)
+    return _told(run.graph_findings(workflow, file), waived)
 
 
-def validate_source(workflow: Workflow, file: str) -> list[Finding]:
+def validate_source(workflow: Workflow, file: str, *, waived: bool = False) -> list[Finding]:
     """What the rules find that read handlers' sources and the files a workflow names; it is never sealed."""
     from skills.lib.workflow.validation import run
 
-    return run.source_findings(workflow, file)
+    return _told(run.source_findings(workflow, file), waived)
 
 
-def validate_tree(root: str, registered: Iterable[Registered] = ()) -> list[Finding]:
+def validate_tree(root: str, registered: Iterable[Registered] = (), *, waived: bool = False) -> list[Finding]:
     """What the rules find that look at a folder of skills as a whole: SKILL.md, its commands, who dispatches whom."""
     from skills.lib.workflow.validation import run
 
-    return run.tree_findings(root, registered)
+    return _told(run.tree_findings(root, registered), waived)
+
+
+def _told(findings: list[Finding], waived: bool) -> list[Finding]:
+    return [finding for finding in findings if waived or not finding.waived]

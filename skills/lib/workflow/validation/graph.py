@@ -14,8 +14,8 @@ import networkx as nx
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
 from skills.lib.workflow.validation import outcomes, walks
-from skills.lib.workflow.validation.finding import Finding, Severity
-from skills.lib.workflow.validation.lines import Lines
+from skills.lib.workflow.validation.finding import Finding, Severity, waiver
+from skills.lib.workflow.validation.lines import Lines, Place
 from skills.lib.workflow.validation.nearest import Nearest
 from skills.lib.workflow.validation.walks import END, ROOT, UNKNOWN
 
@@ -269,24 +269,25 @@ class GraphView:
         do: str,
         step: int | None = None,
         outcome: Outcome | None = None,
+        value: str = "",
         file: str | None = None,
         line: int | None = None,
     ) -> Finding:
-        """A finding about a step, one of its routes, or (without ``step``) the workflow."""
+        """A finding about a step, one of its routes, or (without ``step``) the workflow; waived if the step says so."""
         where = self.workflow.name
         if step is not None:
             where += f":{self.steps[step].id}" + (f":{outcome.value}" if outcome else "")
+        place = Place(self.file, self.lines.of_workflow()) if step is None else self._place(step, outcome)
+        if place.made:
+            what += f" ({place.made})"
         if line is None:
-            line = self._line(step, outcome)
-        made = "" if step is None else self.lines.origin(self.steps[step].id, outcome.value if outcome else None)
-        if made:
-            what += f" ({made})"
-        return Finding(rule, severity, where, file or self.file, line, what, why, do, -1 if step is None else step)
+            file, line = place.file, place.line
+        waived = "" if step is None else waiver(self.steps[step], rule, value)
+        position = -1 if step is None else step
+        return Finding(rule, severity, where, file or self.file, line, what, why, do, position, value, waived)
 
-    def _line(self, step: int | None, outcome: Outcome | None) -> int:
-        if step is None:
-            return self.lines.of_workflow()
-        return self.lines.of_step(self.steps[step].id, self._occurrences[step], outcome.value if outcome else None)
+    def _place(self, step: int, outcome: Outcome | None) -> Place:
+        return self.lines.place(self.steps[step], self._occurrences[step], outcome.value if outcome else None)
 
     @cached_property
     def _occurrences(self) -> list[int]:

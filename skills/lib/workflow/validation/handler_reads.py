@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from skills.lib.workflow.validation.state_flow import Read
+from skills.lib.workflow.validation.state_flow import Read, placeholders
 
 if TYPE_CHECKING:
     from skills.lib.workflow.validation.graph import GraphView
@@ -31,6 +31,16 @@ def keys_read(graph: GraphView) -> set[str] | None:
             return None
         keys.update(_read(graph, at, access, source.file, moment).key for access in source.accesses)
     return keys
+
+
+def params_read(graph: GraphView) -> set[str] | None:
+    """Every parameter that anything reads by its bare name; None if some handler reads what cannot be told."""
+    names = {read.key for read in graph.flow.reads} | set(placeholders((graph.workflow.closing,)))
+    for _, _, source in _sources(graph):
+        if not source.complete:
+            return None
+        names.update(access.name for access in source.accesses if access.area == "workflow_params")
+    return names
 
 
 def _sources(graph: GraphView) -> Iterator[tuple[Moment, int, Source]]:

@@ -17,7 +17,9 @@ FOUNDATION = (
     "outcomes",
     "review",
     "run",
+    "schemas",
     "state_flow",
+    "templates",
     "unkept",
     "walks",
 )

@@ -3,14 +3,32 @@
 from __future__ import annotations
 
 import ast
+import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from functools import cached_property
+from typing import TYPE_CHECKING
+
+from skills.lib.workflow.validation.construction import callers
+
+if TYPE_CHECKING:
+    from skills.lib.workflow.core import StepDef
+    from skills.lib.workflow.validation.construction import Caller
 
 _LOOP = "review_loop"
 
 
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file and line; ``made`` says in words which function makes a step that has no StepDef call of its own."""
+
+    file: str
+    line: int
+    made: str = ""
+
+
 class Lines:
-    """Line numbers by step id, found in the source by its syntax; 0 where they cannot be told."""
+    """Line numbers in one file, found in its source by the syntax; 0 if they cannot be told."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -19,29 +37,54 @@ class Lines:
         """The line of the first Workflow(...) call."""
         return min((call.lineno for call in self._calls if _name(call.func) == "Workflow"), default=0)
 
-    def of_step(self, step_id: str, occurrence: int = 0, outcome: str | None = None) -> int:
-        """The line of the nth StepDef call with that id, or of its route for ``outcome``."""
-        calls = self._steps.get(step_id, [])
-        if not calls:
-            return self._of_made_step(step_id, outcome) or self.of_workflow()
-        call = calls[min(occurrence, len(calls) - 1)]
-        return (_route_line(call, outcome) if outcome else 0) or call.lineno
+    def place(self, step: StepDef, occurrence: int = 0, outcome: str | None = None) -> Place:
+        """The place of the nth step of that id, or of its route for ``outcome``; else of the call that makes the step.
 
-    def _of_made_step(self, step_id: str, outcome: str | None) -> int:
-        call = self._makers.get(step_id)
-        if call is None:
-            return 0
-        parameter = _parameter(call, step_id, outcome)
-        return next((word.value.lineno for word in call.keywords if word.arg == parameter), call.lineno)
+        A StepDef call with the id as text is found in the source, as is a call of review_loop. Any other step is found
+        if the module was loaded while construction remembered its callers, or if its id stands in a call of Workflow.
+        """
+        written = self._steps.get(step.id, [])
+        if written:
+            call = written[min(occurrence, len(written) - 1)]
+            return Place(self.file, (_route_line(call, outcome) if outcome else 0) or call.lineno)
+        loop = self._loops.get(step.id)
+        if loop:
+            return self._made(loop, step.id, outcome)
+        remembered = callers(step)
+        if remembered:
+            return self._remembered(remembered, step.id, outcome)
+        made = self._makers.get(step.id)
+        return self._made(made, step.id, outcome) if made else Place(self.file, self.of_workflow())
 
-    def origin(self, step_id: str, outcome: str | None = None) -> str:
-        """In words: which call makes a step that has no StepDef of its own, and what of it says where that leads."""
-        call = None if step_id in self._steps else self._makers.get(step_id)
-        if call is None:
-            return ""
+    def _made(self, call: ast.Call, step_id: str, outcome: str | None) -> Place:
         made = f'{_name(call.func)}("{self._text(call, "checkpoint")}") makes {step_id}'
         parameter = _parameter(call, step_id, outcome)
-        return f"{made}; its {parameter} is where {outcome} leads" if parameter else made
+        line = next((word.value.lineno for word in call.keywords if word.arg == parameter), 0)
+        if parameter:
+            made += f"; its {parameter} is where {outcome} leads"
+        return Place(self.file, line or (_route_line(call, outcome) if outcome else 0) or call.lineno, made)
+
+    def _remembered(self, calls: tuple[Caller, ...], step_id: str, outcome: str | None) -> Place:
+        """The call in this file's own text, else in that of the file that made the step, and the helper it calls."""
+        here = os.path.realpath(self.file)
+        own = [call for call in calls if os.path.realpath(call.file) == here] or list(calls)
+        call = own.pop()
+        while own and own[-1].is_own:
+            call = own.pop()
+        line = call.line
+        if outcome:
+            source = self if os.path.realpath(call.file) == here else Lines(call.file)
+            node = source._call_at(call)
+            line = (_route_line(node, outcome) if node else 0) or line
+        maker = calls[0]
+        if maker == call:
+            return Place(call.file, line)
+        where = "" if maker.file == call.file else f" of {os.path.basename(maker.file)}"
+        return Place(call.file, line, f"{maker.function}() makes {step_id}, in line {maker.line}{where}")
+
+    def _call_at(self, place: Caller) -> ast.Call | None:
+        begins = (place.line, place.column)
+        return next((call for call in self._calls if (call.lineno, call.col_offset) == begins), None)
 
     def of_parameter(self, name: str) -> int:
         """The line of the Arg(...) call of that name."""
@@ -79,16 +122,26 @@ class Lines:
         return steps
 
     @cached_property
+    def _loops(self) -> dict[str, ast.Call]:
+        """The calls of review_loop by the ids of the two steps that each makes."""
+        return self._of_reviews(self.calls_of(_LOOP))
+
+    @cached_property
     def _makers(self) -> dict[str, ast.Call]:
-        """The calls that make the two steps of a review, by their ids: review_loop, and what a Workflow unpacks."""
-        unpacked = [
-            node.value
-            for call in self.calls_of("Workflow")
-            for node in call.args
-            if isinstance(node, ast.Starred) and isinstance(node.value, ast.Call)
-        ]
+        """The calls in a call of Workflow that make a step, or that are unpacked and make the two steps of a review."""
+        given = [node for call in self.calls_of("Workflow") for node in call.args]
+        makers = self._of_reviews(
+            [node.value for node in given if isinstance(node, ast.Starred) and isinstance(node.value, ast.Call)]
+        )
+        for node in given:
+            step_id = self._text(node, "id") if isinstance(node, ast.Call) else None
+            if isinstance(node, ast.Call) and step_id is not None:
+                makers.setdefault(step_id, node)
+        return makers
+
+    def _of_reviews(self, calls: list[ast.Call]) -> dict[str, ast.Call]:
         makers: dict[str, ast.Call] = {}
-        for call in [*self.calls_of(_LOOP), *unpacked]:
+        for call in calls:
             checkpoint = self._text(call, "checkpoint")
             if checkpoint is not None:
                 makers.setdefault(f"{checkpoint}-review", call)
@@ -118,8 +171,9 @@ def _parameter(call: ast.Call, step_id: str, outcome: str | None) -> str | None:
 
 
 def _route_line(call: ast.Call, outcome: str) -> int:
-    routes = [word.value for word in call.keywords if word.arg == "next"] + call.args[3:4]
-    for table in routes:
+    """The line of the first mapping in the call that has the outcome as a key: next comes before when."""
+    named = [word.value for word in sorted(call.keywords, key=lambda word: word.arg != "next")]
+    for table in [*call.args, *named]:
         for key in table.keys if isinstance(table, ast.Dict) else ():
             if isinstance(key, ast.Attribute) and key.attr == outcome.upper():
                 return key.lineno

@@ -25,19 +25,24 @@ def lines(findings: Iterable[Finding], root: str | None = None) -> Iterator[str]
         yield f"    do:  {_printable(finding.do)}"
 
 
-def as_json(findings: Sequence[Finding], root: str | None = None) -> str:
-    """One JSON object: the counts, and every finding as ``to_data`` gives it."""
+def as_json(findings: Sequence[Finding], root: str | None = None, waived: Sequence[Finding] = ()) -> str:
+    """One JSON object: the counts, and every finding as ``to_data`` gives it, apart from those that were waived."""
     data = {
         "version": 1,
         "errors": sum(finding.severity == "error" for finding in findings),
         "warnings": sum(finding.severity == "warning" for finding in findings),
+        "waived": len(waived),
         "findings": [{**finding.to_data(), "file": _relative(finding.file, root)} for finding in findings],
+        "waivers": [{**finding.to_data(), "file": _relative(finding.file, root)} for finding in waived],
     }
     return json.dumps(data, indent=2, ensure_ascii=False)
 
 
 def as_sarif(findings: Sequence[Finding], root: str | None = None, version: str = "0") -> str:
-    """A SARIF 2.1.0 log with one run; every rule is described, also those that found nothing."""
+    """A SARIF 2.1.0 log with one run; every rule is described, also those that found nothing.
+
+    A finding that was waived is a result that is suppressed in the source, with the reason.
+    """
     rules = reference.every_rule()
     place = {rule.name: at for at, rule in enumerate(rules)}
     driver = {
@@ -83,7 +88,12 @@ def _result(finding: Finding, index: int | None, root: str | None) -> dict[str, 
         "level": finding.severity,
         "message": {"text": _sentences(finding)},
         "locations": [location],
+        **({"suppressions": [_suppression(finding)]} if finding.waived else {}),
     }
+
+
+def _suppression(finding: Finding) -> dict[str, str]:
+    return {"kind": "inSource", "justification": finding.waived}
 
 
 def _sentences(finding: Finding) -> str:

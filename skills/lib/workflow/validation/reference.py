@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from types import ModuleType
 
 from skills.lib.workflow.validation import rules
-from skills.lib.workflow.validation.finding import Severity
+from skills.lib.workflow.validation.finding import OF_NO_STEP, STOPPING, Severity, allow_key
 
 _SECTIONS = ("What it does", "Why it is bad", "Example", "Use instead")
 _SCOPES = (
@@ -34,7 +34,10 @@ Every finding names its rule, its severity, the place as `skill:step:outcome`, f
 matters and what to do. An error makes a workflow invalid: it cannot be registered, or `lockstep validate` fails. A
 warning is told and changes nothing.
 
-A rule is switched off for one step with a reason: `StepDef(..., allow={"rule-name": "the reason"})`.
+A finding is waived at its step, with a reason: `StepDef(..., allow={"rule-name": "the reason"})`. If a rule can find
+several things at one step, the key names the one that is meant, as `rule-name:value`, and the others are still told.
+What stops a run or opens a gate cannot be waived. `lockstep validate` counts what was waived; `--format json` and
+`sarif` list it.
 
 This page is made from the files of the rules."""
 
@@ -70,8 +73,20 @@ def reference() -> str:
         described = describe(modules)
         table = "\n".join(f"| [`{rule.name}`](#{rule.name}) | {rule.severity} | {rule.title} |" for rule in described)
         parts.append(f"## {title}\n\n{about}\n\n| rule | severity | what it finds |\n|---|---|---|\n{table}")
-        parts += [f"### {rule.name}\n\n{rule.title} ({rule.severity})\n\n{_demoted(rule.text)}" for rule in described]
+        for rule in described:
+            head = f"### {rule.name}\n\n{rule.title} ({rule.severity}; {_waiver(rule.name)})"
+            parts.append(f"{head}\n\n{_demoted(rule.text)}")
     return "\n\n".join(parts) + "\n"
+
+
+def _waiver(rule: str) -> str:
+    """How a finding of the rule is waived, in words."""
+    if rule in OF_NO_STEP:
+        return "about no single step: it is not waived"
+    if rule in STOPPING:
+        return "it cannot be waived"
+    value = getattr(rules.BY_NAME[rule], "VALUE", "").upper().replace(" ", "_")
+    return f"waived as `{allow_key(rule, value)}`"
 
 
 def _rule(module: ModuleType) -> Rule:

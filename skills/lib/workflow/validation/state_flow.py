@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from skills.lib.workflow.validation.graph import GraphView
     from skills.lib.workflow.validation.handlers import Handlers
 
-_PLACEHOLDER = re.compile(r"\{([A-Za-z]\w*(?:[.-]\w+)*)\}", re.ASCII)
+# A variable of a shell, ${NAME}, is none.
+PLACEHOLDER = re.compile(r"(?<!\$)\{([A-Za-z]\w*(?:[.-]\w+)*)\}", re.ASCII)
 # What the engine itself keeps for a step, by what decides how the step ends.
 _ANSWERED = frozenset(("answer", "answered_by", "reason"))
 _KEPT: dict[type, frozenset[str]] = {
@@ -26,6 +27,7 @@ _KEPT: dict[type, frozenset[str]] = {
     Gate: _ANSWERED,
 }
 TARGETS = "targets of its Dispatch"
+TEXTS = "the texts of its Dispatch"
 _PARAMS = "params of its Dispatch"
 Moment = Literal["entering", "leaving"]
 
@@ -74,6 +76,12 @@ class StateFlow:
         return Dominance(self.graph)
 
     @cached_property
+    def unfilled(self) -> list[tuple[str, str | None]]:
+        """The names in braces that closing has and no parameter of the run fills, each with the one that is near."""
+        names = placeholders((self.graph.workflow.closing,))
+        return [(name, _near(name, self.run_params)) for name in names if name not in self.run_params]
+
+    @cached_property
     def reads(self) -> list[Read]:
         """Every reading that the data of the steps declares."""
         return [read for at, step in self.graph.distinct for read in _reads(at, step)]
@@ -99,14 +107,15 @@ class StateFlow:
     def missed(self, reads: Iterable[Read]) -> Iterator[tuple[Read, int]]:
         """The reads of what some path has written and another has not, with the writer.
 
-        A value that a loop brings back to a step that always comes before its writer is meant to be missing at first.
+        A value that a loop brings back to a step which always comes before its writer, and is listed before it in
+        the workflow, is meant to be missing at first.
         """
         pairs = []
         for read in reads:
             writer = None if self._unknown(read) else self._writer(read)
-            if writer is not None and self._is_given_again(writer, read):
+            if writer is None or self._comes_before(writer, read) or self._is_given_again(writer, read):
                 continue
-            if writer is None or self._comes_before(writer, read) or self.dominance.passes(read.step, writer):
+            if read.step <= writer and self.dominance.passes(read.step, writer):
                 continue
             pairs.append((writer, read))
         leads = leads_to(self.graph, ((writer, read.step) for writer, read in pairs))
@@ -145,7 +154,7 @@ class StateFlow:
 
     def _unknown(self, read: Read) -> Unwritten | None:
         source, dot, name = read.key.rpartition(".")
-        if read.source == _PARAMS and read.key == "target":
+        if read.source in (_PARAMS, TEXTS) and read.key == "target":
             return self._untargeted(read)
         if dot:
             return self._unknown_value(read, source, name)
@@ -199,6 +208,8 @@ def _reads(at: int, step: StepDef) -> Iterator[Read]:
                 yield Read(at, check.over, TARGETS, "entering")
         yield from _placeholders(at, step.handler.covers, "covers of its Dispatch", "entering")
         yield from _placeholders(at, step.handler.params.values(), _PARAMS, "entering")
+        texts = (step.handler.task, *step.handler.tasks, step.handler.context)
+        yield from _placeholders(at, texts, TEXTS, "entering")
     elif isinstance(step.handler, Person):
         moment: Moment = "leaving" if step.asks_later else "entering"
         yield from _placeholders(at, (step.handler.question,), "the question of its Person", moment)
@@ -210,7 +221,7 @@ def _placeholders(at: int, texts: Iterable[str], source: str, moment: Moment = "
 
 def placeholders(texts: Iterable[str]) -> list[str]:
     """The names in braces, each once."""
-    return list(dict.fromkeys(name for text in texts for name in _PLACEHOLDER.findall(text)))
+    return list(dict.fromkeys(name for text in texts for name in PLACEHOLDER.findall(text)))
 
 
 def _near(name: str, names: Iterable[str]) -> str | None:

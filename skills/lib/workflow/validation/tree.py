@@ -55,9 +55,12 @@ class TreeView:
             return None
         for node in ast.walk(Lines(module).tree):
             if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Choice":
-                name, scripts = (ast.literal_eval(argument) for argument in node.args[:2])
-                folder = os.path.dirname(script)
-                return f"--{name}", {word: os.path.join(folder, file) for word, file in scripts.items()}
+                try:
+                    name, scripts = (ast.literal_eval(argument) for argument in node.args[:2])
+                    folder = os.path.dirname(script)
+                    return f"--{name}", {word: os.path.join(folder, file) for word, file in scripts.items()}
+                except (ValueError, TypeError, AttributeError, SyntaxError, RecursionError):  # it is computed
+                    return None
         return None
 
 
@@ -66,6 +69,13 @@ def script_of(entry: Registered, step: StepDef) -> str | None:
     if not isinstance(step.handler, Dispatch) or not step.handler.script:
         return None
     return os.path.normpath(os.path.join(os.path.dirname(entry.file), step.handler.script))
+
+
+def child_of(tree: TreeView, entry: Registered, step: StepDef) -> Registered | None:
+    """The workflow that the step's sub-agents walk; None if the tree does not have it, or has several of its script."""
+    script = script_of(entry, step)
+    found = tree.run_by(script) if script else []
+    return found[0] if len(found) == 1 else None
 
 
 def _module(script: str) -> str | None:

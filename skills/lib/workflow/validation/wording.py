@@ -42,17 +42,21 @@ class Sections:
 
     def first(self, texts: Iterable[str], pattern: re.Pattern[str]) -> Said | None:
         """The first of what the pattern finds in the texts; what a formatter made is not looked at."""
-        for text in texts:
-            found = None if isinstance(text, Block) else pattern.search(text)
-            if found:
-                return Said(found[0], self._place(text, pattern))
-        return None
+        return next(self.every(texts, pattern), None)
 
-    def _place(self, text: str, pattern: re.Pattern[str]) -> tuple[str | None, int | None]:
+    def every(self, texts: Iterable[str], pattern: re.Pattern[str]) -> Iterator[Said]:
+        """What the pattern finds in the texts, the same words once."""
+        seen: set[str] = set()
+        for text in texts:
+            for found in () if isinstance(text, Block) else pattern.finditer(text):
+                if found[0] not in seen:
+                    seen.add(found[0])
+                    yield Said(found[0], self._place(text, found[0]))
+
+    def _place(self, text: str, words: str) -> tuple[str | None, int | None]:
         for title, section in self.texts.items():
-            found = pattern.search(section)
-            if found and section in text:
-                return self.file, self._first_line(title) + section.count("\n", 0, found.start())
+            if words in section and section in text:
+                return self.file, self._first_line(title) + section.count("\n", 0, section.index(words))
         return None, None
 
     def _first_line(self, title: str) -> int:

@@ -40,17 +40,20 @@ from skills.lib.workflow.validation.graph import GraphView
 
 RULE = "ambiguous-choice"
 SEVERITY: Severity = "warning"
+VALUE = "name"
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
     """Yield one finding per set of choices that has such."""
-    found = [(one.name, _faults(one.spec.choices, one.spec.type), one.step, one.line) for one in graph.asked]
+    found = [
+        (one.name, one.spec.name, _faults(one.spec.choices, one.spec.type), one.step, one.line) for one in graph.asked
+    ]
     found += [
-        (f"the Person of {step.id}", _faults(step.handler.choices), at, None)
+        (f"the Person of {step.id}", "answer", _faults(step.handler.choices), at, None)
         for at, step in enumerate(graph.steps)
         if isinstance(step.handler, Person)
     ]
-    for name, faults, step, line in found:
+    for name, value, faults, step, line in found:
         if faults:
             yield graph.finding(
                 RULE,
@@ -59,6 +62,7 @@ def check(graph: GraphView) -> Iterator[Finding]:
                 why="choices are printed in one line, joined by |, and given on command lines",
                 do="choose a plain word for it",
                 step=step,
+                value=value,
                 line=line,
             )
 

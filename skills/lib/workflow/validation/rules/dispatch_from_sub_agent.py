@@ -41,7 +41,7 @@ from collections.abc import Iterator
 
 from skills.lib.workflow.core import Registered
 from skills.lib.workflow.types import Dispatch
-from skills.lib.workflow.validation.finding import Finding, Severity, is_allowed
+from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.graph import GraphView
 from skills.lib.workflow.validation.tree import TreeView, script_of
 
@@ -60,7 +60,7 @@ def check(tree: TreeView) -> Iterator[Finding]:
     for child, by in dispatched.values():
         graph = GraphView(child.workflow, child.file)
         for at, step in enumerate(graph.steps):
-            if isinstance(step.handler, Dispatch) and not is_allowed(step, RULE):
+            if isinstance(step.handler, Dispatch):
                 yield graph.finding(
                     RULE,
                     SEVERITY,

@@ -53,6 +53,7 @@ from skills.lib.workflow.validation.graph import GraphView
 
 RULE = "handler-never-gives"
 SEVERITY: Severity = "error"
+VALUE = "outcome"
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
@@ -78,4 +79,5 @@ def check(graph: GraphView) -> Iterator[Finding]:
                 do="delete the route, or return the outcome where it is meant",
                 step=at,
                 outcome=outcome,
+                value=outcome.value,
             )

@@ -45,6 +45,7 @@ from skills.lib.workflow.validation.nearest import did_you_mean
 
 RULE = "handler-read-before-write"
 SEVERITY: Severity = "error"
+VALUE = "key"
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
@@ -62,6 +63,7 @@ def check(graph: GraphView) -> Iterator[Finding]:
             why="the handler raises KeyError, or the step is printed without the value",
             do=f"read {found.near}" if found.near else "declare the value where it is reported, or read it with get()",
             step=read.step,
+            value=read.key,
             file=read.file,
             line=read.line,
         )

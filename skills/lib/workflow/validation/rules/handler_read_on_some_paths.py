@@ -56,6 +56,7 @@ from skills.lib.workflow.validation.handler_reads import strict_reads
 
 RULE = "handler-read-on-some-paths"
 SEVERITY: Severity = "warning"
+VALUE = "key"
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
@@ -71,6 +72,7 @@ def check(graph: GraphView) -> Iterator[Finding]:
             why="on that path the handler raises KeyError",
             do=f"read it with get(), or lead every path through {graph.name(writer)}",
             step=reader,
+            value=read.key,
             file=read.file,
             line=read.line,
         )

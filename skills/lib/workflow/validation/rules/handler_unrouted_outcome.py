@@ -43,6 +43,7 @@ from skills.lib.workflow.validation.graph import GraphView
 
 RULE = "handler-unrouted-outcome"
 SEVERITY: Severity = "error"
+VALUE = "outcome"
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
@@ -66,6 +67,7 @@ def check(graph: GraphView) -> Iterator[Finding]:
                 do=f"add Outcome.{outcome.name}: ... to its next, or return another outcome",
                 step=at,
                 outcome=outcome,
+                value=outcome.value,
                 file=source.file,
                 line=source.returns.get(outcome, source.line),
             )

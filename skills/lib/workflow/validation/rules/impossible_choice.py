@@ -37,6 +37,7 @@ from skills.lib.workflow.validation.graph import GraphView
 
 RULE = "impossible-choice"
 SEVERITY: Severity = "error"
+VALUE = "name"
 
 # What a person says: any text that is one.
 _ANSWER = Field("answer")
@@ -55,6 +56,7 @@ def check(graph: GraphView) -> Iterator[Finding]:
                 why="the block offers it, and whoever takes it is refused",
                 do="leave it out, or give the value another type or range",
                 step=one.step,
+                value=one.spec.name,
                 line=one.line,
             )
     for at, step in enumerate(graph.steps):
@@ -69,6 +71,7 @@ def check(graph: GraphView) -> Iterator[Finding]:
                 why="the person is offered it, and whoever takes it is refused",
                 do="put the answer in words",
                 step=at,
+                value=_ANSWER.name,
             )
 
 

@@ -30,6 +30,7 @@ from skills.lib.workflow.validation.graph import GraphView
 
 RULE = "long-block"
 SEVERITY: Severity = "error"
+VALUE = "texts"
 
 
 LIMIT = 10_000
@@ -57,6 +58,7 @@ def check(graph: GraphView) -> Iterator[Finding]:
                     why="hosts cut what is longer, and with it the command that goes on",
                     do="move reference text to a file that the step tells the agent to read, or split the step",
                     step=at,
+                    value=name,
                 )
 
 

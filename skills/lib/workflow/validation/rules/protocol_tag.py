@@ -32,6 +32,7 @@ from skills.lib.workflow.validation.graph import GraphView
 
 RULE = "protocol-tag"
 SEVERITY: Severity = "warning"
+VALUE = "tag"
 # Those of the grammar (formatters/lockstep.rng) in capitals: one in small letters may as well be a name to fill in.
 TAGS = frozenset(
     "ANSWER ASKED CONTEXT DISPATCH DO FORBIDDEN INVOKE_AFTER NEXT NOTICE NOT_DONE ORCHESTRATOR QUESTION RECORD RESULT"
@@ -41,10 +42,9 @@ _TAG = re.compile(rf"</?(?:{'|'.join(sorted(TAGS))})\b[^<>]*>")
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
-    """Yield one finding per step that names such a tag."""
+    """Yield one finding per step and tag that it names."""
     for at, step in enumerate(graph.steps):
-        found = graph.sections.first(wording.texts_of(step), _TAG)
-        if found:
+        for found in graph.sections.every(wording.texts_of(step), _TAG):
             file, line = found.place
             yield graph.finding(
                 RULE,
@@ -53,6 +53,7 @@ def check(graph: GraphView) -> Iterator[Finding]:
                 why="inside a block it looks like a part of another one",
                 do="say what is meant in words, without angle brackets",
                 step=at,
+                value=found.words,
                 file=file,
                 line=line,
             )

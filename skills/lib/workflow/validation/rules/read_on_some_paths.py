@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a read of a value that one path to the step writes and another does not, with the path that does not. A
-value that a loop brings back to a step before its writer is not reported: it is meant to be missing the first time.
+value that a loop brings back to a step before its writer is not reported, if the step is also listed before the writer:
+it is meant to be missing the first time.
 
 ## Why it is bad
 On that path the step is printed without the value, and the agent has to guess.
@@ -44,11 +45,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skills.lib.workflow.validation.finding import Finding, Severity
+from skills.lib.workflow.validation.finding import Finding, Severity, allow_key
 from skills.lib.workflow.validation.graph import GraphView
 
 RULE = "read-on-some-paths"
 SEVERITY: Severity = "warning"
+VALUE = "key"
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
@@ -63,6 +65,7 @@ def check(graph: GraphView) -> Iterator[Finding]:
             + (f": {way}" if way else ""),
             why="on that path the value is missing and the agent has to guess",
             do=f"lead every path through {graph.name(writer)}, or say in the step what to do without it, and allow it: "
-            f'allow={{"{RULE}": "why"}}',
+            f'allow={{"{allow_key(RULE, read.key)}": "why"}}',
             step=reader,
+            value=read.key,
         )

@@ -33,6 +33,7 @@ from skills.lib.workflow.validation.graph import GraphView
 
 RULE = "repeated-choice"
 SEVERITY: Severity = "error"
+VALUE = "name"
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
@@ -50,5 +51,6 @@ def check(graph: GraphView) -> Iterator[Finding]:
                 why="one of them was meant to be another, which cannot be given",
                 do="leave one out, or write what it was to be",
                 step=one.step,
+                value=one.spec.name,
                 line=one.line,
             )

@@ -52,6 +52,7 @@ from skills.lib.workflow.validation.graph import GraphView
 
 RULE = "route-never-given"
 SEVERITY: Severity = "error"
+VALUE = "outcome"
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
@@ -69,4 +70,5 @@ def check(graph: GraphView) -> Iterator[Finding]:
             do=f"delete the route, or let {step.id} be decided by something that gives {outcome.value}",
             step=at,
             outcome=outcome,
+            value=outcome.value,
         )

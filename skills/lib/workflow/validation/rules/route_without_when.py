@@ -41,6 +41,7 @@ from skills.lib.workflow.validation.graph import GraphView
 
 RULE = "route-without-when"
 SEVERITY: Severity = "warning"
+VALUE = "outcomes"
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
@@ -57,4 +58,5 @@ def check(graph: GraphView) -> Iterator[Finding]:
                 why="it has to guess by the name alone what is meant",
                 do=f'say it: when={{Outcome.{untold[0].name}: "…"}}',
                 step=at,
+                value=",".join(untold),
             )

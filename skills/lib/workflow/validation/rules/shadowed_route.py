@@ -47,6 +47,7 @@ from skills.lib.workflow.validation.graph import GraphView
 
 RULE = "shadowed-route"
 SEVERITY: Severity = "error"
+VALUE = "outcome"
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
@@ -64,4 +65,5 @@ def check(graph: GraphView) -> Iterator[Finding]:
             do="delete it, or what leaves it nothing: another route, or the limit",
             step=at,
             outcome=outcome,
+            value=outcome.value,
         )

@@ -13,7 +13,7 @@ Hosts skip such a skill, refuse to install it, or offer it at the wrong time.
 name: Tea_Time
 description: Makes tea. Use when somebody is thirsty.
 ---
-Run the script.
+Run `scripts/tea.py --step 1`.
 ````
 
 ## Use instead
@@ -22,7 +22,7 @@ Run the script.
 name: tea-time
 description: Makes tea. Use when somebody is thirsty.
 ---
-Run the script.
+Run `scripts/tea.py --step 1`.
 ````
 """
 

@@ -50,10 +50,11 @@ def check(graph: GraphView) -> Iterator[Finding]:
     reached = sorted(graph.reachable)
     for island, members in graph.islands:
         entries = [at for at in island if not is_allowed(graph.steps[at], RULE)]
-        if entries:
-            before = bisect(reached, entries[0])
-            source = reached[before - 1] if before else graph.start
-            yield _finding(graph, entries, members - set(island), into.get(entries[0]), source)
+        for some in (entries, *[[at] for at in island if at not in entries]):
+            if some:
+                before = bisect(reached, some[0])
+                source = reached[before - 1] if before else graph.start
+                yield _finding(graph, some, members - set(island), into.get(some[0]), source)
 
 
 def _finding(

@@ -39,6 +39,7 @@ from skills.lib.workflow.validation.walks import END
 
 RULE = "unread-value"
 SEVERITY: Severity = "warning"
+VALUE = "name"
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
@@ -63,4 +64,5 @@ def check(graph: GraphView) -> Iterator[Finding]:
                 why="the agent is asked for something, or the run keeps something, that nobody uses",
                 do=f'show it where it matters with needs=["{step.id}.{name}"], or leave it out',
                 step=at,
+                value=name,
             )

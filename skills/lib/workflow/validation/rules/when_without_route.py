@@ -47,6 +47,7 @@ from skills.lib.workflow.validation.graph import GraphView
 
 RULE = "when-without-route"
 SEVERITY: Severity = "error"
+VALUE = "outcome"
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
@@ -66,4 +67,5 @@ def check(graph: GraphView) -> Iterator[Finding]:
                 do=do,
                 step=at,
                 outcome=outcome,
+                value=outcome.value,
             )
