@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from skills.lib import compact_json, paths
-from skills.lib.errors import EnvironmentProblem, SkillError, UsageError, tell
+from skills.lib.errors import SkillError, UsageError, tell
 from skills.lib.workflow import values
 from skills.lib.workflow.requirements import Artifact, Command, fill
 
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 ARTIFACT_LIMIT = 10_000_000
 # How much of a command's output is kept with the run: its last part, where the cause usually stands.
 TAIL = 1_500
+# How many places that do not meet a schema are named.
+VIOLATIONS = 5
 # How much of one argument is shown: a recorded value is kept whole with the run, and need not be told again.
 SHOWN = 80
 
@@ -55,26 +57,20 @@ def _artifact(artifact: Artifact, fields: Mapping[str, Any], project: str) -> di
 
 
 def _schema_fault(path: str, schema: Mapping[str, Any]) -> str:
-    try:
-        import jsonschema
-    except ModuleNotFoundError as error:
-        raise EnvironmentProblem(
-            "this step checks a file against a JSON Schema, and jsonschema is not installed",
-            remedy="pip install jsonschema",
-        ) from error
+    from skills.lib import schema as schemas
+
+    wrong = schemas.problems(schema)
+    if wrong:
+        what = f"the JSON Schema of {os.path.basename(path)} cannot be used: {wrong[0]}"
+        raise SkillError(what, remedy="fix the schema of the Artifact; the run waits")
     try:
         with open(path, encoding="utf-8-sig") as file:
             content = compact_json.loads(file.read(), strict=True)
     except (OSError, ValueError) as error:
         return f"not JSON: {error}"
-    try:
-        found = jsonschema.exceptions.best_match(jsonschema.Draft202012Validator(schema).iter_errors(content))
-    except (RecursionError, OverflowError) as error:
-        return f"cannot be checked against its schema: {error}"
-    except Exception as error:
-        what = f"the JSON Schema of {os.path.basename(path)} cannot be used: {type(error).__name__}: {error}"
-        raise SkillError(what, remedy="mend the schema of the Artifact; the run waits") from error
-    return "" if found is None else f"at {found.json_path}: {found.message:.500}"
+    found = [f"{one!s:.500}" for one in schemas.violations(schema, content)]
+    more = f"; and {len(found) - VIOLATIONS} more" if len(found) > VIOLATIONS else ""
+    return _printable("; ".join(found[:VIOLATIONS]) + more)
 
 
 def _command(command: Command, fields: Mapping[str, Any], project: str, scripts: str) -> dict[str, Any]:

@@ -63,6 +63,7 @@ from skills.lib.workflow.validation.rules import (
     unresolved_script,
     unrouted_answer,
     unrouted_outcome,
+    unsupported_schema,
     unused_section,
     when_without_route,
 )
@@ -93,6 +94,7 @@ GRAPH_RULES: tuple[ModuleType, ...] = (
     route_without_when,
     iteration_limit,
     artifact_outside_project,
+    unsupported_schema,
     repeated_name,
     empty_range,
     impossible_choice,
