@@ -109,7 +109,7 @@ class Desk:
             from skills.lib.runtime import refusing
 
             return refusing.twin(self, workflow, twins[0])
-        opened = self.ledger.commit(None, move, self.actor, workflow.to_data(), beside)
+        opened = self.ledger.commit(None, noted(move), self.actor, workflow.to_data(), beside)
         return self.show(workflow, opened, self._others(opened, others))
 
     def advance(self, workflow: Workflow, run_id: str, request: Request) -> Reply:
@@ -305,8 +305,12 @@ class _Proof:
 
     def check(self, requirement: Artifact | Command, fields: Mapping[str, Any]) -> dict[str, Any]:
         from skills.lib.ledger import evidence
+        from skills.lib.workflow.requirements import Command
 
-        return evidence.check(requirement, fields, self._project, os.path.dirname(self._run.script))
+        opening = None
+        if isinstance(requirement, Command):
+            opening = self._ledger.opening(self._run.id).get("search_paths")
+        return evidence.check(requirement, fields, self._project, os.path.dirname(self._run.script), opening)
 
 
 def is_of_another_project(run: Run, project: str) -> bool:
@@ -323,6 +327,12 @@ def is_of_another_project(run: Run, project: str) -> bool:
 
 def _moved(run: Run, script: str) -> Move:
     return Move(run.changed(script=script), "skill-moved", {"script": script})
+
+
+def noted(opening: Move) -> Move:
+    """The move that opens a run, with the search paths of that moment: evidence names those that changed since."""
+    detail = {**opening.detail, "search_paths": paths.search_paths()}
+    return Move(opening.run, opening.kind, detail, opening.create, opening.end)
 
 
 def _only_looks(request: Request, run: Run) -> bool:

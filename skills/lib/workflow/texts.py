@@ -41,6 +41,12 @@ def check_text(value: str, what: str, bounded: bool = True) -> None:
     check_characters(value, what)
 
 
+def printable(text: str) -> str:
+    """``text`` with a question mark for each character that no document can hold."""
+    kept = (char if char >= " " or char in "\t\n" else "?" for char in text.replace("\r\n", "\n"))
+    return "".join("?" if char in "\ufffe\uffff" or "\ud800" <= char <= "\udfff" else char for char in kept)
+
+
 def check_tree(value: Any, what: str, bounded: bool = True, depth: int = 0) -> None:
     """Raise UsageError where a JSON value is nested too deep, or one of its texts is as ``check_text`` refuses it."""
     if depth > DEPTH_LIMIT:

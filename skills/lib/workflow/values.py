@@ -38,6 +38,12 @@ def read(spec: Arg | Field, raw: Any) -> Any:
     return value
 
 
+def number(value: float) -> str:
+    """A bound or a size in digits: every one of a whole number, and of any other the fewest that mean just it."""
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
+    return str(int(value)) if whole else repr(value)
+
+
 def fits(spec: Arg | Field, raw: str) -> bool:
     """Whether a text is a value of ``spec``."""
     try:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skills.lib import compact_json
 from skills.lib.commands.console.screen import Cell, Screen, one_line
@@ -19,6 +19,11 @@ from skills.lib.commands.lookup.runs import (
 from skills.lib.ledger import Event
 from skills.lib.workflow.state import Run
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# How many test files that were removed stand in a line.
+TESTS = 3
 _HEADINGS = ("SEQ", "TURN", "WHEN", "STEP", "WHAT", "BY", "DETAIL")
 _WHO = {"agent": "agent", "script": "script", "person": "person"}
 
@@ -97,7 +102,24 @@ def _detail(event: Event) -> str:
 def _evidence(evidence: dict[str, Any]) -> str:
     verdict = "✓" if evidence.get("ok") else "✗"
     code = f" (exit {evidence['exit']})" if evidence.get("exit") is not None else ""
-    return f"{verdict} {evidence.get('kind')} {one_line(evidence.get('what', ''))}{code}"
+    told = [f"{verdict} {evidence.get('kind')} {one_line(evidence.get('what', ''))}{code}", *surroundings(evidence)]
+    return ", ".join(told)
+
+
+def surroundings(evidence: Mapping[str, Any], whole: bool = False) -> list[str]:
+    """What is to be known of a command beside its exit: its program, other search paths, tests that are not there."""
+    told = []
+    what, program = str(evidence.get("what", "")), str(evidence.get("program", ""))
+    if program and (whole or not what.startswith(program)):
+        told.append(f"program {one_line(program)}")
+    for name, path in (evidence.get("search_paths") or {}).items():
+        told.append(f"another {name.upper()} than at the opening" + (f": {path or 'none'}" if whole else ""))
+    removed = evidence.get("removed_tests") or ()
+    if removed:
+        named = [one_line(path) for path in (removed if whole else removed[:TESTS])]
+        more = f" and {len(removed) - TESTS} more" if len(removed) > len(named) else ""
+        told.append(f"without the tests {', '.join(named)}{more}")
+    return told
 
 
 def _print_review(screen: Screen, checkpoint: str, review: dict[str, Any]) -> None:
