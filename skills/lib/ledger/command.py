@@ -12,9 +12,8 @@ from skills.lib import paths
 from skills.lib.errors import tell
 from skills.lib.ledger import worktree
 from skills.lib.workflow import values
-from skills.lib.workflow.requirements import Command, fill
+from skills.lib.workflow.requirements import Command, fill, number
 from skills.lib.workflow.texts import printable
-from skills.lib.workflow.values import number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from skills.lib.workflow.context import context_elements, result_values, value_element
 from skills.lib.workflow.core import StepDef, Workflow
-from skills.lib.workflow.requirements import Artifact, Command, Field, fill
+from skills.lib.workflow.requirements import Artifact, Command, Field, fill, number
 from skills.lib.workflow.state import Run
 from skills.lib.workflow.types import Dispatch, Element, Gate, Outcome, Person
 
@@ -269,7 +269,7 @@ def _record(workflow: Workflow, step: StepDef) -> list[Element]:
         about = {"path": artifact.path, "schema": "true"} if artifact.schema else {"path": artifact.path}
         parts.append(Element("artifact", about, artifact.help))
     for command in [spec for spec in step.requires if isinstance(spec, Command)]:
-        about = {"command": " ".join(command.argv), "timeout": f"{command.timeout:g}"}
+        about = {"command": " ".join(command.argv), "timeout": number(command.timeout)}
         parts.append(Element("check", about, command.help))
     if fields:
         text = (
@@ -295,9 +295,9 @@ def _spec(spec: Arg | Field) -> dict[str, object]:
     if spec.choices:
         attributes["choices"] = "|".join(spec.choices)
     if spec.minimum is not None:
-        attributes["min"] = f"{spec.minimum:g}"
+        attributes["min"] = number(spec.minimum)
     if spec.maximum is not None:
-        attributes["max"] = f"{spec.maximum:g}"
+        attributes["max"] = number(spec.maximum)
     return attributes
 
 
