@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skills.lib.workflow.caller import Caller
+    from skills.lib.workflow.context import Offloaded
     from skills.lib.workflow.core import Workflow
     from skills.lib.workflow.requirements import Artifact, Command
     from skills.lib.workflow.types import Element
@@ -51,7 +52,7 @@ class Reply(Value):
     exit_code: int
     run: Run | None
     workflow: Workflow | None
-    rebuild: Callable[[dict[str, str]], Element] | None
+    rebuild: Callable[[Offloaded], Element] | None
 
     def __init__(
         self,
@@ -59,7 +60,7 @@ class Reply(Value):
         exit_code: int = PRINTED,
         run: Run | None = None,
         workflow: Workflow | None = None,
-        rebuild: Callable[[dict[str, str]], Element] | None = None,
+        rebuild: Callable[[Offloaded], Element] | None = None,
     ) -> None:
         self._set(element=element, exit_code=exit_code, run=run, workflow=workflow, rebuild=rebuild)
 
@@ -241,8 +242,8 @@ class Desk:
         markers.write(self.caller.project, run.id, document.standing(workflow, run, self.caller))
         brood = self.ledger.runs(run.children) if run.children else []
 
-        def build(spill: dict[str, str]) -> Element:
-            return document.step_document(workflow, run, self.caller, brood, notices, spill, self.at_once)
+        def build(offloaded: Offloaded) -> Element:
+            return document.step_document(workflow, run, self.caller, brood, notices, offloaded, self.at_once)
 
         return Reply(build({}), PRINTED, run, workflow, build)
 
@@ -255,9 +256,9 @@ class Desk:
         siblings = self.ledger.runs(parent.children) if parent else []
         command = self._command_of(parent) if parent else ""
 
-        def build(spill: dict[str, str]) -> Element:
+        def build(offloaded: Offloaded) -> Element:
             return document.done_document(
-                workflow, run, self.caller, parent, command, siblings, notices, spill, self.at_once
+                workflow, run, self.caller, parent, command, siblings, notices, offloaded, self.at_once
             )
 
         return Reply(build({}), PRINTED, run, workflow, build)

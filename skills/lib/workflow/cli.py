@@ -37,6 +37,7 @@ def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
     found: dict[str, Any] = {}
     params: dict[str, Any] = {}
     records: dict[str, Any] = {}
+    filed: dict[str, Any] = {}
     rest = list(argv)
     while rest:
         if rest[0] in ("-h", "--help"):
@@ -49,7 +50,7 @@ def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
         if flag == "record":
             _add_record(records, value)
         elif flag == "record-file":
-            _add_file(records, value)
+            _add_file(filed, value)
         elif flag in found or (flag in known and known[flag].name in params):
             raise UsageError(f"--{flag} is given twice", remedy="give it once")
         elif flag in known:
@@ -60,6 +61,7 @@ def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
             found[flag] = value
     if "step" not in found:
         step_id(workflow, None)
+    records = {**filed, **records}  # what stands in the command itself is the later word, wherever it stands
     _check_together(workflow, found, params, records)
     return Request(params=params, records=records, **{name.replace("-", "_"): value for name, value in found.items()})
 
@@ -147,7 +149,7 @@ _FLAGS = """Flags of every step script
   --run ID --turn N        the run and the turn this command belongs to, as printed
   --project DIR            the project's root (default: the nearest folder with .lockstep or .git)
   --record NAME=VALUE      what the step asks to record; repeat it for each
-  --record-file F.json     the same as one JSON object in a file (- reads standard input)
+  --record-file F.json     the same as one JSON object in a file (- reads standard input); --record overrides it
   --outcome WORD           how the step ended, where the block asks for it
   --answer TEXT            a person's answer, where the run waits for one
   --lost ID --reason TEXT  gives up on a sub-agent that never came back; --replace ID starts another

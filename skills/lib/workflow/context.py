@@ -10,10 +10,12 @@ from skills.lib.workflow.types import Element
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any
 
-# How much of a value stands in a block whose file holds the whole of it; the shorter where many such make it too long.
-EXCERPT, SHORT_EXCERPT = 400, 80
+    # By the key of a value: the file that holds the whole of it, and what of it stands in the block.
+    Offloaded = Mapping[str, tuple[str, str]]
+
 # A value of so many characters takes less room as an excerpt that names its file.
 WORTH_A_FILE = 320
 
@@ -73,21 +75,25 @@ def _under(sign: str, value: Any) -> str:
     return sign + ("\n  " if apart else " ") + text.replace("\n", "\n  ")
 
 
-def context_elements(workflow: Workflow, run: Run, step: StepDef, spill: dict[str, str]) -> list[Element]:
+def context_elements(workflow: Workflow, run: Run, step: StepDef, offloaded: Offloaded) -> list[Element]:
     elements = []
     for key, source, name, text in context_values(workflow, run, step):
-        elements.append(value_element(source, name, text, spill.get(key)))
+        elements.append(value_element(source, name, text, offloaded.get(key)))
     return elements
 
 
-def value_element(source: str, name: str, value: Any, file: str | None = None) -> Element:
+def value_element(source: str, name: str, value: Any, offloaded: tuple[str, str] | None = None) -> Element:
     attributes: dict[str, object] = {"step": source, "name": name} if source else {"name": name}
     text = present(value)
-    if file:
-        attributes["file"] = file
-        start = text[: EXCERPT if len(text) > EXCERPT + 200 else SHORT_EXCERPT]
-        text = f"{start} … ({len(text):,} characters; read the file for all of it)"
+    if offloaded:
+        attributes["file"], excerpt = offloaded
+        text = f"{excerpt} … ({len(text):,} characters; read the file for all of it)"
     return Element("value", attributes, text)
+
+
+def is_of_review(key: str) -> bool:
+    """True for the key of what a review found, or is to verify."""
+    return key.startswith("review.") and key.count(".") == 2
 
 
 def _to_mend(run: Run, step: StepDef) -> list[tuple[str, list[str]]]:

@@ -14,16 +14,18 @@ from skills.lib.workflow.types import Dispatch, Element, Gate, Outcome, Person
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from skills.lib.workflow.caller import Caller
+    from skills.lib.workflow.context import Offloaded
     from skills.lib.workflow.requirements import Arg
 
 # What hosts cut hook and tool output at (lessons measured on four clients).
 BLOCK_LIMIT = 10_000
 # How much is printed of a question, of why a run was given up, and of a parameter in what is to be done at the end.
 QUESTION_LIMIT, REASON_LIMIT, CLOSING_LIMIT = 3_000, 1_000, 400
+ANSWER = "'FILL_answer'"
 ASKING = (
     "What this step had to prepare is recorded. Put the question below to the person as it stands, wait, and pass the "
     "answer on as it is given; what they say besides goes into --reason. Neither answer it yourself nor go on without "
@@ -37,10 +39,10 @@ def step_document(
     caller: Caller,
     brood: Sequence[Run] = (),
     notices: Sequence[Element] = (),
-    spill: dict[str, str] | None = None,
+    offloaded: Offloaded | None = None,
     at_once: int | None = None,
 ) -> Element:
-    """The block of the run's present step; ``spill`` maps a context value's name to the file that holds it whole.
+    """The block of the run's present step; ``offloaded`` has the context values that stand in files.
 
     ``at_once`` is how many sub-agents may work at a time; None is all of them.
     """
@@ -50,7 +52,7 @@ def step_document(
         parts.append(notice(_limit_met(run)))
     if step.asks_later and run.status == "open":
         parts.append(notice("Leaving this step puts a question to a person; the run then waits for the answer."))
-    context = context_elements(workflow, run, step, spill or {})
+    context = context_elements(workflow, run, step, offloaded or {})
     if context:
         parts.append(Element("CONTEXT", {}, *context))
     parts.append(Element("DO", {}, *_actions(run, step), prose=True))
@@ -78,7 +80,7 @@ def done_document(
     parent_command: str = "",
     siblings: Sequence[Run] = (),
     notices: Sequence[Element] = (),
-    spill: dict[str, str] | None = None,
+    offloaded: Offloaded | None = None,
     at_once: int | None = None,
 ) -> Element:
     """What is printed when nothing is left to do; a sub-agent's last words carry what its orchestrator does next."""
@@ -94,7 +96,7 @@ def done_document(
     parts = [Element("STATE", {}, words), *notices]
     if workflow.closing and run.status == "done" and parent is None:
         parts.append(notice(_closing(workflow, run, caller)))
-    files = spill or {}
+    files = offloaded or {}
     result = [
         value_element(last, name, value, files.get(f"{last}.{name}"))
         for name, value in result_values(workflow, run, last)
@@ -144,25 +146,41 @@ def _limit_met(run: Run) -> str:
     return f"{step} was left because its {spent} used up, not because it was done."
 
 
-def next_command(workflow: Workflow, run: Run, caller: Caller) -> str:
-    """The one command that goes on from where the run stands, with a placeholder for each value to fill in."""
+def next_command(workflow: Workflow, run: Run, caller: Caller, given: Mapping[str, str] | None = None) -> str:
+    """The one command that goes on from where the run stands, with a placeholder for each value to fill in.
+
+    ``given`` says what to report in place of that, as it is written in a shell: the text of each field and parameter by
+    its name, and what follows ``--record-file``, ``--outcome``, ``--answer`` or ``--reason``.
+    """
     if run.status == "waiting":
         if (run.question or {}).get("at_terminal"):
             return caller.step("current", run, turn=False)
-        return caller.step("next", run) + " --answer 'FILL_answer'"
+        return caller.step("next", run) + _flagged(given or {"--answer": ANSWER}, "--answer", "--reason")
     step = workflow.step(run.step or "")
     ways = list(dict.fromkeys(step.next.values()))
     target = (ways[0] or "done") if len(ways) == 1 and not step.asks_later else "next"
+    words = to_fill_in(workflow, step) if given is None else given
     command = caller.step(target, run)
     for arg in workflow.step_params(step.id):
-        if arg.required:
-            command += f" {arg.flag} {placeholder(arg)}"
+        if arg.name in words:
+            command += f" {arg.flag} {words[arg.name]}"
+    command += _flagged(words, "--record-file")
     for field in step.requires:
-        if isinstance(field, Field) and field.required:
-            command += f" --record {field.name}={placeholder(field)}"
-    if reports_outcome(step):
-        command += " --outcome FILL_outcome"
-    return command
+        if isinstance(field, Field) and field.name in words:
+            command += f" --record {field.name}={words[field.name]}"
+    return command + _flagged(words, "--outcome")
+
+
+def to_fill_in(workflow: Workflow, step: StepDef) -> dict[str, str]:
+    """A placeholder for each value that leaving the step requires, as ``next_command`` takes them."""
+    specs: list[Arg | Field] = [*workflow.step_params(step.id)]
+    specs += [spec for spec in step.requires if isinstance(spec, Field)]
+    words = {spec.name: placeholder(spec) for spec in specs if spec.required}
+    return {**words, "--outcome": "FILL_outcome"} if reports_outcome(step) else words
+
+
+def _flagged(words: Mapping[str, str], *flags: str) -> str:
+    return "".join(f" {flag} {words[flag]}" for flag in flags if flag in words)
 
 
 def standing(workflow: Workflow, run: Run, caller: Caller) -> dict[str, Any]:

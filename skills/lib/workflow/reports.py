@@ -102,6 +102,18 @@ def records(workflow: Workflow, run: Run, step: StepDef, request: Request) -> di
     return recorded
 
 
+def fits(run: Run, spec: Arg | Field, raw: Any) -> bool:
+    """True if a value can be reported for this field or parameter of the run's present step."""
+    try:
+        if isinstance(spec, Field):
+            _field(run, spec, raw)
+        else:
+            _value(spec, raw)
+    except Refused:
+        return False
+    return True
+
+
 def _field(run: Run, spec: Field, raw: Any) -> Any:
     value = _value(spec, raw)
     # The items of a re-verification must be those of the first review.

@@ -1,0 +1,91 @@
+"""The command after a refusal: what was right in the refused one is given back, so that nobody types it again."""
+
+from __future__ import annotations
+
+import os
+
+from skills.lib import compact_json, markers
+from skills.lib.errors import EnvironmentProblem
+from skills.lib.workflow import document, reports, values
+from skills.lib.workflow.caller import quote
+from skills.lib.workflow.refused import printed
+from skills.lib.workflow.requirements import Arg, Field
+from skills.lib.workflow.state import Request
+from skills.lib.workflow.types import Outcome, is_word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from skills.lib.runtime.desk import Desk
+    from skills.lib.workflow.core import StepDef, Workflow
+    from skills.lib.workflow.state import Run
+
+# How many characters of values a command gives back; where they are more, all of them stand in a file.
+GIVEN_BACK = 2_000
+
+
+def next_command(desk: Desk, workflow: Workflow, run: Run, asked: Request | str) -> str:
+    """The command that goes on, with each value of the refused request that fits, and a placeholder for any other."""
+    if isinstance(asked, str) or asked.turn != run.turn:
+        return document.next_command(workflow, run, desk.caller)
+    if run.status == "waiting":
+        return document.next_command(workflow, run, desk.caller, _answer(run, asked))
+    step = workflow.step(run.step or "")
+    fitting, words = _sorted(workflow, run, step, asked)
+    texts = {name: quote(_text(raw)) for name, raw in fitting.items()}
+    if sum(map(printed, texts.values())) <= GIVEN_BACK:
+        return document.next_command(workflow, run, desk.caller, {**words, **texts})
+    try:
+        return document.next_command(workflow, run, desk.caller, {**words, "--record-file": _file(desk, run, fitting)})
+    except EnvironmentProblem:  # nothing is given back where nothing can be written
+        return document.next_command(workflow, run, desk.caller)
+
+
+def _sorted(workflow: Workflow, run: Run, step: StepDef, asked: Request) -> tuple[dict[str, Any], dict[str, str]]:
+    """The values that fit, as they were given, and a placeholder for what was given otherwise or is still missing."""
+    fields: list[Arg | Field] = [spec for spec in step.requires if isinstance(spec, Field)]
+    named = {spec.name for spec in fields}
+    fitting, words = {}, document.to_fill_in(workflow, step)
+    for spec in (*workflow.step_params(step.id), *fields):
+        given = asked.records if spec.name in named else {**asked.records, **asked.params}
+        if spec.name not in given:
+            continue
+        # A secret is neither printed nor written.
+        if reports.fits(run, spec, given[spec.name]) and not values.is_secret(spec.name):
+            fitting[spec.name] = given[spec.name]
+            words.pop(spec.name, None)
+        else:
+            words[spec.name] = document.placeholder(spec)
+    outcome = asked.outcome or ""
+    if "--outcome" in words and is_word(Outcome, outcome) and Outcome(outcome) in step.next:
+        words["--outcome"] = outcome
+    return fitting, words
+
+
+def _answer(run: Run, asked: Request) -> dict[str, str]:
+    """The answer that a person gave and the reason for it, as far as they can be given."""
+    choices = tuple((run.question or {}).get("choices", ()))
+    answer, reason = asked.answer or "", asked.reason or ""
+    words = {"--answer": document.ANSWER}
+    if answer.strip() and not values.is_placeholder(answer, "answer") and (not choices or answer in choices):
+        words["--answer"] = quote(answer)
+    if reason.strip() and not values.is_placeholder(reason, "reason"):
+        words["--reason"] = quote(reason)
+    return words if sum(map(printed, words.values())) <= GIVEN_BACK else {"--answer": document.ANSWER}
+
+
+def _text(raw: Any) -> str:
+    """A value as it is written on a command line."""
+    return raw if isinstance(raw, str) else compact_json.readable(raw)
+
+
+def _file(desk: Desk, run: Run, fitting: dict[str, Any]) -> str:
+    """Write the values as a record file beside the ledger, and return its path, quoted."""
+    from skills.lib.runtime import offload
+
+    if not markers.is_id(run.id):
+        raise EnvironmentProblem(f"{run.id!r:.40} is no name for a folder")
+    path = os.path.join(offload.folder(desk.caller.project, run), f"refused-{run.turn}.json")
+    offload.write(path, compact_json.readable(fitting) + "\n")
+    return quote(path)
