@@ -298,3 +298,21 @@ def test_findings_that_are_too_long_for_a_block_keep_the_beginning_of_each(tmp_p
     assert all(f"- i{at} (MUST) holds: finding {at}: it does not hold" in shown for at in range(20))
     file = work.root.xpath("string(CONTEXT/value[@name='findings']/@file)")
     assert all(finding.strip() in Path(str(file)).read_text(encoding="utf-8") for finding in findings)
+
+
+def test_a_block_that_waits_has_the_question_and_what_answering_needs(tmp_path: Path, project: Path) -> None:
+    steps = (
+        'StepDef("note", "Note", "Note.", {Outcome.OK: "ask"}, requires=[Field("first"), Field("second")]), '
+        'StepDef("ask", "Ask", "Ask.", {Outcome.OK: "settle"}, person("Good?"), needs=["note.first"]), '
+        'StepDef("settle", "Settle", "Settle.", {Outcome.OK: None}, person("{settle.draft}: send?"), '
+        'needs=["topic", "note.first", "note.second"], requires=[Field("draft")])'
+    )
+    agent = Agent(install(tmp_path, "waits", source_of("waits", steps, 'params=[Arg("topic")]')), project)
+    ask = agent.follow(agent.open(topic="tea"), first="one", second="two " * 4_000)
+    assert (ask.kind, ask.context) == ("waiting", {"note.first": "one"})
+    settle = agent.follow(ask, answer="yes")
+    assert sorted(settle.context) == ["note.first", "note.second", "topic"]
+    waiting = agent.follow(settle, draft="a letter")
+    assert (waiting.kind, waiting.words("QUESTION"), waiting.context) == ("waiting", "a letter: send?", {})
+    assert not list((project / ".lockstep" / "context").glob(f"*/{waiting.turn}-*"))
+    assert len(waiting.text) < 1_700

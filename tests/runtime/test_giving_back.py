@@ -52,7 +52,7 @@ def report(agent: Agent, block: Block, *words: str, **values: str) -> Block:
 def reported(agent: Agent, block: Block) -> tuple[dict[str, Any], dict[str, Any], str | None]:
     """The records, parameters and outcome of a block's NEXT command, read as the script reads them."""
     request = cli.parse(agent.workflow, shlex.split(block.next)[2:])
-    return request.records, request.params, request.outcome
+    return dict(request.records), dict(request.params), request.outcome
 
 
 def test_what_was_right_in_a_refused_command_is_given_back(make: Make) -> None:

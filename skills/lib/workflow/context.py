@@ -6,7 +6,7 @@ from skills.lib import compact_json
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.state import Run
-from skills.lib.workflow.types import Element
+from skills.lib.workflow.types import Element, Person
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,8 +23,11 @@ WORTH_A_FILE = 320
 def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, str, str, str]]:
     """What the step needs as (key, step or '', name, text); what no step on the way recorded is left out.
 
-    The key is no other value's: a checkpoint may be called as a step is, and the step may record findings.
+    The key is no other value's: a checkpoint may be called as a step is, and the step may record findings. A run that
+    waits has what its question says, so only a step that does nothing but ask shows what it needs, to answer from.
     """
+    if run.status == "waiting" and (step.asks_later or not isinstance(step.handler, Person)):
+        return []
     found = []
     given = run.spec.get("values", {})
     for need in dict.fromkeys((*given, *step.needs)):

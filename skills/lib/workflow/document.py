@@ -108,18 +108,13 @@ def done_document(
     left = len([child for child in siblings if not child.ended])
     count = len([child for child in siblings if child.status != "replaced"])
     if left:
-        text = f"This sub-agent is finished. {left} of {count} are still at work: wait for them, start no other."
-        held = any(child.status == "pending" for child in siblings)
+        pending = len([child for child in siblings if child.status == "pending"])
+        held = pending > 0
         if held and not at_once:
             from skills.lib.workflow import dispatching
 
             held = dispatching.are_held(siblings, caller)
-        if held:
-            why = f"at most {at_once} work at once" if at_once else "not each has a command yet"
-            text = (
-                f"This sub-agent is finished. {left} of {count} are left, and {why}. The orchestrator gets the next "
-                "one's command from the block that the command below prints."
-            )
+        text = "This sub-agent is finished. " + _others(left, count, pending, held, at_once)
         parts.append(Element("ORCHESTRATOR", {"left": left, "of": count}, text))
         if held:
             parts.append(Element("NEXT", {"required": "true"}, caller.step("current", parent, turn=False)))
@@ -128,6 +123,17 @@ def done_document(
     parts.append(Element("ORCHESTRATOR", {"left": 0, "of": count}, text))
     parts.append(Element("NEXT", {"required": "true"}, parent_command))
     return Element("done", attributes, *parts)
+
+
+def _others(left: int, count: int, pending: int, held: bool, at_once: int | None) -> str:
+    """What the other sub-agents of a step are at, and what to do then; ``held`` says that some have no command yet."""
+    if not pending:
+        return f"{left} of {count} are still at work: wait for them, start no other."
+    found = f"{left} of {count} are left: {left - pending} at work, {pending} not begun"
+    if not held:
+        return f"{found}. Wait for each whose command a sub-agent was given; what nobody was given is run next."
+    why = f"at most {at_once} work at once" if at_once else "not each has a command yet"
+    return f"{found}; {why}. The orchestrator gets the next command from the block that the command below prints."
 
 
 def _closing(workflow: Workflow, run: Run, caller: Caller) -> str:
