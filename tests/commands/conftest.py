@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -130,7 +129,6 @@ def stable(project: Path) -> Callable[[str], str]:
             (sys.executable, "PYTHON"),
         ):
             text = text.replace(path, word)
-        text = text.replace(f"program {shutil.which('test')}", "program /bin/test")
         text = re.sub(r"\d{4}-\d\d-\d\d([ T])\d\d:\d\d:\d\d", r"2026-01-01\g<1>00:00:00", text)
         return re.sub(r"\b\d+ s ago", "0 s ago", text)
 

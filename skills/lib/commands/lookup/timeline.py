@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING, Any
 
 from skills.lib import compact_json
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
 
 # How many test files that were removed stand in a line.
 TESTS = 3
+_OF_THE_SYSTEM = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin")
 _HEADINGS = ("SEQ", "TURN", "WHEN", "STEP", "WHAT", "BY", "DETAIL")
 _WHO = {"agent": "agent", "script": "script", "person": "person"}
 
@@ -109,8 +111,11 @@ def _evidence(evidence: dict[str, Any]) -> str:
 def surroundings(evidence: Mapping[str, Any], whole: bool = False) -> list[str]:
     """What is to be known of a command beside its exit: its program, other search paths, tests that are not there."""
     told = []
-    what, program = str(evidence.get("what", "")), str(evidence.get("program", ""))
-    if program and (whole or not what.startswith(program)):
+    program = str(evidence.get("program", ""))
+    # In a line, a program of the system and the Python of a skill's own check go without saying.
+    first = str(evidence.get("what", "")).partition(" ")[0]
+    is_own = first.endswith(".py") and os.path.basename(first) == first
+    if program and (whole or not (is_own or os.path.dirname(program) in _OF_THE_SYSTEM)):
         told.append(f"program {one_line(program)}")
     for name, path in (evidence.get("search_paths") or {}).items():
         told.append(f"another {name.upper()} than at the opening" + (f": {path or 'none'}" if whole else ""))
