@@ -63,26 +63,26 @@ def test_every_fault_of_a_value_is_told_with_its_place_and_what_is_valid() -> No
 @pytest.mark.parametrize(
     "schema, value, words",
     [
-        (False, 1, "at $: nothing may stand here (valid: leave it out)"),
+        (False, 1, "at $: no value is allowed here (valid: leave it out)"),
         ({"minLength": 5}, "tea", 'at $: "tea" has 3 characters, and at least 5 are valid'),
         ({"minItems": 2}, [1], "at $: [1] has 1 entry, and at least 2 are valid"),
         ({"maxItems": 1}, [1, 2], "at $: [1, 2] has 2 entries, and at most 1 are valid"),
         (
             {"uniqueItems": True},
             [1, True, 1.0],
-            "at $[2]: 1.0 stands there already, as entry 0 (valid: each entry once)",
+            "at $[2]: 1.0 is already entry 0 (valid: entries that differ)",
         ),
         ({"multipleOf": 0.1}, 0.25, "at $: 0.25 is not a multiple of 0.1"),
-        ({"const": 1}, True, "at $: true is not the one value (valid: 1)"),
-        ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, "at $: b is missing, which a needs"),
+        ({"const": 1}, True, "at $: true is not the required value (valid: 1)"),
+        ({"dependentRequired": {"a": ["b"]}}, {"a": 1}, "at $: b is missing, and a requires it"),
         (
             {"propertyNames": {"pattern": "^[a-z]+$"}},
             {"A": 1},
             'at $: the name "A" does not match the pattern ^[a-z]+$',
         ),
         ({"oneOf": [{}, {"type": "string"}]}, "x", 'at $: "x" fits the alternatives 1, 2, and may fit only one'),
-        ({"not": {"type": "null"}}, None, "at $: null is what may not stand here"),
-        ({"contains": {"const": 1}}, [2], "at $: 0 of its entries are as contains says, and it takes at least 1"),
+        ({"not": {"type": "null"}}, None, "at $: null is excluded here"),
+        ({"contains": {"const": 1}}, [2], "at $: 0 of its entries match contains, and at least 1 must"),
         ({"properties": {"a b": {"type": "null"}}}, {"a b": 1}, 'at $["a b"]: 1 is an integer, not null'),
         (
             {"anyOf": [{"minimum": 3}, {"multipleOf": 2}]},

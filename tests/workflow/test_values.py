@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from skills.lib import compact_json
 from skills.lib.testing.strategies import hostile_texts
-from skills.lib.workflow.requirements import TYPES, Arg, Artifact, Command, Field, fill, number
+from skills.lib.workflow.requirements import TYPES, Arg, Artifact, Command, Field, fill
+from skills.lib.workflow.texts import number
 from skills.lib.workflow.values import expectation, is_placeholder, is_secret, keepable, read
 
 

@@ -1,4 +1,4 @@
-"""Runs a command as evidence, and keeps what a reader needs to judge it: the program, its surroundings, its output."""
+"""Runs a command as evidence and records what a reader needs to judge it: program, search paths, last output."""
 
 from __future__ import annotations
 
@@ -12,23 +12,23 @@ from skills.lib import paths
 from skills.lib.errors import tell
 from skills.lib.ledger import worktree
 from skills.lib.workflow import values
-from skills.lib.workflow.requirements import Command, fill, number
-from skills.lib.workflow.texts import printable
+from skills.lib.workflow.requirements import Command, fill
+from skills.lib.workflow.texts import number, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import IO, Any
 
-# How much of a command's output is kept with the run: its last lines, where the cause usually stands.
+# How many characters of output are kept: the last lines, which usually name the cause.
 TAIL = 1_500
-# How much of the output is read for that, in bytes: colour codes go, and a character has up to four.
+# How many bytes are read for that: colour codes are removed, and a character has up to four bytes.
 _READ = 8 * TAIL
-# How much of one argument is shown: a recorded value is kept whole with the run, and need not be told again.
+# How many characters of one argument are shown: the run keeps a recorded value whole anyway.
 SHOWN = 80
-# These ask for colours although the output is no terminal.
+# Variables that ask for colours although the output is not a terminal.
 _COLOURING = ("FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS")
-# Escape sequences of ECMA-48: control sequences, strings up to their end, and the short ones.
+# Escape sequences of ECMA-48: control sequences, control strings, and short ones.
 _ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[PX^_][^\x1b]*\x1b\\|\x1b[ -/]*[0-~]"
 )
@@ -37,13 +37,13 @@ _ESCAPES = re.compile(
 def run(
     command: Command, fields: Mapping[str, Any], project: str, scripts: str, opening: Mapping[str, str]
 ) -> dict[str, Any]:
-    """Run a command in the project and return the evidence; ``opening`` has the search paths that the run opened with.
+    """Run a command in the project and return the evidence; ``opening`` has the search paths when the run opened.
 
-    Beside what every piece of evidence has: ``exit``, the last lines of the ``output``, the ``program`` that was found,
-    ``search_paths`` if they are others than at the opening, and ``removed_tests``, if the working tree lacks any.
+    Evidence of a command also has its ``exit`` code, the last lines of its ``output`` and the path of the ``program``;
+    ``search_paths`` if they have changed since the opening, and ``removed_tests`` if the working tree lacks any.
     """
     argv = [fill(part, fields) for part in command.argv]
-    # What is told is kept with the run, and a secret is not.
+    # The evidence is kept with the run, and a secret must not be.
     safe = [fill(part, values.keepable(dict(fields))) for part in command.argv]
     shown = " ".join(part if len(part) <= SHOWN else part[: SHOWN - 1] + "…" for part in safe)
     program = safe[0]
@@ -85,12 +85,12 @@ def run(
     if code == 0:
         return {**result, "ok": True, "why": ""}
     how = f"did not end within {number(command.timeout)} s" if code is None else f"ended with {code}, not 0"
-    told = f"Its output ends:\n{tail}" if tail.strip() else "It printed nothing."
-    return {**result, "why": f"{shown} {how}. {told}"}
+    ending = f"Its output ends:\n{tail}" if tail.strip() else "It printed nothing."
+    return {**result, "why": f"{shown} {how}. {ending}"}
 
 
 def _program(name: str, project: str) -> str:
-    """The file that is run for the first word of a command: one of that path, or the first of that name on PATH."""
+    """The path of the program that the first word of a command names, by itself or on PATH; empty if there is none."""
     if os.path.dirname(name):
         return os.path.normpath(os.path.join(project, name))
     for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
@@ -101,11 +101,11 @@ def _program(name: str, project: str) -> str:
 
 
 def _last_lines(output: IO[bytes], fields: Mapping[str, Any]) -> str:
-    """The last lines of the output, whole unless one alone is too long, without escape sequences and secrets."""
+    """The last whole lines of the output, without escape sequences and secrets; a line longer than TAIL is cut."""
     begin = max(0, output.seek(0, 2) - _READ)
     output.seek(begin)
     text = output.read().decode("utf-8", "replace")
-    # A line of progress is written over: a terminal shows what stands behind its last carriage return.
+    # A terminal shows only what follows the last carriage return of a line, as in a progress bar.
     lines = [line.rstrip("\r").rpartition("\r")[2] for line in _ESCAPES.sub("", text).split("\n")]
     text = printable("\n".join(lines))
     for name, value in fields.items():
@@ -113,7 +113,7 @@ def _last_lines(output: IO[bytes], fields: Mapping[str, Any]) -> str:
             text = text.replace(value, values.NOT_KEPT)
     if begin == 0 and len(text) <= TAIL:
         return text
-    # What comes before the first line end is the rest of a line that is not shown from its beginning.
+    # The text before the first line end is the rest of a line whose beginning is not shown: leave it out.
     whole = text[-TAIL - 1 :].partition("\n")[2]
     return whole if whole.strip() else text[-TAIL:]
 

@@ -1,4 +1,4 @@
-"""What the working tree of a git checkout lacks, asked of git without running anything that the project configures."""
+"""Asks git which test files the working tree lacks, without running a program that the project configures."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 import re
 import subprocess
 
-# How long (seconds) git may take, and how many files are named.
+# Seconds that git may take, and how many files are named.
 PATIENCE, NAMED = 5, 50
 # The file system monitor is a program that the project names; a bare repository may lie anywhere in a checkout.
 _SAFELY = ("-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit")
@@ -16,9 +16,9 @@ _TEST_FILE = re.compile(r"(?i:(?:^|[._-])(?:tests?|specs?)(?:[._-]|$))|(?:Tests?
 
 
 def removed_tests(project: str) -> list[str]:
-    """The test files of the last commit that are not in the working tree, by path below the project; at most NAMED.
+    """The test files of HEAD that are missing from the working tree, as paths below the project; at most NAMED.
 
-    Empty outside of a checkout, and if git is not there or does not answer.
+    Empty if the project is not a checkout, or git is missing or too slow.
     """
     if not _is_in_checkout(project):
         return []
@@ -30,7 +30,7 @@ def removed_tests(project: str) -> list[str]:
 
 
 def is_test(path: str) -> bool:
-    """True if a file is one of tests, by its own name or that of a folder above it."""
+    """True if the name of the file, or of a folder above it, is one that test files have."""
     *folders, name = path.split("/")
     return bool(_TEST_FILE.search(name)) or any(folder.lower() in _TEST_FOLDERS for folder in folders)
 

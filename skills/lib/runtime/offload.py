@@ -1,4 +1,4 @@
-"""Values that are too long for a block stand whole in files beside the ledger, which the block names."""
+"""Moves values that are too long for a block to files beside the ledger, which the block then names."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ if TYPE_CHECKING:
     from skills.lib.workflow.types import Element
 
 
-# How much of a value stands in a block whose file holds the whole of it; the shorter where many such make it too long.
+# How many characters of an offloaded value the block keeps; of one that is hardly longer than that, the second.
 EXCERPT, SHORT_EXCERPT = 400, 80
-# How much of what a review found stays in a block, once nothing else can go: the first of these that fits.
+# How many characters of findings the block keeps if nothing else is left to offload: the first of these that fits.
 OF_A_REVIEW = (6_000, 4_000, 2_500, 1_200, 400)
-# How much of one finding at least, as long as there is room.
+# How many characters each finding keeps at least.
 OF_A_FINDING = 60
 
 
 def shortened(reply: Reply, project: str, render: Callable[[Element], str]) -> str:
-    """The text of a reply whose block is too long, with values in files that it names, as few as it takes.
+    """The text of a reply whose block is too long, with as few values offloaded as possible.
 
-    The longest goes first; what the run was opened with says what it is for, and counts half. What a review found
-    stays: only if nothing else is left, each finding is cut, and their file has all of them.
+    The longest value goes first. A parameter of the run counts half: it says what the run is for. Findings of a review
+    stay. Only if no other value is left, each finding is cut to its beginning, and a file has all of them.
     """
     workflow, run = reply.workflow, reply.run
     assert workflow is not None
@@ -56,7 +56,7 @@ def shortened(reply: Reply, project: str, render: Callable[[Element], str]) -> s
 
 
 def _each_cut(value: str, limit: int) -> str:
-    """The beginning of each entry of a list, as long as there is room."""
+    """The beginning of each entry of a list; the last entries are left out if there is no room for them."""
     entries = value.split("\n- ")
     share = max(OF_A_FINDING, limit // len(entries))
     found = [entry if len(entry) <= share else entry[: share - 1] + "…" for entry in entries]
@@ -64,19 +64,19 @@ def _each_cut(value: str, limit: int) -> str:
 
 
 def _kept(project: str, run: Run, key: str, value: str) -> str:
-    """The file of a value, which is written."""
+    """Write a value to its file, and return the path."""
     path = os.path.join(folder(project, run), f"{run.turn}-{key}.txt")
     write(path, value)
     return path
 
 
 def folder(project: str, run: Run) -> str:
-    """The folder of a run's files."""
+    """The folder that holds the offloaded values of a run."""
     return os.path.join(paths.home(project), "context", run.id)
 
 
 def write(path: str, text: str) -> None:
-    """Write a file whole, or not at all; EnvironmentProblem if it cannot be written."""
+    """Write a file whole or not at all. Raises EnvironmentProblem if it cannot be written."""
     part = f"{path}.{os.getpid()}.part"  # the same command may run twice at once
     try:
         os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)

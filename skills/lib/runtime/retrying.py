@@ -1,4 +1,4 @@
-"""The command after a refusal: what was right in the refused one is given back, so that nobody types it again."""
+"""Builds the command that a refusal prints: it repeats each value of the refused command that fits."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ if TYPE_CHECKING:
     from skills.lib.workflow.core import StepDef, Workflow
     from skills.lib.workflow.state import Run
 
-# How many characters of values a command gives back; where they are more, all of them stand in a file.
+# A command repeats so many characters of values. If there are more, it names a record file that has all of them.
 GIVEN_BACK = 2_000
 
 
 def next_command(desk: Desk, workflow: Workflow, run: Run, asked: Request | str) -> str:
-    """The command that goes on, with each value of the refused request that fits, and a placeholder for any other."""
+    """The command that goes on: the values of the refused request that fit, and a placeholder for each other value."""
     if isinstance(asked, str) or asked.turn != run.turn:
         return document.next_command(workflow, run, desk.caller)
     if run.status == "waiting":
@@ -38,12 +38,12 @@ def next_command(desk: Desk, workflow: Workflow, run: Run, asked: Request | str)
         return document.next_command(workflow, run, desk.caller, {**words, **texts})
     try:
         return document.next_command(workflow, run, desk.caller, {**words, "--record-file": _file(desk, run, fitting)})
-    except EnvironmentProblem:  # nothing is given back where nothing can be written
+    except EnvironmentProblem:  # the folder cannot be written: every value is a placeholder again
         return document.next_command(workflow, run, desk.caller)
 
 
 def _sorted(workflow: Workflow, run: Run, step: StepDef, asked: Request) -> tuple[dict[str, Any], dict[str, str]]:
-    """The values that fit, as they were given, and a placeholder for what was given otherwise or is still missing."""
+    """The values that fit, as they were given; and a placeholder for each value that does not fit or is missing."""
     fields: list[Arg | Field] = [spec for spec in step.requires if isinstance(spec, Field)]
     named = {spec.name for spec in fields}
     fitting, words = {}, document.to_fill_in(workflow, step)
@@ -64,7 +64,7 @@ def _sorted(workflow: Workflow, run: Run, step: StepDef, asked: Request) -> tupl
 
 
 def _answer(run: Run, asked: Request) -> dict[str, str]:
-    """The answer that a person gave and the reason for it, as far as they can be given."""
+    """The answer and the reason of the request, if they can be used, as ``next_command`` takes them."""
     choices = tuple((run.question or {}).get("choices", ()))
     answer, reason = asked.answer or "", asked.reason or ""
     words = {"--answer": document.ANSWER}
@@ -76,7 +76,7 @@ def _answer(run: Run, asked: Request) -> dict[str, str]:
 
 
 def _text(raw: Any) -> str:
-    """A value as it is written on a command line."""
+    """The value as text for a command line."""
     return raw if isinstance(raw, str) else compact_json.readable(raw)
 
 

@@ -1,4 +1,4 @@
-"""Checks a value against a schema: all that is wrong with it, in the order in which it stands there."""
+"""Checks a value against a schema and lists every violation, in the order of the value."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ LISTED, DEPTH_LIMIT, WORK_LIMIT = 1_000, 200, 2_000_000
 
 
 def violations(schema: object, value: object) -> list[Violation]:
-    """Where a value does not meet a schema, at most LISTED places; empty if it does.
+    """The violations of a value, at most LISTED; empty if it meets the schema.
 
-    Raises ValueError for a schema that has problems. A value that is nested too deep, or takes too much work, does not
-    meet it.
+    Raises ValueError if the schema has problems. A value that is nested too deep, or takes too much work to check, has
+    a violation that says so.
     """
     wrong = problems(schema)
     if wrong:
@@ -48,7 +48,7 @@ class _TooDeep(Exception):
 
 
 class _Checker:
-    """One check: the schema that references lead into, its compiled patterns, the work that is left."""
+    """One check: the schema that references resolve in, its compiled patterns, and the work that is left."""
 
     def __init__(self, root: object) -> None:
         self.root = root
@@ -58,11 +58,11 @@ class _Checker:
         self._targets: dict[str, object] = {}
 
     def check(self, schema: Any, value: Any, path: Path) -> Iterator[Violation]:
-        """What is wrong with the value; where its type is, nothing else is said of it."""
+        """The violations of the value. If it has the wrong type, that is the only one."""
         self.spend(1)
         if schema is True or not schema:
             if schema is False:
-                yield Violation(path, "", "nothing may stand here", "leave it out", value)
+                yield Violation(path, "", "no value is allowed here", "leave it out", value)
             return
         self.depth += 1
         if self.depth > DEPTH_LIMIT:
@@ -113,7 +113,7 @@ def _names(expected: str | Sequence[str]) -> Sequence[str]:
 
 
 def _types(value: object) -> tuple[str, ...]:
-    """The types of JSON that a value has."""
+    """The JSON types of a value."""
     if isinstance(value, bool):
         return ("boolean",)
     if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
@@ -137,7 +137,7 @@ def _with_article(name: str) -> str:
 
 
 def _key(value: Any) -> Any:
-    """A form of a value that is equal for equal values of JSON alone: 1 is 1.0, and true is not 1."""
+    """A hashable form: two values have the same one if JSON Schema calls them equal (1 and 1.0, but not 1 and true)."""
     if isinstance(value, dict):
         return "object", frozenset([(name, _key(one)) for name, one in value.items()])
     if isinstance(value, (list, tuple)):
@@ -161,7 +161,7 @@ def _enum(checker: _Checker, choices: Any, value: Any, schema: Mapping[str, Any]
 
 def _const(checker: _Checker, wanted: Any, value: Any, schema: Mapping[str, Any], path: Path) -> Iterator[Violation]:
     if _key(wanted) != _key(value):
-        yield Violation(path, "const", f"{shown(value)} is not the one value", shown(wanted), value, schema)
+        yield Violation(path, "const", f"{shown(value)} is not the required value", shown(wanted), value, schema)
 
 
 def _ref(checker: _Checker, name: str, value: Any, schema: Mapping[str, Any], path: Path) -> Iterator[Violation]:
@@ -235,7 +235,7 @@ def _dependent(
         for name, others in needs.items():
             for other in others:
                 if name in value and other not in value:
-                    what = f"{other} is missing, which {name} needs"
+                    what = f"{other} is missing, and {name} requires it"
                     yield Violation(path, "dependentRequired", what, _about(schema), value, schema)
 
 
@@ -260,7 +260,7 @@ def _contains(checker: _Checker, inner: Any, value: Any, schema: Mapping[str, An
     low, high = schema.get("minContains", 1), schema.get("maxContains")
     if found < low or (high is not None and found > high):
         wanted = f"at least {low}" if found < low else f"at most {high}"
-        what = f"{found} of its entries are as contains says, and it takes {wanted}"
+        what = f"{found} of its entries match contains, and {wanted} must"
         yield Violation(path, "contains", what, _about(inner if isinstance(inner, dict) else {}), value, schema)
 
 
@@ -270,8 +270,8 @@ def _unique(checker: _Checker, wanted: bool, value: Any, schema: Mapping[str, An
         for at, one in enumerate(value):
             before = first.setdefault(_key(one), at)
             if before != at:
-                what = f"{shown(one)} stands there already, as entry {before}"
-                yield Violation((*path, at), "uniqueItems", what, "each entry once", one, schema)
+                what = f"{shown(one)} is already entry {before}"
+                yield Violation((*path, at), "uniqueItems", what, "entries that differ", one, schema)
 
 
 def _bounded(kind: type[dict[str, Any]] | type[list[Any]] | type[str], unit: str, least: bool) -> Check:
@@ -288,7 +288,7 @@ def _bounded(kind: type[dict[str, Any]] | type[list[Any]] | type[str], unit: str
     return check
 
 
-# One of each unit, and the end of its keywords.
+# The singular of each unit, and the suffix of its keywords.
 _UNITS = {"characters": ("character", "Length"), "entries": ("entry", "Items"), "names": ("name", "Properties")}
 
 
@@ -307,7 +307,7 @@ def _is_number(value: object) -> bool:
 
 
 def _is_multiple(value: Any, of: Any) -> bool:
-    """Counted in decimals, as they are written: 0.3 is three times 0.1."""
+    """True if one number is a multiple of the other in decimals, as they are written: 0.3 is three times 0.1."""
     if isinstance(value, int) and isinstance(of, int):
         return value % of == 0
     if isinstance(value, float) and (value != value or value in (float("inf"), float("-inf"))):
@@ -372,7 +372,7 @@ def _one_of(
 def _nearest_of(
     failed: Sequence[list[Violation]], keyword: str, value: Any, schema: Mapping[str, Any], path: Path
 ) -> Iterator[Violation]:
-    """What is wrong by the one alternative that has the value's type; what each of them says if there are more."""
+    """The violations by the one alternative that has the value's type; if several have it, one that quotes each."""
     near = [found for found in failed if found[0].keyword != "type" or found[0].path != path]
     if len(near) == 1 or len(failed) == 1:
         yield from (near or failed)[0]
@@ -390,7 +390,7 @@ def _nearest_of(
 
 def _not(checker: _Checker, inner: Any, value: Any, schema: Mapping[str, Any], path: Path) -> Iterator[Violation]:
     if checker.passes(inner, value, path):
-        yield Violation(path, "not", f"{shown(value)} is what may not stand here", _about(schema), value, schema)
+        yield Violation(path, "not", f"{shown(value)} is excluded here", _about(schema), value, schema)
 
 
 def _if(checker: _Checker, inner: Any, value: Any, schema: Mapping[str, Any], path: Path) -> Iterator[Violation]:

@@ -1,4 +1,4 @@
-"""The keywords of the subset, what each takes, and what of a schema is outside of it."""
+"""The keywords of the subset, what each takes, and the problems of a schema."""
 
 from __future__ import annotations
 
@@ -13,19 +13,19 @@ if TYPE_CHECKING:
     from skills.lib.schema.report import Path
 
 TYPES = ("string", "integer", "number", "boolean", "null", "array", "object")
-# Say something to a reader, and nothing to the checker. A schema is read as draft 2020-12 whatever $schema names.
+# Keywords for readers: they check nothing. A schema is read as draft 2020-12, whatever $schema says.
 ANNOTATIONS = frozenset(
     "$schema $id $comment title description default examples deprecated readOnly writeOnly format"
     " contentEncoding contentMediaType".split()
 )
-# What holds one schema, a list of them, or one by name. These of them look at the value itself, not into it.
+# Keywords that hold one schema, a list of schemas, or schemas by name; and those that check the value in place.
 ONE = frozenset("additionalProperties items contains propertyNames not if then else".split())
 SEVERAL = frozenset("anyOf oneOf allOf prefixItems".split())
 NAMED = frozenset("properties patternProperties $defs definitions".split())
 IN_PLACE = frozenset("anyOf oneOf allOf not if then else".split())
-# How deep schemas may stand inside each other.
+# How deep schemas may be nested (names and keywords of a path).
 DEPTH_LIMIT = 100
-# The keyword of the subset that does most of what one outside of it does.
+# The supported keyword nearest in meaning to one that is not supported.
 _INSTEAD = {
     "unevaluatedProperties": "additionalProperties",
     "unevaluatedItems": "items",
@@ -47,7 +47,7 @@ _INSTEAD = {
 
 
 def problems(schema: object) -> list[Problem]:
-    """Everything in a schema that is not valid or not supported; empty if values can be checked against it."""
+    """Every problem of a schema; empty if values can be checked against it."""
     reader = _Reader(schema)
     reader.read(schema, ())
     if not reader.found:
@@ -56,7 +56,7 @@ def problems(schema: object) -> list[Problem]:
 
 
 def resolved(root: object, reference: str) -> tuple[Path, object]:
-    """The path and the content of what a local reference names; ValueError if it names nothing."""
+    """The path and the content that a local reference names. Raises ValueError if it names nothing."""
     if reference != "#" and not reference.startswith("#/"):
         raise ValueError(f"{shown(reference)} is no reference into the same schema")
     path: Path = ()
@@ -81,13 +81,13 @@ def _unquoted(reference: str) -> str:
 
 
 class _Reader:
-    """Reads a schema once, all of it; ``found`` has its problems."""
+    """Reads a whole schema once; ``found`` has its problems."""
 
     def __init__(self, root: object) -> None:
         self.root = root
         self.found: list[Problem] = []
         self._schemas: dict[Path, object] = {}
-        # Where a schema sends the same value on to.
+        # The schemas that check the same value, by the schema that refers to them.
         self._onward: dict[Path, list[Path]] = {}
         self._references: list[tuple[Path, Path]] = []
 
@@ -168,7 +168,7 @@ class _Reader:
             self._add(at, keyword, f"the pattern {shown(text)} cannot be used: {error}", "see docs/schemas.md")
 
     def check_circles(self) -> None:
-        """Find references to what is no schema, and those that come back without going into the value."""
+        """Report references that lead to no schema, or back to their own schema for the same value."""
         for at, target in self._references:
             if target not in self._schemas:
                 what = f"$ref leads to {pointer(target)}, which is no schema"
@@ -179,7 +179,7 @@ class _Reader:
             self._add(circle[0], "$ref", what, "go into the value on the way: by properties or items")
 
     def _circle(self) -> list[Path]:
-        """A way on which a value comes back to the schema that it began at; empty if there is none."""
+        """The schemas of a circle of references that check the same value; empty if there is none."""
         finished: set[Path] = set()
         for begin in self._onward:
             way = [(begin, iter(self._onward[begin]))]
@@ -224,7 +224,7 @@ def _are_names(value: object) -> bool:
 
 _COUNT = ("a whole number of 0 or more", _is_count)
 _NUMBER = ("a number", _is_number)
-# What the keywords take that hold no schema.
+# What each keyword takes that holds no schema.
 _PLAIN: Mapping[str, tuple[str, Callable[[Any], bool]]] = {
     "type": (f"one or a list of {', '.join(TYPES)}", _is_type),
     "enum": ("a list of one or more values", lambda value: isinstance(value, (list, tuple)) and len(value) > 0),

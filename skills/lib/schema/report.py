@@ -1,4 +1,4 @@
-"""What is wrong, and where: of a schema a Problem, of a value a Violation."""
+"""A Problem of a schema and a Violation of a value: what is wrong, and where."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SHOWN = 80
 
 
 class Problem:
-    """A place in a schema that cannot be used: the keyword, what is wrong with it, and what to write instead."""
+    """A keyword of a schema that cannot be used: its path, what is wrong, and what to write instead."""
 
     __slots__ = ("do", "keyword", "path", "what")
 
@@ -27,18 +27,18 @@ class Problem:
         self.do = do
 
     @property
-    def told(self) -> str:
+    def summary(self) -> str:
         """The place and what is wrong there."""
         return f"{pointer(self.path)}: {self.what}"
 
     def __str__(self) -> str:
-        return f"{self.told}; {self.do}"
+        return f"{self.summary}; {self.do}"
 
 
 class Violation:
-    """A place in a value that does not meet the schema: the keyword, what is wrong, and what would be valid.
+    """A part of a value that does not meet the schema: its path, the keyword, what is wrong, and what is valid.
 
-    ``value`` is what stands there, and ``schema`` the subschema that has the keyword.
+    ``value`` is that part, and ``schema`` the subschema that has the keyword.
     """
 
     __slots__ = ("keyword", "path", "schema", "valid", "value", "what")
@@ -64,12 +64,12 @@ class Violation:
 
 
 def pointer(path: Iterable[object]) -> str:
-    """The place in a schema as a reference: ``#/properties/id``."""
+    """The path as a reference into a schema: ``#/properties/id``."""
     return "#" + "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in path)
 
 
 def json_path(path: Iterable[object]) -> str:
-    """The place in a value as a JSONPath: ``$.milestones[0].id``."""
+    """The path as a JSONPath: ``$.milestones[0].id``."""
     found = "$"
     for part in path:
         if isinstance(part, str) and part.isidentifier() and part.isascii():
@@ -80,7 +80,7 @@ def json_path(path: Iterable[object]) -> str:
 
 
 def shown(value: object) -> str:
-    """A value as JSON on one line, cut if it is long."""
+    """The value as JSON on one line, cut if it is long."""
     try:
         text = compact_json.readable(value)
     except (TypeError, ValueError, RecursionError):
@@ -89,7 +89,7 @@ def shown(value: object) -> str:
 
 
 def nearest(name: str, known: Iterable[str]) -> str:
-    """The one of the names that is most like ``name``; empty if none is."""
+    """The known name most like ``name``; empty if none is close."""
     from difflib import get_close_matches
 
     return "".join(get_close_matches(name[:SHOWN], [one for one in known if len(one) <= SHOWN][:500], 1))

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    # By the key of a value: the file that holds the whole of it, and what of it stands in the block.
+    # By the key of a value: the file that holds it whole, and the excerpt that the block shows.
     Offloaded = Mapping[str, tuple[str, str]]
 
 # A value of so many characters takes less room as an excerpt that names its file.
@@ -23,8 +23,8 @@ WORTH_A_FILE = 320
 def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, str, str, str]]:
     """What the step needs as (key, step or '', name, text); what no step on the way recorded is left out.
 
-    The key is no other value's: a checkpoint may be called as a step is, and the step may record findings. A run that
-    waits has what its question says, so only a step that does nothing but ask shows what it needs, to answer from.
+    The key is no other value's: a checkpoint may be called as a step is, and the step may record findings. Empty for a
+    run that waits, unless its step does nothing but ask: then the agent needs the values to answer the person.
     """
     if run.status == "waiting" and (step.asks_later or not isinstance(step.handler, Person)):
         return []
@@ -95,7 +95,7 @@ def value_element(source: str, name: str, value: Any, offloaded: tuple[str, str]
 
 
 def is_of_review(key: str) -> bool:
-    """True for the key of what a review found, or is to verify."""
+    """True if the key is that of a review's findings, or of items to verify."""
     return key.startswith("review.") and key.count(".") == 2
 
 

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from skills.lib.workflow.context import context_elements, result_values, value_element
 from skills.lib.workflow.core import StepDef, Workflow
-from skills.lib.workflow.requirements import Artifact, Command, Field, fill, number
+from skills.lib.workflow.requirements import Artifact, Command, Field, fill
 from skills.lib.workflow.state import Run
+from skills.lib.workflow.texts import number
 from skills.lib.workflow.types import Dispatch, Element, Gate, Outcome, Person
 
 TYPE_CHECKING = False
@@ -126,7 +127,7 @@ def done_document(
 
 
 def _others(left: int, count: int, pending: int, held: bool, at_once: int | None) -> str:
-    """What the other sub-agents of a step are at, and what to do then; ``held`` says that some have no command yet."""
+    """How many other sub-agents are left, and what to do about them; ``held`` means that some have no command yet."""
     if not pending:
         return f"{left} of {count} are still at work: wait for them, start no other."
     found = f"{left} of {count} are left: {left - pending} at work, {pending} not begun"

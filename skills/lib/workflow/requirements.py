@@ -152,12 +152,6 @@ def fill(template: str, fields: Mapping[str, Any]) -> str:
             rest = tail
 
 
-def number(value: float) -> str:
-    """A bound or a size in digits: every one of a whole number, and of any other the fewest that mean just it."""
-    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
-    return str(int(value)) if whole else repr(value)
-
-
 def _check(name: str, type: str, what: str) -> None:
     if not (name.isascii() and name.replace("_", "a").isalnum() and name[:1].isalpha()):
         raise ValueError(f"{what}: {name!r} is not a name (letters, digits and _; a letter first)")

@@ -47,6 +47,12 @@ def printable(text: str) -> str:
     return "".join("?" if char in "\ufffe\uffff" or "\ud800" <= char <= "\udfff" else char for char in kept)
 
 
+def number(value: float) -> str:
+    """A bound or a size in digits: every one of a whole number, and of any other the fewest that mean just it."""
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
+    return str(int(value)) if whole else repr(value)
+
+
 def check_tree(value: Any, what: str, bounded: bool = True, depth: int = 0) -> None:
     """Raise UsageError where a JSON value is nested too deep, or one of its texts is as ``check_text`` refuses it."""
     if depth > DEPTH_LIMIT:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from skills.lib import compact_json
 from skills.lib.errors import UsageError
-from skills.lib.workflow.requirements import number
-from skills.lib.workflow.texts import VALUE_LIMIT, check_tree
+from skills.lib.workflow.texts import VALUE_LIMIT, check_tree, number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from skills.lib.skillfile import SkillFolder
 from skills.lib.testing.walks import Unplannable, Walk, every_walk
 from skills.lib.workflow import values
 from skills.lib.workflow.core import StepDef, Workflow
-from skills.lib.workflow.requirements import Artifact, Command, Field, number
+from skills.lib.workflow.requirements import Artifact, Command, Field
+from skills.lib.workflow.texts import number
 from skills.lib.workflow.types import Dispatch, Person
 
 

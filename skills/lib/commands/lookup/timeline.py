@@ -104,27 +104,28 @@ def _detail(event: Event) -> str:
 def _evidence(evidence: dict[str, Any]) -> str:
     verdict = "✓" if evidence.get("ok") else "✗"
     code = f" (exit {evidence['exit']})" if evidence.get("exit") is not None else ""
-    told = [f"{verdict} {evidence.get('kind')} {one_line(evidence.get('what', ''))}{code}", *surroundings(evidence)]
-    return ", ".join(told)
+    return ", ".join(
+        [f"{verdict} {evidence.get('kind')} {one_line(evidence.get('what', ''))}{code}", *surroundings(evidence)]
+    )
 
 
 def surroundings(evidence: Mapping[str, Any], whole: bool = False) -> list[str]:
-    """What is to be known of a command beside its exit: its program, other search paths, tests that are not there."""
-    told = []
+    """Notes on a command beside its exit code: its program, changed search paths, missing test files."""
+    notes = []
     program = str(evidence.get("program", ""))
-    # In a line, a program of the system and the Python of a skill's own check go without saying.
+    # The Python of a skill's own check goes without saying, and in a line a program of the system does.
     first = str(evidence.get("what", "")).partition(" ")[0]
     is_own = first.endswith(".py") and os.path.basename(first) == first
-    if program and (whole or not (is_own or os.path.dirname(program) in _OF_THE_SYSTEM)):
-        told.append(f"program {one_line(program)}")
+    if program and not is_own and (whole or os.path.dirname(program) not in _OF_THE_SYSTEM):
+        notes.append(f"program {one_line(program)}")
     for name, path in (evidence.get("search_paths") or {}).items():
-        told.append(f"another {name.upper()} than at the opening" + (f": {path or 'none'}" if whole else ""))
+        notes.append(f"another {name.upper()} than at the opening" + (f": {path or 'none'}" if whole else ""))
     removed = evidence.get("removed_tests") or ()
     if removed:
         named = [one_line(path) for path in (removed if whole else removed[:TESTS])]
         more = f" and {len(removed) - TESTS} more" if len(removed) > len(named) else ""
-        told.append(f"without the tests {', '.join(named)}{more}")
-    return told
+        notes.append(f"without the tests {', '.join(named)}{more}")
+    return notes
 
 
 def _print_review(screen: Screen, checkpoint: str, review: dict[str, Any]) -> None:

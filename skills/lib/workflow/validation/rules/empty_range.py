@@ -27,7 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skills.lib.workflow.requirements import number
+from skills.lib.workflow.texts import number
 from skills.lib.workflow.validation.asked import has_empty_range
 from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.graph import GraphView

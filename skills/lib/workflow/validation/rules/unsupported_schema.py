@@ -55,7 +55,7 @@ def check(graph: GraphView) -> Iterator[Finding]:
                 yield graph.finding(
                     RULE,
                     SEVERITY,
-                    f"{step.id} asks for {spec.path} with a schema that cannot be checked: {problem.told}",
+                    f"{step.id} asks for {spec.path} with a schema that cannot be checked: {problem.summary}",
                     why="the file cannot be checked, so no run can leave this step",
                     do=problem.do,
                     step=at,
