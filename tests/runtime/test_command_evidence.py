@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import json
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -13,6 +15,7 @@ from skills.lib.ledger import Ledger, worktree
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block
 from tests.fixtures import small_project
+from tests.fixtures.ledgers import build
 from tests.fixtures.skill import install, source_of
 
 Check = Callable[..., Agent]
@@ -217,3 +220,17 @@ def test_git_that_is_not_there_or_hangs_is_no_obstacle(
 )
 def test_a_test_is_known_by_its_name_or_its_folder(path: str, is_one: bool) -> None:
     assert worktree.is_test(path) is is_one
+
+
+def test_a_run_of_an_older_ledger_is_proved_by_a_command(project: Path) -> None:
+    build.install_skills(project)
+    folder = Path(build.__file__).parent / "v1"
+    (project / ".lockstep" / "runs.db").write_bytes(gzip.decompress((folder / "runs.db.gz").read_bytes()))
+    kinds = {one["kind"]: one["run"] for one in json.loads((folder / "runs.json").read_text())}
+    agent = build.agent("tour", project)
+    run = kinds["to prove by a file and a command"]
+    block = agent.run_command(f"python {agent.script} --step current --run {run} --project {project}")
+    agent.write("proof.txt", "x")
+    assert agent.follow(block, file="proof.txt").kind == "waiting"
+    found = agent.events(run)[-1].detail["evidence"][-1]
+    assert (found["ok"], found["exit"], "search_paths" in found) == (True, 0, False)
