@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+import signal
 import tempfile
 from typing import TYPE_CHECKING
 
@@ -59,6 +60,14 @@ def own_ledger(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.Mon
     folder = tmp_path_factory.getbasetemp() / "ledgers" / os.urandom(6).hex()
     monkeypatch.setenv("LOCKSTEP_HOME", str(folder))
     return folder
+
+
+@pytest.fixture
+def interruptible() -> Iterator[None]:
+    """Children of this test get SIGINT's default: a shell without job control starts what is behind ``&`` without."""
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)
+    yield
+    signal.signal(signal.SIGINT, before)
 
 
 @pytest.fixture(autouse=True)

@@ -28,6 +28,12 @@ def home(project: str) -> str:
     return os.path.join(project, os.environ.get("LOCKSTEP_HOME") or FOLDER)
 
 
+def search_paths() -> dict[str, str]:
+    """Where programs and modules are looked for (PATH and PYTHONPATH), as text that can be kept and printed."""
+    found = {"path": os.environ.get("PATH", ""), "pythonpath": os.environ.get("PYTHONPATH", "")}
+    return {name: "".join(char if char.isprintable() else "?" for char in path) for name, path in found.items()}
+
+
 def cache() -> str:
     """The user's cache folder for Lockstep (XDG_CACHE_HOME is respected)."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")

@@ -23,6 +23,7 @@ from skills.lib.workflow.state import Run
 from skills.lib.workflow.types import Element
 from tests.commands.conftest import Command, Walker
 from tests.commands.test_lockstep import at_terminal
+from tests.fixtures import small_project
 from tests.fixtures.skill import source_of
 
 Install = Callable[..., Path]
@@ -204,6 +205,45 @@ def test_a_trace_tells_steps_outcomes_evidence_and_refusals(
     shown = cli("trace", run.id)
     assert (shown.code, shown.err) == (0, "")
     assert stable(shown.out) == snapshot
+
+
+def test_a_trace_tells_another_path_and_removed_tests_of_a_command(
+    cli: Command, installed: Install, walker: Walk, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    small_project.make(project)
+    walk = walker(installed("tour"))
+    run = walk.go(walk.start(topic="a topic"), records={"summary": "seen"})
+    run = walk.go(walk.go(run, params={"mode": "quick"}), outcome="ok")
+    (project / "proof.txt").write_text("x\n", encoding="utf-8")
+    for path in ("tests/__init__.py", "tests/test_prices.py"):
+        (project / path).unlink()
+    monkeypatch.setenv("PATH", f"{os.environ['PATH']}{os.pathsep}/opt/other")
+    run = walk.go(run, records={"file": "proof.txt"})
+    assert "program" not in cli("trace", run.id).out
+    told = "another PATH than at the opening, without the tests tests/__init__.py, tests/test_prices.py"
+    assert told in cli("trace", run.id).out
+    page = cli("trace", run.id, "--html", "-").out
+    assert f"another PATH than at the opening: {os.environ['PATH']}" in page
+    (found,) = json.loads(cli("trace", run.id, "--json").out)
+    proof = found["events"][-1]["detail"]["evidence"][-1]
+    assert proof["removed_tests"] == ["tests/__init__.py", "tests/test_prices.py"]
+    assert found["events"][0]["detail"]["search_paths"]["path"] + f"{os.pathsep}/opt/other" == os.environ["PATH"]
+
+
+def test_a_trace_tells_a_program_that_is_none_of_the_system(
+    cli: Command, installed: Install, walker: Walk, project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fake = project / "bin" / "test"
+    fake.parent.mkdir()
+    fake.write_text("#!/bin/sh\n")
+    fake.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{fake.parent}{os.pathsep}{os.environ['PATH']}")
+    walk = walker(installed("tour"))
+    run = walk.go(walk.start(topic="a topic"), records={"summary": "seen"})
+    run = walk.go(walk.go(run, params={"mode": "quick"}), outcome="ok")
+    (project / "proof.txt").write_text("x\n", encoding="utf-8")
+    run = walk.go(run, records={"file": "proof.txt"})
+    assert f"✓ command test -s proof.txt (exit 0), program {fake}" in cli("trace", run.id).out
 
 
 def test_a_trace_tells_reviews_and_sub_agents(

@@ -5,6 +5,7 @@ from __future__ import annotations
 import base64
 import hashlib
 import re
+import shutil
 import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -174,7 +175,7 @@ def test_evidence_refusals_and_answers_stand_at_their_step(
     assert texts(prove, ".//div[@class='event refused']//strong") == ["refused: missing-evidence", "fails"]
     assert [texts(row, "td")[:3] for row in prove.xpath("./div[@class='wide']//tbody/tr")] == [
         ["artifact", "proof.txt", "holds"],
-        ["command", "test -s proof.txt", "holds, exit 0"],
+        ["command", "test -s proof.txt", f"holds, exit 0 program {shutil.which('test')}"],
     ]
     assert texts(stays["6 ask"], ".//dd") == ["yes", "a person, as the agent reports"]
     assert texts(stays["7 close"], "./summary/strong") == ["7 close", "· here the run stands"]

@@ -261,7 +261,7 @@ def test_a_relative_state_folder_is_none(
 
 @pytest.mark.req("H-01", "H-04")
 def test_skills_are_installed_from_where_other_packages_are(project: Path, home: Path, tmp_path: Path) -> None:
-    """An installation has jsonschema and the like beside the package: none was to be had from a wheel."""
+    """An installation has networkx and the like beside the package: none was to be had from a wheel."""
     site = tmp_path / "site"
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "skills" / "lib", site / "skills" / "lib", ignore=ignored)
@@ -269,9 +269,9 @@ def test_skills_are_installed_from_where_other_packages_are(project: Path, home:
         shutil.copy(path, site / "skills")
     for name in ("conventions", "roles"):
         shutil.copytree(ROOT / name, site / "skills" / name, ignore=ignored)
-    (site / "jsonschema.py").write_text("")
+    (site / "networkx.py").write_text("")
     clone = Clone(tmp_path)
-    clone.script.with_name("check.py").write_text("import jsonschema\n")
+    clone.script.with_name("check.py").write_text("import networkx\n")
     words = [sys.executable, "-m", "skills", "install", "claude", "--skill", "evil"]
     done = subprocess.run(
         words, env={**os.environ, "PYTHONPATH": str(site)}, capture_output=True, text=True, check=False, cwd=project

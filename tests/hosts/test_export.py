@@ -20,6 +20,7 @@ from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block
 from skills.lib.testing.transitions import entry_scripts
 from skills.lib.testing.walks import shortest_walk
+from tests.fixtures import small_project
 from tests.fixtures.skill import ROOT
 from tests.hosts.conftest import SKILL, Command, tree
 from tests.skills.samples import samples_of
@@ -88,6 +89,20 @@ def test_the_first_step_of_every_script_of_a_copy_is_printed_by_a_bare_python(sk
         assert f' skill="{loading.workflow_of_script(str(script)).name}" ' in done.stdout
 
 
+@pytest.mark.req("H-04", "S-07")
+def test_a_copy_of_planner_checks_a_plan_by_a_bare_python(tmp_path: Path) -> None:
+    script = copied(ROOT / "skills" / "planner", tmp_path) / "scripts" / "plan_data.py"
+    (tmp_path / "draft.json").write_text(json.dumps(small_project.plan()))
+    # As evidence is run: the script's own folder is on the path, which -I leaves out.
+    command = [BARE, "-E", "-s", "-S", str(script), "save", "plans/shop", "draft.json"]
+    saved = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (saved.returncode, saved.stdout, saved.stderr) == (0, "version 1: plans/shop/plan.1.json\n", "")
+    (tmp_path / "draft.json").write_text("[]")
+    refused = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (refused.returncode, refused.stderr) == (1, "")
+    assert refused.stdout.startswith("/: [] is an array, not an object")
+
+
 @pytest.mark.req("H-04")
 def test_a_skill_folder_copied_without_says_what_to_install(tmp_path: Path) -> None:
     shutil.copytree(ROOT / "skills" / SKILL, tmp_path / SKILL)
@@ -125,7 +140,7 @@ def test_what_is_vendored_is_the_step_path_and_no_more() -> None:
     assert {"skills._bootstrap", "skills.lib.runtime.desk", "skills.lib.ledger.ledger"} <= set(modules)
     assert {"skills.lib.prompts", "skills.lib.conventions", "skills.lib.workflow.formatters.xml"} <= set(modules)
     rooms = {module.split(".")[2] for module in modules if module.count(".") > 2}
-    assert rooms == {"workflow", "ledger", "runtime"}
+    assert rooms == {"workflow", "ledger", "runtime", "schema"}
     assert not [module for module in modules if "validation" in module]
     assert sum(len(data) for data in export.vendored().values()) < 450_000
 

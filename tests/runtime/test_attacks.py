@@ -13,12 +13,13 @@ from pathlib import Path
 import pytest
 
 from skills.lib import paths
-from skills.lib.errors import InvalidWorkflow
-from skills.lib.ledger import Ledger
+from skills.lib.errors import InvalidWorkflow, SkillError
+from skills.lib.ledger import Ledger, evidence
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block
 from skills.lib.testing.calls import InProcess
 from skills.lib.workflow.document import BLOCK_LIMIT
+from skills.lib.workflow.requirements import Artifact
 from tests.fixtures.skill import install, source_of
 
 Skill = Callable[..., Agent]
@@ -351,8 +352,10 @@ def test_a_handler_that_adds_to_a_list_in_place_does_not_damage_the_record(skill
 @pytest.mark.parametrize(
     "schema, content, code, words",
     [
-        ('{"items": {"$ref": "#"}}', "[" * 700 + "]" * 700, 3, "cannot be checked against its schema"),
-        ('{"multipleOf": 0.5}', "9" * 400, 3, "cannot be checked against its schema"),
+        ('{"items": {"$ref": "#"}}', "[" * 700 + "]" * 700, 3, "it is nested too deep to be checked"),
+        ('{"pattern": "^(a+)+$"}', f'"{"a" * 5000}b"', 3, "does not match the pattern ^(a+)+$"),
+        ('{"items": {"type": "string"}}', str([1] * 30), 3, "at $[4]: 1 is an integer, not a string; and 25 more"),
+        ('{"multipleOf": 0.5}', "9" * 400, 0, ""),
         ("{}", "[NaN]", 3, "not JSON: NaN is not JSON"),
         ("{}", '{"ok": false, "ok": true}', 3, "stands twice"),
     ],
@@ -371,19 +374,25 @@ def test_a_schema_that_fails_is_told(skill: Skill, schema: str, content: str, co
 @pytest.mark.parametrize(
     "schema, words",
     [
-        ('{"type": "nonsense"}', "'nonsense' is not valid"),
-        ('{"pattern": "("}', "'(' is not a 'regex'"),
-        ('{"$ref": "#/nope"}', "it refers to #/nope, which it does not have"),
+        ('{"type": "nonsense"}', 'a schema that cannot be checked: #/type: type is "nonsense"'),
+        ('{"pattern": "("}', '#/pattern: the pattern "(" cannot be used: the group at 0 is not closed'),
+        ('{"$ref": "#/nope"}', '#/$ref: "#/nope" leads nowhere'),
+        ('{"minlength": 3}', "use minLength, the nearest that is supported"),
     ],
 )
-def test_a_schema_that_nothing_can_be_checked_against_is_told_as_the_skill_is_loaded(
-    skill: Skill, schema: str, words: str
-) -> None:
-    steps = f'StepDef("first", "First", "Do.", {{Outcome.OK: None}}, requires=[Artifact("f.json", schema={schema})])'
+def test_a_schema_that_cannot_be_checked_opens_no_run(skill: Skill, schema: str, words: str) -> None:
+    agent = skill(
+        f'StepDef("first", "First", "Do.", {{Outcome.OK: None}}, requires=[Artifact("f.json", schema={schema})])'
+    )
     with pytest.raises(InvalidWorkflow) as raised:
-        skill(steps).open()
-    assert "error[invalid-schema]" in raised.value.what
-    assert words in raised.value.what
+        agent.open()
+    assert words in str(raised.value)
+
+
+def test_a_schema_of_a_graph_that_nobody_validated_is_told(tmp_path: Path) -> None:
+    (tmp_path / "f.json").write_text("{}")
+    with pytest.raises(SkillError, match=r"#/minlength: the keyword 'minlength'"):
+        evidence.check(Artifact("f.json", schema={"minlength": 3}), {}, str(tmp_path))
 
 
 def test_a_secret_that_a_check_is_given_is_not_kept(skill: Skill) -> None:

@@ -199,7 +199,12 @@ def test_a_link_inside_the_project_is_evidence(tour: Agent, begun: Block) -> Non
 
 @pytest.mark.parametrize(
     "content, words",
-    [("{", "not JSON"), ('{"n": "x"}', "at $.n: 'x' is not of type 'integer'"), ("[]", "is not of type 'object'")],
+    [
+        ("{", "not JSON"),
+        ('{"n": "x"}', 'at $.n: "x" is a string, not an integer'),
+        ("[]", "at $: [] is an array, not an object"),
+        ('{"n": "\\uffff\\ud800"}', "at $.n: "),
+    ],
 )
 def test_a_file_that_does_not_meet_its_schema(tmp_path: Path, project: Path, content: str, words: str) -> None:
     schema = '{"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}}'

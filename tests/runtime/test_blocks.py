@@ -263,3 +263,62 @@ def test_a_placeholder_is_bare_only_where_no_choice_needs_quotes(tmp_path: Path,
     last = agent.follow(agent.run_command(review.children[0].command), items=[found])
     waiting = agent.follow(agent.run_command(last.next))
     assert waiting.words("ANSWER").endswith(" --reason 'FILL_reason' -- 'FILL_answer'")
+
+
+RANKED = (
+    'StepDef("note", "Note", "Note.", {Outcome.OK: "work"}, requires=[Field("first"), Field("second")]), '
+    'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}, needs=["topic", "note.first", "note.second"]), '
+    '*review_loop("d", work="work", passed="last"), StepDef("last", "Last", "Stop.", {Outcome.OK: None})'
+)
+
+
+def _sent_back(agent: Agent, findings: list[str], **values: str) -> Block:
+    """The block of the work step to which findings sent a run back."""
+    block = agent.follow(agent.open(topic=values.pop("topic")), **values)
+    review = agent.follow(block)
+    items = [
+        {"id": f"i{at}", "scope": "all", "check": "holds", "severity": "MUST", "status": "FAIL", "finding": finding}
+        for at, finding in enumerate(findings)
+    ]
+    last = agent.follow(agent.run_command(review.children[0].command), items=items)
+    return agent.run_command(agent.run_command(last.next).next)
+
+
+def test_what_a_review_found_stays_in_the_block_while_anything_else_can_go(tmp_path: Path, project: Path) -> None:
+    agent = Agent(install(tmp_path, "ranked", source_of("ranked", RANKED, 'params=[Arg("topic")]')), project)
+    findings = [f"finding {at}: " + "it does not hold " * 90 for at in range(3)]
+    work = _sent_back(agent, findings, topic="why " * 400, first="one " * 1_000, second="two " * 700)
+    assert (work.step, len(work.text) < 10_000) == ("work", True)
+    stands = {value.get("name"): value.get("file") for value in work.root.iterfind("CONTEXT/value")}
+    assert [name for name, file in stands.items() if file] == ["first", "second"]
+    assert all(finding.strip() in work.context["d.findings"] for finding in findings)
+    assert work.context["topic"] == "why " * 400
+
+
+def test_findings_that_are_too_long_for_a_block_keep_the_beginning_of_each(tmp_path: Path, project: Path) -> None:
+    agent = Agent(install(tmp_path, "toomany", source_of("toomany", RANKED, 'params=[Arg("topic")]')), project)
+    findings = [f"finding {at}: " + "it does not hold " * 90 for at in range(20)]
+    work = _sent_back(agent, findings, topic="why " * 400, first="one " * 1_000, second="short")
+    assert len(work.text) < 10_000
+    shown = work.context["d.findings"]
+    assert all(f"- i{at} (MUST) holds: finding {at}: it does not hold" in shown for at in range(20))
+    file = work.root.xpath("string(CONTEXT/value[@name='findings']/@file)")
+    assert all(finding.strip() in Path(str(file)).read_text(encoding="utf-8") for finding in findings)
+
+
+def test_a_block_that_waits_has_the_question_and_what_answering_needs(tmp_path: Path, project: Path) -> None:
+    steps = (
+        'StepDef("note", "Note", "Note.", {Outcome.OK: "ask"}, requires=[Field("first"), Field("second")]), '
+        'StepDef("ask", "Ask", "Ask.", {Outcome.OK: "settle"}, person("Good?"), needs=["note.first"]), '
+        'StepDef("settle", "Settle", "Settle.", {Outcome.OK: None}, person("{settle.draft}: send?"), '
+        'needs=["topic", "note.first", "note.second"], requires=[Field("draft")])'
+    )
+    agent = Agent(install(tmp_path, "waits", source_of("waits", steps, 'params=[Arg("topic")]')), project)
+    ask = agent.follow(agent.open(topic="tea"), first="one", second="two " * 4_000)
+    assert (ask.kind, ask.context) == ("waiting", {"note.first": "one"})
+    settle = agent.follow(ask, answer="yes")
+    assert sorted(settle.context) == ["note.first", "note.second", "topic"]
+    waiting = agent.follow(settle, draft="a letter")
+    assert (waiting.kind, waiting.words("QUESTION"), waiting.context) == ("waiting", "a letter: send?", {})
+    assert not list((project / ".lockstep" / "context").glob(f"*/{waiting.turn}-*"))
+    assert len(waiting.text) < 1_700

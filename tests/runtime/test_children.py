@@ -75,10 +75,35 @@ def test_the_last_words_of_a_sub_agent_carry_what_comes_next(brood: Agent, explo
     first = brood.finish(explore.children[0].command)
     assert first.root.find("ORCHESTRATOR").attrib == {"left": "1", "of": "2"}  # type: ignore[union-attr]
     assert first.next == ""
-    assert "wait for them, start no other" in first.words("ORCHESTRATOR")
+    assert first.words("ORCHESTRATOR") == (
+        "This sub-agent is finished. 1 of 2 are left: 0 at work, 1 not begun. Wait for each whose command a sub-agent "
+        "was given; what nobody was given is run next."
+    )
     last = brood.finish(explore.children[1].command)
     assert last.root.find("ORCHESTRATOR").attrib == {"left": "0", "of": "2"}  # type: ignore[union-attr]
     assert last.next == explore.next
+    assert brood.run_command(last.next).step == "scan"
+
+
+def test_who_has_begun_and_who_has_not_are_counted_apart(tmp_path: Path, project: Path) -> None:
+    steps = (
+        'StepDef("ask", "Ask", "Ask.", {Outcome.OK: None}, '
+        'Dispatch("explore", task="Look at {target}.", targets=["a", "b", "c"]))'
+    )
+    asking = Agent(install(tmp_path, "apart", source_of("apart", steps)), project)
+    first, second, third = asking.open().children
+    asking.run_command(second.command)
+    assert ". 2 of 3 are left: 1 at work, 1 not begun. " in asking.finish(first.command).words("ORCHESTRATOR")
+    asking.run_command(third.command)
+    told = asking.finish(second.command).words("ORCHESTRATOR")
+    assert told == "This sub-agent is finished. 1 of 3 are still at work: wait for them, start no other."
+
+
+def test_a_dispatch_says_what_a_host_without_sub_agents_does(brood: Agent, explore: Block) -> None:
+    told = "Without sub-agents, take the commands one after another and follow each to its end yourself."
+    assert told in explore.words("DISPATCH/how")
+    for child in explore.children:
+        last = brood.finish(child.command)
     assert brood.run_command(last.next).step == "scan"
 
 

@@ -132,6 +132,7 @@ def test_a_full_output_is_told(library: Path, project: Path) -> None:
     assert done.stderr.startswith(b"lockstep: standard output cannot be written: No space left on device\n")
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_an_interrupt_in_a_check_is_130_and_leaves_nothing_running(tmp_path: Path, project: Path) -> None:
     steps = (
         'StepDef("one", "One", "Do.", {Outcome.OK: None},'
@@ -157,6 +158,7 @@ def test_an_interrupt_in_a_check_is_130_and_leaves_nothing_running(tmp_path: Pat
     assert shown.text == block.text
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("delay", [0.0, 0.005, 0.01, 0.02, 0.03])
 def test_an_interrupt_at_any_time_is_no_traceback(library: Path, project: Path, delay: float) -> None:
     arguments = [

@@ -73,6 +73,7 @@ def test_a_question_is_put_once_it_is_prepared(waves: Agent) -> None:
     waiting = waves.follow(ask, questions=["Tea?", "Or milk?"])
     assert (waiting.kind, waiting.step, waiting.turn) == ("waiting", "ask", ask.turn + 1)
     assert waiting.words("QUESTION") == "Settle these:\n- Tea?\n- Or milk?"
+    assert (list(ask.context), waiting.context) == (["explore.good"], {})
     assert waves.run_command(waves.blocks[-1].next).code == "unfilled"
     assert waves.follow(waiting, answer="good").kind == "done"
 

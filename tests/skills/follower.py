@@ -13,6 +13,7 @@ from typing import TypeAlias
 
 from lxml import etree
 
+from skills.lib.testing.blocks import filled
 from skills.lib.testing.documents import parse
 
 SKILLS = Path(__file__).resolve().parents[2] / "skills"
@@ -94,14 +95,7 @@ class Follower:
     def follow(self, block: Block, values: Values, by_file: bool = False) -> Block:
         """Put the values into the NEXT command of a block and run it."""
         command = _through_file(block.next, values, self.folder) if by_file else block.next
-
-        def fill(placeholder: re.Match[str]) -> str:
-            value = values.get(placeholder["name"])
-            if value is None:
-                return placeholder[0]
-            return shlex.quote(value if isinstance(value, str) else json.dumps(value))
-
-        return self.shell(re.sub(r"'?FILL_(?P<name>\w+)'?", fill, command))
+        return self.shell(filled(command, values))
 
     def shell(self, command: str) -> Block:
         """Run one command line as an agent's shell tool does."""
@@ -121,4 +115,8 @@ class Follower:
 def _through_file(command: str, values: Values, folder: Path) -> str:
     file = folder / "values.json"
     file.write_text(json.dumps(values), encoding="utf-8")
-    return re.sub(r" --record \S+", "", command) + " --record-file " + shlex.quote(str(file))
+    words = shlex.split(command)
+    while "--record" in words:
+        at = words.index("--record")
+        del words[at : at + 2]
+    return shlex.join([*words, "--record-file", str(file)])

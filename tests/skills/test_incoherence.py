@@ -371,7 +371,7 @@ def test_a_run_in_which_nobody_looked_ends_as_failed(agent: Agent) -> None:
     for child in explore.children:
         left = agent.lose(explore, child.id, "no sub-agents today")
     done = agent.run_command(left.next)
-    assert (done.kind, done.words("STATE")) == ("done", "Incoherence ended at explore with fail, after 3 transitions.")
+    assert (done.kind, done.words("STATE")) == ("done", "Incoherence failed at explore, after 3 transitions.")
 
 
 @pytest.mark.parametrize(

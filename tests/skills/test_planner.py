@@ -7,6 +7,7 @@ import os
 import shlex
 import subprocess
 import sys
+import venv
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -228,6 +229,22 @@ def test_a_request_becomes_an_approved_plan_by_way_of_a_fix_round(agent: Agent, 
     assert greet["comments"] == ["greet(): whom no name greets"]
     assert (agent.project / "src/greet.py").read_text(encoding="utf-8") == sample.GREET
     assert (agent.project / "README.md").read_text(encoding="utf-8") == sample.README
+
+
+@pytest.mark.req("S-07")
+def test_a_plan_is_checked_and_approved_by_a_python_with_nothing_installed(
+    agent: Agent, planned: Block, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    folder = tmp_path_factory.mktemp("bare")
+    venv.create(folder, symlinks=True)
+    python = str(folder / "bin" / "python")
+    missing = subprocess.run([python, "-c", "import jsonschema"], capture_output=True, timeout=60)
+    assert b"ModuleNotFoundError" in missing.stderr
+    monkeypatch.setattr(sys, "executable", python)  # evidence is gathered by the Python that runs the step
+    changes = gated(agent, drafted(agent, planned, sample.DRAFT), item("C-01", "plan"))
+    document = gated(agent, dispatched(agent, changes, DEVELOPER, develop(agent)), item("K-01", "M-001"))
+    done = gated(agent, dispatched(agent, document, WRITER, write_texts(agent)), item("D-01", "M-002"))
+    assert (done.kind, done.root.get("status")) == ("done", "done")
 
 
 @pytest.mark.req("W-03", "W-18")

@@ -168,13 +168,13 @@ def test_a_problem_that_nobody_can_make_clear_ends_the_run_with_the_open_questio
     assert done.at == "done"
     assert done.result["question"] == "Which command is slow: the tests, or the command line?"
     assert "answer" not in done.result
-    assert done.words("STATE") == "Problem analysis ended at gate with fail, after 2 transitions."
+    assert done.words("STATE") == "Problem analysis failed at gate, after 2 transitions."
 
 
 def test_an_unattended_run_can_end_at_once(agent: Follower) -> None:
     done = agent.follow(agent.begin(), {**UNCLEAR, "verdict": "nobody"})
     assert (done.at, done.exit_code) == ("done", 0)
-    assert done.words("STATE") == "Problem analysis ended at gate with fail, after 1 transition."
+    assert done.words("STATE") == "Problem analysis failed at gate, after 1 transition."
 
 
 def test_three_questions_are_the_most(agent: Follower) -> None:

@@ -325,7 +325,7 @@ def test_a_run_of_which_nothing_was_searched_ends_as_failed(agent: Follower, exp
         lost = block.words("DISPATCH/lost").replace("FILL_child", f"{exploring.root.get('run')}.{number}")
         block = agent.shell(lost.replace("FILL_reason", "out of memory"))
     done = agent.shell(block.next)
-    assert done.words("STATE") == "Refactor ended at explore with fail, after 1 transition."
+    assert done.words("STATE") == "Refactor failed at explore, after 1 transition."
 
 
 def test_findings_are_numbered_and_only_those_that_hold_go_on(agent: Follower, triage: Block) -> None:

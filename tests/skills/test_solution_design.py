@@ -247,7 +247,7 @@ def test_a_run_in_which_nobody_proposed_ends_as_failed(agent: Agent) -> None:
     done = agent.run_command(left.next)
     assert (done.kind, done.words("STATE")) == (
         "done",
-        "Solution design ended at explore with fail, after 4 transitions.",
+        "Solution design failed at explore, after 4 transitions.",
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import shlex
 from itertools import permutations
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,6 +43,16 @@ def test_every_flag_has_its_place() -> None:
     assert request.params == {"topic": "t", "max_depth": "4"}
     assert (request.outcome, request.reason) == ("ok", "because")
     assert (request.qr_status, request.qr_iteration, request.qr_fail, request.total_steps) == ("pass", 2, True, 2)
+
+
+@pytest.mark.parametrize("before", [True, False])
+def test_a_record_overrides_a_file_wherever_it_stands(tmp_path: Path, before: bool) -> None:
+    (tmp_path / "one.json").write_text('{"a": "of one", "b": ["x"], "c": 1}')
+    (tmp_path / "two.json").write_text('{"a": "of two", "d": null}')
+    files = ["--record-file", str(tmp_path / "one.json"), "--record-file", str(tmp_path / "two.json")]
+    records = ["--record", "b=y", "--record", "b=z", "--record", "c=2"]
+    request = parsed("--step", "two", *(records + files if before else files + records))
+    assert request.records == {"a": "of two", "b": ["y", "z"], "c": "2", "d": None}
 
 
 @pytest.mark.req("W-09")

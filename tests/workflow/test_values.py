@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from skills.lib import compact_json
 from skills.lib.testing.strategies import hostile_texts
 from skills.lib.workflow.requirements import TYPES, Arg, Artifact, Command, Field, fill
+from skills.lib.workflow.texts import number
 from skills.lib.workflow.values import expectation, is_placeholder, is_secret, keepable, read
 
 
@@ -99,6 +100,17 @@ def test_a_value_that_fits(spec: Any, raw: Any, value: Any) -> None:
             '["a","b"]',
             "2 entries is out of range; put in a JSON array of texts with at most 1 entries",
         ),
+        (Field("x", maximum=1_234_567), ["x"], "is not a text of at most 1234567 characters"),
+        (
+            Field("x", "int", maximum=1_234_567),
+            "1234568",
+            "x: 1234568 is out of range; put in a whole number",
+        ),
+        (
+            Field("x", "float", minimum=0.1234567),
+            "0.1234566",
+            "0.1234566 is out of range; put in a number of 0.1234567",
+        ),
         (Field("x", "int", minimum=1, maximum=5), "9", "x: 9 is out of range; put in a whole number from 1 to 5"),
         (Field("x"), "FILL_x", "x still stands as FILL_x; put in a text"),
         (Field("x"), "'FILL_x'", "x still stands as"),
@@ -180,3 +192,25 @@ def test_requirements_refuse_nonsense() -> None:
         False,
         True,
     )
+
+
+@pytest.mark.parametrize(
+    "value, text",
+    [
+        (1_234_567, "1234567"),
+        (1_234_567.0, "1234567"),
+        (10**17 + 1, "100000000000000001"),
+        (0.1, "0.1"),
+        (1234567.25, "1234567.25"),
+        (1e22, "1e+22"),
+        (-3.0, "-3"),
+        (0.0, "0"),
+    ],
+)
+def test_a_bound_is_printed_exactly(value: float, text: str) -> None:
+    assert number(value) == text
+
+
+@given(st.one_of(st.integers(), st.floats(allow_nan=False, allow_infinity=False)))
+def test_no_digit_of_a_bound_is_lost(value: float) -> None:
+    assert type(value)(number(value)) == value

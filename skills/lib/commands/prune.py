@@ -14,6 +14,7 @@ from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.lookup import runs
 from skills.lib.hosts.doctor import leftovers
+from skills.lib.workflow.texts import number
 
 _HEADINGS = ("RUN", "SKILL", "STATUS", "ENDED", "SUB-AGENTS")
 
@@ -38,7 +39,7 @@ def prune(screen: Screen, older: float, dry_run: bool, yes: bool, project: str) 
     before = time.time() - older * 86_400
     gone = [run for run in roots if records is not None and records.moved_at(run) <= before]
     if records is None or not gone:
-        screen.say(f"Nothing to remove: no run of {project} ended more than {older:g} days ago.")
+        screen.say(f"Nothing to remove: no run of {project} ended more than {number(older)} days ago.")
         return
     trees = {run.id: [one.id for _, one in records.tree(run)] for run in gone}
     rows = [

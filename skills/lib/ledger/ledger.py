@@ -199,6 +199,10 @@ class Ledger:
             )
         return events
 
+    def opening(self, run_id: str) -> dict[str, Any]:
+        """What was noted as a run opened; empty if it has not begun."""
+        return next((event.detail for event in self.events(run_id) if event.kind == "opened"), {})
+
     def verify(self) -> None:
         """Check the file, every checksum, and that replaying the events gives every run as it stands.
 

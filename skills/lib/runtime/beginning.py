@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skills.lib.runtime.desk import noted
 from skills.lib.workflow import engine
 from skills.lib.workflow.decision import Refusal
 
@@ -20,7 +21,7 @@ def begin(desk: Desk, workflow: Workflow, run: Run, request: Request, asked: Req
         params = run.spec["params"] if run.spec.get("script") else {}
         move = engine.open_run(workflow, run.changed(turn=1), params, desk.proof(run))
         if not isinstance(move, Refusal):
-            opened = desk.ledger.commit(run, move, desk.actor, workflow.to_data(), siblings=working)
+            opened = desk.ledger.commit(run, noted(move), desk.actor, workflow.to_data(), siblings=working)
             return desk.show(workflow, opened)
         return _never(desk, workflow, run, move, asked)
     from skills.lib.runtime import refusing

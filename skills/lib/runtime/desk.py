@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skills.lib.workflow.caller import Caller
+    from skills.lib.workflow.context import Offloaded
     from skills.lib.workflow.core import Workflow
     from skills.lib.workflow.requirements import Artifact, Command
     from skills.lib.workflow.types import Element
@@ -51,7 +52,7 @@ class Reply(Value):
     exit_code: int
     run: Run | None
     workflow: Workflow | None
-    rebuild: Callable[[dict[str, str]], Element] | None
+    rebuild: Callable[[Offloaded], Element] | None
 
     def __init__(
         self,
@@ -59,7 +60,7 @@ class Reply(Value):
         exit_code: int = PRINTED,
         run: Run | None = None,
         workflow: Workflow | None = None,
-        rebuild: Callable[[dict[str, str]], Element] | None = None,
+        rebuild: Callable[[Offloaded], Element] | None = None,
     ) -> None:
         self._set(element=element, exit_code=exit_code, run=run, workflow=workflow, rebuild=rebuild)
 
@@ -109,7 +110,7 @@ class Desk:
             from skills.lib.runtime import refusing
 
             return refusing.twin(self, workflow, twins[0])
-        opened = self.ledger.commit(None, move, self.actor, workflow.to_data(), beside)
+        opened = self.ledger.commit(None, noted(move), self.actor, workflow.to_data(), beside)
         return self.show(workflow, opened, self._others(opened, others))
 
     def advance(self, workflow: Workflow, run_id: str, request: Request) -> Reply:
@@ -245,8 +246,8 @@ class Desk:
         markers.write(self.caller.project, run.id, document.standing(workflow, run, self.caller))
         brood = self.ledger.runs(run.children) if run.children else []
 
-        def build(spill: dict[str, str]) -> Element:
-            return document.step_document(workflow, run, self.caller, brood, notices, spill, self.at_once)
+        def build(offloaded: Offloaded) -> Element:
+            return document.step_document(workflow, run, self.caller, brood, notices, offloaded, self.at_once)
 
         return Reply(build({}), PRINTED, run, workflow, build)
 
@@ -259,9 +260,9 @@ class Desk:
         siblings = self.ledger.runs(parent.children) if parent else []
         command = self._command_of(parent) if parent else ""
 
-        def build(spill: dict[str, str]) -> Element:
+        def build(offloaded: Offloaded) -> Element:
             return document.done_document(
-                workflow, run, self.caller, parent, command, siblings, notices, spill, self.at_once
+                workflow, run, self.caller, parent, command, siblings, notices, offloaded, self.at_once
             )
 
         return Reply(build({}), PRINTED, run, workflow, build)
@@ -310,9 +311,13 @@ class _Proof:
 
     def check(self, requirement: Artifact | Command, fields: Mapping[str, Any]) -> dict[str, Any]:
         from skills.lib.ledger import evidence
+        from skills.lib.workflow.requirements import Command
 
         self._contents.clear()  # a command may change files
-        return evidence.check(requirement, fields, self._project, os.path.dirname(self._run.script))
+        opening = None
+        if isinstance(requirement, Command):
+            opening = self._desk.ledger.opening(self._run.id).get("search_paths")
+        return evidence.check(requirement, fields, self._project, os.path.dirname(self._run.script), opening)
 
     def contents(self, covers: Sequence[str]) -> dict[str, str]:
         from skills.lib.ledger import contents
@@ -355,6 +360,12 @@ def is_of_another_project(run: Run, project: str) -> bool:
 
 def _moved(run: Run, script: str) -> Move:
     return Move(run.changed(script=script), "skill-moved", {"script": script})
+
+
+def noted(opening: Move) -> Move:
+    """The move that opens a run, with the search paths of that moment: evidence names those that changed since."""
+    detail = {**opening.detail, "search_paths": paths.search_paths()}
+    return Move(opening.run, opening.kind, detail, opening.create, opening.end)
 
 
 def _only_looks(request: Request, run: Run) -> bool:

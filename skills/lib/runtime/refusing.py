@@ -7,6 +7,7 @@ import os
 from skills.lib import compact_json, paths
 from skills.lib.errors import REFUSED
 from skills.lib.ledger import database
+from skills.lib.runtime import retrying
 from skills.lib.runtime.desk import Reply, is_of_another_project
 from skills.lib.workflow import document, values
 from skills.lib.workflow.caller import quote
@@ -49,7 +50,7 @@ def refuse(
         show = desk.caller.step("current", run, turn=False)
         if next_line is None:
             looks = run.status == "pending" or refusal.code in _SHOWN
-            next_line = show if looks else document.next_command(workflow, run, desk.caller)
+            next_line = show if looks else retrying.next_command(desk, workflow, run, asked)
         if next_line == show or not shows:
             show = ""
     if run is not None:

@@ -7,7 +7,7 @@ import sys
 
 from skills.lib import markers, paths
 from skills.lib.errors import BUG, INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, UsageError, tell
-from skills.lib.workflow import cli, context, document
+from skills.lib.workflow import cli, document
 from skills.lib.workflow.caller import Caller, lockstep_command
 from skills.lib.workflow.formatters import xml
 from skills.lib.workflow.texts import check_text
@@ -96,16 +96,9 @@ def render_reply(reply: Reply, desk: Desk) -> str:
     text = render(workflow, reply.element)
     if len(text) <= document.BLOCK_LIMIT or run is None or reply.rebuild is None or not markers.is_id(run.id):
         return text
-    folder = os.path.join(paths.home(desk.caller.project), "context", run.id)
-    spill: dict[str, str] = {}
-    # The longest first, and no more than it takes: each file is one more that the agent must open.
-    for key, _, _, value in sorted(context.shown_values(workflow, run), key=lambda found: -len(found[3])):
-        if len(text) <= document.BLOCK_LIMIT or len(value) <= context.WORTH_A_FILE:
-            break
-        spill[key] = os.path.join(folder, f"{run.turn}-{key}.txt")
-        _write(spill[key], value)
-        text = render(workflow, reply.rebuild(spill))
-    return text
+    from skills.lib.runtime import offload
+
+    return offload.shortened(reply, desk.caller.project, lambda element: render(workflow, element))
 
 
 def render(workflow: Workflow, element: Element) -> str:
@@ -165,19 +158,6 @@ def _project(request: Request) -> str:
     # Every document names it: what cannot be printed is told before a run is opened there.
     check_text(root, "the path of the project")
     return root
-
-
-def _write(path: str, text: str) -> None:
-    part = f"{path}.{os.getpid()}.part"  # the same command may run twice at once
-    try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with open(part, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.replace(part, path)
-    except OSError as error:
-        raise EnvironmentProblem(
-            f"{path} cannot be written: {error.strerror}", remedy="set LOCKSTEP_HOME to a folder that can be written"
-        ) from error
 
 
 def silence_output() -> int:

@@ -6,8 +6,10 @@ import re
 import shlex
 from dataclasses import dataclass
 from functools import cached_property
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skills.lib import compact_json
 from skills.lib.testing.documents import parse
 
 if TYPE_CHECKING:
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
 
     from lxml import etree
 
+# Flags that say which run a command belongs to: a field may have such a name.
+_OF_THE_RUN = ("--step", "--run", "--turn", "--project")
 _PLACEHOLDER = re.compile(r"'?FILL_(?P<name>\w+)'?")
 
 
@@ -32,9 +36,7 @@ class Spec:
 
     def argument(self, value: Any) -> list[str]:
         """The words that report ``value`` on a command line."""
-        from skills.lib import compact_json
-
-        text = value if isinstance(value, str) else compact_json.readable(value)
+        text = _text(value)
         return [self.flag, text] if self.flag else ["--record", f"{self.name}={text}"]
 
 
@@ -165,17 +167,39 @@ class Block:
 def filled(command: str, values: Mapping[str, Any]) -> str:
     """The printed command with these values, quoted for the shell, in place of its placeholders.
 
-    Text stands as it is and anything else as JSON; a placeholder without a value is left alone.
+    Text stands as it is and anything else as JSON; a placeholder without a value is left alone. A value that a refusal
+    gave back is replaced where it stands.
     """
-    from skills.lib import compact_json
 
     def fill(found: re.Match[str]) -> str:
         value = values.get(found["name"])
-        if value is None:
-            return found[0]
-        return shlex.quote(value if isinstance(value, str) else compact_json.readable(value))
+        return found[0] if value is None else shlex.quote(_text(value))
 
-    return _PLACEHOLDER.sub(fill, command)
+    given = {name: value for name, value in values.items() if value is not None and name not in placeholders(command)}
+    return _PLACEHOLDER.sub(fill, _replaced(command, given) if given else command)
+
+
+def _replaced(command: str, values: Mapping[str, Any]) -> str:
+    """The command with these values in place of those that it reports already, by argument or by a record file."""
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return command
+    found, more = False, []
+    for at, word in enumerate(words[1:], 1):
+        flag, name = words[at - 1], word.partition("=")[0]
+        if flag == "--record" and name in values:
+            words[at], found = f"{name}={_text(values[name])}", True
+        elif flag[:2] == "--" and flag not in _OF_THE_RUN and flag[2:].replace("-", "_") in values:
+            words[at], found = _text(values[flag[2:].replace("-", "_")]), True
+        elif flag == "--record-file":
+            filed = compact_json.loads(Path(word).read_text(encoding="utf-8")) if Path(word).is_file() else {}
+            more += [part for name in filed if name in values for part in ("--record", f"{name}={_text(values[name])}")]
+    return shlex.join([*words, *more]) if found or more else command
+
+
+def _text(value: Any) -> str:
+    return value if isinstance(value, str) else compact_json.readable(value)
 
 
 def placeholders(command: str) -> list[str]:

@@ -39,6 +39,7 @@ def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
     params: dict[str, Any] = {}
     records: dict[str, Any] = {}
     errata: dict[str, str] = {}
+    filed: dict[str, Any] = {}
     rest = list(argv)
     while rest:
         if rest[0] in ("-h", "--help"):
@@ -53,7 +54,7 @@ def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
         elif flag == "erratum":
             _add_erratum(errata, value)
         elif flag == "record-file":
-            _add_file(records, value)
+            _add_file(filed, value)
         elif flag in found or (flag in known and known[flag].name in params):
             raise UsageError(f"--{flag} is given twice", remedy="give it once")
         elif flag in known:
@@ -64,6 +65,7 @@ def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
             found[flag] = value
     if "step" not in found:
         step_id(workflow, None)
+    records = {**filed, **records}  # what stands in the command itself is the later word, wherever it stands
     _check_together(workflow, found, params, records)
     if errata:
         found["errata"] = errata
@@ -154,7 +156,7 @@ _FLAGS = """Flags of every step script
   --run ID --turn N        the run and the turn this command belongs to, as printed
   --project DIR            the project's root (default: the nearest folder with .lockstep or .git)
   --record NAME=VALUE      what the step asks to record; repeat it for each
-  --record-file F.json     the same as one JSON object in a file (- reads standard input)
+  --record-file F.json     the same as one JSON object in a file (- reads standard input); --record overrides it
   --erratum STEP.FIELD=NOTE  says what proved wrong with a recorded value; it is shown beside it from then on
   --outcome WORD           how the step ended, where the block asks for it
   --answer TEXT            a person's answer, where the run waits for one

@@ -6,15 +6,16 @@ from skills.lib import compact_json
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.state import Run
-from skills.lib.workflow.types import Element
+from skills.lib.workflow.types import Element, Person
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-# How much of a value stands in a block whose file holds the whole of it; the shorter where many such make it too long.
-EXCERPT, SHORT_EXCERPT = 400, 80
+    # By the key of a value: the file that holds it whole, and the excerpt that the block shows.
+    Offloaded = Mapping[str, tuple[str, str]]
+
 # A value of so many characters takes less room as an excerpt that names its file.
 WORTH_A_FILE = 320
 
@@ -22,8 +23,11 @@ WORTH_A_FILE = 320
 def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, str, str, str]]:
     """What the step needs as (key, step or '', name, text); what no step on the way recorded is left out.
 
-    The key is no other value's: a checkpoint may be called as a step is, and the step may record findings.
+    The key is no other value's: a checkpoint may be called as a step is, and the step may record findings. Empty for a
+    run that waits, unless its step does nothing but ask: then the agent needs the values to answer the person.
     """
+    if run.status == "waiting" and (step.asks_later or not isinstance(step.handler, Person)):
+        return []
     found = []
     given = run.spec.get("values", {})
     for need in dict.fromkeys((*given, *step.needs)):
@@ -79,26 +83,34 @@ def _under(sign: str, value: Any) -> str:
     return sign + ("\n  " if apart else " ") + text.replace("\n", "\n  ")
 
 
-def context_elements(workflow: Workflow, run: Run, step: StepDef, spill: dict[str, str]) -> list[Element]:
+def context_elements(workflow: Workflow, run: Run, step: StepDef, offloaded: Offloaded) -> list[Element]:
     elements = []
     for key, source, name, text in context_values(workflow, run, step):
-        elements.append(value_element(source, name, text, spill.get(key), run.errata.get(key)))
+        elements.append(value_element(source, name, text, offloaded.get(key), run.errata.get(key)))
     return elements
 
 
 def value_element(
-    source: str, name: str, value: Any, file: str | None = None, errata: Sequence[str] | None = None
+    source: str,
+    name: str,
+    value: Any,
+    offloaded: tuple[str, str] | None = None,
+    errata: Sequence[str] | None = None,
 ) -> Element:
     """A recorded value as a block shows it, with what was found wrong with it since."""
     attributes: dict[str, object] = {"step": source, "name": name} if source else {"name": name}
     if errata:
         attributes["erratum"] = "; ".join(errata)
     text = present(value)
-    if file:
-        attributes["file"] = file
-        start = text[: EXCERPT if len(text) > EXCERPT + 200 else SHORT_EXCERPT]
-        text = f"{start} … ({len(text):,} characters; read the file for all of it)"
+    if offloaded:
+        attributes["file"], excerpt = offloaded
+        text = f"{excerpt} … ({len(text):,} characters; read the file for all of it)"
     return Element("value", attributes, text)
+
+
+def is_of_review(key: str) -> bool:
+    """True if the key is that of a review's findings, or of items to verify."""
+    return key.startswith("review.") and key.count(".") == 2
 
 
 def _to_fix(run: Run, step: StepDef) -> list[tuple[str, list[str]]]:

@@ -9,9 +9,12 @@ from skills.lib.errors import SkillError, UsageError
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
 from skills.lib.workflow.types import (
     AgentRole,
+    Before,
     Block,
     Dispatch,
     Gate,
+    NeverEndsFailed,
+    Passes,
     Person,
     Value,
     check_list,
@@ -30,7 +33,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skills.lib.workflow.requirements import Requirement
-    from skills.lib.workflow.types import Before, NeverEndsFailed, Passes
 
     Handler = Callable[["StepContext"], "Outcome | tuple[Outcome, dict[str, Any]]"]
 
@@ -450,8 +452,6 @@ def _requirements(value: Any, where: str, handler: object) -> tuple[Requirement,
 
 
 def _properties(value: Any, where: str) -> tuple[Before | Passes | NeverEndsFailed, ...]:
-    from skills.lib.workflow.types import Before, NeverEndsFailed, Passes
-
     properties = check_list(value, f"{where} always", "always=[Passes('review')]")
     for one in properties:
         if not isinstance(one, (Before, Passes, NeverEndsFailed)):

@@ -66,7 +66,8 @@ def _how(
     how = (
         f"Start one {dispatch.agent.value} sub-agent per command below, all at once. Give each its command and "
         "nothing else: 'Run this command and follow what it prints, to its end.' Wait for all of them. One that "
-        "never comes back is given up with the command in lost, or started anew with the one in replace."
+        "never comes back is given up with the command in lost, or started anew with the one in replace. Without "
+        "sub-agents, take the commands one after another and follow each to its end yourself."
     )
     if held:
         why = "There is room for no more commands" if at_once is None else f"At most {at_once} work at once"

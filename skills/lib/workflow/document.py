@@ -9,7 +9,8 @@ from __future__ import annotations
 from skills.lib.workflow.context import context_elements, result_values, value_element
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Artifact, Command, Field, fill
-from skills.lib.workflow.state import FINISHED, Run
+from skills.lib.workflow.state import FINISHED, FIXES, Run
+from skills.lib.workflow.texts import number
 from skills.lib.workflow.types import Dispatch, Element, Gate, Outcome, Person
 
 TYPE_CHECKING = False
@@ -18,12 +19,14 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skills.lib.workflow.caller import Caller
+    from skills.lib.workflow.context import Offloaded
     from skills.lib.workflow.requirements import Arg
 
 # What hosts cut hook and tool output at (lessons measured on four clients).
 BLOCK_LIMIT = 10_000
 # How much is printed of a question, of why a run was given up, and of a parameter in what is to be done at the end.
 QUESTION_LIMIT, REASON_LIMIT, CLOSING_LIMIT = 3_000, 1_000, 400
+ANSWER = "'FILL_answer'"
 ASKING = (
     "What this step had to prepare is recorded. Put the question below to the person as it stands, wait, and pass the "
     "answer on as it is given; what they say besides goes into --reason. Neither answer it yourself nor go on without "
@@ -37,10 +40,10 @@ def step_document(
     caller: Caller,
     brood: Sequence[Run] = (),
     notices: Sequence[Element] = (),
-    spill: dict[str, str] | None = None,
+    offloaded: Offloaded | None = None,
     at_once: int | None = None,
 ) -> Element:
-    """The block of the run's present step; ``spill`` maps a context value's name to the file that holds it whole.
+    """The block of the run's present step; ``offloaded`` has the context values that stand in files.
 
     ``at_once`` is how many sub-agents may work at a time; None is all of them.
     """
@@ -50,7 +53,7 @@ def step_document(
         parts.append(notice(_limit_met(run)))
     if step.asks_later and run.status == "open":
         parts.append(notice("Leaving this step puts a question to a person; the run then waits for the answer."))
-    context = context_elements(workflow, run, step, spill or {})
+    context = context_elements(workflow, run, step, offloaded or {})
     if context:
         parts.append(Element("CONTEXT", {}, *context))
     parts.append(Element("DO", {}, *_actions(run, step), prose=True))
@@ -78,7 +81,7 @@ def done_document(
     parent_command: str = "",
     siblings: Sequence[Run] = (),
     notices: Sequence[Element] = (),
-    spill: dict[str, str] | None = None,
+    offloaded: Offloaded | None = None,
     at_once: int | None = None,
 ) -> Element:
     """What is printed when nothing is left to do; a sub-agent's last words carry what its orchestrator does next."""
@@ -96,7 +99,7 @@ def done_document(
         parts.append(notice(_closing(workflow, run, caller)))
     if run.not_done and run.status in FINISHED:
         parts.append(Element("NOT_DONE", {}, *[_undone(entry) for entry in run.not_done]))
-    files = spill or {}
+    files = offloaded or {}
     result = [
         value_element(last, name, value, files.get(f"{last}.{name}"))
         for name, value in result_values(workflow, run, last)
@@ -108,18 +111,13 @@ def done_document(
     left = len([child for child in siblings if not child.ended])
     count = len([child for child in siblings if child.status != "replaced"])
     if left:
-        text = f"This sub-agent is finished. {left} of {count} are still at work: wait for them, start no other."
-        held = any(child.status == "pending" for child in siblings)
+        pending = len([child for child in siblings if child.status == "pending"])
+        held = pending > 0
         if held and not at_once:
             from skills.lib.workflow import dispatching
 
             held = dispatching.are_held(siblings, caller)
-        if held:
-            why = f"at most {at_once} work at once" if at_once else "not each has a command yet"
-            text = (
-                f"This sub-agent is finished. {left} of {count} are left, and {why}. The orchestrator gets the next "
-                "one's command from the block that the command below prints."
-            )
+        text = "This sub-agent is finished. " + _others(left, count, pending, held, at_once)
         parts.append(Element("ORCHESTRATOR", {"left": left, "of": count}, text))
         if held:
             parts.append(Element("NEXT", {"required": "true"}, caller.step("current", parent, turn=False)))
@@ -132,6 +130,17 @@ def done_document(
 
 def _undone(entry: Mapping[str, str]) -> Element:
     return Element("entry", {"kind": entry["kind"], "step": entry["step"]}, entry["what"])
+
+
+def _others(left: int, count: int, pending: int, held: bool, at_once: int | None) -> str:
+    """How many other sub-agents are left, and what to do about them; ``held`` means that some have no command yet."""
+    if not pending:
+        return f"{left} of {count} are still at work: wait for them, start no other."
+    found = f"{left} of {count} are left: {left - pending} at work, {pending} not begun"
+    if not held:
+        return f"{found}. Wait for each whose command a sub-agent was given; what nobody was given is run next."
+    why = f"at most {at_once} work at once" if at_once else "not each has a command yet"
+    return f"{found}; {why}. The orchestrator gets the next command from the block that the command below prints."
 
 
 def _closing(workflow: Workflow, run: Run, caller: Caller) -> str:
@@ -150,28 +159,46 @@ def _limit_met(run: Run) -> str:
     return f"{step} was left because its {spent} used up, not because it was done."
 
 
-def next_command(workflow: Workflow, run: Run, caller: Caller) -> str:
-    """The one command that goes on from where the run stands, with a placeholder for each value to fill in."""
+def next_command(workflow: Workflow, run: Run, caller: Caller, given: Mapping[str, str] | None = None) -> str:
+    """The one command that goes on from where the run stands, with a placeholder for each value to fill in.
+
+    ``given`` says what to report in place of that, as it is written in a shell: the text of each field and parameter by
+    its name, and what follows ``--record-file``, ``--outcome``, ``--answer`` or ``--reason``.
+    """
     if run.status == "waiting":
         if (run.question or {}).get("at_terminal"):
             return caller.step("current", run, turn=False)
-        return caller.step("next", run) + " --answer 'FILL_answer'"
+        return caller.step("next", run) + _flagged(given or {"--answer": ANSWER}, "--answer", "--reason")
     step = workflow.step(run.step or "")
     ways = list(dict.fromkeys(step.next.values()))
     certain = len(ways) == 1 and not step.asks_later and not (ways[0] is None and _stale_ways(workflow, run, step))
     target = (ways[0] or "done") if certain else "next"
+    words = to_fill_in(workflow, run, step) if given is None else given
     command = caller.step(target, run)
     for arg in workflow.step_params(step.id):
-        if arg.required:
-            command += f" {arg.flag} {placeholder(arg)}"
+        if arg.name in words:
+            command += f" {arg.flag} {words[arg.name]}"
+    command += _flagged(words, "--record-file")
     for field in step.requires:
-        if isinstance(field, Field) and field.required:
-            command += f" --record {field.name}={placeholder(field)}"
+        if isinstance(field, Field) and field.name in words:
+            command += f" --record {field.name}={words[field.name]}"
+    if FIXES in words:
+        command += f" --record {FIXES}={words[FIXES]}"
+    return command + _flagged(words, "--outcome")
+
+
+def to_fill_in(workflow: Workflow, run: Run, step: StepDef) -> dict[str, str]:
+    """A placeholder for each value that leaving the step requires, as ``next_command`` takes them."""
+    specs: list[Arg | Field] = [*workflow.step_params(step.id)]
+    specs += [spec for spec in step.requires if isinstance(spec, Field)]
+    words = {spec.name: placeholder(spec) for spec in specs if spec.required}
     if _answers_findings(workflow, run, step):
-        command += " --record fixes='FILL_fixes'"
-    if reports_outcome(step):
-        command += " --outcome FILL_outcome"
-    return command
+        words[FIXES] = f"'FILL_{FIXES}'"
+    return {**words, "--outcome": "FILL_outcome"} if reports_outcome(step) else words
+
+
+def _flagged(words: Mapping[str, str], *flags: str) -> str:
+    return "".join(f" {flag} {words[flag]}" for flag in flags if flag in words)
 
 
 def _answers_findings(workflow: Workflow, run: Run, step: StepDef) -> bool | None:
@@ -303,14 +330,14 @@ def _record(workflow: Workflow, step: StepDef, answers_findings: bool | None = N
     if answers_findings is not None and all(spec.name != "fixes" for spec in fields):
         from skills.lib.workflow import rework
 
-        fields.append(Field(rework.FIXES, "list", required=answers_findings, help=rework.HELP))
+        fields.append(Field(FIXES, "list", required=answers_findings, help=rework.HELP))
     parts = [Element("field", _spec(field), field.help) for field in fields]
     parts += [Element("param", {"flag": arg.flag, **_spec(arg)}, arg.help) for arg in workflow.step_params(step.id)]
     for artifact in [spec for spec in step.requires if isinstance(spec, Artifact)]:
         about = {"path": artifact.path, "schema": "true"} if artifact.schema else {"path": artifact.path}
         parts.append(Element("artifact", about, artifact.help))
     for command in [spec for spec in step.requires if isinstance(spec, Command)]:
-        about = {"command": " ".join(command.argv), "timeout": f"{command.timeout:g}"}
+        about = {"command": " ".join(command.argv), "timeout": number(command.timeout)}
         parts.append(Element("check", about, command.help))
     if fields:
         text = (
@@ -337,9 +364,9 @@ def _spec(spec: Arg | Field) -> dict[str, object]:
     if spec.choices:
         attributes["choices"] = "|".join(spec.choices)
     if spec.minimum is not None:
-        attributes["min"] = f"{spec.minimum:g}"
+        attributes["min"] = number(spec.minimum)
     if spec.maximum is not None:
-        attributes["max"] = f"{spec.maximum:g}"
+        attributes["max"] = number(spec.maximum)
     return attributes
 
 

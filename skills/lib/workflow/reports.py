@@ -6,7 +6,7 @@ from skills.lib.workflow import values
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.decision import Refused
 from skills.lib.workflow.requirements import Field
-from skills.lib.workflow.state import Request, Run
+from skills.lib.workflow.state import FIXES, Request, Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,7 +91,7 @@ def records(workflow: Workflow, run: Run, step: StepDef, request: Request) -> di
     fields = {spec.name: spec for spec in step.requires if isinstance(spec, Field)}
     asked = _recorded_params(workflow.step_params(step.id), step, request)
     for name in request.records:
-        if name not in fields and name not in asked and not (name == "fixes" and run.reviews):
+        if name not in fields and name not in asked and not (name == FIXES and run.reviews):
             raise Refused("unknown-field", f"Step {step.id} records no {name!r:.80}.", tuple(fields))
     recorded, wrong = {}, []
     for name, spec in fields.items():
@@ -108,6 +108,18 @@ def records(workflow: Workflow, run: Run, step: StepDef, request: Request) -> di
     if wrong:
         raise Refused(wrong[0].refusal.code, " ".join(refused.refusal.why for refused in wrong))
     return recorded
+
+
+def fits(workflow: Workflow, run: Run, step: StepDef, spec: Arg | Field, raw: Any) -> bool:
+    """True if a value can be reported for this field or parameter of the run's present step."""
+    try:
+        if isinstance(spec, Field):
+            _field(workflow, run, step, spec, raw)
+        else:
+            _value(spec, raw)
+    except Refused:
+        return False
+    return True
 
 
 def _field(workflow: Workflow, run: Run, step: StepDef, spec: Field, raw: Any) -> Any:

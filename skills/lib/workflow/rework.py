@@ -10,7 +10,7 @@ from skills.lib.workflow import quality, verdicts
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.decision import Refused
 from skills.lib.workflow.requirements import Field
-from skills.lib.workflow.state import Run
+from skills.lib.workflow.state import FIXES, Run
 from skills.lib.workflow.types import ItemStatus
 
 TYPE_CHECKING = False
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from skills.lib.workflow.engine import Proof
     from skills.lib.workflow.state import Request
 
-FIXES = "fixes"
 CHANGED, DISPUTED = "changed", "disputed"
 # After so many disputes of one finding a person decides on it.
 MOST_DISPUTES = 2

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 FINISHED = frozenset(("done", "failed"))
 ENDED = FINISHED | {"abandoned", "lost", "replaced"}
 
+# The record that answers the findings of a failed review (skills/lib/workflow/rework.py).
+FIXES = "fixes"
+
 
 class Run:
     """One walk of one workflow: the projection that the ledger keeps, as plain JSON values.

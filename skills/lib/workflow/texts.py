@@ -41,6 +41,18 @@ def check_text(value: str, what: str, bounded: bool = True) -> None:
     check_characters(value, what)
 
 
+def printable(text: str) -> str:
+    """``text`` with a question mark for each character that no document can hold."""
+    kept = (char if char >= " " or char in "\t\n" else "?" for char in text.replace("\r\n", "\n"))
+    return "".join("?" if char in "\ufffe\uffff" or "\ud800" <= char <= "\udfff" else char for char in kept)
+
+
+def number(value: float) -> str:
+    """A bound or a size in digits: every one of a whole number, and of any other the fewest that mean just it."""
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
+    return str(int(value)) if whole else repr(value)
+
+
 def check_tree(value: Any, what: str, bounded: bool = True, depth: int = 0) -> None:
     """Raise UsageError where a JSON value is nested too deep, or one of its texts is as ``check_text`` refuses it."""
     if depth > DEPTH_LIMIT:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skills.lib import compact_json
 from skills.lib.errors import UsageError
-from skills.lib.workflow.texts import VALUE_LIMIT, check_tree
+from skills.lib.workflow.texts import VALUE_LIMIT, check_tree, number
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,11 +85,11 @@ def expectation(spec: Arg | Field) -> str:
 def _bounds(spec: Arg | Field, lead: str, unit: str) -> str:
     low, high = spec.minimum, spec.maximum
     if low is not None and high is not None:
-        return f"{lead}{low:g} to {high:g}{unit}"
+        return f"{lead}{number(low)} to {number(high)}{unit}"
     lead = lead if unit else " of "
     if low is not None:
-        return f"{lead}{low:g} or more{unit}"
-    return f"{lead}at most {high:g}{unit}" if high is not None else ""
+        return f"{lead}{number(low)} or more{unit}"
+    return f"{lead}at most {number(high)}{unit}" if high is not None else ""
 
 
 _NAMES = {
@@ -237,8 +237,8 @@ def _check(spec: Arg | Field, value: Any) -> None:
     if isinstance(size, (int, float)) and not isinstance(size, bool):
         low, high = spec.minimum, spec.maximum
         if (low is not None and size < low) or (high is not None and size > high):
-            number = f"{size:g}" if abs(size) < 1e15 else _short(size)
-            shown = number + (" characters" if isinstance(value, str) else " entries" if value is not size else "")
+            given = number(size) if abs(size) < 1e15 else _short(size)
+            shown = given + (" characters" if isinstance(value, str) else " entries" if value is not size else "")
             raise ValueError(f"{spec.name}: {shown} is out of range; put in {expectation(spec)}")
 
 

@@ -26,6 +26,7 @@ Going: TypeAlias = "Generator[Action, Turn, None]"
 Play: TypeAlias = "Callable[[Turn], Going]"
 Part: TypeAlias = "Generator[Action, Turn, Block]"
 
+_DOCUMENT = re.compile(r"<(step|done|refused|waiting)\b.*?</\1>", re.DOTALL)
 # What the guarded skill is told at its steps.
 SEEN = {"topic": "the notes", "seen": "one line", "path": "notes.txt", "answer": "One line; it is in notes.txt."}
 # What a sub-agent's prompt begins with, so that its conversation is known.
@@ -61,7 +62,7 @@ def block_in(text: str) -> Block:
     text = re.sub(
         r"&lt;(?:step|done|refused|waiting)\b.*", lambda escaped: html.unescape(escaped[0]), text, flags=re.DOTALL
     )
-    found = [one[0] for one in re.finditer(r"<(step|done|refused|waiting)\b.*?</\1>", text, re.DOTALL)]
+    found = [one[0] for one in _DOCUMENT.finditer(text)]
     assert found, f"no printed document in: {text[:1500]}"
     return Block(0, found[-1] + "\n")
 
@@ -70,13 +71,24 @@ def begin(client: Client, folder: Path) -> Part:
     """Load a skill as the client does, and run the command that its SKILL.md gives."""
     turn = yield client.skill(folder.name, folder)
     [command] = re.findall(r'^\s*python3 ("SKILL_DIR/.*)$', turn.output, re.MULTILINE)
-    turn = yield client.shell(f"{shlex.quote(sys.executable)} {command}".replace("SKILL_DIR", str(folder)))
-    return block_in(turn.output)
+    opening = f"{shlex.quote(sys.executable)} {command}".replace("SKILL_DIR", str(folder))
+    return (yield from printed(client, opening))
 
 
 def follow(client: Client, block: Block, values: Mapping[str, object]) -> Part:
     """Run a block's NEXT command with these values."""
-    turn = yield client.shell(filled(block.next, values))
+    return (yield from printed(client, filled(block.next, values)))
+
+
+def printed(client: Client, command: str) -> Part:
+    """Run a command and take the block that it prints.
+
+    On a busy machine a client may hand over a shell's output before there is any; the same command then prints the same
+    block, so it is run once more.
+    """
+    turn = yield client.shell(command)
+    if not _DOCUMENT.search(html.unescape(turn.output)):
+        turn = yield client.shell(command)
     return block_in(turn.output)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -145,6 +146,14 @@ def test_a_call_that_is_given_up_stops_what_it_started_and_changes_nothing(
 
     first, state = talk(way, project, work)
     assert state.text == first.text
+
+
+def test_a_call_is_given_up_in_a_process_that_was_started_to_ignore_interrupts(project: Path) -> None:
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        test_a_call_that_is_given_up_stops_what_it_started_and_changes_nothing(project, in_process)
+    finally:
+        signal.signal(signal.SIGINT, before)
 
 
 def test_calls_go_on_in_parallel(project: Path) -> None:

@@ -151,6 +151,28 @@ def test_a_refusal_is_an_error_that_says_the_way_on(project: Path) -> None:
     assert (after.error, after.data["step"]) == (False, "plan")
 
 
+def test_a_refused_call_is_given_back_with_what_was_right_in_it(project: Path) -> None:
+    fields = 'Field("why"), Field("places", "list"), Field("sure", choices=("low", "high"))'
+    add_skill(
+        project, "given", source_of("given", f'StepDef("a", "A", "Do.", {{Outcome.OK: None}}, requires=[{fields}])')
+    )
+
+    async def work(to: Talk) -> list[Answer]:
+        first = await to.call("start_run", skill="given")
+        report = {"why": 'it is "so"', "places": ["a", "b c"], "sure": "no"}
+        refused = await to.call("next_step", run=first.data["run"], turn=1, record=report)
+        long = await to.call("next_step", run=first.data["run"], turn=1, record={**report, "why": "x" * 3_000})
+        return [refused, long, await to.follow(refused, sure="low")]
+
+    refused, long, done = talk(in_process, project, work)
+    record = {"why": 'it is "so"', "places": '["a", "b c"]', "sure": "FILL_sure"}
+    assert refused.data["next"]["arguments"]["record"] == record
+    assert long.data["next"]["arguments"]["record"] == {name: f"FILL_{name}" for name in record}
+    assert (done.error, done.data["status"]) == (False, "done")
+    [last] = [event for event in events(project, done.data["run"]) if event.kind == "finished"]
+    assert last.detail["recorded"] == {"why": 'it is "so"', "places": ["a", "b c"], "sure": "low"}
+
+
 def test_a_refusal_asks_for_values_as_its_step_does(project: Path) -> None:
     add_skill(project, "brood")
     add_skill(

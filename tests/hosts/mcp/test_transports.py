@@ -163,6 +163,7 @@ def test_standard_output_carries_the_protocol_alone(project: Path) -> None:
     assert "list_skills" in answers[0]["result"]["instructions"]
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("words", [["--http", "0"], []], ids=["http", "stdio"])
 def test_an_interrupt_ends_the_server_at_once(project: Path, words: list[str]) -> None:
     process = subprocess.Popen(

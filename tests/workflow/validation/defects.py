@@ -415,9 +415,6 @@ DEFECTS: dict[str, Plant] = {
         "iteration-limit", "", lambda to: {OK: to, ITERATE: to}, max_iterations=2, at_limit="iterate"
     ),
     "unused-limit": changed("unused-limit", max_iterations=4),
-    "invalid-schema": changed("invalid-schema", requires=[Artifact("a.json", {"type": "objekt"})]),
-    "invalid-schema: reference": changed("invalid-schema", requires=[Artifact("a.json", {"$ref": "#/$defs/a"})]),
-    "invalid-schema: pattern": changed("invalid-schema", requires=[Artifact("a.json", {"pattern": "("})]),
     "missing-tool: file": changed("missing-tool", requires=[Artifact("a.md")], tools=["read", "search"]),
     "missing-tool: sub-agents": changed(
         "missing-tool", handler=Dispatch(AgentRole.EXPLORE, task="Look."), tools=["read", "write"]
@@ -437,6 +434,11 @@ DEFECTS: dict[str, Plant] = {
     "artifact-outside-project": changed("artifact-outside-project", requires=[Artifact("../triage.md")]),
     "artifact-outside-project: absolute": changed("artifact-outside-project", requires=[Artifact("/tmp/triage.md")]),
     "artifact-outside-project: late": changed("artifact-outside-project", requires=[Artifact("a/../../triage.md")]),
+    "unsupported-schema": changed("unsupported-schema", requires=[Artifact("a.json", {"unevaluatedItems": False})]),
+    "unsupported-schema: type": changed("unsupported-schema", requires=[Artifact("a.json", {"type": "text"})]),
+    "unsupported-schema: reference": changed("unsupported-schema", requires=[Artifact("a.json", {"$ref": "#/nope"})]),
+    "unsupported-schema: circle": changed("unsupported-schema", requires=[Artifact("a.json", {"not": {"$ref": "#"}})]),
+    "unsupported-schema: pattern": changed("unsupported-schema", requires=[Artifact("a.json", {"pattern": "("})]),
     "unknown-parameter-step": parameter_of_no_step,
     "repeated-name": changed("repeated-name", requires=[Field("note"), Field("note", "list")]),
     "repeated-name: parameter": field_and_parameter,

@@ -122,37 +122,6 @@ def test_a_command_that_can_fail_is_not_told(argv: list[str]) -> None:
     assert _found(StepDef("a", "A", next=END, requires=[Command(argv)])) == []
 
 
-@pytest.mark.parametrize(
-    "schema, fault",
-    [
-        ({"type": "objekt"}, "at $.type: 'objekt' is not valid"),
-        ({"properties": {"a": {"minimum": "3"}}}, "at $.properties.a.minimum: '3' is not of type 'number'"),
-        ({"pattern": "("}, "at $.pattern: '(' is not a 'regex'"),
-        ({"required": "a"}, "at $.required: 'a' is not of type 'array'"),
-        ({"items": {"$ref": "#/$defs/row"}}, "it refers to #/$defs/row, which it does not have"),
-        ({"$ref": "https://example.org/a.json"}, "it refers to https://example.org/a.json, which it does not have"),
-    ],
-)
-def test_a_schema_that_is_none_is_found_with_the_place(schema: dict[str, Any], fault: str) -> None:
-    workflow = Workflow("w", StepDef("a", "A", next=END, requires=[Artifact("a.json", schema)]))
-    (found,) = validate(workflow)
-    assert (found.rule, found.severity) == ("invalid-schema", "error")
-    assert fault in found.what
-
-
-@pytest.mark.parametrize(
-    "schema",
-    [
-        {},
-        {"type": ["object", "null"], "properties": {"a~b/c": {"type": "string"}}, "$ref": "#/properties/a~0b~1c"},
-        {"$defs": {"row": {"enum": [1]}}, "items": {"$ref": "#/$defs/row"}, "anyOf": [{"$ref": "#/$defs/row"}]},
-    ],
-)
-def test_a_good_schema_is_not_told(schema: dict[str, Any]) -> None:
-    step = StepDef("a", "A", next=END, requires=[Artifact("a.json", schema)])
-    assert validate(Workflow("w", step)) == []
-
-
 def _commands(load: Load, *argv: Sequence[str]) -> list[tuple[str, str]]:
     requires = ", ".join(f"Command({list(one)!r})" for one in argv)
     workflow, file = load(

@@ -13,6 +13,7 @@ from skills.lib.testing.walks import Unplannable, Walk, every_walk
 from skills.lib.workflow import values
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Artifact, Command, Field
+from skills.lib.workflow.texts import number
 from skills.lib.workflow.types import Dispatch, Person
 
 
@@ -59,8 +60,8 @@ def _print_workflow(screen: Screen, entry: skills.Loaded, workflow: Workflow) ->
     screen.print(screen.styled(f"started by {entry.script or 'no script: it has no entry'}", "dim"))
     screen.print("")
     rows: list[list[Cell]] = []
-    for number, step in enumerate(workflow.steps, 1):
-        rows.append([str(number), screen.styled(step.id, "bold"), step.title, _kind(step), _routes(step)])
+    for at, step in enumerate(workflow.steps, 1):
+        rows.append([str(at), screen.styled(step.id, "bold"), step.title, _kind(step), _routes(step)])
     screen.table(("", "STEP", "TITLE", "KIND", "ROUTES"), rows)
     wanted = [[step.id, *line] for step in workflow.steps for line in _requirements(workflow, step)]
     for arg in workflow.run_params():
@@ -118,7 +119,7 @@ def _requirements(workflow: Workflow, step: StepDef) -> list[list[str]]:
         elif isinstance(spec, Artifact):
             lines.append([spec.path, "a file" + (" that meets its JSON Schema" if spec.schema else ""), spec.help])
         elif isinstance(spec, Command):
-            lines.append([" ".join(spec.argv), f"a command that exits 0 within {spec.timeout:g} s", spec.help])
+            lines.append([" ".join(spec.argv), f"a command that exits 0 within {number(spec.timeout)} s", spec.help])
     if isinstance(step.handler, Person):
         choices = ", ".join(step.handler.choices)
         lines.append(["(answer)", f"one of {choices}" if choices else "a text", step.handler.question])

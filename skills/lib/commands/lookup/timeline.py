@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+import os
+from typing import TYPE_CHECKING, Any
 
 from skills.lib import compact_json
 from skills.lib.commands.console.screen import Cell, Screen, one_line
@@ -19,6 +20,12 @@ from skills.lib.commands.lookup.runs import (
 from skills.lib.ledger import Event
 from skills.lib.workflow.state import Run
 
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+# How many test files that were removed stand in a line.
+TESTS = 3
+_OF_THE_SYSTEM = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin")
 _HEADINGS = ("SEQ", "TURN", "WHEN", "STEP", "WHAT", "BY", "DETAIL")
 _WHO = {"agent": "agent", "script": "script", "person": "person"}
 
@@ -113,7 +120,28 @@ def _detail(event: Event) -> str:
 def _evidence(evidence: dict[str, Any]) -> str:
     verdict = "✓" if evidence.get("ok") else "✗"
     code = f" (exit {evidence['exit']})" if evidence.get("exit") is not None else ""
-    return f"{verdict} {evidence.get('kind')} {one_line(evidence.get('what', ''))}{code}"
+    return ", ".join(
+        [f"{verdict} {evidence.get('kind')} {one_line(evidence.get('what', ''))}{code}", *surroundings(evidence)]
+    )
+
+
+def surroundings(evidence: Mapping[str, Any], whole: bool = False) -> list[str]:
+    """Notes on a command beside its exit code: its program, changed search paths, missing test files."""
+    notes = []
+    program = str(evidence.get("program", ""))
+    # The Python of a skill's own check goes without saying, and in a line a program of the system does.
+    first = str(evidence.get("what", "")).partition(" ")[0]
+    is_own = first.endswith(".py") and os.path.basename(first) == first
+    if program and not is_own and (whole or os.path.dirname(program) not in _OF_THE_SYSTEM):
+        notes.append(f"program {one_line(program)}")
+    for name, path in (evidence.get("search_paths") or {}).items():
+        notes.append(f"another {name.upper()} than at the opening" + (f": {path or 'none'}" if whole else ""))
+    removed = evidence.get("removed_tests") or ()
+    if removed:
+        named = [one_line(path) for path in (removed if whole else removed[:TESTS])]
+        more = f" and {len(removed) - TESTS} more" if len(removed) > len(named) else ""
+        notes.append(f"without the tests {', '.join(named)}{more}")
+    return notes
 
 
 def _print_review(screen: Screen, checkpoint: str, review: dict[str, Any]) -> None:

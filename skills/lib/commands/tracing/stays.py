@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from lxml import html
 
 from skills.lib.commands.lookup.runs import moment, outcome_told
+from skills.lib.commands.lookup.timeline import surroundings
 from skills.lib.commands.tracing.chronicle import Chronicle, Stay
 from skills.lib.commands.tracing.findings import who
 from skills.lib.commands.tracing.markup import Piece, el, facts, table, value
@@ -99,6 +100,7 @@ class Stays:
             for name in ("why", "output")
             if one.get(name) and not (name == "output" and one.get("why"))
         ]
+        result += [value(told, self.limit) for told in surroundings(one, whole=True)]
         return [str(one.get("kind", "")), value(str(one.get("what", "")), self.limit), result]
 
 

@@ -15,8 +15,7 @@ from skills.lib.hosts.doctor.patient import SOON, Patient
 from skills.lib.hosts.doctor.result import Result, ok, problem, warning
 
 OLDEST = (3, 11)
-_LIBRARIES = {"click": "click", "jsonschema": "jsonschema", "lxml": "lxml", "networkx": "networkx", "yaml": "PyYAML"}
-_LIBRARIES["rich"] = "rich"
+_LIBRARIES = {"click": "click", "lxml": "lxml", "networkx": "networkx", "rich": "rich", "yaml": "PyYAML"}
 # A tool call that names a run, so that the hook does all its work, and then finds none.
 _EVENT = b"""{"hook_event_name": "PreToolUse", "session_id": "doctor", "cwd": "/", "tool_name": "Read",
 "tool_input": {"path": "--run"}}"""

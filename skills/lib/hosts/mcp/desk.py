@@ -7,7 +7,7 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from difflib import get_close_matches
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skills.lib import paths
 from skills.lib.errors import LockstepError, SkillError, UsageError
@@ -20,6 +20,9 @@ from skills.lib.workflow.core import Workflow
 from skills.lib.workflow.state import Request, Run
 from skills.lib.workflow.texts import check_text, check_tree
 from skills.lib.workflow.types import Element
+
+if TYPE_CHECKING:
+    from skills.lib.workflow.context import Offloaded
 
 Given = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -94,9 +97,9 @@ def _replied(caller: Caller, workflow: Workflow, call: Callable[[Desk], Reply]) 
         step = reply.run.step if reply.run else None
         rebuild = reply.rebuild
 
-        def build(spill: dict[str, str]) -> Element:
+        def build(offloaded: Offloaded) -> Element:
             assert rebuild is not None
-            return blocks.for_client(rebuild(spill), caller, served, step)
+            return blocks.for_client(rebuild(offloaded), caller, served, step)
 
         shown = Reply(
             blocks.for_client(reply.element, caller, served, step),

@@ -66,11 +66,23 @@ def _flags(words: list[str]) -> tuple[dict[str, Any], dict[str, str], dict[str, 
         elif flag == "record":
             name, _, value = next(rest, "").partition("=")
             record[name] = value
+        elif flag == "record-file":
+            # A client hands over values, not files: what was too long to be given back is to be filled in.
+            record |= {name: f"FILL_{name}" for name in _names_in(next(rest, ""))}
         elif flag in ("step", "run", "turn", "project", *_ARGUMENTS):
             given[flag] = next(rest, "")
         else:
             parameters[flag.replace("-", "_")] = next(rest, "")
     return given, record, parameters
+
+
+def _names_in(file: str) -> list[str]:
+    """The names of the values in a record file that Lockstep wrote."""
+    try:
+        with open(file, encoding="utf-8") as opened:
+            return list(json.load(opened))
+    except (OSError, ValueError):
+        return []
 
 
 def _shown(name: str, value: Any, types: Mapping[str, str]) -> str:

@@ -5,6 +5,7 @@ Started by its path (``python -P worker.py``), for the project's own ``skills`` 
 
 import json
 import os
+import signal
 import sys
 
 if __name__ == "__main__":
@@ -20,6 +21,8 @@ from skills.lib.runtime import entry, script
 
 def main() -> int:
     """Serve the one request; whatever a skill prints goes to standard error."""
+    # A process that was started in the background ignores interrupts, and so do its children.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     wire = os.dup(1)
     os.dup2(2, 1)
     try:

@@ -22,7 +22,7 @@ STOPPING = frozenset(
             "too-many-targets",
             "unusable-targets",
         ),
-        *("artifact-outside-project", "invalid-schema", "child-parameter", "invalid-allow"),
+        *("artifact-outside-project", "unsupported-schema", "child-parameter", "invalid-allow"),
         *("unresolved-handler", "unresolved-script", "unresolved-command"),
         *("gate-without-review", "bare-gate"),
     )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from skills.lib import schema
 from skills.lib.compact_json import digest
 from skills.lib.workflow.validation import rules
 
@@ -17,18 +18,20 @@ FOUNDATION = (
     "outcomes",
     "review",
     "run",
-    "schemas",
     "state_flow",
     "templates",
     "unkept",
     "walks",
 )
+# What the rule on schemas is built on, beside the validator.
+SCHEMA = ("keywords", "patterns")
 
 
 def rules_digest() -> str:
     """16 hex digits over the sources of the graph rules and of what they are built on, and the names of all rules."""
     here = os.path.dirname(__file__)
     files = [os.path.join(here, f"{name}.py") for name in FOUNDATION]
+    files += [os.path.join(os.path.dirname(str(schema.__file__)), f"{name}.py") for name in SCHEMA]
     files += [str(rule.__file__) for rule in rules.GRAPH_RULES]
     sources = {os.path.basename(file): _source(file) for file in files}
     return digest([sources, [rule.RULE for rule in rules.GRAPH_RULES], sorted(rules.NAMES)])[:16]

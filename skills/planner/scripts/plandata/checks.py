@@ -52,7 +52,7 @@ def run(kind: str, argv: Sequence[str], seconds: float) -> Ran:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-            why = f"did not end within {seconds:g} s"
+            why = f"did not end within {seconds:.15g} s"
         output.seek(max(0, output.seek(0, 2) - SHOWN))
         text = output.read().decode("utf-8", "replace")
     return Ran(kind, tuple(argv), why, time.monotonic() - begun, text)

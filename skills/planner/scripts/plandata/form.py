@@ -7,10 +7,12 @@ import json
 import os
 from typing import TYPE_CHECKING, Any
 
-from .faults import ENVIRONMENT, Fault, PlanError, nearest
+from skills.lib.schema import violations
+
+from .faults import Fault, PlanError, nearest
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from skills.lib.schema import Violation
 
 RESOURCES = os.path.join(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))), "resources")
 LIMIT = 10_000_000
@@ -61,17 +63,8 @@ def stored(plan: Any) -> bytes:
 
 def form_faults(plan: Any) -> list[Fault]:
     """Everything about a plan that the schema does not admit, in the plan's order."""
-    try:
-        import jsonschema
-    except ModuleNotFoundError:
-        raise PlanError(
-            "plans are checked against a JSON Schema, and jsonschema is not installed for this Python; "
-            "try: pip install jsonschema",
-            code=ENVIRONMENT,
-        ) from None
-    validator = jsonschema.Draft202012Validator(schema())
-    errors = sorted(validator.iter_errors(plan), key=lambda error: [_order(part) for part in error.absolute_path])
-    return list(dict.fromkeys(fault for error in errors for fault in _told(error)))
+    found = sorted(violations(schema(), plan), key=lambda one: [_order(part) for part in one.path])
+    return list(dict.fromkeys(_told(one) for one in found))
 
 
 def pointer(*parts: object) -> str:
@@ -79,23 +72,11 @@ def pointer(*parts: object) -> str:
     return "".join("/" + str(part).replace("~", "~0").replace("/", "~1") for part in parts)
 
 
-def _told(error: Any) -> Iterable[Fault]:
-    at = pointer(*error.absolute_path)
-    if error.validator == "required":
-        for name in error.validator_value:
-            if name not in error.instance:
-                yield Fault(at, f"{name} is missing", str(error.schema["properties"][name].get("description", "")))
-    elif error.validator == "additionalProperties":
-        known = error.schema["properties"]
-        for name in error.instance:
-            if name not in known:
-                yield Fault(at, f"{name!r:.80} is not part of it", nearest(name, known))
-    elif error.validator in ("enum", "const"):
-        choices = error.validator_value if error.validator == "enum" else [error.validator_value]
-        yield Fault(at, f"{error.instance!r:.80} is not one of the values", ", ".join(map(str, choices)))
-    else:
-        what = error.message if len(error.message) <= 200 else f"{error.validator} {error.validator_value} is not met"
-        yield Fault(at, what, str(error.schema.get("description", "")))
+def _told(one: Violation) -> Fault:
+    if one.keyword == "additionalProperties":
+        *place, name = one.path
+        return Fault(pointer(*place), f"{name!r:.80} is not part of it", nearest(str(name), one.schema["properties"]))
+    return Fault(pointer(*one.path), one.what, one.valid)
 
 
 def _order(part: object) -> tuple[int, int, str]:

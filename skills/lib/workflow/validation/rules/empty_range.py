@@ -27,6 +27,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from skills.lib.workflow.texts import number
 from skills.lib.workflow.validation.asked import has_empty_range
 from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.graph import GraphView
@@ -38,13 +39,13 @@ SEVERITY: Severity = "error"
 def check(graph: GraphView) -> Iterator[Finding]:
     """Yield one finding per range that nothing lies in."""
     for one in graph.asked:
-        if not has_empty_range(one.spec):
-            continue
         low, high = one.spec.minimum, one.spec.maximum
+        if low is None or high is None or not has_empty_range(one.spec):
+            continue
         yield graph.finding(
             RULE,
             SEVERITY,
-            f"{one.name} has the minimum {low:g} and the maximum {high:g}: nothing lies between",
+            f"{one.name} has the minimum {number(low)} and the maximum {number(high)}: nothing lies between",
             why="whatever is reported for it is refused",
             do="set a minimum that is not above the maximum, or leave one of them out",
             step=one.step,

@@ -1,0 +1,132 @@
+"""Runs a command as evidence and records what a reader needs to judge it: program, search paths, last output."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+from skills.lib import paths
+from skills.lib.errors import tell
+from skills.lib.ledger import worktree
+from skills.lib.workflow import values
+from skills.lib.workflow.requirements import Command, fill
+from skills.lib.workflow.texts import number, printable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import IO, Any
+
+# How many characters of output are kept: the last lines, which usually name the cause.
+TAIL = 1_500
+# How many bytes are read for that: colour codes are removed, and a character has up to four bytes.
+_READ = 8 * TAIL
+# How many characters of one argument are shown: the run keeps a recorded value whole anyway.
+SHOWN = 80
+# Variables that ask for colours although the output is not a terminal.
+_COLOURING = ("FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS")
+# Escape sequences of ECMA-48: control sequences, control strings, and short ones.
+_ESCAPES = re.compile(
+    r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[PX^_][^\x1b]*\x1b\\|\x1b[ -/]*[0-~]"
+)
+
+
+def run(
+    command: Command, fields: Mapping[str, Any], project: str, scripts: str, opening: Mapping[str, str]
+) -> dict[str, Any]:
+    """Run a command in the project and return the evidence; ``opening`` has the search paths when the run opened.
+
+    Evidence of a command also has its ``exit`` code, the last lines of its ``output`` and the path of the ``program``;
+    ``search_paths`` if they have changed since the opening, and ``removed_tests`` if the working tree lacks any.
+    """
+    argv = [fill(part, fields) for part in command.argv]
+    # The evidence is kept with the run, and a secret must not be.
+    safe = [fill(part, values.keepable(dict(fields))) for part in command.argv]
+    shown = " ".join(part if len(part) <= SHOWN else part[: SHOWN - 1] + "…" for part in safe)
+    program = safe[0]
+    if command.argv[0].endswith(".py") and os.path.basename(command.argv[0]) == command.argv[0]:
+        program = sys.executable
+        argv = [sys.executable, os.path.join(scripts, argv[0]), *argv[1:]]
+    result: dict[str, Any] = {"kind": "command", "what": shown, "ok": False, "exit": None, "output": ""}
+    result["program"] = printable(_program(program, project))
+    now = paths.search_paths()
+    changed = {name: path for name, path in now.items() if opening and path != opening.get(name)}
+    if changed:
+        result["search_paths"] = changed
+    tell(f"lockstep: running {shown} (at most {number(command.timeout)} s)\n")
+    environment = {name: value for name, value in os.environ.items() if name not in _COLOURING}
+    with tempfile.TemporaryFile() as output:
+        try:
+            process = subprocess.Popen(
+                argv,
+                cwd=project,
+                env={**environment, "NO_COLOR": "1"},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=output,
+                start_new_session=True,
+            )
+        except (OSError, ValueError) as error:
+            return {**result, "why": f"{shown} cannot be run: {error}"}
+        try:
+            code: int | None = process.wait(command.timeout)
+        except subprocess.TimeoutExpired:
+            code = None
+        finally:
+            _end_group(process)
+        tail = _last_lines(output, fields)
+    removed = worktree.removed_tests(project)
+    if removed:
+        result["removed_tests"] = [printable(path) for path in removed]
+    result.update(exit=code, output=tail)
+    if code == 0:
+        return {**result, "ok": True, "why": ""}
+    how = f"did not end within {number(command.timeout)} s" if code is None else f"ended with {code}, not 0"
+    ending = f"Its output ends:\n{tail}" if tail.strip() else "It printed nothing."
+    return {**result, "why": f"{shown} {how}. {ending}"}
+
+
+def _program(name: str, project: str) -> str:
+    """The path of the program that the first word of a command names, by itself or on PATH; empty if there is none."""
+    if os.path.dirname(name):
+        return os.path.normpath(os.path.join(project, name))
+    for folder in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        path = os.path.normpath(os.path.join(project, folder, name))
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    return ""
+
+
+def _last_lines(output: IO[bytes], fields: Mapping[str, Any]) -> str:
+    """The last whole lines of the output, without escape sequences and secrets; a line longer than TAIL is cut."""
+    begin = max(0, output.seek(0, 2) - _READ)
+    output.seek(begin)
+    text = output.read().decode("utf-8", "replace")
+    # A terminal shows only what follows the last carriage return of a line, as in a progress bar.
+    lines = [line.rstrip("\r").rpartition("\r")[2] for line in _ESCAPES.sub("", text).split("\n")]
+    text = printable("\n".join(lines))
+    for name, value in fields.items():
+        if isinstance(value, str) and values.is_secret(name):
+            text = text.replace(value, values.NOT_KEPT)
+    if begin == 0 and len(text) <= TAIL:
+        return text
+    # The text before the first line end is the rest of a line whose beginning is not shown: leave it out.
+    whole = text[-TAIL - 1 :].partition("\n")[2]
+    return whole if whole.strip() else text[-TAIL:]
+
+
+def _end_group(process: Any) -> None:
+    """Kill what the command left running; nobody else is in its process group."""
+    import signal
+
+    try:
+        if os.name == "nt":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+    except (ProcessLookupError, PermissionError):
+        pass
+    process.wait()

@@ -1,0 +1,89 @@
+"""Moves values that are too long for a block to files beside the ledger, which the block then names."""
+
+from __future__ import annotations
+
+import os
+
+from skills.lib import paths
+from skills.lib.errors import EnvironmentProblem
+from skills.lib.workflow import context, document
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from skills.lib.runtime.desk import Reply
+    from skills.lib.workflow.state import Run
+    from skills.lib.workflow.types import Element
+
+
+# How many characters of an offloaded value the block keeps; of one that is hardly longer than that, the second.
+EXCERPT, SHORT_EXCERPT = 400, 80
+# How many characters of findings the block keeps if nothing else is left to offload: the first of these that fits.
+OF_A_REVIEW = (6_000, 4_000, 2_500, 1_200, 400)
+# How many characters each finding keeps at least.
+OF_A_FINDING = 60
+
+
+def shortened(reply: Reply, project: str, render: Callable[[Element], str]) -> str:
+    """The text of a reply whose block is too long, with as few values offloaded as possible.
+
+    The longest value goes first. A parameter of the run counts half: it says what the run is for. Findings of a review
+    stay. Only if no other value is left, each finding is cut to its beginning, and a file has all of them.
+    """
+    workflow, run = reply.workflow, reply.run
+    assert workflow is not None
+    assert run is not None
+    assert reply.rebuild is not None
+    text = render(reply.element)
+    found = [one for one in context.shown_values(workflow, run) if len(one[3]) > context.WORTH_A_FILE]
+    others = [one for one in found if not context.is_of_review(one[0])]
+    offloaded: dict[str, tuple[str, str]] = {}
+    for key, _, _, value in sorted(others, key=lambda one: -len(one[3]) * (2 if one[1] else 1)):
+        if len(text) <= document.BLOCK_LIMIT:
+            return text
+        excerpt = value[: EXCERPT if len(value) > EXCERPT + 200 else SHORT_EXCERPT]
+        offloaded[key] = (_kept(project, run, key, value), excerpt)
+        text = render(reply.rebuild(offloaded))
+    reviews = [one for one in found if context.is_of_review(one[0])]
+    for limit in OF_A_REVIEW if reviews else ():
+        if len(text) <= document.BLOCK_LIMIT:
+            return text
+        for key, _, _, value in reviews:
+            offloaded[key] = (_kept(project, run, key, value), _each_cut(value, limit // len(reviews)))
+        text = render(reply.rebuild(offloaded))
+    return text
+
+
+def _each_cut(value: str, limit: int) -> str:
+    """The beginning of each entry of a list; the last entries are left out if there is no room for them."""
+    entries = value.split("\n- ")
+    share = max(OF_A_FINDING, limit // len(entries))
+    found = [entry if len(entry) <= share else entry[: share - 1] + "…" for entry in entries]
+    return "\n- ".join(found[: max(1, limit // share)])
+
+
+def _kept(project: str, run: Run, key: str, value: str) -> str:
+    """Write a value to its file, and return the path."""
+    path = os.path.join(folder(project, run), f"{run.turn}-{key}.txt")
+    write(path, value)
+    return path
+
+
+def folder(project: str, run: Run) -> str:
+    """The folder that holds the offloaded values of a run."""
+    return os.path.join(paths.home(project), "context", run.id)
+
+
+def write(path: str, text: str) -> None:
+    """Write a file whole or not at all. Raises EnvironmentProblem if it cannot be written."""
+    part = f"{path}.{os.getpid()}.part"  # the same command may run twice at once
+    try:
+        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+        with open(part, "w", encoding="utf-8", newline="") as file:
+            file.write(text)
+        os.replace(part, path)
+    except OSError as error:
+        raise EnvironmentProblem(
+            f"{path} cannot be written: {error.strerror}", remedy="set LOCKSTEP_HOME to a folder that can be written"
+        ) from error
