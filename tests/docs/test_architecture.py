@@ -24,7 +24,8 @@ ALLOWED = {
     "workflow": FIRST,
     "workflow/formatters": FIRST | {"workflow"},
     "workflow/validation": FIRST | {"conventions", "prompts", "schema", "skillfile", "workflow", "workflow/formatters"},
-    "ledger": FIRST | {"schema", "workflow"},
+    "git": set(),
+    "ledger": FIRST | {"git", "schema", "workflow"},
     "runtime": FIRST | {"ledger", "workflow", "workflow/formatters"},
     "migration": FIRST | {"conventions", "workflow", "workflow/formatters"},
 }

@@ -28,7 +28,7 @@ PAGES = sorted(
 README = (ROOT / "README.md").read_text(encoding="utf-8")
 # Kinds of fence whose content is run or written by docs/transcript.py, or is data that a test here reads.
 FENCE = r"^(?P<ticks>```+)(?P<kind>\w*)\n.*?^(?P=ticks)\n"
-FENCES = {"console", "python", "text", "xml", "markdown", "sh", "yaml"}
+FENCES = {"console", "json", "python", "text", "xml", "markdown", "sh", "yaml"}
 
 
 def prose(page: Path) -> str:

@@ -35,6 +35,8 @@ WALKS = {
     "waves": 3,
     "two-steps": 2,
     "one-step": 2,
+    "reviewer": 1,
+    "covered": 2,
     "evidence": 1,
 }
 
@@ -72,7 +74,8 @@ def test_every_transition_of_the_pattern_is_taken(
     taken: set[tuple[str, str | None]] = set()
     for at, walk in enumerate(walks):
         project = tmp_path / str(at)
-        project.mkdir()
+        (project / "src").mkdir(parents=True)
+        (project / "src" / "queue.py").write_text("limit = 5\n", encoding="utf-8")  # what a review covers
         agent = check_walk(script, walk, project, values=parameters(walk), files={"path": '{"cause": "a race"}'})
         taken.update((one.step, one.target) for one in agent.taken(agent.blocks[0].run))
     graph = loading.workflow_of_script(str(script))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from pathlib import Path
 
@@ -11,7 +12,7 @@ from lxml import etree
 
 from skills.lib import errors
 from skills.lib.testing.documents import SCHEMA, parse
-from skills.lib.workflow import cli, texts
+from skills.lib.workflow import answers, cli, texts
 from skills.lib.workflow.core import RESERVED_FLAGS
 from skills.lib.workflow.values import SECRET_NAMES
 
@@ -94,6 +95,13 @@ def test_every_element_of_the_documents_is_explained() -> None:
     grammar = etree.parse(str(SCHEMA))
     assert roots <= {element.get("name") for element in grammar.iter(f"{RNG}element")}
     assert roots == {"step", "waiting", "done", "refused"}
+
+
+def test_the_answers_of_a_reviewer_are_read_as_they_are_shown() -> None:
+    [shown] = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
+    first, second = answers.read_answers(json.loads(shown))
+    assert (first["id"], first["place"]) == ("S1", "src/send.py:12")
+    assert second["place"] == {"W1": "cart.py:9", "W2": "tax.py:3"}
 
 
 @pytest.mark.req("W-11", "W-24")
