@@ -260,6 +260,7 @@ class Agent:
         steering = Steering(workflow, self.given, self.text, run.script or self.script)
         for command in islice(steering.commands(block, run, wanted, verdict, brood), TRIES):
             self._write_artifacts(block, command, workflow)
+            self._change_what_findings_name(workflow, run, step)
             after = self.run_command(command)
             if after.code != "missing-evidence":
                 break
@@ -283,6 +284,15 @@ class Agent:
                 if content is None:
                     content = _content(artifact, self.text)
                 self.write(path, content)
+
+    def _change_what_findings_name(self, workflow: Workflow, run: Run, step: StepDef) -> None:
+        """Append empty lines to each file that an open finding names, so that it is not as its reviewer saw it."""
+        from skills.lib.workflow import rework
+
+        rounds = max((review["iteration"] for review in run.reviews.values()), default=0)
+        for name in {item["file"] for item in rework.asks(workflow, run, step) if item.get("file")}:
+            with open(self.project / name, "a", encoding="utf-8") as file:
+                file.write("\n" * rounds)
 
     def parameters(self) -> dict[str, Any]:
         """What a run is opened with: the parameters of the author (the first of several), and required ones made up."""
