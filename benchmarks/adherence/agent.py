@@ -210,6 +210,8 @@ class Agent:
 
     def _check_route(self, block: Block, after: Block) -> None:
         """Hold the way that was taken against the way that the report should have taken."""
+        if after.by_person and after.id == block.id and block.tag == "step":
+            return  # a person decides first, be it on findings that are disputed for the second time
         target = block.outcomes.get(self.plan.outcome or "")
         if self.host.remembers and target and (after.id if after.tag != "done" else "done") != target:
             self._disturb(["the way taken"], block.id, after)

@@ -11,14 +11,14 @@ from typing import TYPE_CHECKING, Any
 from skills.lib.ledger import Ledger
 from skills.lib.runtime import loading
 from skills.lib.workflow.requirements import Field
-from skills.lib.workflow.types import Dispatch, Gate, Person
+from skills.lib.workflow.types import Dispatch, Gate, Outcome, Person
 
 if TYPE_CHECKING:
     from skills.lib.ledger.ledger import Event
     from skills.lib.workflow.core import StepDef, Workflow
     from skills.lib.workflow.state import Run
 
-ACCEPTED = "accept"
+ACCEPTED, REVISED = "accept", "revise"
 
 
 def gaps(home: str) -> list[str]:
@@ -62,8 +62,10 @@ def _free_form_gaps(run: Run, events: list[Event]) -> list[str]:
 def _gaps(run: Run, workflow: Workflow, own: list[Event], brood: list[Run], events: list[Event]) -> list[str]:
     found, at, since = [], workflow.start, 0
     reviews: dict[str, Any] = {}
+    asked: Event | None = None
     for event in own:
         reviews = event.change.get("reviews", reviews)
+        asked = event if event.kind == "asked" else asked
         if event.kind not in ("moved", "finished"):
             continue
         detail = event.detail
@@ -73,9 +75,13 @@ def _gaps(run: Run, workflow: Workflow, own: list[Event], brood: list[Run], even
             at, since = detail["to"], event.seq - 1
             continue
         step = workflow.step(at)
-        if detail["to"] not in [target for outcome, target in step.next.items() if outcome == detail["outcome"]]:
+        sent_back = event.actor == "person" and detail.get("answer") == REVISED and detail["to"] in _works(workflow)
+        ways = [target for outcome, target in step.next.items() if outcome == detail["outcome"]]
+        if detail["to"] not in ways and not sent_back:
             found.append(f"{where}: by {detail['outcome']} to {detail['to']}, which the graph does not have")
-        found += [f"{where}: {gap}" for gap in _step_gaps(step, event, reviews)]
+        # What a step reported before a person was asked about its findings stands with the question.
+        report = asked if asked is not None and "recorded" not in detail else event
+        found += [f"{where}: {gap}" for gap in _step_gaps(step, event, report, reviews)]
         if isinstance(step.handler, Dispatch):
             made = [child for child in brood if since < _created(child, events) < event.seq]
             found += [f"{where}: {gap}" for gap in _brood_gaps(step, made, reviews)]
@@ -85,8 +91,13 @@ def _gaps(run: Run, workflow: Workflow, own: list[Event], brood: list[Run], even
     return found
 
 
-def _step_gaps(step: StepDef, event: Event, reviews: dict[str, Any]) -> list[str]:
-    detail = event.detail
+def _works(workflow: Workflow) -> set[str | None]:
+    """The steps that failed reviews go back to."""
+    return {step.next.get(Outcome.FAIL) for step in workflow.steps if isinstance(step.handler, Gate)}
+
+
+def _step_gaps(step: StepDef, event: Event, report: Event, reviews: dict[str, Any]) -> list[str]:
+    detail = report.detail
     if isinstance(step.handler, Person):
         return _answer_gaps(step.handler, event)
     if isinstance(step.handler, Gate):
@@ -112,9 +123,12 @@ def _gate_gaps(gate: Gate, event: Event, reviews: dict[str, Any]) -> list[str]:
     review = reviews.get(gate.checkpoint)
     if not review:
         return ["nobody had reviewed it"]
-    severities = {1: "MUST SHOULD COULD", 2: "MUST SHOULD COULD", 3: "MUST SHOULD COULD", 4: "MUST SHOULD"}
-    blocks = severities.get(review["iteration"], "MUST").split()
-    still = [item["id"] for item in review["items"] if item["status"] != "PASS" and item["severity"] in blocks]
+    blocks = ("MUST", "SHOULD") if review["level"] <= 3 else ("MUST",)
+    still = [
+        item["id"]
+        for item in review["items"]
+        if item["status"] != "PASS" and item["severity"] in blocks and not item.get("accepted")
+    ]
     passed = event.detail["outcome"] == "ok"
     decided = event.detail.get("answer") == ACCEPTED and event.actor == "person" and bool(event.detail.get("reason"))
     if passed and still and not decided:

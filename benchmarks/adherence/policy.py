@@ -16,6 +16,7 @@ from benchmarks.adherence.forms import Forms
 
 # Text that breaks a careless quoting.
 ODD = ("plain", 'it\'s "quoted" & <odd>', "$(touch pwned) `x` \\ ]]>", "ü — 日本", "two\nlines", "--step done")
+FINDING = re.compile(r"^ *- (\S+) \(", re.MULTILINE)
 ITEM = re.compile(r"^ *- (\S+) \((MUST|SHOULD|COULD), ", re.MULTILINE)
 LIMIT = re.compile(r"at most (\d+) iterations, then (\w+)")
 SECTIONS = ("Answer", "Structure", "Patterns", "Flows", "Decisions", "Context", "Open")
@@ -38,13 +39,14 @@ class Policy:
         self.skill, self.project, self.rng = skill, project, rng
         self.failing = rng.choice((0.1, 0.5, 0.95))
         self.params = self._run_params()
-        self._files = 0
+        self._files = self._texts = 0
         self.forms = Forms(skill, rng, len(self._text_of(1).split()))
 
     def plan(self, block: Block) -> Plan:
         """The values of a block, and where they lead."""
         made = {entry["name"]: self._value(entry, block) for entry in block.reported() if self._wanted(entry)}
-        values = self.forms.values(block, made, self.rng.choice(ODD))
+        self._texts += 1
+        values = self.forms.values(block, made, f"{self.rng.choice(ODD)} {self._texts}")
         outcome = self._outcome(block, values)
         if block.chooses:
             values["outcome"] = outcome
@@ -89,6 +91,8 @@ class Policy:
             return [KEPT]
         if kind == "items":
             return self._items(block)
+        if name == "fixes":
+            return [self._fix(finding) for finding in dict.fromkeys(FINDING.findall(block.words("CONTEXT")))]
         if kind == "list":
             choices = entry["choices"].split("|") if "choices" in entry else None
             count = self.rng.randint(low, max(low, min(high, low + 2)))
@@ -103,19 +107,21 @@ class Policy:
 
     def _text(self, name: str, low: int, high: int, at: int = 0) -> str:
         place = f"{PLACE}:{at + 1} | " if name == "findings" else ""
-        text = f"{place}{name} {at}: {self.rng.choice(ODD)}"
+        text = f"{place}{name} {self._texts}.{at}: {self.rng.choice(ODD)}"
         return text.ljust(low, ".")[:high]
 
     def _items(self, block: Block) -> list[dict[str, str]]:
         known = items_to_verify(block)
         if not known:
-            severities = self.rng.choices(("MUST", "SHOULD", "COULD"), k=self.rng.randint(1, 3))
+            # A review that could stop nothing is refused.
+            severities = [self.rng.choice(("MUST", "SHOULD"))]
+            severities += self.rng.choices(("MUST", "SHOULD", "COULD"), k=self.rng.randint(0, 2))
             known = [(f"i{at}", severity) for at, severity in enumerate(severities)]
         bad = self.verdict() == "fail"
         items = []
         for at, (name, severity) in enumerate(known):
             status = self.rng.choice(("FAIL", "TODO")) if bad and (at == 0 or self.rng.random() < 0.5) else "PASS"
-            finding = "" if status == "PASS" else f"wrong: {self.rng.choice(ODD)}"
+            finding = f"{'it holds now' if status == 'PASS' else 'wrong'}: {self.rng.choice(ODD)}"
             items.append(
                 {
                     "id": name,
@@ -127,6 +133,10 @@ class Policy:
                 }
             )
         return items
+
+    def _fix(self, finding: str) -> str:
+        how = self.rng.choice(("changed", "changed", "disputed"))
+        return f"{finding} | {how} | it is right now: {self.rng.choice(ODD)}"
 
     def _outcome(self, block: Block, values: dict[str, Any]) -> str | None:
         """The word of the outcome; None where it depends on what is not in this block."""

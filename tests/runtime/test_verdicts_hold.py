@@ -524,6 +524,15 @@ def test_an_answer_to_a_finding_that_is_none_is_refused(skill: Skill, repository
 
 
 @pytest.mark.req("S-01")
+def test_what_needs_no_answer_may_be_answered(skill: Skill) -> None:
+    agent = skill(LOOP)
+    found = [item("FAIL", name="a"), item("TODO", name="b"), item("FAIL", "COULD", name="c")]
+    gate = judge(agent, agent.run_command(agent.open().next), *found)
+    work = agent.run_command(gate.next)
+    assert work.step == "work"
+    assert record(agent, work, **answered(agent, "a", "b", "c")).step == "d-review"
+
+
 def test_a_finding_may_be_settled_in_another_file(skill: Skill, repository: Path) -> None:
     agent = skill(COVERING)
     work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:2")))

@@ -68,9 +68,10 @@ def read(run: Run, step: StepDef, request: Request) -> Run:
         return run
     entries = _entries(given)
     known: dict[str, list[str]] = {}
-    for checkpoint, items in open_findings(run).items():
-        for item in items:
-            known.setdefault(item["id"], []).append(checkpoint)
+    for checkpoint, review in run.reviews.items():
+        for item in review["items"] if verdicts.failed(review) else ():
+            if item["status"] != ItemStatus.PASS:
+                known.setdefault(item["id"], []).append(checkpoint)
     if not known:
         raise Refused("unknown-field", f"No finding is open, so step {step.id} records no fixes.")
     reviews = dict(run.reviews)
