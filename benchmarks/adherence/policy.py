@@ -16,7 +16,8 @@ from benchmarks.adherence.forms import Forms
 
 # Text that breaks a careless quoting.
 ODD = ("plain", 'it\'s "quoted" & <odd>', "$(touch pwned) `x` \\ ]]>", "ü — 日本", "two\nlines", "--step done")
-FINDING = re.compile(r"^ *- (\S+) \(", re.MULTILINE)
+FINDING = re.compile(r"^ *- (\S+) \((?:(?!\n *- ).)*", re.MULTILINE | re.DOTALL)
+UPHELD = "it is disputed no more"
 ITEM = re.compile(r"^ *- (\S+) \((MUST|SHOULD|COULD), ", re.MULTILINE)
 LIMIT = re.compile(r"at most (\d+) iterations, then (\w+)")
 SECTIONS = ("Answer", "Structure", "Patterns", "Flows", "Decisions", "Context", "Open")
@@ -92,7 +93,7 @@ class Policy:
         if kind == "items":
             return self._items(block)
         if name == "fixes":
-            return [self._fix(finding) for finding in dict.fromkeys(FINDING.findall(block.words("CONTEXT")))]
+            return [self._fix(found[1], found[0]) for found in FINDING.finditer(block.words("CONTEXT"))]
         if kind == "list":
             choices = entry["choices"].split("|") if "choices" in entry else None
             count = self.rng.randint(low, max(low, min(high, low + 2)))
@@ -134,9 +135,9 @@ class Policy:
             )
         return items
 
-    def _fix(self, finding: str) -> str:
-        how = self.rng.choice(("changed", "changed", "disputed"))
-        return f"{finding} | {how} | it is right now: {self.rng.choice(ODD)}"
+    def _fix(self, name: str, finding: str) -> str:
+        how = "changed" if UPHELD in finding else self.rng.choice(("changed", "changed", "disputed"))
+        return f"{name} | {how} | it is right now: {self.rng.choice(ODD)}"
 
     def _outcome(self, block: Block, values: dict[str, Any]) -> str | None:
         """The word of the outcome; None where it depends on what is not in this block."""

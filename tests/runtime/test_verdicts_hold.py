@@ -551,6 +551,7 @@ def test_a_finding_that_is_disputed_twice_goes_to_a_person(skill: Skill, reposit
     assert "Disputed: the line is what was asked for" in block.words("QUESTION")
     upheld = agent.answer(block, "revise", "the reviewer is right")
     assert upheld.step == "work"
+    assert "it is disputed no more" in upheld.context["d.findings"]
     again = record(agent, upheld, fixes=["a | disputed | the line is what was asked for"])
     assert "a person decided that a is right; fix it" in again.why
     agent.write("src/a.py", "put right\n")

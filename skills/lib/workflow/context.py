@@ -124,14 +124,15 @@ def _to_fix(run: Run, step: StepDef) -> list[tuple[str, list[str]]]:
         if review.get("passed"):
             lines = [f"{path} was changed after this review passed it" for path in review.get("changed", ())]
         else:
-            lines = [_finding(item) for item in quality.blocking_now(review)]
+            lines = [_finding(item, review.get("upheld", ())) for item in quality.blocking_now(review)]
         found += [(checkpoint, lines)] if lines else []
     return found
 
 
-def _finding(item: Mapping[str, str]) -> str:
+def _finding(item: Mapping[str, str], upheld: Sequence[str]) -> str:
     place = f" [{item['place']}]" if item.get("place") else ""
-    return f"{item['id']} ({item['severity']}) {item['check']}: {item['finding']}{place}"
+    ruled = ". A person decided that this is right: it is disputed no more." if item["id"] in upheld else ""
+    return f"{item['id']} ({item['severity']}) {item['check']}: {item['finding']}{place}{ruled}"
 
 
 def result_values(workflow: Workflow, run: Run, last: str) -> list[tuple[str, Any]]:
