@@ -38,7 +38,8 @@ Install = Callable[..., Path]
 Walk = Callable[[Path], Walker]
 
 FORM = {"id": "F1", "scope": "out.txt", "check": "it has a form", "severity": "MUST", "status": "PASS", "finding": ""}
-TASTE = {**FORM, "id": "T1", "check": "it reads well", "severity": "COULD"}
+TASTE = {**FORM, "id": "T1", "check": "it reads well", "severity": "SHOULD"}
+FIXED = {"records": {"fixes": ["F1 | changed | it has a form now"]}}
 SVG = {"svg", "g", "path", "rect", "text", "tspan", "desc"}
 VOID = {"meta"}
 
@@ -56,7 +57,7 @@ def texts(root: html.HtmlElement, path: str) -> list[str]:
 def review(walk: Walker, run: Run, form: str, lost: str = "") -> Run:
     """One review of the run that stands at it: what becomes of form; taste passes, or its reviewer is lost."""
     first, second = walk.children(run)
-    walk.child(first, items=[{**FORM, "status": form, "finding": "" if form == "PASS" else "it has none"}])
+    walk.child(first, items=[{**FORM, "status": form, "finding": "it has one" if form == "PASS" else "it has none"}])
     if lost:
         run = walk.go(run, lost=second.id, reason=lost)
     else:
@@ -72,7 +73,7 @@ def mended(installed: Install, walker: Walk, project: Path) -> Run:
     run = walk.start()
     walk.go(run, "close")
     run = review(walk, walk.go(run), "FAIL", lost="never came back")
-    run = review(walk, walk.go(run), "PASS")
+    run = review(walk, walk.go(run, **FIXED), "PASS")
     return walk.go(run, records={"summary": "it has a form now"})
 
 
@@ -82,9 +83,9 @@ def accepted(installed: Install, walker: Walk, project: Path) -> Run:
     script = installed("gated")
     walk = walker(script)
     (project / "out.txt").write_text("x\n", encoding="utf-8")
-    run = walk.start()
+    run = review(walk, walk.go(walk.start()), "FAIL")
     while run.status != "waiting":
-        run = review(walk, walk.go(run), "FAIL")
+        run = review(walk, walk.go(run, **FIXED), "FAIL")
     walk.desk = Desk(Caller(sys.executable, str(script), str(project)), "person")
     return walk.go(run, answer="accept", reason="known, and tracked")
 
@@ -114,7 +115,7 @@ def test_each_finding_is_told_through_the_iterations_to_its_end(cli: Command, me
     root = of(cli, mended)
     rows = [texts(row, "td") for row in root.xpath("//main/div[@class='wide']/table/tbody/tr")]
     assert rows == [
-        ["F1", "MUST", "it has a form out.txt", "FAIL it has none", "PASS", "FAIL, then passed at iteration 2"],
+        ["F1", "MUST", "it has a form out.txt", "FAIL it has none", "PASS it has one", "FAIL, then passed at iteration 2"],
         [
             "reviewer-2",
             "MUST",
@@ -123,7 +124,7 @@ def test_each_finding_is_told_through_the_iterations_to_its_end(cli: Command, me
             "—",
             "not judged again after iteration 1",
         ],
-        ["T1", "COULD", "it reads well out.txt", "—", "PASS", "passed"],
+        ["T1", "SHOULD", "it reads well out.txt", "—", "PASS", "passed"],
     ]
     assert "Iteration 1 (turn 3): fail" in texts(root, "//main/p")
     assert "Iteration 2 (turn 6): pass" in texts(root, "//main/p")
