@@ -25,6 +25,7 @@ BENCHMARKS = {
     "formatters": "benchmarks.formatters",
     "adherence": "benchmarks.adherence.figures",
     "gates": "benchmarks.gates.figures",
+    "cost": "benchmarks.cost.figures",
 }
 
 

@@ -79,6 +79,7 @@ def test_a_rule_about_two_workflows_finds_its_bad_example_and_not_its_good_one(
     assert "\n".join(output.lines([found], str(skill.parent))) == snapshot
 
 
+@pytest.mark.req("S-04")
 @pytest.mark.parametrize(
     "given, args, what",
     [

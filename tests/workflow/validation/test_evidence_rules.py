@@ -22,6 +22,7 @@ def _found(*steps: StepDef, **fields: Any) -> list[tuple[str, str, str]]:
     return [(one.rule, one.where.partition(":")[2], one.value) for one in validate(Workflow("w", *steps, **fields))]
 
 
+@pytest.mark.req("S-04")
 @pytest.mark.parametrize("tools", [["read"], ["read", "search", "web", "agent", "ask"]])
 def test_a_file_that_no_tool_may_write_is_found(tools: list[str]) -> None:
     requires: list[Requirement] = [Field("path"), Artifact("{path}.md"), Artifact("b.md")]

@@ -35,6 +35,7 @@ def _found(closing: str = "", allow: dict[str, str] | None = None, **dispatch: A
     return [(finding.rule, finding.where, finding.value, finding.do) for finding in validate(workflow)]
 
 
+@pytest.mark.req("S-04")
 @pytest.mark.parametrize("place", ["task", "tasks", "context"])
 @pytest.mark.parametrize(
     "name, rule, do",

@@ -1,0 +1,73 @@
+"""The forms in which a reviewer's block asks for what it states and judges."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING, Any
+
+from benchmarks.cost.texts import Missing
+
+if TYPE_CHECKING:
+    from benchmarks.cost.texts import Point
+    from skills.lib.testing.blocks import Spec
+
+
+def items_in(text: str) -> list[tuple[str, str]]:
+    """The id and scope of each item or finding in a text of CONTEXT, such as "- C-01 (SHOULD, M-001): …"."""
+    return re.findall(r"(?m)^(?:- )?(\S+) \((?:MUST|SHOULD|COULD)(?:, )?([^)]*)\)", text)
+
+
+def checks_in(text: str) -> dict[str, list[str]]:
+    """Each kind of check in a text of CONTEXT with its targets; "all" if it names none."""
+    found: dict[str, list[str]] = {}
+    kind = ""
+    for line in re.sub(r"(?m)^- ", "", text).splitlines():
+        head = re.match(r"(\S+) \((?:MUST|SHOULD|COULD)\)(.*)", line)
+        if head:
+            kind = head[1]
+            named = head[2].partition(" Targets: ")[2]
+            # Targets that are told each with what must be so stand on lines of their own.
+            found[kind] = [] if head[2].endswith(":") else named.split(", ") if named else ["all"]
+        elif kind and line.startswith("  "):
+            found[kind].append(line.strip().partition(": ")[0])
+    return found
+
+
+def point_of(name: str, scope: str, points: list[Point]) -> Point:
+    """The point that a thing to judge is about: by id, by its check's kind and target, or by a statement's number."""
+    by_id = {point.id: point for point in points}
+    if name in by_id:
+        return by_id[name]
+    kind = name if any(point.kind == name for point in points) else name.rpartition("-")[0]
+    of_kind = [point for point in points if point.kind and point.kind == kind]
+    fitting = [point for point in of_kind if scope in (point.scope, *point.targets)]
+    if of_kind:
+        return (fitting or of_kind)[0]
+    stated = [point for point in points if point.step]
+    if name[:1] == "S" and name[1:].isdigit() and int(name[1:]) <= len(stated):
+        return stated[int(name[1:]) - 1]
+    raise Missing(f"no text judges {name} ({scope})")
+
+
+def formed(spec: Spec, name: str, point: Point, number: int) -> Any:
+    """One judgement in the form of its field, as it stands in the review of that number."""
+    judged = point.judged(number)
+    status, place, finding = judged["status"], judged["place"], judged["finding"]
+    if spec.type == "answers":
+        return {"id": name, "status": status, "place": place, "severity": point.severity, "finding": finding}
+    if spec.name == "answers":
+        return f"{name} | {point.scope} | {point.check} | {status} | {place}: {finding}"
+    row = {"id": name, "scope": point.scope, "check": point.check, "severity": point.severity, "status": status}
+    return {**row, "finding": finding, "place": place}
+
+
+def checked(kind: str, targets: list[str], points: list[Point], number: int) -> list[dict[str, Any]]:
+    """The answers to a check: one for the targets that pass and need no finding, and one for each other."""
+    judged = {target: point_of(kind, target, points).judged(number) for target in targets}
+    plain = {target: one["place"] for target, one in judged.items() if one["status"] == "PASS" and not one["finding"]}
+    found = [{"id": kind, "status": "PASS", "place": plain, "finding": ""}] if plain else []
+    for target, one in judged.items():
+        if target not in plain:
+            answer = {"id": kind, "status": one["status"], "finding": one["finding"]}
+            found.append({**answer, "place": {target: one["place"]}})
+    return found

@@ -1,0 +1,114 @@
+"""The frozen texts: what the agent reports for each step, and what a reviewer states and judges, apart from form."""
+
+from __future__ import annotations
+
+import tomllib
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+FOLDER = Path(__file__).with_name("texts")
+
+
+class Missing(Exception):
+    """A block asks for something that no text says."""
+
+
+class Point(NamedTuple):
+    """One thing that a reviewer states and judges; ``rounds`` has the judgement of each review, the last for the rest.
+
+    ``step`` is where it is split off, ``kind`` and ``targets`` which check it answers where checks are given, and
+    ``fixed`` the file in which a fault is put right.
+    """
+
+    id: str
+    step: str
+    kind: str
+    scope: str
+    targets: list[str]
+    check: str
+    severity: str
+    fixed: str
+    rounds: list[dict[str, Any]]
+
+    def judged(self, number: int) -> dict[str, Any]:
+        """Status, place and finding in the review of that number, from 1."""
+        return {"status": "PASS", "place": "", "finding": "", **self.rounds[min(number, len(self.rounds)) - 1]}
+
+    def is_told_in(self, text: str) -> bool:
+        """True if a text names what was stated, or how it was found wrong."""
+        findings = [one["finding"].strip()[:50] for one in self.rounds if one.get("finding")]
+        return any(part in text for part in (self.check, *findings))
+
+
+class Texts:
+    """The texts of one skill.
+
+    A table ``[workflow.step]`` holds the values of a step by name; ``writes``, files that are written before the report
+    (@resources/x is copied from the skill); ``run``, scripts of the skill that the step may say to run; ``answer`` to a
+    person's question; ``none``, why nothing is stated. Of an array ``[[workflow.step]]`` each visit takes the next, and
+    the last serves for those after. ``["workflow@begins".step]`` is for a sub-agent whose target begins so.
+    """
+
+    def __init__(self, skill: str) -> None:
+        data = tomllib.loads((FOLDER / f"{skill}.toml").read_text(encoding="utf-8"))
+        self.opened: list[dict[str, Any]] = data.pop("open")
+        self.files: dict[str, str] = {**project_files(), **data.pop("files", {})}
+        self.said: dict[str, Any] = data
+
+    def step(self, workflow: str, target: str, step: str, visit: int) -> Mapping[str, Any]:
+        """What is said in a step, at its visit of that number, from 1; empty if nothing is."""
+        found: Any = {}
+        for key in self._keys(workflow, target):
+            found = found or self.said[key].get(step, {})
+        if isinstance(found, list):
+            found = found[min(visit, len(found)) - 1]
+        assert isinstance(found, dict)
+        return found
+
+    def points(self, workflow: str, target: str) -> list[Point]:
+        """What a reviewer states, in the order of its steps."""
+        given: list[list[dict[str, Any]]] = [self.said[key].get("points", []) for key in self._keys(workflow, target)]
+        rows = next(filter(None, given), [])
+        return [
+            Point(
+                row.get("id", f"P-{number:02}"),
+                row.get("step", ""),
+                row.get("kind", ""),
+                row["scope"],
+                row.get("targets", []),
+                row["check"],
+                row["severity"],
+                row.get("fixed", ""),
+                row.get("rounds", [row]),
+            )
+            for number, row in enumerate(rows, 1)
+        ]
+
+    def every_point(self) -> list[Point]:
+        """The points of all reviewers."""
+        return [point for key in self.said for point in self.points(*key.partition("@")[::2])]
+
+    def table(self, workflow: str, target: str) -> str:
+        """The table that speaks for a workflow with that target, by which its visits are counted."""
+        return next(iter(self._keys(workflow, target)), workflow)
+
+    def _keys(self, workflow: str, target: str) -> list[str]:
+        """The tables of a workflow, that of the target first."""
+        own = [key for key in self.said if key.startswith(f"{workflow}@") and target.startswith(key.split("@")[1])]
+        return [*own, *([workflow] if workflow in self.said else [])]
+
+
+@cache
+def project_files() -> dict[str, str]:
+    """The files of the project that every skill is walked on, by path."""
+    data = tomllib.loads((FOLDER / "project.toml").read_text(encoding="utf-8"))
+    return dict(data["files"].items())
+
+
+def skills() -> list[str]:
+    """The names of the skills that have texts."""
+    return sorted(path.stem for path in FOLDER.glob("*.toml") if path.stem != "project")
