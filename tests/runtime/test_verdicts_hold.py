@@ -355,6 +355,26 @@ def test_a_target_that_is_new_is_checked_beside_the_items_that_are_verified_agai
 
 
 @pytest.mark.req("S-02")
+def test_a_check_whose_finding_a_person_accepted_is_not_made_again(skill: Skill) -> None:
+    agent = skill(CHECKED)
+    block = agent.follow(agent.open(), parts=["W1", "W2"])
+    for name in ("keeps", "keeps-1"):
+        task = agent.run_command(block.children[0].command)
+        first = {"id": name, "status": "FAIL", "finding": "the total changes"}
+        first["place"] = {"W1": "a.json:1"} if name == "keeps" else "a.json:1"
+        rest = ("keeps-2", "order-1", "taste-1", "taste-2")
+        passed = [{"id": one, "status": "PASS", "place": "a.json:9", "finding": ""} for one in rest]
+        work = agent.follow(agent.run_command(agent.follow(task, answers=[first, *passed]).next))
+        block = agent.follow(work, parts=["W1", "W2"], fixes=["keeps-1 | disputed | the total was wrong before"])
+    review = agent.answer(block, "accept", "the total was wrong before")
+    task = agent.run_command(review.children[0].command)
+    assert [line.partition(" (")[0] for line in task.context["items"].splitlines()] == [
+        *("- keeps-2", "- order-1", "- taste-1", "- taste-2")
+    ]
+    assert "checks" not in task.context
+
+
+@pytest.mark.req("S-02")
 def test_a_could_alone_never_blocks_and_is_no_review_alone(skill: Skill) -> None:
     agent = skill(LOOP)
     task = agent.run_command(agent.follow(agent.open()).children[0].command)
@@ -538,6 +558,15 @@ def test_a_finding_may_be_settled_in_another_file(skill: Skill, repository: Path
     work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:2")))
     agent.write("src/b.py", "a test of it\n")
     assert record(agent, work, fixes=["a | changed | src/b.py"]).step == "d-review"
+
+
+@pytest.mark.req("S-01")
+def test_a_finding_at_a_file_that_is_not_under_review_asks_what_settled_it(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING)
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="README.md:1")))
+    assert "--record fixes=" in work.next
+    agent.write("src/a.py", "as the README says\n")
+    assert agent.follow(work, fixes=["a | changed | src/a.py"]).step == "d-review"
 
 
 @pytest.mark.req("S-01")

@@ -77,7 +77,9 @@ def specs(
             spec["items"] = [{name: part for name, part in item.items() if name != "failed"} for item in given_items]
             more = {
                 "failed": [item["id"] for item in given_items if item.get("failed")],
-                "checks": _checks(run, dispatch, checks, target, given_items),
+                "checks": _checks(
+                    run, dispatch, checks, target, [*given_items, *_accepted(run, checkpoint, target, at)]
+                ),
                 "gone": at > present,
                 **reviewed,
             }
@@ -97,6 +99,15 @@ def _covered(run: Run, step: StepDef) -> dict[str, Any]:
     return {"covers": covers, "bases": [folder for folder in dict.fromkeys(folders) if folder and folder != "."]}
 
 
+def _accepted(run: Run, checkpoint: str, target: str, number: int) -> list[dict[str, Any]]:
+    """The items of a reviewer that a person accepted: they are not verified again, and their checks not made again."""
+    from skills.lib.workflow import quality
+
+    items = quality.open_series(run.reviews.get(checkpoint)).get("items", ())
+    mine = ("target", target) if target else ("owner", number)
+    return [item for item in items if item.get("accepted") and item.get(mine[0]) == mine[1]]
+
+
 def _checks(
     run: Run,
     dispatch: Dispatch,
@@ -104,7 +115,7 @@ def _checks(
     target: str,
     given: Sequence[Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
-    """The checks that a reviewer must make beside the items that it verifies again, one for each kind and target."""
+    """The checks that a reviewer must make beside the items that it was given before, one for each kind and target."""
     made = []
     for check in dispatch.checks:
         over = (computed or {}).get(check.kind, check.over)
