@@ -337,6 +337,18 @@ def test_each_check_is_made_for_each_target_with_its_own_severity(skill: Skill) 
 
 
 @pytest.mark.req("S-02")
+def test_a_target_may_say_what_must_be_so_of_it(skill: Skill) -> None:
+    agent = skill(CHECKED)
+    task = checked(agent, ["W1 | the total is rounded once", "W2"])
+    assert task.context["checks"].splitlines()[:4] == [
+        "- keeps (MUST): behaviour stays. Targets:",
+        "  W1: the total is rounded once",
+        "  W2: behaviour stays",
+        "- order (SHOULD): the order holds.",
+    ]
+
+
+@pytest.mark.req("S-02")
 def test_a_target_that_is_new_is_checked_beside_the_items_that_are_verified_again(skill: Skill) -> None:
     agent = skill(CHECKED)
     task = checked(agent, ["W1"])

@@ -132,7 +132,7 @@ def _checks(
                 number += 1
                 text = f"{check.text}: {detail}" if detail else check.text
                 stub = {"id": f"{check.kind}-{number}", "kind": check.kind, "scope": scope, "check": text}
-                made.append({**stub, "severity": check.severity.value})
+                made.append({**stub, "severity": check.severity.value, **({"detail": detail} if detail else {})})
     return made
 
 
@@ -267,14 +267,15 @@ def to_check(spec: Mapping[str, Any]) -> list[str]:
         kinds.setdefault(check["kind"], []).append(check)
     lines = []
     for kind, checks in kinds.items():
-        texts = {check["check"] for check in checks}
-        targets = [check["scope"] for check in checks]
-        if len(texts) == 1:
+        targets, head = [check["scope"] for check in checks], f"{kind} ({checks[0]['severity']})"
+        same = [check["check"].removesuffix(f": {check['detail']}") for check in checks if "detail" in check]
+        if not same and len({check["check"] for check in checks}) == 1:
             of = "" if targets == ["all"] else f" Targets: {', '.join(targets)}"
-            lines.append(f"{kind} ({checks[0]['severity']}): {checks[0]['check']}.{of}")
+            lines.append(f"{head}: {checks[0]['check']}.{of}")
         else:
-            lines.append(f"{kind} ({checks[0]['severity']}), for each target:")
-            lines += [f"  {check['scope']}: {check['check']}" for check in checks]
+            head += f": {same[0]}. Targets:" if same else ", for each target:"
+            each = [f"{check['scope']}: {check.get('detail', check['check'])}" for check in checks]
+            lines.append("\n".join([head, *each]))
     return lines
 
 
