@@ -160,7 +160,7 @@ def asked(ctx: StepContext) -> list[str]:
 
 
 def collect(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """Put each new answer in the place of its perspective's earlier one, and name what nobody came back from."""
+    """Put each new answer in the place of its perspective's earlier one, and name the lost ones; FAIL if all are."""
     again = ctx.run_state.get("gate", {}).get("verdict") == "partial"
     answers = {entry["perspective"]: entry for entry in ctx.step_state.get("answers", ())} if again else {}
     lost = []
@@ -171,7 +171,8 @@ def collect(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
         else:
             lost.append(f"{perspective} | nobody came back: {result.get('reason') or 'no reason was given'}")
     heard = sorted(answers)
-    return Outcome.OK, {"answers": [answers[name] for name in heard], "heard": heard, "lost": lost}
+    found = {"answers": [answers[name] for name in heard], "heard": heard, "lost": lost}
+    return Outcome.OK if heard else Outcome.FAIL, found
 
 
 def judge(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
@@ -295,7 +296,10 @@ WORKFLOW = Workflow(
     step(
         "dispatch",
         "Have the perspectives worked out",
-        {Outcome.OK: ("gate", "every sub-agent has finished, or is accounted for as lost")},
+        {
+            Outcome.OK: ("gate", "every sub-agent has finished, or is accounted for as lost"),
+            Outcome.FAIL: (None, "all are lost, so that nobody was heard: the run ends as failed"),
+        },
         [*QUESTION, "revise.perspectives", "gate.again"],
         handler=Dispatch(
             AgentRole.GENERAL_PURPOSE,
