@@ -341,13 +341,15 @@ def test_a_failed_design_is_drawn_anew_and_what_came_of_it_set_aside(agent: Agen
 
 
 @pytest.mark.req("W-03")
-def test_a_design_that_fails_to_the_last_round_leads_on_and_says_so(agent: Agent) -> None:
+def test_a_design_that_fails_to_the_last_round_is_the_users_to_accept_and_says_so(agent: Agent) -> None:
     block = come_to(agent, "dispatch")
     rounds = 0
     while block.step == "dispatch":
         rounds += 1
         block = agent.follow(worked_out(agent, block), **FAILS)
-        block = block if block.step == "aggregate" else come_to(agent, "dispatch", block)
+        block = block if block.kind == "waiting" else come_to(agent, "dispatch", block)
+    assert block.words("QUESTION").startswith("gate ended with fail 4 times.")
+    block = agent.answer(block, "accept", "what they say is of use")
     assert (rounds, block.step, block.context["gate.verdict"]) == (4, "aggregate", "fail")
     assert block.context["gate.because"] == "Nobody asks what is promised, only whether."
 
