@@ -279,7 +279,7 @@ class Agent:
         steering = Steering(workflow, self.given, text, run.script or self.script)
         for command in islice(steering.commands(block, run, leg, verdict, children), TRIES):
             self._write_artifacts(block, command, workflow)
-            self._change_what_findings_name(workflow, run, step)
+            self._change_what_findings_name(workflow, run, workflow.step(block.step))
             after = self.run_command(command)
             if after.code != "missing-evidence":
                 break
