@@ -281,7 +281,7 @@ class Agent:
             self._write_artifacts(block, command, workflow)
             self._change_what_findings_name(workflow, run, workflow.step(block.step))
             after = self.run_command(command)
-            if after.code != "missing-evidence":
+            if after.code not in ("missing-evidence", "same-report"):
                 break
         return after
 
