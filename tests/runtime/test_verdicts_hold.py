@@ -372,7 +372,7 @@ def test_a_check_whose_finding_a_person_accepted_is_not_made_again(skill: Skill)
     block = agent.follow(agent.open(), parts=["W1", "W2"])
     for name in ("keeps", "keeps-1"):
         task = agent.run_command(block.children[0].command)
-        first = {"id": name, "status": "FAIL", "finding": "the total changes"}
+        first: dict[str, Any] = {"id": name, "status": "FAIL", "finding": "the total changes"}
         first["place"] = {"W1": "a.json:1"} if name == "keeps" else "a.json:1"
         rest = ("keeps-2", "order-1", "taste-1", "taste-2")
         passed = [{"id": one, "status": "PASS", "place": "a.json:9", "finding": ""} for one in rest]
