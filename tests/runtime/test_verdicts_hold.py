@@ -337,6 +337,18 @@ def test_each_check_is_made_for_each_target_with_its_own_severity(skill: Skill) 
 
 
 @pytest.mark.req("S-02")
+def test_a_target_may_say_what_must_be_so_of_it(skill: Skill) -> None:
+    agent = skill(CHECKED)
+    task = checked(agent, ["W1 | the total is rounded once", "W2"])
+    assert task.context["checks"].splitlines()[:4] == [
+        "- keeps (MUST): behaviour stays. Targets:",
+        "  W1: the total is rounded once",
+        "  W2: behaviour stays",
+        "- order (SHOULD): the order holds.",
+    ]
+
+
+@pytest.mark.req("S-02")
 def test_a_target_that_is_new_is_checked_beside_the_items_that_are_verified_again(skill: Skill) -> None:
     agent = skill(CHECKED)
     task = checked(agent, ["W1"])
@@ -352,6 +364,26 @@ def test_a_target_that_is_new_is_checked_beside_the_items_that_are_verified_agai
     assert again.context["checks"] == (
         "- keeps (MUST): behaviour stays. Targets: W2\n- taste (COULD): it reads well. Targets: W2"
     )
+
+
+@pytest.mark.req("S-02")
+def test_a_check_whose_finding_a_person_accepted_is_not_made_again(skill: Skill) -> None:
+    agent = skill(CHECKED)
+    block = agent.follow(agent.open(), parts=["W1", "W2"])
+    for name in ("keeps", "keeps-1"):
+        task = agent.run_command(block.children[0].command)
+        first: dict[str, Any] = {"id": name, "status": "FAIL", "finding": "the total changes"}
+        first["place"] = {"W1": "a.json:1"} if name == "keeps" else "a.json:1"
+        rest = ("keeps-2", "order-1", "taste-1", "taste-2")
+        passed = [{"id": one, "status": "PASS", "place": "a.json:9", "finding": ""} for one in rest]
+        work = agent.follow(agent.run_command(agent.follow(task, answers=[first, *passed]).next))
+        block = agent.follow(work, parts=["W1", "W2"], fixes=["keeps-1 | disputed | the total was wrong before"])
+    review = agent.answer(block, "accept", "the total was wrong before")
+    task = agent.run_command(review.children[0].command)
+    assert [line.partition(" (")[0] for line in task.context["items"].splitlines()] == [
+        *("- keeps-2", "- order-1", "- taste-1", "- taste-2")
+    ]
+    assert "checks" not in task.context
 
 
 @pytest.mark.req("S-02")
@@ -538,6 +570,15 @@ def test_a_finding_may_be_settled_in_another_file(skill: Skill, repository: Path
     work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:2")))
     agent.write("src/b.py", "a test of it\n")
     assert record(agent, work, fixes=["a | changed | src/b.py"]).step == "d-review"
+
+
+@pytest.mark.req("S-01")
+def test_a_finding_at_a_file_that_is_not_under_review_asks_what_settled_it(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING)
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="README.md:1")))
+    assert "--record fixes=" in work.next
+    agent.write("src/a.py", "as the README says\n")
+    assert agent.follow(work, fixes=["a | changed | src/a.py"]).step == "d-review"
 
 
 @pytest.mark.req("S-01")

@@ -81,10 +81,11 @@ MENDED = (
     "# Storage\n\nA lock is held for 5 s, see `src/lock.py`.\n\n"
     "Readers take no lock: a file is replaced whole (`src/write.py`).\n"
 )
-STATEMENTS = [
-    {"id": "true-1", "scope": "docs/storage.md:3", "check": "a lock is held for 5 s", "severity": "MUST"},
-    {"id": "reason-1", "scope": "docs/storage.md:5", "check": "the reason is given", "severity": "SHOULD"},
-]
+# What a reviewer looks at beside the lock: of each finding, of each document, of each index, and over all.
+TRUE = {"D4": "src/write.py:7", "D6": "src/write.py:5"}
+NOW = {"docs/storage.md": "docs/storage.md:1", "CLAUDE.md": "CLAUDE.md:3", "src/CLAUDE.md": "src/CLAUDE.md:5"}
+ROWS = {"CLAUDE.md": "CLAUDE.md:4", "src/CLAUDE.md": "src/CLAUDE.md:6"}
+WHOLE = ("whole", "reason", "place", "timeless")
 FAULT = "docs/storage.md:3 says 50 s, src/lock.py:1 says 5"
 
 
@@ -126,14 +127,34 @@ def explored(agent: Follower, survey: Block) -> Block:
     return agent.shell(agent.follow(agent.shell(second), {"result": INDEX_REPORT}).next)
 
 
-def review(agent: Follower, block: Block, status: str) -> Block:
+def answer(name: str, place: str | dict[str, str], status: str = "PASS", finding: str = "") -> dict[str, object]:
+    """One answer of a reviewer."""
+    return {"id": name, "status": status, "place": place, "finding": finding}
+
+
+def first_answers() -> list[dict[str, object]]:
+    """What the reviewer finds: the lock is wrong, and all else is well."""
+    return [
+        answer("true", {"D3": "docs/storage.md:3"}, "FAIL", FAULT),
+        *(answer(name, places) for name, places in {"true": TRUE, "now": NOW, "index": ROWS}.items()),
+        answer("excepted", "README.md:3"),
+        *(answer(name, "docs/storage.md:5") for name in WHOLE),
+    ]
+
+
+def second_answers() -> list[dict[str, object]]:
+    """What the reviewer finds of the same items once the lock is put right."""
+    places = [*TRUE.values(), *NOW.values(), *ROWS.values(), "README.md:3", *("docs/storage.md:5" for _ in WHOLE)]
+    names = ["true-2", "true-3", "now-1", "now-2", "now-3", "index-1", "index-2", "excepted-1"]
+    rest = zip([*names, *(f"{name}-1" for name in WHOLE)], places, strict=True)
+    fixed = answer("true-1", "src/lock.py:1", finding="docs/storage.md:3 says 5 s now")
+    return [fixed, *(answer(name, place) for name, place in rest)]
+
+
+def review(agent: Follower, block: Block, answers: list[dict[str, object]]) -> Block:
     """Be the reviewer, and go through the gate."""
     (command,) = commands(block)
-    items = [
-        {**STATEMENTS[0], "status": status, "finding": FAULT if status == "FAIL" else ""},
-        {**STATEMENTS[1], "status": "PASS", "finding": ""},
-    ]
-    gate = agent.shell(agent.follow(agent.shell(command), {"items": json.dumps(items)}).next)
+    gate = agent.shell(agent.follow(agent.shell(command), {"answers": json.dumps(answers)}).next)
     assert gate.at == "documents-gate"
     return agent.shell(gate.next)
 
@@ -176,16 +197,21 @@ def test_a_run_leads_from_drift_to_documents_that_are_true(agent: Follower, audi
     assert (early.exit_code, early.root.get("code")) == (3, "missing-evidence")
     assert FOUND[1] in early.words("WHY")
     mend_indexes(project)
-    failed = review(agent, agent.follow(early, INDEXED), "FAIL")
+    failed = review(agent, agent.follow(early, INDEXED), first_answers())
     assert (failed.at, failed.root.get("iteration")) == ("migrate", "2")
-    assert failed.context["documents.findings"] == f"- true-1 (MUST) a lock is held for 5 s: {FAULT}"
+    assert failed.context["documents.findings"] == (
+        "- true-1 (MUST) what the document now says there is so by the code: "
+        f"docs/storage.md:3 says 5 s: {FAULT} [docs/storage.md:3]"
+    )
     assert failed.context["migrate.settled"].startswith("- D3 | done | docs/storage.md:3 says 5 s\n")
+    unchanged = agent.follow(agent.follow(failed, SETTLED), INDEXED)
+    assert "true-1 (docs/storage.md is as the reviewer saw it)" in unchanged.words("WHY")
     put(project, {"docs/storage.md": MENDED})
-    indexes = agent.follow(failed, SETTLED)
+    indexes = agent.shell(unchanged.words("SHOW"))
     assert indexes.context["indexes.indexes"].endswith("src/CLAUDE.md | write.py added")
     again = agent.follow(indexes, INDEXED)
     assert "iteration 2 of 5, re-verification" in again.words("STATE")
-    report = review(agent, again, "PASS")
+    report = review(agent, again, second_answers())
     assert report.context["migrate.log"].count("D3 | done") == 2
     done = agent.follow(report, REPORTED)
     assert (done.at, done.result) == ("done", REPORTED)
@@ -199,11 +225,51 @@ def test_the_reviewer_learns_what_was_left_to_the_user(agent: Follower, audit: B
     rows = ["D3 | left | src/lock.py:1 is wrong, the user decides", *SETTLED["settled"][1:]]
     indexes = agent.follow(agent.follow(audit, {"findings": FINDINGS}), {"settled": rows})
     mend_indexes(project)
-    task = agent.shell(commands(agent.follow(indexes, INDEXED))[0]).words("DO")
-    (finding,) = (finding for finding in FINDINGS if finding.startswith("D3 |"))
-    assert f"{finding} | left: src/lock.py:1 is wrong, the user decides" in task
-    assert "D4 |" not in task
-    assert FINDINGS[1] in task
+    told = agent.shell(commands(agent.follow(indexes, INDEXED))[0]).context["checks"].splitlines()
+    kind, _, rest = FINDINGS[2].partition(" | ")[2].partition(" | ")
+    at = told.index(
+        "- left (SHOULD): it was rightly left: the code would have to change, or the reason holds. Targets:"
+    )
+    assert told[at + 1] == f"  D3: {kind} | {rest} | left: src/lock.py:1 is wrong, the user decides"
+    assert [line.split(":")[0] for line in told if line.startswith("  D")] == ["  D4", "  D6", "  D3", "  D2"]
+
+
+def to_review(agent: Follower, audit: Block, project: Path, indexed: Values = INDEXED) -> Block:
+    """The reviewer's task, once everything is put right."""
+    indexes = agent.follow(agent.follow(audit, {"findings": FINDINGS}), SETTLED)
+    put(project, {"docs/storage.md": MENDED})
+    mend_indexes(project)
+    return agent.shell(commands(agent.follow(indexes, indexed))[0])
+
+
+@pytest.mark.req("S-02")
+def test_each_finding_and_each_changed_document_is_checked(agent: Follower, audit: Block, project: Path) -> None:
+    task = to_review(agent, audit, project)
+    told = task.context["checks"].splitlines()
+    assert told[:5] == [
+        "- true (MUST): what the document now says there is so by the code. Targets:",
+        "  D3: docs/storage.md:3 says 5 s",
+        "  D4: docs/storage.md:5 says what holds",
+        "  D6: docs/storage.md:5 gives the reason",
+        "- now (MUST): no statement of it, changed or not, is false by the code."
+        " Targets: CLAUDE.md, docs/storage.md, src/CLAUDE.md",
+    ]
+    one = agent.follow(task, {"answers": json.dumps([answer("index", ROWS, "FAIL", "x")])})
+    assert one.exit_code == 3
+    assert "no answer to true-1, true-2, true-3, now-1, now-2, now-3, excepted-1" in one.words("WHY")
+
+
+@pytest.mark.req("S-01")
+def test_a_document_that_changes_after_its_review_is_reviewed_again(
+    agent: Follower, audit: Block, project: Path
+) -> None:
+    task = to_review(agent, audit, project)
+    passed = [answer("true", {**TRUE, "D3": "src/lock.py:1"}), *first_answers()[2:]]
+    report = agent.shell(agent.shell(agent.follow(task, {"answers": json.dumps(passed)}).next).next)
+    assert report.at == "report"
+    put(project, {"docs/storage.md": MENDED + "A lock is for ever.\n"})
+    again = agent.follow(report, REPORTED)
+    assert (again.at, again.exit_code) == ("documents-review", 0)
 
 
 @pytest.mark.req("W-18")
@@ -405,8 +471,13 @@ def test_a_finding_of_the_audit_has_all_its_parts(project: Path, row: str, why: 
             "D1 gets no row here: no finding, or of kind index or exempt",
         ),
         (["D3 | done | x", "D3 | done | x", "D4 | left | y", "D6 | done | x"], "D3 is given twice"),
-        (["D3 | done", "D4 | left | y", "D6 | done | x"], "'D3 | done': write D1 | done | what stands where now"),
-        (["D3 | left | no", "D4 | left | no", "D6 | left | no"], "'D3 | left | no': write D1 | done | what stands"),
+        (["D3 | done", "D4 | left | y", "D6 | done | x"], "'D3 | done': write D1 | done | path:line what stands"),
+        (["D3 | left | no", "D4 | left | no", "D6 | left | no"], "'D3 | left | no': write D1 | done | path:line what"),
+        (
+            ["D3 | done | says 5 s now", *SETTLED["settled"][1:]],
+            "'D3 | done | says 5 s now': this is not path:line; begin with the path:line where one reads it now",
+        ),
+        (["D3 | done | docs/x.md:3 says 5 s", *SETTLED["settled"][1:]], "'D3 | done | docs/x.md:3 says 5 s': no such"),
     ],
 )
 def test_every_finding_is_settled_once(project: Path, rows: list[str], why: str) -> None:
@@ -433,9 +504,26 @@ def test_every_finding_is_settled_once(project: Path, rows: list[str], why: str)
 def test_what_remains_is_excepted_word_for_word(project: Path, exceptions: list[str], wanted: list[str]) -> None:
     mend_indexes(project)
     put(project, {"docs/storage.md": MENDED})
-    code, lines = check(project, "remaining", "repo", ".", [], [], exceptions)
+    code, lines = check(project, "remaining", "repo", ".", [], [], [], exceptions)
     assert (code, len(lines)) == (bool(wanted), len(wanted))
     assert all(line.startswith(start) for line, start in zip(lines, wanted, strict=True))
+
+
+@pytest.mark.parametrize(
+    "rows, wanted",
+    [
+        (list(INDEXED["indexes"]), []),
+        (["docs/ | one row"], ["'docs/ | one row': write path | rows added, changed, struck"]),
+        (["GONE.md | one row"], ["'GONE.md | one row': write path | rows added, changed, struck"]),
+        (["CLAUDE.md"], ["'CLAUDE.md': write path | rows added, changed, struck"]),
+        (["CLAUDE.md | one", "./CLAUDE.md | two"], ["CLAUDE.md is given twice"]),
+    ],
+)
+def test_each_index_that_was_touched_has_one_row(project: Path, rows: list[str], wanted: list[str]) -> None:
+    mend_indexes(project)
+    put(project, {"docs/storage.md": MENDED})
+    lines = check(project, "remaining", "repo", ".", [], [FINDINGS[1]], rows, [])[1]
+    assert [line[: len(start)] for line, start in zip(lines, wanted, strict=True)] == wanted
 
 
 @pytest.mark.parametrize(
@@ -452,7 +540,7 @@ def test_what_remains_is_excepted_word_for_word(project: Path, exceptions: list[
 def test_what_the_audit_exempts_need_not_be_excepted_again(project: Path, finding: str, wanted: list[str]) -> None:
     mend_indexes(project)
     put(project, {"docs/storage.md": MENDED})
-    assert check(project, "remaining", "repo", ".", [], [finding], []) == (bool(wanted), wanted)
+    assert check(project, "remaining", "repo", ".", [], [finding], [], []) == (bool(wanted), wanted)
 
 
 def test_an_exemption_says_the_words_that_it_is_about(project: Path) -> None:
@@ -518,7 +606,7 @@ INDEX = "| what | contents | read when |\n|---|---|---|\n"
 )
 def test_faults_of_a_document_are_named(project: Path, path: str, text: str, wanted: list[str]) -> None:
     put(project, {path: text})
-    code, lines = check(project, "remaining", "file", path, [], [], [])
+    code, lines = check(project, "remaining", "file", path, [], [], [], [])
     assert (code, len(lines)) == (bool(wanted), len(wanted))
     for line, start in zip(lines, wanted, strict=True):
         assert line.partition(": ")[2].startswith(start)
@@ -544,7 +632,7 @@ def test_the_check_says_how_it_is_called(project: Path) -> None:
 
 def test_many_complaints_are_cut_and_counted_and_a_list_is_whole(project: Path) -> None:
     put(project, {"a.md": "".join(f"[x](gone{at}.md)\n" for at in range(30))})
-    code, lines = check(project, "remaining", "file", "a.md", [], [], [])
+    code, lines = check(project, "remaining", "file", "a.md", [], [], [], [])
     assert (code, len(lines), lines[-1]) == (1, 26, "and 5 more")
     assert len(check(project, "list", "file", "a.md")[1]) == 30
 

@@ -416,6 +416,16 @@ def test_a_lost_deep_dive_leaves_its_candidate_unjudged(agent: Agent) -> None:
 
 
 @pytest.mark.req("W-04")
+def test_a_run_in_which_nobody_judged_a_candidate_ends_as_failed(agent: Agent) -> None:
+    dive = diving(agent)
+    for child in dive.children:
+        left = agent.lose(dive, child.id, "no sub-agents today")
+    done = agent.run_command(left.next)
+    assert (done.kind, done.words("STATE")) == ("done", "Incoherence failed at deep-dive, after 5 transitions.")
+    assert done.words("RESULT").count("verdict: unjudged") == len(dive.children)
+
+
+@pytest.mark.req("W-04")
 def test_what_a_lost_reconciler_left_is_tried_again_by_one_that_is_told_why(agent: Agent) -> None:
     collect = play(agent, agent.follow(planning(agent), **PLAN), reconciler, lost="W2")
     again = "W2 | again | nothing was changed"

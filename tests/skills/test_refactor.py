@@ -91,7 +91,7 @@ WEIGHED: Values = {
     ],
 }
 ITEMS_FILE = ".lockstep/refactor/rounding.json"
-WRITTEN: Values = {"items_file": ITEMS_FILE}
+WRITTEN: Values = {"items_file": ITEMS_FILE, "work_items": ["W1"]}
 ITEM: dict[str, Any] = {
     "id": "W1",
     "title": "Give the rounding one home",
@@ -116,10 +116,9 @@ PIN: dict[str, Any] = {
     "change": "tests/test_total.py states both totals of an order of 0.125",
     "proof": "the test fails when a rounding is changed",
 }
-CHECKED = [
-    {"id": "W1-keeps", "scope": "W1", "check": "the proof would notice a changed total", "severity": "MUST"},
-    {"id": "W1-cause", "scope": "W1", "check": "the change is made at the cause", "severity": "SHOULD"},
-]
+# What a reviewer says of one item, and of all.
+EACH = {"cause": "shop/cart.py:5", "intent": "README.md:3", "doable": "shop/cart.py:5", "worth": "shop/invoice.py:5"}
+ALL = ("sound", "order", "smallest")
 FAULT = "there is no test of a total at all: say which test notices"
 
 
@@ -179,14 +178,22 @@ def explore(agent: Follower, command: str, findings: list[str]) -> Block:
     return block
 
 
-def review(agent: Follower, block: Block, status: str) -> Block:
+def answer(name: str, place: str | dict[str, str], status: str = "PASS", finding: str = "") -> dict[str, Any]:
+    """One answer of a reviewer."""
+    return {"id": name, "status": status, "place": place, "finding": finding}
+
+
+def first_answers(status: str) -> list[dict[str, Any]]:
+    """What the reviewer of W1 finds: of the proof as the status says, of all else that it is well."""
+    keeps = answer("keeps", "shop/cart.py:5", status, FAULT if status == "FAIL" else "")
+    whole = [answer(name, f"{ITEMS_FILE}:1") for name in ALL]
+    return [keeps, *(answer(name, place) for name, place in EACH.items()), *whole]
+
+
+def review(agent: Follower, block: Block, answers: list[dict[str, Any]]) -> Block:
     """Be the reviewer, and go through the gate."""
     (command,) = commands(block)
-    items = [
-        {**CHECKED[0], "status": status, "finding": FAULT if status == "FAIL" else ""},
-        {**CHECKED[1], "status": "PASS", "finding": ""},
-    ]
-    done = agent.follow(agent.shell(command), {"items": json.dumps(items)})
+    done = agent.follow(agent.shell(command), {"answers": json.dumps(answers)})
     gate = agent.shell(done.next)
     assert (gate.at, gate.context["synthesize.items_file"]) == ("work-items-gate", ITEMS_FILE)
     assert gate.context["explore.pick"].startswith("seed 1: ")
@@ -222,16 +229,66 @@ def test_a_run_leads_from_a_scope_to_reviewed_work_items(agent: Follower, triage
     synthesize = agent.follow(weigh, WEIGHED)
     assert [block.at for block in (cluster, weigh, synthesize)] == ["cluster", "weigh", "synthesize"]
     write_items(project, ITEM)
-    failed = review(agent, agent.follow(synthesize, WRITTEN), "FAIL")
+    failed = review(agent, agent.follow(synthesize, WRITTEN), first_answers("FAIL"))
     assert (failed.at, failed.root.get("iteration")) == ("synthesize", "2")
-    assert failed.context["work-items.findings"] == f"- W1-keeps (MUST) the proof would notice a changed total: {FAULT}"
+    assert failed.context["work-items.findings"] == (
+        "- keeps-1 (MUST) what users or callers rely on survives the change, and the proof notices a break: "
+        f"{FAULT} [shop/cart.py:5]"
+    )
     assert failed.context["synthesize.items_file"] == ITEMS_FILE
     write_items(project, {**ITEM, "requires": ["W2"], "proof": "tests/test_total.py of W2"}, PIN)
-    again = agent.follow(failed, WRITTEN)
+    silent = agent.follow(failed, {**WRITTEN, "work_items": ["W1", "W2"], "fixes": ["keeps-1 | changed | it is fixed"]})
+    assert "nothing answers keeps-1" in silent.words("WHY")
+    answered = [f"keeps-1 | changed | {ITEMS_FILE}"]
+    again = agent.follow(failed, {**WRITTEN, "work_items": ["W1", "W2"], "fixes": answered})
     assert "iteration 2 of 5, re-verification" in again.words("STATE")
-    done = review(agent, again, "PASS")
-    assert (done.at, done.exit_code) == ("done", 0)
+    done = review(agent, again, second_answers())
+    assert (done.at, done.root.get("status")) == ("done", "done")
     assert {path: (project / path).read_text(encoding="utf-8") for path in FILES} == FILES
+
+
+def second_answers() -> list[dict[str, Any]]:
+    """What the reviewer finds anew: of W1 and of all by the items' ids, of W2 by the checks' names."""
+    first = [answer(f"{name}-1", place) for name, place in EACH.items()]
+    keeps = answer("keeps-1", f"{ITEMS_FILE}:1", finding="W2 pins both totals by a test")
+    second = [answer(name, {"W2": "shop/invoice.py:5"}) for name in ("keeps", *EACH)]
+    return [keeps, *first, *(answer(f"{name}-1", f"{ITEMS_FILE}:1") for name in ALL), *second]
+
+
+def to_review(agent: Follower, triage: Block, project: Path) -> Block:
+    """The review of two work items."""
+    write_items(project, {**ITEM, "requires": ["W2"]}, PIN)
+    return agent.follow(to_items(agent, triage), {**WRITTEN, "work_items": ["W1", "W2"]})
+
+
+@pytest.mark.req("S-02")
+def test_each_work_item_is_checked_for_each_kind(agent: Follower, triage: Block, project: Path) -> None:
+    task = agent.shell(commands(to_review(agent, triage, project))[0])
+    kinds = [line.partition(":")[0] for line in task.context["checks"].splitlines()]
+    assert kinds == [
+        *("- cause (SHOULD)", "- keeps (MUST)", "- intent (MUST)", "- doable (SHOULD)", "- worth (SHOULD)"),
+        *("- sound (MUST)", "- order (SHOULD)", "- smallest (COULD)"),
+    ]
+    assert task.context["checks"].count("Targets: W1, W2") == 5
+    one = agent.follow(task, {"answers": json.dumps([answer("smallest", f"{ITEMS_FILE}:1", "FAIL", "x")])})
+    assert one.exit_code == 3
+    assert "no answer to cause-1, cause-2, keeps-1, keeps-2, intent-1" in one.words("WHY")
+    assert agent.follow(task, {"answers": json.dumps(both())}).at == "done"
+
+
+def both() -> list[dict[str, Any]]:
+    """That all is well with both work items."""
+    places = {"W1": "shop/cart.py:5", "W2": "shop/invoice.py:5"}
+    return [answer(name, places) for name in ("keeps", *EACH)] + [answer(name, f"{ITEMS_FILE}:1") for name in ALL]
+
+
+@pytest.mark.req("S-01")
+def test_a_work_item_that_changes_under_review_is_reviewed_again(agent: Follower, triage: Block, project: Path) -> None:
+    reviewing = to_review(agent, triage, project)
+    (command,) = commands(reviewing)
+    write_items(project, {**ITEM, "requires": ["W2"], "change": "something else"}, PIN)
+    gate = agent.shell(agent.follow(agent.shell(command), {"answers": json.dumps(both())}).next)
+    assert agent.shell(gate.next).at == "work-items-review"
 
 
 @pytest.mark.req("W-18")
@@ -488,7 +545,7 @@ def test_an_explorer_whose_finding_has_no_place_is_refused_and_goes_on(agent: Fo
 def test_work_items_that_do_not_hold_together_are_refused(agent: Follower, triage: Block, project: Path) -> None:
     synthesize = to_items(agent, triage)
     write_items(project, {**ITEM, "requires": ["W2"]}, {**PIN, "requires": ["W1"]})
-    refused = agent.follow(synthesize, WRITTEN)
+    refused = agent.follow(synthesize, {**WRITTEN, "work_items": ["W1", "W2"]})
     assert (refused.exit_code, refused.root.get("code")) == (3, "missing-evidence")
     assert "requires goes round in a circle: W1 -> W2 -> W1" in refused.words("WHY")
     write_items(project, ITEM)
@@ -508,7 +565,8 @@ def check(project: Path, kind: str, *values: str | list[str]) -> tuple[int, list
 def faults(project: Path, *items: Any, pick: str = PICK) -> list[str]:
     """What the check finds wrong with these work items."""
     write_items(project, *items, pick=pick)
-    code, lines = check(project, "items", ITEMS_FILE, PICK, ["F1 | x", "F2 | x"], list(WEIGHED["weighed"]))
+    names = [str(item.get("id")) if isinstance(item, dict) else "" for item in items]
+    code, lines = check(project, "items", ITEMS_FILE, names, PICK, ["F1 | x", "F2 | x"], list(WEIGHED["weighed"]))
     assert code == bool(lines)
     return lines
 
@@ -532,7 +590,14 @@ def test_a_cluster_that_the_review_found_better_left_needs_no_item(project: Path
     write_items(project)
     file = project / ITEMS_FILE
     file.write_text(json.dumps({"pick": PICK, "items": [], "left": left}), encoding="utf-8")
-    assert check(project, "items", ITEMS_FILE, PICK, ["F1 | x"], list(WEIGHED["weighed"]))[1] == why
+    assert check(project, "items", ITEMS_FILE, [], PICK, ["F1 | x"], list(WEIGHED["weighed"]))[1] == why
+
+
+@pytest.mark.parametrize("names", [[], ["W1"], ["W1", "W2", "W3"], ["W1", "W2", "W2"], ["W1", "w2"]])
+def test_the_recorded_ids_are_those_of_the_file(project: Path, names: list[str]) -> None:
+    write_items(project, ITEM, PIN)
+    found = check(project, "items", ITEMS_FILE, names, PICK, ["F2 | x"], list(WEIGHED["weighed"]))
+    assert found == (1, ["work_items is to name the items of the file, each once: W1, W2"])
 
 
 @pytest.mark.parametrize(
@@ -586,11 +651,11 @@ def test_a_file_without_items_or_of_another_pick_is_refused(project: Path) -> No
     assert faults(project, "W1") == ["item 1 is not an object"]
     assert faults(project, ITEM, pick="seed 2") == [f"pick is to be, letter for letter: {PICK}"]
     served_elsewhere = check(
-        project, "items", ITEMS_FILE, "seed 2", ["F2 | x"], ["C2 | refactor | x", "C9 | refactor | x"]
+        project, "items", ITEMS_FILE, ["W1"], "seed 2", ["F2 | x"], ["C2 | refactor | x", "C9 | refactor | x"]
     )
     assert served_elsewhere == (1, ["no item serves C9, which is ruled refactor"])
     (project / ITEMS_FILE).write_text("{", encoding="utf-8")
-    code, lines = check(project, "items", ITEMS_FILE, PICK, [], [])
+    code, lines = check(project, "items", ITEMS_FILE, [], PICK, [], [])
     assert (code, lines[0].startswith(f"{ITEMS_FILE} cannot be read:")) == (1, True)
 
 

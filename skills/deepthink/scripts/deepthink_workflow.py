@@ -160,7 +160,7 @@ def asked(ctx: StepContext) -> list[str]:
 
 
 def collect(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """Put each new answer in the place of its perspective's earlier one, and name what nobody came back from."""
+    """Put each new answer in the place of its perspective's earlier one, and name the lost ones; FAIL if all are."""
     again = ctx.run_state.get("gate", {}).get("verdict") == "partial"
     answers = {entry["perspective"]: entry for entry in ctx.step_state.get("answers", ())} if again else {}
     lost = []
@@ -171,18 +171,17 @@ def collect(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
         else:
             lost.append(f"{perspective} | nobody came back: {result.get('reason') or 'no reason was given'}")
     heard = sorted(answers)
-    return Outcome.OK, {"answers": [answers[name] for name in heard], "heard": heard, "lost": lost}
+    found = {"answers": [answers[name] for name in heard], "heard": heard, "lost": lost}
+    return Outcome.OK if heard else Outcome.FAIL, found
 
 
 def judge(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """Pass, ask the weak and the lost ones again, or design anew; the last round goes on with what there is."""
+    """Pass, ask the weak and the lost ones again, or design anew; after the last round no answer is asked for again."""
     lines = {id_of(line): line for line in (*ctx.run_state["dispatch"]["lost"], *ctx.step_state["weak"])}
     again = [lines[name] for name in sorted(lines)]
     sound = [line for line in ctx.step_state["checked"] if id_of(line) not in lines]
     if ctx.step_state["design"] == "fails":
-        if ctx.iteration < ROUNDS:
-            return Outcome.FAIL, {"verdict": "fail", "again": [], "sound": []}
-        return Outcome.OK, {"verdict": "fail", "again": again, "sound": sound}
+        return Outcome.FAIL, {"verdict": "fail", "again": [], "sound": []}
     if again:
         return Outcome.ITERATE, {"verdict": "partial", "again": again, "sound": sound}
     return Outcome.OK, {"verdict": "pass", "again": [], "sound": sound}
@@ -272,7 +271,7 @@ WORKFLOW = Workflow(
         [*CLEAR, "abstract.tension", *PLAN, "recall.lesson", *SENT_BACK],
         DRAWN,
         repeat=[PROMPTS["design (again)"], "", PROMPTS["design"]],
-        allow={"loop-without-bound": f"the handler of gate gives FAIL in the first {ROUNDS - 1} rounds only"},
+        allow={"loop-without-bound": f"a person decides once gate gave FAIL in {ROUNDS} rounds"},
     ),
     step(
         "critique",
@@ -295,7 +294,10 @@ WORKFLOW = Workflow(
     step(
         "dispatch",
         "Have the perspectives worked out",
-        {Outcome.OK: ("gate", "every sub-agent has finished, or is accounted for as lost")},
+        {
+            Outcome.OK: ("gate", "every sub-agent has finished, or is accounted for as lost"),
+            Outcome.FAIL: (None, "all are lost, so that nobody was heard: the run ends as failed"),
+        },
         [*QUESTION, "revise.perspectives", "gate.again"],
         handler=Dispatch(
             AgentRole.GENERAL_PURPOSE,
@@ -318,7 +320,10 @@ WORKFLOW = Workflow(
         {
             Outcome.OK: ("aggregate", "every answer is sound; or the last round is done, and what is weak stays named"),
             Outcome.ITERATE: ("dispatch", "partial: an answer is weak or missing, and is asked for again"),
-            Outcome.FAIL: ("design", "the design fails: other perspectives are needed"),
+            Outcome.FAIL: (
+                "design",
+                "the design fails: other perspectives are needed; after the last round a person decides",
+            ),
         },
         [*QUESTION, *PLAN, *STANDARD, "revise.perspectives", *RETURNED],
         JUDGED,
@@ -332,7 +337,7 @@ WORKFLOW = Workflow(
         {Outcome.OK: ("synthesize", "agreements, conflicts, insights and gaps are told apart")},
         [
             *(*QUESTION, *PLAN, "revise.perspectives", "dispatch.answers", "gate.checked"),
-            *("gate.verdict", "gate.again", "gate.because"),
+            *("gate.verdict", "gate.again", "gate.weak", "gate.because"),
         ],
         JOINED,
     ),

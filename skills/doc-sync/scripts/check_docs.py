@@ -367,15 +367,19 @@ def settled_complaints(findings: Rows, settled: Rows) -> Rows:
     for row in settled:
         parts = cells(row)
         if len(parts) < 3 or parts[1] not in ("done", "left") or checks.says_little(parts[2], 2):
-            found.append(f"{row[:60]!r}: write D1 | done | what stands where now, or D1 | left | why")
+            found.append(f"{row[:60]!r}: write D1 | done | path:line what stands there now, or D1 | left | why")
+        elif parts[1] == "done" and (why := open_place(checks.location(parts[2]))[0]):
+            found.append(f"{row[:60]!r}: {why}; begin with the path:line where one reads it now")
     return found
 
 
-def remaining_complaints(scope: str, path: str, left_out: Rows, findings: Rows, exceptions: Rows) -> Rows:
-    """Faults that are still there and neither exempt nor excepted, and exceptions from nothing."""
+def remaining_complaints(
+    scope: str, path: str, left_out: Rows, findings: Rows, indexes: Rows, exceptions: Rows
+) -> Rows:
+    """Faults that are still there and not excepted, exceptions from nothing, and rows on indexes that are none."""
     present = faults(Project(os.getcwd()), scope, path, left_out)
     exempt = [(parts[2].strip("`").rpartition(":")[0], parts[3]) for parts in filter(is_exempt, map(cells, findings))]
-    found, excepted = [], set()
+    found, excepted = index_row_complaints(indexes), set()
     for row in exceptions:
         parts = cells(row)
         if len(parts) < 3 or not all(parts[:2]) or checks.says_little(parts[2], 2):
@@ -390,6 +394,16 @@ def remaining_complaints(scope: str, path: str, left_out: Rows, findings: Rows, 
     return found + [f"{file}: {words} is no fault; strike the exception" for file, words in sorted(excepted - known)]
 
 
+def index_row_complaints(indexes: Rows) -> Rows:
+    """Rows that name no file or do not say what became of it, and files that are named twice."""
+    found = [
+        f"{row[:60]!r}: write path | rows added, changed, struck, with the path of a file"
+        for row in indexes
+        if len(parts := cells(row)) < 2 or not parts[1] or not is_file_of_project(plain_path(parts[0]))
+    ]
+    return found + [f"{file} is given twice" for file in repeated([plain_path(cells(row)[0]) for row in indexes])]
+
+
 def all_faults(scope: str, path: str) -> Rows:
     """Every fault as a line."""
     return scope_complaints(scope, path) or [str(fault) for fault in faults(Project(os.getcwd()), scope, path, [])]
@@ -401,10 +415,15 @@ def open_place(text: str) -> tuple[str, tuple[str, int, int]]:
     if match is None:
         return "this is not path:line", ("", 0, 0)
     path, first, last = plain_path(match["path"]), int(match["first"]), int(match["last"] or match["first"])
-    if path.startswith("../") or os.path.isabs(path) or not os.path.isfile(path):
+    if not is_file_of_project(path):
         return "no such file in the project; paths are relative to its root", ("", 0, 0)
     count = len(read(".", path).splitlines())
     return "" if 1 <= first <= last <= max(count, 1) else f"the file has {count} lines", (path, first, last)
+
+
+def is_file_of_project(path: str) -> bool:
+    """True if a path leads to a file, and not out of the project."""
+    return not path.startswith("../") and not os.path.isabs(path) and os.path.isfile(path)
 
 
 def prose(text: str) -> list[tuple[int, str]]:
@@ -446,7 +465,7 @@ CHECKS: dict[str, tuple[checks.Check, str]] = {
     "areas": (area_complaints, "SCOPE PATH AREAS[] LEFT_OUT[]"),
     "audit": (audit_complaints, "SCOPE PATH LEFT_OUT[] FINDINGS[] COMPARED[]"),
     "settled": (settled_complaints, "FINDINGS[] SETTLED[]"),
-    "remaining": (remaining_complaints, "SCOPE PATH LEFT_OUT[] FINDINGS[] EXCEPTIONS[]"),
+    "remaining": (remaining_complaints, "SCOPE PATH LEFT_OUT[] FINDINGS[] INDEXES[] EXCEPTIONS[]"),
 }
 
 

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
+
 from skills.lib.conventions import get_convention
 from skills.lib.prompts import read_prompts
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
 from skills.lib.workflow.quality import review_loop
 from skills.lib.workflow.requirements import Arg, Command, Field
-from skills.lib.workflow.types import AgentRole, Dispatch, Outcome
+from skills.lib.workflow.types import AgentRole, Check, Dispatch, Outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,7 +49,7 @@ AUDIT: list[Requirement] = [
     ),
 ]
 SETTLED: list[Requirement] = [
-    Field("settled", "list", maximum=60, help='"D1 | done | what stands where now" or "D1 | left | why"'),
+    Field("settled", "list", maximum=60, help='"D1 | done | path:line and what stands there now" or "D1 | left | why"'),
     Command(
         [CHECK, "settled", "{audit.findings}", "{settled}"], 60, help="each finding but index and exempt has a row"
     ),
@@ -56,10 +58,30 @@ INDEXED: list[Requirement] = [
     Field("indexes", "list", maximum=40, help='each "path | rows added, changed, struck"; [] where none was touched'),
     Field("exceptions", "list", maximum=20, help='each "document | words as they stand there | why that is right"'),
     Command(
-        [CHECK, "remaining", "{scope}", "{path}", "{discover.left_out}", "{audit.findings}", "{exceptions}"],
+        [
+            CHECK,
+            "remaining",
+            "{scope}",
+            "{path}",
+            "{discover.left_out}",
+            "{audit.findings}",
+            "{indexes}",
+            "{exceptions}",
+        ],
         120,
         help="indexes match their folders; links and code-quoted paths lead somewhere, but where a finding is exempt",
     ),
+]
+CHECKS = [
+    Check("true", "MUST", "what the document now says there is so by the code", "indexes.done"),
+    Check("now", "MUST", "no statement of it, changed or not, is false by the code", "indexes.documents"),
+    Check("left", "SHOULD", "it was rightly left: the code would have to change, or the reason holds", "migrate.left"),
+    Check("excepted", "SHOULD", "the words are an example, or name what the reader makes", "indexes.excepted"),
+    Check("index", "COULD", "each row names a task, and the contents of its file", "indexes.indexes"),
+    Check("whole", "MUST", "what was struck or moved stands elsewhere, or the code says it plainly"),
+    Check("reason", "SHOULD", "knowledge that was added gives a reason or an invariant that the code does not show"),
+    Check("place", "SHOULD", "each fact stands once, as near to its subject as its readers will look"),
+    Check("timeless", "SHOULD", "the text tells of what is so, not of what was done or will be"),
 ]
 FIXED = ("migrate.log", "migrate.left", "migrate.exempt", "indexes.indexes", "indexes.exceptions")
 REPORT = [Field("report", minimum=100, maximum=4000, help="the report as the user will read it")]
@@ -86,6 +108,20 @@ def log(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
         "log": [*ctx.step_state.get("log", ()), f"Round {ctx.iteration}:", *ctx.step_state["settled"]],
         "left": [f"{found[name]} | left: {why}" for name, why in reasons.items()],
         "exempt": [row for row in found.values() if row.split("|")[1].strip() == "exempt"],
+    }
+
+
+def hand_over(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """Name what the reviewer checks: the findings that are done, the documents that were changed, the exceptions."""
+    rows = [[part.strip() for part in row.split("|", 2)] for row in ctx.run_state["migrate"]["settled"]]
+    done = [f"{name} | {what}" for name, how, what in rows if how == "done"]
+    settled = [row.partition("|")[2].partition(":")[0].strip(" `") for row in done]
+    indexes = [row.partition("|")[0].strip(" `") for row in ctx.step_state["indexes"]]
+    exceptions = [f"X{at} | {row}" for at, row in enumerate(ctx.step_state["exceptions"], 1)]
+    return Outcome.OK, {
+        "done": done,
+        "documents": sorted({os.path.normpath(path) for path in (*settled, *indexes)}),
+        "excepted": [*ctx.run_state["migrate"]["exempt"], *exceptions],
     }
 
 
@@ -148,6 +184,7 @@ WORKFLOW = Workflow(
         "Update the indexes",
         [PROMPTS["indexes"], "", get_convention("documentation", "Index: one per folder")],
         {Outcome.OK: "documents-review"},
+        hand_over,
         needs=[
             *("scope", "path", "discover.layout", "discover.left_out", "audit.findings", "migrate.settled"),
             *("indexes.indexes", "indexes.exceptions"),
@@ -160,7 +197,9 @@ WORKFLOW = Workflow(
         "documents",
         work="migrate",
         passed="report",
-        reviewer=Dispatch(AgentRole.QUALITY_REVIEWER, task=PROMPTS["review (task)"]),
+        reviewer=Dispatch(
+            AgentRole.QUALITY_REVIEWER, task=PROMPTS["review (task)"], checks=CHECKS, covers=["{indexes.documents}"]
+        ),
         actions=[PROMPTS["review"]],
         needs=["scope", "path"],
     ),

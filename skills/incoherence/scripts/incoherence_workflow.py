@@ -141,13 +141,14 @@ def admit(ctx: StepContext) -> Outcome:
 
 
 def judged(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """Put each candidate beside its verdict; one whose sub-agent was lost is unjudged."""
+    """Put each candidate beside its verdict; one whose sub-agent was lost is unjudged; FAIL if all are."""
     found = []
     for child in ctx.step_state["results"]:
         done = child["status"] == "done"
         said = child["values"] if done else {"verdict": "unjudged", "why": f"nobody looked: {child['reason']}"}
         found.append({"candidate": child["target"], **said})
-    return Outcome.OK, {"judged": found}
+    looked = any(child["status"] == "done" for child in ctx.step_state["results"])
+    return Outcome.OK if looked else Outcome.FAIL, {"judged": found}
 
 
 def confirm(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
@@ -297,7 +298,10 @@ WORKFLOW = Workflow(
     step(
         "deep-dive",
         "Look into each candidate",
-        {Outcome.OK: ("verdicts", "every sub-agent is accounted for")},
+        {
+            Outcome.OK: ("verdicts", "every sub-agent is accounted for"),
+            Outcome.FAIL: (None, "every sub-agent is lost, so that nobody judged: the run ends as failed"),
+        },
         Dispatch(
             AgentRole.EXPLORE,
             script="incoherence_deep_dive.py",

@@ -257,16 +257,32 @@ class Agent:
         wanted = None if step.gate or step.asks_later else leg
         if wanted and leg.how in ASKED:
             wanted = Leg(leg.step, Outcome.FAIL, Outcome.FAIL, leg.target)
-        steering = Steering(workflow, self.given, self.text, run.script or self.script)
-        for command in islice(steering.commands(block, run, wanted, verdict, brood), TRIES):
-            self._write_artifacts(block, command, workflow)
-            self._change_what_findings_name(workflow, run, step)
-            after = self.run_command(command)
-            if after.code != "missing-evidence":
-                break
+        after = self._try(block, run, wanted, verdict, brood, workflow, self.text)
+        if after.code == "same-report":
+            after = self._try(block, run, wanted, verdict, brood, workflow, lambda name: f"{self.text(name)} Again.")
         if after.code == "missing-evidence":
             raise CannotSteer(f"nothing that was tried passes the checks of step {block.step}: {after.why}")
-        assert after.exit_code == 0, f"{command}\n{after.text}{after.errors}"
+        assert after.exit_code == 0, f"{after.text}{after.errors}"
+        return after
+
+    def _try(
+        self,
+        block: Block,
+        run: Run,
+        leg: Leg | None,
+        verdict: str,
+        children: Sequence[Run],
+        workflow: Workflow,
+        text: samples.Text,
+    ) -> Block:
+        """The block after the first report that passes the step's checks, else after the last that was tried."""
+        steering = Steering(workflow, self.given, text, run.script or self.script)
+        for command in islice(steering.commands(block, run, leg, verdict, children), TRIES):
+            self._write_artifacts(block, command, workflow)
+            self._change_what_findings_name(workflow, run, workflow.step(block.step))
+            after = self.run_command(command)
+            if after.code not in ("missing-evidence", "same-report"):
+                break
         return after
 
     def _write_artifacts(self, block: Block, command: str, workflow: Workflow) -> None:

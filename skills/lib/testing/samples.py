@@ -57,13 +57,14 @@ def statements(text: Text = plain) -> list[str]:
 
 
 def answers(asked: Mapping[str, Mapping[str, str]], verdict: str, place: str) -> list[dict[str, Any]]:
-    """An answer to each thing that a reviewer is to judge, by id; only the first fails, if the verdict is to be fail.
+    """An answer to each thing that a reviewer is to judge, by id; for the verdict fail, one of the gravest fails.
 
     ``asked`` has what is known of each: a severity that is given, and the kind and scope of a check.
     """
     made = []
-    for at, (name, stub) in enumerate(asked.items()):
-        fails = verdict == "fail" and at == 0
+    gravest = [name for name, stub in asked.items() if stub.get("severity", "MUST") == "MUST"] or list(asked)
+    for name, stub in asked.items():
+        fails = verdict == "fail" and name == gravest[0]
         answer: dict[str, Any] = {"id": name, "status": "FAIL" if fails else "PASS", "place": place}
         answer["finding"] = "not as it should be" if fails else "it is as it should be"
         if "severity" not in stub:

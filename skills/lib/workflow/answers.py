@@ -215,11 +215,16 @@ def _item(
 
 
 def located(item: Item, run: Run, proof: Proof) -> list[str]:
-    """Put the file that an item's place names, and its content, into the item; what is wrong with the place."""
+    """Put the file that an item's place names, and its content, into the item; what is wrong with the place.
+
+    ``outside`` marks a file that is not under review: the work that settles a finding there is done elsewhere.
+    """
     covers = run.spec.get("covers")
     seen = proof.look(item["place"], run.spec.get("bases", ()))
     if seen["file"] and (seen["content"] or covers):
         item["file"], item["content"] = seen["file"], seen["content"]
+        if covers and not proof.covered(covers, [seen["file"]]):
+            item["outside"] = True
     if not covers or not seen["why"]:
         return []
     # What is missing is found wrong at the place that lacks it.

@@ -77,7 +77,9 @@ def specs(
             spec["items"] = [{name: part for name, part in item.items() if name != "failed"} for item in given_items]
             more = {
                 "failed": [item["id"] for item in given_items if item.get("failed")],
-                "checks": _checks(run, dispatch, checks, target, given_items),
+                "checks": _checks(
+                    run, dispatch, checks, target, [*given_items, *_accepted(run, checkpoint, target, at)]
+                ),
                 "gone": at > present,
                 **reviewed,
             }
@@ -97,6 +99,15 @@ def _covered(run: Run, step: StepDef) -> dict[str, Any]:
     return {"covers": covers, "bases": [folder for folder in dict.fromkeys(folders) if folder and folder != "."]}
 
 
+def _accepted(run: Run, checkpoint: str, target: str, number: int) -> list[dict[str, Any]]:
+    """The items of a reviewer that a person accepted: they are not verified again, and their checks not made again."""
+    from skills.lib.workflow import quality
+
+    items = quality.open_series(run.reviews.get(checkpoint)).get("items", ())
+    mine = ("target", target) if target else ("owner", number)
+    return [item for item in items if item.get("accepted") and item.get(mine[0]) == mine[1]]
+
+
 def _checks(
     run: Run,
     dispatch: Dispatch,
@@ -104,7 +115,7 @@ def _checks(
     target: str,
     given: Sequence[Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
-    """The checks that a reviewer must make beside the items that it verifies again, one for each kind and target."""
+    """The checks that a reviewer must make beside the items that it was given before, one for each kind and target."""
     made = []
     for check in dispatch.checks:
         over = (computed or {}).get(check.kind, check.over)
@@ -121,7 +132,7 @@ def _checks(
                 number += 1
                 text = f"{check.text}: {detail}" if detail else check.text
                 stub = {"id": f"{check.kind}-{number}", "kind": check.kind, "scope": scope, "check": text}
-                made.append({**stub, "severity": check.severity.value})
+                made.append({**stub, "severity": check.severity.value, **({"detail": detail} if detail else {})})
     return made
 
 
@@ -256,14 +267,15 @@ def to_check(spec: Mapping[str, Any]) -> list[str]:
         kinds.setdefault(check["kind"], []).append(check)
     lines = []
     for kind, checks in kinds.items():
-        texts = {check["check"] for check in checks}
-        targets = [check["scope"] for check in checks]
-        if len(texts) == 1:
+        targets, head = [check["scope"] for check in checks], f"{kind} ({checks[0]['severity']})"
+        same = [check["check"].removesuffix(f": {check['detail']}") for check in checks if "detail" in check]
+        if not same and len({check["check"] for check in checks}) == 1:
             of = "" if targets == ["all"] else f" Targets: {', '.join(targets)}"
-            lines.append(f"{kind} ({checks[0]['severity']}): {checks[0]['check']}.{of}")
+            lines.append(f"{head}: {checks[0]['check']}.{of}")
         else:
-            lines.append(f"{kind} ({checks[0]['severity']}), for each target:")
-            lines += [f"  {check['scope']}: {check['check']}" for check in checks]
+            head += f": {same[0]}. Targets:" if same else ", for each target:"
+            each = [f"{check['scope']}: {check.get('detail', check['check'])}" for check in checks]
+            lines.append("\n".join([head, *each]))
     return lines
 
 

@@ -57,8 +57,8 @@ def asks(workflow: Workflow, run: Run, step: StepDef) -> list[Mapping[str, Any]]
 
 
 def must_be_answered(items: list[Mapping[str, Any]]) -> bool:
-    """True if a finding names no file, so that only the record can answer it."""
-    return any(not item.get("file") for item in items)
+    """True if a finding names no file that is under review, so that only the record can answer it."""
+    return any(not item.get("file") or item.get("outside") for item in items)
 
 
 def read(run: Run, step: StepDef, request: Request) -> Run:

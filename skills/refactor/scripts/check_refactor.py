@@ -1,7 +1,7 @@
 """Checks what refactor records: places, one row per id, and work items whose ids and order hold.
 
 Called in the project's root as ``KIND VALUE...``, where each value is a JSON array of rows ("cell | cell | …"), for
-``items`` a file, a text and two such arrays; prints each fault and ends with 1 if there is one.
+``items`` a file, the ids of its items, a text and two such arrays; prints each fault and ends with 1 if there is one.
 """
 
 from __future__ import annotations
@@ -131,7 +131,7 @@ def weighed_faults(clusters: Rows, weighed: Rows) -> list[str]:
     return found
 
 
-def item_faults(file: str, pick: str, holding: Rows, weighed: Rows) -> list[str]:
+def item_faults(file: str, recorded: Rows, pick: str, holding: Rows, weighed: Rows) -> list[str]:
     """Every fault of the work items' file."""
     with open(file, encoding="utf-8-sig") as opened:
         content = json.load(opened)
@@ -150,6 +150,8 @@ def item_faults(file: str, pick: str, holding: Rows, weighed: Rows) -> list[str]
     wanted = [parts[0] for parts in map(checks.cells, weighed) if parts[1] == "refactor"]
     names = [item["id"] for item in items]
     found = [f"the id {name} is given twice" for name in checks.repeated(names)]
+    if sorted(recorded) != sorted(names):
+        found.append(f"work_items is to name the items of the file, each once: {', '.join(names) or 'none'}")
     served = {cluster for item in items for cluster in item["clusters"]}
     found += [f"{name} in left is not ruled refactor" for name in ids(left) if name not in wanted]
     found += [f"{name} is in left, and an item serves it" for name in ids(left) if name in served]
@@ -266,7 +268,7 @@ CHECKS: dict[str, tuple[checks.Check, str]] = {
     "triage": (triage_faults, "rows rows"),
     "clusters": (cluster_faults, "rows rows"),
     "weighed": (weighed_faults, "rows rows"),
-    "items": (item_faults, "text text rows rows"),
+    "items": (item_faults, "text rows text rows rows"),
 }
 
 if __name__ == "__main__":

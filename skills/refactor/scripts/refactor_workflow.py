@@ -7,7 +7,7 @@ from skills.lib.prompts import read_prompts
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, digest, register_workflow
 from skills.lib.workflow.quality import review_loop
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
-from skills.lib.workflow.types import AgentRole, Dispatch, Outcome
+from skills.lib.workflow.types import AgentRole, Check, Dispatch, Outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,12 +49,28 @@ WEIGHED: list[Requirement] = [
 ]
 ITEMS: list[Requirement] = [
     Field("items_file", maximum=300, help="path of the work items' JSON file, relative to the project's root"),
+    Field("work_items", "list", maximum=40, help='the ids of its items: "W1", "W2"; [] if every cluster is left'),
     Artifact("{items_file}", help="the work items, in the form that DO gives"),
     Command(
-        [CHECK, "items", "{items_file}", "{explore.pick}", "{triage.holding}", "{weigh.weighed}"],
+        [CHECK, "items", "{items_file}", "{work_items}", "{explore.pick}", "{triage.holding}", "{weigh.weighed}"],
         60,
         help="ids resolve, the order has no circle, each item cites findings and places that exist",
     ),
+]
+EACH = "synthesize.work_items"
+REVIEWED = [
+    Check("cause", "SHOULD", "the places show the stated cause, and the change is made there, not at a symptom", EACH),
+    Check("keeps", "MUST", "what users or callers rely on survives the change, and the proof notices a break", EACH),
+    Check("intent", "MUST", "no marker, test, document or commit says that the present form is meant", EACH),
+    Check("doable", "SHOULD", "two developers would make the same change from the text, and can ship it alone", EACH),
+    Check("worth", "SHOULD", "somebody will notice the gain, and it outweighs the risk", EACH),
+    Check(
+        "sound",
+        "MUST",
+        "the items of the file as it is now can be carried out without harm; what is left is better left",
+    ),
+    Check("order", "SHOULD", "what an item needs is required by it; what excludes another is named as a conflict"),
+    Check("smallest", "COULD", "no item could be left out or halved without losing a gain"),
 ]
 
 
@@ -189,7 +205,12 @@ WORKFLOW = Workflow(
         "work-items",
         work="synthesize",
         passed=None,
-        reviewer=Dispatch(AgentRole.QUALITY_REVIEWER, task=PROMPTS["review (task)"]),
+        reviewer=Dispatch(
+            AgentRole.QUALITY_REVIEWER,
+            task=PROMPTS["review (task)"],
+            checks=REVIEWED,
+            covers=["{synthesize.items_file}"],
+        ),
         actions=[PROMPTS["review"]],
         needs=["scope", "synthesize.items_file"],
         gate_actions=PROMPTS["gate"],

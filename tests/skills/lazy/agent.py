@@ -29,14 +29,17 @@ class End(NamedTuple):
 
 
 class Lazy(NamedTuple):
-    """One way to be lazy: the values that are given more than "x", by step.field; ``loses`` every sub-agent."""
+    """One way to be lazy: the values that are given more than "x", by step.field; ``loses`` every sub-agent of a step.
+
+    True loses those of every step.
+    """
 
     script: str
     expected: End
     values: Mapping[str, Any] = {}
     files: Mapping[str, str] = {}
     params: Mapping[str, Any] = {}
-    loses: bool = False
+    loses: bool | str = False
 
 
 def walked(lazy: Lazy, project: Path) -> End:
@@ -75,7 +78,7 @@ def _children(agent: Agent, lazy: Lazy, block: Block) -> Block:
     """Lose every sub-agent, or be as lazy as each; the parent's block again, or the first refusal."""
     while working := [child for child in block.children if child.command]:
         for child in working:
-            if lazy.loses:
+            if lazy.loses in (True, block.step):
                 agent.lose(block, child.id, "x")
                 continue
             _, last = _to_the_end(agent, lazy, agent.run_command(child.command))

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from tests.skills.lazy.agent import End, Lazy
 
 HYPOTHESES = [
@@ -52,6 +54,25 @@ EXPLORED = {
     "principle.signs": ["S1: x | x | x", "S2: x | x | x"],
     "search.searched": ["S1 | x | 0", "S2 | x | 0"],
 }
+ITEMISED = {
+    **EXPLORED,
+    "search.candidates": ["README.md:1 | x"],
+    "judge.findings": ["README.md:1 | MUST | x | x"],
+    "triage.triaged": ["F1 | keep | MUST | it is so"],
+    "cluster.clusters": ["C1 | F1 | x | x"],
+    "weigh.weighed": ["C1 | refactor | as in README.md:1"],
+    "synthesize.items_file": "items.json",
+    "synthesize.work_items": ["W1"],
+}
+ITEM = {
+    **dict.fromkeys(("title", "cause", "intent", "change", "gain", "risk", "proof"), "x"),
+    **{key: [] for key in ("requires", "obsoletes", "conflicts")},
+    "id": "W1",
+    "size": "small",
+    "clusters": ["C1"],
+    "findings": ["F1"],
+    "places": ["README.md:1"],
+}
 QUICK = {
     "characterize.tests": ["T1 | x", "T2 | x"],
     "characterize.chosen": "quick",
@@ -68,6 +89,14 @@ UNHEARD = {
     "design.coverage": ["Q1 | P1", "Q2 | P1"],
     "revise.perspectives": THREE,
 }
+THOUGHT = {
+    "gather.found": ["F1 | x | README.md:1"],
+    "answer.claims": ["A1 | x | F1"],
+    "question.questions": ["V1 | x | look in: README.md"],
+    "verify.answers": ["V1 | observed | x | README.md:1"],
+    "challenge.standing": ["A1 | upheld | by V1: x"],
+    "gate.checked": [f"P{at} | x | looked, and it is so" for at in (1, 2, 3)],
+}
 DESIGNED = {
     "reflect.criteria": ["R1 | x | x", "R2 | x | x"],
     "look.guide": "x",
@@ -82,12 +111,19 @@ DESIGNED = {
 PERSPECTIVES = "structural domain stateless first-principles"
 DESIGN_SECTIONS = ("Problem", "Design", "Why", "Alternatives", "Risks", "Steps", "Perspectives")
 DESIGN = "".join(f"## {name}\n{PERSPECTIVES}\n" for name in DESIGN_SECTIONS)
+BOTH = 'README.md:3 "two things" | code.py:1 "KEPT = 2"'
 SURVEYED = {
     "survey.sources": ["code.py | x | x"],
     "dimensions.dimensions": ["A | code.py | x"],
     "dimensions.skipped": [f"{letter} | x" for letter in "BCDEFGHIJ"],
     "sweep.compared": ["none | nothing is there"],
     "sweep.read": ["code.py"],
+}
+DIFFERING = {
+    **SURVEYED,
+    "sweep.compared": ["README.md:3 | two things | differs | code.py:1"],
+    "findings.findings": [f"{BOTH} | x"],
+    "candidates.candidates": [f"I1 | {BOTH} | x | A1"],
 }
 EMPTY_REPORT = "## Summary\nx\n## Issues\nx\n## Coverage\nx\n## Open\nx\n"
 SETTLED = {"triage.files": ["README.md"], "triage.folder": "new", "triage.fits": "yes"}
@@ -178,6 +214,13 @@ ATTEMPTS: dict[str, Lazy] = {
         {**EXPLORED, "search.searched": ["S1 | x | some", "S2 | x | some"]},
         params={"scope": "x", **ONE},
     ),
+    "refactor: one check of taste for all work items": Lazy(
+        "refactor/scripts/refactor.py",
+        End("refused", "work-items-review", "no answer to cause-1, keeps-1, intent-1, doable-1, worth-1, sound-1"),
+        {**ITEMISED, "task.answers": [{"id": "smallest", "status": "FAIL", "place": "README.md:1", "finding": "x"}]},
+        {"items.json": json.dumps({"pick": "seed 7: Module boundaries", "items": [ITEM]})},
+        params={"scope": "x", **ONE},
+    ),
     "refactor: nothing found": Lazy(
         "refactor/scripts/refactor.py", End("done", "triage"), EXPLORED, params={"scope": "x", **ONE}
     ),
@@ -188,7 +231,7 @@ ATTEMPTS: dict[str, Lazy] = {
     ),
     "deepthink: every perspective lost": Lazy(
         "deepthink/scripts/deepthink.py",
-        End("done", "output"),
+        End("failed", "dispatch"),
         UNHEARD,
         params={"question": "what is it?"},
         loses=True,
@@ -196,9 +239,8 @@ ATTEMPTS: dict[str, Lazy] = {
     "deepthink: an insight of nobody": Lazy(
         "deepthink/scripts/deepthink.py",
         End("refused", "aggregate", "it does not begin with one of"),
-        {**UNHEARD, "aggregate.insights": ["P1 | x | x"]},
+        {**UNHEARD, **THOUGHT, "aggregate.insights": ["P9 | x | x"]},
         params={"question": "what is it?"},
-        loses=True,
     ),
     "deepthink: quick": Lazy(
         "deepthink/scripts/deepthink.py", End("done", "output"), QUICK, params={"question": "what is it?"}
@@ -232,6 +274,9 @@ ATTEMPTS: dict[str, Lazy] = {
         "incoherence/scripts/incoherence.py",
         End("refused", "explore", "say why there is none"),
         {**SURVEYED, "sweep.compared": ["none | x"]},
+    ),
+    "incoherence: every deep dive lost": Lazy(
+        "incoherence/scripts/incoherence.py", End("failed", "deep-dive"), DIFFERING, loses="deep-dive"
     ),
     "incoherence: nothing found": Lazy(
         "incoherence/scripts/incoherence.py",
@@ -279,6 +324,16 @@ ATTEMPTS: dict[str, Lazy] = {
         {"discover.areas": [". | is it so? | README.md", "code.py | is it so? | code.py"]},
         loses=True,
     ),
+    "doc-sync: one check of taste for all documents": Lazy(
+        "doc-sync/scripts/doc_sync.py",
+        End("refused", "documents-review", "no answer to true-1, now-1, whole-1, reason-1, place-1"),
+        {
+            **WHOLE,
+            "audit.findings": ["D1 | drift | README.md:3 | x | y"],
+            "migrate.settled": ["D1 | done | README.md:3 is as it was"],
+            "task.answers": [{"id": "timeless", "status": "PASS", "place": "README.md:3"}],
+        },
+    ),
     "doc-sync: nothing wrong": Lazy(
         "doc-sync/scripts/doc_sync.py",
         End("done", "report"),
@@ -294,7 +349,6 @@ UNREFUSED = {
     "leon-writing-style: one word": "the text is there and keeps its facts; whether it is good, only a reader can tell",
     "refactor: nothing found": "a search that found nothing looks like one that was not made",
     "deepthink: quick": "thinking leaves nothing outside of its text to look at",
-    "deepthink: every perspective lost": "goes on as a quick run does, with the lost ones named",
     "solution-design: made up": "proposals are words; what they would do cannot be looked up",
     "incoherence: nothing found": "a sweep that found nothing looks like one that was not made; its files exist",
     "prompt-engineer: no fault": "the passages are there; what a model makes of them was not run",

@@ -18,6 +18,12 @@ def verdicts(*words: str) -> list[str]:
     return [f"C{number} | does it hold? | the words say so | {word}" for number, word in enumerate(words, 1)]
 
 
+def any_verdict(*options: list[str]) -> any_of:
+    """One of these verdicts, or those that mended something in other words: the same report twice is refused."""
+    again = [[row.replace("say so", "say so now") for row in rows] for rows in options if "mended" in rows[-1]]
+    return any_of(*options, *again)
+
+
 def change(number: int, file: str) -> dict[str, str]:
     """A change of one prompt."""
     words = {"technique": "affirmative-directives", "quote": "Don't be too long.", "replacement": "Use one word."}
@@ -41,7 +47,7 @@ VALUES: dict[str, Any] = {
     "handoffs": ['prompts/a.md | "Give the label." | H1 gives', 'prompts/b.md | "Read the mail" | H1 takes'],
     "answers": ['prompts/b.md | "Give the  label." | H1: agrees'],
     "dependents": FOUND,
-    "verdicts": any_of(verdicts("kept", "kept"), verdicts("kept", "mended"), verdicts("dropped", "dropped")),
+    "verdicts": any_verdict(verdicts("kept", "kept"), verdicts("kept", "mended"), verdicts("dropped", "dropped")),
     "traced": [f'{EDITED}/after/{file} | "Use one word." | a case' for file in BOTH],
 }
 BY_SCRIPT: dict[str, dict[str, Any]] = {
@@ -49,7 +55,7 @@ BY_SCRIPT: dict[str, dict[str, Any]] = {
         "fits": any_of("yes", "greenfield"),
         "files": ["prompts/a.md"],
         "folder": ".lockstep/prompts/single",
-        "verdicts": any_of(verdicts("kept"), verdicts("mended"), verdicts("dropped")),
+        "verdicts": any_verdict(verdicts("kept"), verdicts("mended"), verdicts("dropped")),
         "traced": ['.lockstep/prompts/single/after/prompts/a.md | "Use one word." | a case'] * 2,
     },
     "ecosystem": {"fits": any_of("yes", "single-prompt")},
@@ -58,7 +64,7 @@ BY_SCRIPT: dict[str, dict[str, Any]] = {
         "files": ["prompts/new.md"],
         "folder": NEW,
         "keep": ["{question}"],
-        "verdicts": any_of(verdicts("kept"), verdicts("mended")),
+        "verdicts": any_verdict(verdicts("kept"), verdicts("mended")),
         "traced": [f'{NEW}/after/prompts/new.md | "If no section answers" | a case'] * 2,
     },
     "problem": {"fits": any_of("yes", "ecosystem"), "diagnose.cause": "The input was empty, as prompts/a.md:1 shows."},

@@ -36,6 +36,7 @@ VALUES: dict[str, Any] = {
         ["F1 | keep | SHOULD | it is so", "F2 | drop | same as F1"], ["F1 | drop | not so", "F2 | drop | not so"]
     ),
     "cluster.clusters": ["C1 | F1 | no place of its own | both say the same"],
+    "synthesize.work_items": ["W1"],
     "weigh.weighed": any_of(["C1 | refactor | data.txt:1 says nothing"], ["C1 | leave | data.txt:1 is meant so"]),
 }
 BY_SCRIPT: dict[str, dict[str, Any]] = {

@@ -142,6 +142,31 @@ WORKFLOW = Workflow(
     ),
 )
 """,
+    "review-that-a-path-avoids": """
+WORKFLOW = Workflow(
+    "review-that-a-path-avoids",
+    StepDef(
+        "look",
+        "Look",
+        next={Outcome.OK: "work", Outcome.SKIP: "report"},
+        when={Outcome.OK: "there is something to change", Outcome.SKIP: "there is not"},
+    ),
+    StepDef("work", "Work", next={Outcome.OK: "plan-review"}, requires=[Field("parts", "list")]),
+    *review_loop(
+        "plan",
+        work="work",
+        passed="report",
+        needs=["work.parts"],
+        reviewer=Dispatch(
+            "quality-reviewer",
+            task="Review it.",
+            checks=[Check("keeps", "MUST", "behaviour stays", over="work.parts")],
+            covers=["{work.parts}"],
+        ),
+    ),
+    StepDef("report", "Report", next={Outcome.OK: None}),
+)
+""",
     "three-review-loops": """
 def loop(name, work, passed):
     return review_loop(name, work=work, passed=passed)

@@ -23,7 +23,7 @@ class Dominance:
         if graph.start < 0:
             return
         children: dict[int, list[int]] = {}
-        for node, above in nx.immediate_dominators(graph.digraph, graph.root).items():
+        for node, above in nx.immediate_dominators(graph.certain, graph.root).items():
             if above is not None and above != node:
                 children.setdefault(above, []).append(node)
         self._number(graph.root, children)

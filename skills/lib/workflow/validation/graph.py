@@ -20,7 +20,7 @@ from skills.lib.workflow.validation.nearest import Nearest
 from skills.lib.workflow.validation.walks import END, ROOT, UNKNOWN
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator
+    from collections.abc import Callable, Collection, Iterable, Iterator
 
     from skills.lib.workflow.validation.asked import Asked
     from skills.lib.workflow.validation.handlers import Handlers
@@ -114,13 +114,24 @@ class GraphView:
     @cached_property
     def digraph(self) -> nx.DiGraph[int]:
         """The graph for networkx; an UNKNOWN target counts as the end, for it may be meant to lead there."""
+        return self._graph(self.returns)
+
+    @cached_property
+    def certain(self) -> nx.DiGraph[int]:
+        """The graph for what every run has passed: a verdict falls only in a run that has left its review."""
+        from skills.lib.workflow.validation import review
+
+        targets, reviewers = review.stale_targets(self), review.covering(self)
+        return self._graph((at, target) for name, target in targets.items() for at in reviewers[name])
+
+    def _graph(self, returns: Iterable[tuple[int, int]]) -> nx.DiGraph[int]:
         graph: nx.DiGraph[int] = nx.DiGraph()
         graph.add_nodes_from(self.index.values())
         graph.add_node(END)
         graph.add_edges_from(
             (node, target if target >= 0 else END) for node, ways in enumerate(self.routes) for _, target in ways
         )
-        graph.add_edges_from(self.returns)
+        graph.add_edges_from(returns)
         if self.root == ROOT:
             graph.add_edges_from((ROOT, start) for start in self.starts)
         return graph
