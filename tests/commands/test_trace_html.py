@@ -115,7 +115,14 @@ def test_each_finding_is_told_through_the_iterations_to_its_end(cli: Command, me
     root = of(cli, mended)
     rows = [texts(row, "td") for row in root.xpath("//main/div[@class='wide']/table/tbody/tr")]
     assert rows == [
-        ["F1", "MUST", "it has a form out.txt", "FAIL it has none", "PASS it has one", "FAIL, then passed at iteration 2"],
+        [
+            "F1",
+            "MUST",
+            "it has a form out.txt",
+            "FAIL it has none",
+            "PASS it has one",
+            "FAIL, then passed at iteration 2",
+        ],
         [
             "reviewer-2",
             "MUST",

@@ -556,6 +556,23 @@ def test_an_answer_to_a_finding_that_is_none_is_refused(skill: Skill, repository
 
 
 @pytest.mark.req("S-01")
+def test_work_that_others_do_asks_for_the_answers_in_the_command_that_the_last_of_them_prints(
+    skill: Skill, repository: Path
+) -> None:
+    sent = 'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}, Dispatch("developer", task="Do it."))'
+    agent = skill(COVERING.replace(WORK, sent))
+    block = agent.open()
+    for _ in range(2):
+        [child] = block.children
+        last = agent.follow(agent.run_command(child.command), result="done")
+        review = agent.follow(last, fixes=[]) if "fixes" in last.next else agent.run_command(last.next)
+        assert review.step == "d-review", review.text
+        block = agent.follow(judge(agent, review, item("FAIL", place="src/a.py:2")))
+        assert "FILL_fixes" in block.next
+        agent.write("src/a.py", f"one\nput right {block.turn}\n")
+
+
+@pytest.mark.req("S-01")
 def test_what_needs_no_answer_may_be_answered(skill: Skill) -> None:
     agent = skill(LOOP)
     found = [item("FAIL", name="a"), item("TODO", name="b"), item("FAIL", "COULD", name="c")]

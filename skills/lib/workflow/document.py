@@ -208,7 +208,8 @@ def _answers_findings(workflow: Workflow, run: Run, step: StepDef) -> bool | Non
     from skills.lib.workflow import rework
 
     items = rework.asks(workflow, run, step)
-    return rework.must_be_answered(items) if items else None
+    # Who sends sub-agents goes on by what the last of them printed, and sees no RECORD again.
+    return (isinstance(step.handler, Dispatch) or rework.must_be_answered(items)) if items else None
 
 
 def _stale_ways(workflow: Workflow, run: Run, step: StepDef) -> list[Element]:

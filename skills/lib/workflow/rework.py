@@ -26,7 +26,7 @@ CHANGED, DISPUTED = "changed", "disputed"
 MOST_DISPUTES = 2
 HELP = (
     'for each finding whose file you did not change: "id | changed | what settles it, a path if it is a file", or '
-    '"id | disputed | why the finding is wrong"'
+    '"id | disputed | why the finding is wrong"; [] if you changed the file of each'
 )
 
 
