@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import tempfile
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.adherence import simulation
 from benchmarks.adherence.attempts import NAMES
+from benchmarks.adherence.hosts import own_ledgers
+from benchmarks.adherence.lazy import walked
+from benchmarks.adherence.lazy_ways import ATTEMPTS, UNREFUSED
 from benchmarks.report import Cell, Figures
 
 if TYPE_CHECKING:
@@ -31,6 +36,7 @@ def figures(options: Options) -> list[Figures]:
         _whole_runs(
             tallies, honest, [f"{same} of {process_runs} runs print the same by real processes, to the letter."]
         ),
+        _lazy(),
         *_faults([*tallies.values(), *honest.values()]),
     ]
 
@@ -81,6 +87,24 @@ def _whole_runs(tallies: dict[str, Tally], honest: dict[str, Tally], notes: list
         "runs with an honest command refused",
     ]
     return Figures("Whole runs", columns, rows, notes)
+
+
+def _lazy() -> Figures:
+    """How far the laziest agents come that keep to the form."""
+    ends: dict[str, list[str]] = {}
+    for name, way in ATTEMPTS.items():
+        with own_ledgers(), tempfile.TemporaryDirectory() as project:
+            ends.setdefault(name.partition(":")[0], []).append(walked(way, Path(project)).how)
+    rows: list[list[Cell]] = [
+        [skill, len(found), *[found.count(how) for how in ("refused", "failed", "done")]]
+        for skill, found in ends.items()
+    ]
+    columns = ["skill", "lazy ways", "refused", "ended as failed", "ended as done"]
+    notes = [
+        "Each gives the least that a block lets pass: x in each field, sub-agents lost, steps skipped, a made-up report.",
+        *[f"{name}: {why}." for name, why in UNREFUSED.items()],
+    ]
+    return Figures("The laziest agents that keep to the form", columns, rows, notes)
 
 
 def _faults(tallies: list[Tally]) -> list[Figures]:

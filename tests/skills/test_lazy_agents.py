@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.adherence.lazy import walked
+from benchmarks.adherence.lazy_ways import ATTEMPTS, UNREFUSED
 from tests.skills.follower import SKILLS
-from tests.skills.lazy.agent import walked
-from tests.skills.lazy.attempts import ATTEMPTS, UNREFUSED
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -20,6 +20,8 @@ def test_a_lazy_agent_gets_as_far_as_this(name: str, tmp_path: Path) -> None:
     end = walked(lazy, tmp_path)
     assert end[:2] == lazy.expected[:2], end.words
     assert lazy.expected.words in end.words
+    if end.how == "done":
+        assert not end.unentered or "gate" in end.undone
 
 
 def test_done_is_reached_only_where_nothing_can_be_looked_at() -> None:

@@ -34,8 +34,8 @@ pytestmark = pytest.mark.req("H-06")
             "next_step",
             {"run": "gone", "records": {}},
             "next_step has no argument 'records'\n  valid: run, turn, step, record, parameters, errata, outcome, "
-            "answer, lost, replace, reason\n  try:   what a block asks to record goes into record, or parameters\nNothing was "
-            'changed. The run\'s present block: run_state(run="gone")\n',
+            "answer, lost, replace, reason\n  try:   what a block asks to record goes into record, or parameters\n"
+            'Nothing was changed. The run\'s present block: run_state(run="gone")\n',
         ),
         ("run_state", {"run": 7}, "run_state: run is a text, not 7\n"),
         ("list_skills", {"all": True}, "list_skills has no argument 'all'\n  valid: none\n"),

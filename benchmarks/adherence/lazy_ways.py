@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from tests.skills.lazy.agent import End, Lazy
+from benchmarks.adherence.lazy import End, Lazy
 
 HYPOTHESES = [
     "H1: it is one thing. Predicts: one is seen. Refuted by: none is seen.",

@@ -3,29 +3,34 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skills.lib.testing.agent import Agent, show_again
 from skills.lib.testing.blocks import filled
-from tests.skills.follower import SKILLS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from pathlib import Path
 
     from skills.lib.testing.blocks import Block, Spec
 
+SKILLS = Path(__file__).resolve().parents[2] / "skills"
 # More commands than any way to the end takes that is worth the name lazy.
 COMMANDS = 120
 FILES = {"README.md": "# One\n\nIt keeps two things.\n", "code.py": "KEPT = 2\n"}
 
 
 class End(NamedTuple):
-    """Where an agent came to: ``refused`` at a step, with these words; ``failed`` or ``done``, left from a step."""
+    """Where an agent came to: ``refused`` at a step, with these words; ``failed`` or ``done``, left from a step.
+
+    ``undone`` has the kinds of what the end then lists as not done, ``unentered`` the gates that were never entered.
+    """
 
     how: str
     step: str
     words: str = ""
+    undone: tuple[str, ...] = ()
+    unentered: tuple[str, ...] = ()
 
 
 class Lazy(NamedTuple):
@@ -53,8 +58,10 @@ def walked(lazy: Lazy, project: Path) -> End:
     step, block = _to_the_end(agent, lazy, block)
     if block.kind == "refused":
         return End("refused", step, block.why)
-    last = agent.taken(run)[-1]
-    return End("failed" if last.outcome == "fail" else "done", last.step)
+    ended = agent.state(run)
+    gates = [step.id for step in agent.workflow.steps if step.gate and not ended.visits.get(step.id)]
+    kinds = tuple(sorted({entry["kind"] for entry in ended.not_done}))
+    return End(ended.status, agent.taken(run)[-1].step, "", kinds, tuple(gates))
 
 
 def _to_the_end(agent: Agent, lazy: Lazy, block: Block) -> tuple[str, Block]:
