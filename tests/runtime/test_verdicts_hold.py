@@ -286,14 +286,27 @@ def test_a_re_verification_begins_where_the_answers_are_given(skill: Skill) -> N
     agent = skill(SCRIPTED, part=SPLIT)
     verify = split(agent, ["M-1 | one is so"], "none: nothing more hangs on it")
     work = agent.follow(agent.run_command(agent.follow(verify, answers=[answer("S1", "FAIL", place="the text")]).next))
-    again = agent.run_command(agent.follow(work, **answered(agent, "S1")).children[0].command)
+    work_again = agent.follow(work, **answered(agent, "S1"))
+    again = agent.run_command(work_again.children[0].command)
     assert (again.step, again.turn) == ("verify", 1)
     assert again.context == {"items": "- S1 (MUST, M-1): one is so"}
+    assert agent.run_command(work_again.children[0].command).text == again.text
     bare = {name: value for name, value in answer("S1", finding="").items() if name != "severity"}
     refused = agent.run_command(filled(again.next, {"answers": [bare]}))
     assert "S1 was a finding before: say in finding what is there now" in refused.why
     end = agent.follow(again, answers=[{**bare, "finding": "line 3 says so now"}])
     assert agent.follow(agent.run_command(end.next)).step == "last"
+
+
+@pytest.mark.req("S-02")
+def test_after_a_first_review_that_was_lost_the_next_one_splits_statements_off(skill: Skill) -> None:
+    checked = BY_SCRIPT.replace('"part.py"', '"part.py", checks=[Check("order", "MUST", "the order holds")]')
+    agent = skill(SCRIPTED.replace(BY_SCRIPT, checked), part=SPLIT)
+    review = agent.follow(agent.open())
+    work = agent.follow(agent.run_command(agent.lose(review, review.children[0].id).next))
+    assert work.context["d.findings"] == "- order-1 (MUST) the order holds: not reviewed: it never came back"
+    again = agent.run_command(agent.follow(work).children[0].command)
+    assert (again.step, again.context) == ("split", {"checks": "- order (MUST): the order holds."})
 
 
 CHECKS = (
