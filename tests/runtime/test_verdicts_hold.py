@@ -224,6 +224,10 @@ def test_items_follow_from_the_answers_and_are_not_typed_again(skill: Skill) -> 
     agent = skill(SCRIPTED, part=SPLIT)
     verify = split(agent, ["M-1 | one is so"], "none: nothing more hangs on it")
     end = agent.follow(verify, answers=[answer("S1", "FAIL")])
+    assert end.result == {
+        "verify.items": "- id: S1\n  scope: M-1\n  check: one is so\n  severity: MUST\n  status: FAIL\n"
+        "  finding: it does not hold\n  place: src/a.py:1"
+    }
     gate = agent.run_command(end.next)
     assert "verdict fail" in gate.words("STATE")
     [kept] = agent.state(gate.run).reviews["d"]["items"]
@@ -496,6 +500,16 @@ def test_files_are_covered_without_git_too(skill: Skill, project: Path) -> None:
     last = agent.follow(judge(agent, agent.follow(agent.open()), item(place="src/a.py:1")))
     agent.write("src/__pycache__/a.pyc", "made\n")
     agent.write("src/a.py", "two\n")
+    assert agent.follow(last).step == "d-review"
+
+
+@pytest.mark.req("S-01")
+def test_a_folder_that_git_ignores_is_covered_with_what_hides_in_it(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING.replace("src/**", "made"))
+    for path in (".gitignore", "made/.ci/a.yml"):
+        agent.write(path, "made/\n")
+    last = agent.follow(judge(agent, agent.follow(agent.open()), item(place="made/.ci/a.yml:1")))
+    agent.write("made/.ci/a.yml", "changed\n")
     assert agent.follow(last).step == "d-review"
 
 
