@@ -47,6 +47,7 @@ PUBLIC = {
     "skills.lib.checks",
     "skills.lib.conventions",
     "skills.lib.errors",
+    "skills.lib.git",
     "skills.lib.ledger",
     "skills.lib.paths",
     "skills.lib.prompts",

@@ -101,7 +101,7 @@ def _lazy() -> Figures:
     ]
     columns = ["skill", "lazy ways", "refused", "ended as failed", "ended as done"]
     notes = [
-        "Each gives the least that a block lets pass: x in each field, sub-agents lost, steps skipped, a made-up report.",
+        "Each gives the least that a block lets pass: x in each field, sub-agents lost, steps skipped, made-up words.",
         *[f"{name}: {why}." for name, why in UNREFUSED.items()],
     ]
     return Figures("The laziest agents that keep to the form", columns, rows, notes)

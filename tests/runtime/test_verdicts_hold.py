@@ -224,6 +224,10 @@ def test_items_follow_from_the_answers_and_are_not_typed_again(skill: Skill) -> 
     agent = skill(SCRIPTED, part=SPLIT)
     verify = split(agent, ["M-1 | one is so"], "none: nothing more hangs on it")
     end = agent.follow(verify, answers=[answer("S1", "FAIL")])
+    assert end.result == {
+        "verify.items": "- id: S1\n  scope: M-1\n  check: one is so\n  severity: MUST\n  status: FAIL\n"
+        "  finding: it does not hold\n  place: src/a.py:1"
+    }
     gate = agent.run_command(end.next)
     assert "verdict fail" in gate.words("STATE")
     [kept] = agent.state(gate.run).reviews["d"]["items"]
@@ -286,14 +290,27 @@ def test_a_re_verification_begins_where_the_answers_are_given(skill: Skill) -> N
     agent = skill(SCRIPTED, part=SPLIT)
     verify = split(agent, ["M-1 | one is so"], "none: nothing more hangs on it")
     work = agent.follow(agent.run_command(agent.follow(verify, answers=[answer("S1", "FAIL", place="the text")]).next))
-    again = agent.run_command(agent.follow(work, **answered(agent, "S1")).children[0].command)
+    work_again = agent.follow(work, **answered(agent, "S1"))
+    again = agent.run_command(work_again.children[0].command)
     assert (again.step, again.turn) == ("verify", 1)
     assert again.context == {"items": "- S1 (MUST, M-1): one is so"}
+    assert agent.run_command(work_again.children[0].command).text == again.text
     bare = {name: value for name, value in answer("S1", finding="").items() if name != "severity"}
     refused = agent.run_command(filled(again.next, {"answers": [bare]}))
     assert "S1 was a finding before: say in finding what is there now" in refused.why
     end = agent.follow(again, answers=[{**bare, "finding": "line 3 says so now"}])
     assert agent.follow(agent.run_command(end.next)).step == "last"
+
+
+@pytest.mark.req("S-02")
+def test_after_a_first_review_that_was_lost_the_next_one_splits_statements_off(skill: Skill) -> None:
+    checked = BY_SCRIPT.replace('"part.py"', '"part.py", checks=[Check("order", "MUST", "the order holds")]')
+    agent = skill(SCRIPTED.replace(BY_SCRIPT, checked), part=SPLIT)
+    review = agent.follow(agent.open())
+    work = agent.follow(agent.run_command(agent.lose(review, review.children[0].id).next))
+    assert work.context["d.findings"] == "- order-1 (MUST) the order holds: not reviewed: it never came back"
+    again = agent.run_command(agent.follow(work).children[0].command)
+    assert (again.step, again.context) == ("split", {"checks": "- order (MUST): the order holds."})
 
 
 CHECKS = (
@@ -515,6 +532,16 @@ def test_files_are_covered_without_git_too(skill: Skill, project: Path) -> None:
     last = agent.follow(judge(agent, agent.follow(agent.open()), item(place="src/a.py:1")))
     agent.write("src/__pycache__/a.pyc", "made\n")
     agent.write("src/a.py", "two\n")
+    assert agent.follow(last).step == "d-review"
+
+
+@pytest.mark.req("S-01")
+def test_a_folder_that_git_ignores_is_covered_with_what_hides_in_it(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING.replace("src/**", "made"))
+    for path in (".gitignore", "made/.ci/a.yml"):
+        agent.write(path, "made/\n")
+    last = agent.follow(judge(agent, agent.follow(agent.open()), item(place="made/.ci/a.yml:1")))
+    agent.write("made/.ci/a.yml", "changed\n")
     assert agent.follow(last).step == "d-review"
 
 

@@ -63,7 +63,7 @@ def save(say: Callable[..., tuple[int, str]], text: object, name: str = "draft.j
 
 
 def copy(milestone: str, path: str, content: str | bytes) -> None:
-    file = Path(WHERE, "changes", milestone, path)
+    file = Path(WHERE, ".changes", milestone, path)
     file.parent.mkdir(parents=True, exist_ok=True)
     file.write_bytes(content if isinstance(content, bytes) else content.encode())
 
@@ -312,10 +312,10 @@ def test_a_file_that_no_plan_can_change_is_told_before_code_is_written_for_it(
 
 def test_a_pipe_among_the_copies_is_told(saved: Callable[..., tuple[int, str]]) -> None:
     copies()
-    os.mkfifo(Path(WHERE, "changes", "M-001", "shop", "pipe"))
+    os.mkfifo(Path(WHERE, ".changes", "M-001", "shop", "pipe"))
     code, told = saved("collect", WHERE)
     assert code == 1
-    assert "changes/M-001/shop/pipe: it is no regular file" in told
+    assert ".changes/M-001/shop/pipe: it is no regular file" in told
 
 
 def test_no_file_is_planned_below_a_file_and_nothing_is_applied_by_halves(
@@ -501,7 +501,7 @@ def test_a_reason_that_nobody_wrote_down_keeps_a_plan_from_being_documented(
     saved: Callable[..., tuple[int, str]],
 ) -> None:
     copies()
-    Path(WHERE, "changes/M-002/COMMENTS.json").unlink()
+    Path(WHERE, ".changes/M-002/COMMENTS.json").unlink()
     saved("collect", WHERE)
     assert saved("check", WHERE, "--stage", "coded")[0] == 0
     code, told = saved("check", WHERE, "--stage", "documented")
@@ -544,7 +544,7 @@ def test_files_are_removed_and_empty_ones_made(saved: Callable[..., tuple[int, s
     save(saved, text)
     copies()
     for other in ("M-002", "M-003"):
-        subprocess.run(["rm", "-r", f"{WHERE}/changes/{other}"], check=True)
+        subprocess.run(["rm", "-r", f"{WHERE}/.changes/{other}"], check=True)
     copy("M-001", "REMOVED", "shop/orders.py\n\n")
     copy("M-001", "shop/empty.py", "")
     assert "M-001 CH-001 shop/empty.py +0 -0\nM-001 CH-002 shop/orders.py +0 -20\n" in saved("collect", WHERE)[1]
@@ -562,14 +562,14 @@ def test_files_are_removed_and_empty_ones_made(saved: Callable[..., tuple[int, s
         ("shop/prices.py", b"\xff", "it is not UTF-8 text (byte 0); a plan changes texts alone"),
         ("shop/prices.py", b"a\0b", "it has a zero byte"),
         ("REMOVED", b"tests/test_prices.py\n", "is named as removed, and there is a copy of it"),
-        ("REMOVED", b"shop/none.py\n", "changes/M-001/shop/none.py: it is not among the files of M-001"),
+        ("REMOVED", b"shop/none.py\n", ".changes/M-001/shop/none.py: it is not among the files of M-001"),
         ("COMMENTS.json", b"[]", "it is not an object of lists of texts"),
         (
             "COMMENTS.json",
             b'{"shop/orders.py": ["x"]}',
             "it has comments on 'shop/orders.py', of which there is no copy",
         ),
-        ("../M-009/x.py", b"x\n", "changes/M-009: it is not the id of a milestone of this plan"),
+        ("../M-009/x.py", b"x\n", ".changes/M-009: it is not the id of a milestone of this plan"),
     ],
 )
 def test_copies_that_cannot_be_collected_are_named(
@@ -585,11 +585,11 @@ def test_copies_that_cannot_be_collected_are_named(
 
 def test_a_copy_that_is_a_link_is_refused(saved: Callable[..., tuple[int, str]], root: Path) -> None:
     copies()
-    Path(WHERE, "changes/M-001/shop/prices.py").unlink()
-    os.symlink("/etc/passwd", Path(WHERE, "changes/M-001/shop/prices.py"))
+    Path(WHERE, ".changes/M-001/shop/prices.py").unlink()
+    os.symlink("/etc/passwd", Path(WHERE, ".changes/M-001/shop/prices.py"))
     code, told = saved("collect", WHERE)
     assert code == 1
-    assert "changes/M-001/shop/prices.py: shop/prices.py is a link; links are not followed" in told
+    assert ".changes/M-001/shop/prices.py: shop/prices.py is a link; links are not followed" in told
 
 
 def shared(say: Callable[..., tuple[int, str]], first: str, second: str) -> tuple[int, str]:
@@ -623,7 +623,7 @@ def test_two_milestones_change_one_file_whichever_the_second_was_begun_with(
 def test_two_milestones_that_change_the_same_lines_are_told_to_be_one(saved: Callable[..., tuple[int, str]]) -> None:
     code, told = shared(saved, small_project.FIXED_PRICES, small_project.PRICES.replace("round", "int"))
     assert code == 1
-    assert "changes/M-002/shop/prices.py: it was begun without what M-001 does to the file" in told
+    assert ".changes/M-002/shop/prices.py: it was begun without what M-001 does to the file" in told
     assert "or have one milestone do both" in told
 
 
@@ -690,7 +690,7 @@ def test_a_check_can_be_had_as_json(saved: Callable[..., tuple[int, str]]) -> No
     assert told["faults"][0] == {
         "at": "/milestones/0/changes",
         "what": "M-001 has no change of shop/prices.py",
-        "valid": "a copy of it as it will be at changes/M-001/shop/prices.py, then collect",
+        "valid": "a copy of it as it will be at .changes/M-001/shop/prices.py, then collect",
     }
 
 

@@ -228,3 +228,14 @@ def test_a_dispatch_that_cannot_be_steered_names_what_decides(tmp_path: Path, ou
 def test_a_dispatch_without_a_fail_route_is_one_leg() -> None:
     workflow = Workflow("w", StepDef("a", next={Outcome.OK: None}, handler=Dispatch("explore")))
     assert [str(walk) for walk in every_walk(workflow)] == ["a -ok-> done"]
+
+
+def test_dispatches_are_skipped_together_where_the_graph_lets_them() -> None:
+    steps = (
+        StepDef("a", next={Outcome.OK: "b", Outcome.SKIP: "b"}, handler=Dispatch("explore", targets=lambda ctx: [])),
+        StepDef("b", next={Outcome.OK: "c", Outcome.SKIP: "d"}, handler=Dispatch("explore", targets=lambda ctx: [])),
+        StepDef("c", next={Outcome.OK: "d"}),
+        StepDef("d", next={Outcome.OK: None}),
+    )
+    planned = {" ".join(f"{leg.step}:{leg.route}" for leg in walk.legs) for walk in every_walk(Workflow("w", *steps))}
+    assert planned == {"a:ok b:ok c:ok d:ok", "a:skip b:skip d:ok"}

@@ -155,7 +155,7 @@ def _named(project: str, text: str, found: Manifest) -> Manifest:
     if os.path.isfile(full):
         return {path: content_id(full)}
     if os.path.isdir(full) and not any(name.startswith(path + "/") for name in found):
-        return {name: content_id(os.path.join(project, name)) for name in _walk(project, path)}
+        return {name: content_id(os.path.join(project, name)) for name in _walk(project, path, hidden=True)}
     return {}
 
 
@@ -236,10 +236,11 @@ def _blob(size: int, content: Iterable[bytes]) -> str:
     return str(found.hexdigest())
 
 
-def _walk(project: str, below: str) -> Iterator[str]:
-    """The files below a folder of the project, without what is made anew and what hides."""
+def _walk(project: str, below: str, hidden: bool = False) -> Iterator[str]:
+    """The files below a folder of the project, without what is made anew, and without hidden folders if not wanted."""
     for folder, folders, files in os.walk(os.path.join(project, below) if below else project):
-        folders[:] = [name for name in folders if name not in MADE and (name[0] != "." or name == ".github")]
+        seen = [name for name in folders if name not in MADE and name != ".git"]
+        folders[:] = [name for name in seen if hidden or name[0] != "." or name == ".github"]
         for name in files:
             if not name.endswith(".pyc"):
                 yield os.path.relpath(os.path.join(folder, name), project).replace(os.sep, "/")

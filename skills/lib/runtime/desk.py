@@ -192,7 +192,7 @@ class Desk:
             run = self._adopt(workflow, run)
             words = "The workflow's definition changed since this run opened; this step and the gates ahead did not."
             notices = [document.notice(words)]
-        if _only_looks(request, run):
+        if _only_looks(workflow, run, request):
             return self.show(workflow, run, notices)
         decision = engine.decide(workflow, run, request, self.proof(run), self.actor)
         if isinstance(decision, Refusal):
@@ -368,7 +368,10 @@ def noted(opening: Move) -> Move:
     return Move(opening.run, opening.kind, detail, opening.create, opening.end)
 
 
-def _only_looks(request: Request, run: Run) -> bool:
-    """Whether the request only prints the present block: ``current``, or the present step without a turn."""
-    looks = request.step == "current" or (request.turn is None and request.step == run.step)
-    return looks and not request.reports
+def _only_looks(workflow: Workflow, run: Run, request: Request) -> bool:
+    """True if the request only prints the present block: ``current``, or the present step without a turn.
+
+    A reviewer's command names the first step. If it verifies items again, its run begins at another one.
+    """
+    present = request.step == run.step or (run.turn == 1 and request.step == workflow.steps[0].id)
+    return (request.step == "current" or (request.turn is None and present)) and not request.reports

@@ -164,7 +164,7 @@ class Agent:
         block = self.run_command(command)
         assert block.exit_code == 0, block.text + block.errors
         workflow = self._workflow_of_run(block.run, command)
-        walk = shortest_walk(workflow, Outcome.FAIL if verdict == "fail" else None)
+        walk = shortest_walk(workflow, Outcome.FAIL if verdict == "fail" else None, block.step)
         for leg in walk.legs:
             block = self._report(block, leg, verdict, workflow)
         assert block.kind == "done", block.text

@@ -53,7 +53,7 @@ def item(verdict: str) -> dict[str, str]:
 
 def statements(text: Text = plain) -> list[str]:
     """What a scripted reviewer splits off."""
-    return [f"all | {text('the statement')}"]
+    return [f"all | it is so: {text('the statement')}"]
 
 
 def answers(asked: Mapping[str, Mapping[str, str]], verdict: str, place: str) -> list[dict[str, Any]]:

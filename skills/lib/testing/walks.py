@@ -70,20 +70,26 @@ def every_walk(workflow: Workflow) -> list[Walk]:
     ]
     if missing:
         raise Unplannable(f"{workflow.name}: no walk from {workflow.start} takes {'; '.join(missing)}")
+    # Dispatches that are skipped by one value are skipped together: what one path mixes, no report may lead along.
+    several = len([step for step in workflow.steps if _may_be_skipped(step)]) > 1
+    alike = [_Explored(workflow, skips=skips) for skips in (False, True)] if several else []
     walks: list[Walk] = []
     taken: set[Leg] = set()
     # The deepest first: their walks pass through most of the others.
     for goal in reversed(explored.first):
         if goal not in taken:
-            legs = explored.walk(goal)
+            legs = next((one for one in alike if one.leads_on(goal)), explored).walk(goal)
             taken.update(legs)
             walks.append(Walk(goal, legs))
     return walks[::-1]
 
 
-def shortest_walk(workflow: Workflow, last: Outcome | None = None) -> Walk:
-    """The shortest walk to the end, by a transition with the route ``last`` if there is one, else not by FAIL."""
-    explored = _Explored(workflow)
+def shortest_walk(workflow: Workflow, last: Outcome | None = None, start: str | None = None) -> Walk:
+    """The shortest walk to the end, by a transition with the route ``last`` if there is one, else not by FAIL.
+
+    It begins at the workflow's start, or at the step ``start``.
+    """
+    explored = _Explored(workflow, start)
     ends = [leg for leg in explored.first if leg.target is None]
     if not ends:
         raise Unplannable(f"{workflow.name}: no walk from {workflow.start} comes to the end")
@@ -96,14 +102,18 @@ State = tuple[str, tuple[int, ...]]
 
 
 class _Explored:
-    """Every position with its loop counts that can be reached, and how it is first reached."""
+    """Every position with its loop counts that can be reached, and how it is first reached.
 
-    def __init__(self, workflow: Workflow) -> None:
+    With ``skips``, each Dispatch that has a route for SKIP is skipped (True), or none is (False).
+    """
+
+    def __init__(self, workflow: Workflow, start: str | None = None, skips: bool | None = None) -> None:
         self._workflow = workflow
+        self._skips = skips
         self._bounds = {step.id: bound for step in workflow.steps if (bound := _bound(step))}
         limited = [step for step in workflow.steps if step.max_iterations and not step.gate]
         self._loops = {step.id: loops.around(workflow, step) for step in limited}
-        self._origin = self._entered(None, workflow.start, tuple(0 for _ in self._bounds))
+        self._origin = self._entered(None, start or workflow.start, tuple(0 for _ in self._bounds))
         self._came: dict[State, tuple[State, Leg] | None] = {self._origin: None}
         self.first: dict[Leg, State] = {}
         queue = deque([self._origin])
@@ -116,6 +126,13 @@ class _Explored:
                     queue.append(reached)
             if len(self._came) > STATES:
                 raise Unplannable(f"{workflow.name}: more than {STATES:,} combinations of loop counts")
+
+    def leads_on(self, goal: Leg) -> bool:
+        """True if the goal can be reached, and the end from there."""
+        if goal not in self.first:
+            return False
+        reached = next(after for leg, after in self._onward(self.first[goal]) if leg == goal)
+        return reached is None or self._to_end(reached, skips=True) is not None
 
     def walk(self, goal: Leg) -> tuple[Leg, ...]:
         """The shortest way from the start through the goal, and on to the end."""
@@ -136,7 +153,7 @@ class _Explored:
         return (*before[::-1], goal, *onward)
 
     def _is_skipped(self, leg: Leg) -> bool:
-        return leg.route is Outcome.SKIP and isinstance(self._workflow.step(leg.step).handler, Dispatch)
+        return leg.route is Outcome.SKIP and _may_be_skipped(self._workflow.step(leg.step))
 
     def _to_end(self, origin: State, skips: bool) -> tuple[Leg, ...] | None:
         """The shortest way to the end, past no Dispatch unless ``skips``; None where there is none."""
@@ -159,6 +176,8 @@ class _Explored:
         step = self._workflow.step(at)
         visit = dict(zip(self._bounds, counts, strict=True)).get(at, 0)
         for leg in _legs(self._workflow, step, visit):
+            if self._skips not in (None, leg.route is Outcome.SKIP) and _may_be_skipped(step):
+                continue
             yield leg, None if leg.target is None else self._entered(leg, leg.target, counts)
 
     def _entered(self, leg: Leg | None, step: str, counts: tuple[int, ...]) -> State:
@@ -176,6 +195,11 @@ class _Explored:
         source = self._workflow.step(leg.step)
         answered = isinstance(source.handler, Person) or (leg.how in ASKED and not source.gate)
         return answered or leg.step not in loop
+
+
+def _may_be_skipped(step: StepDef) -> bool:
+    """True if a Dispatch is skipped when it has no target."""
+    return isinstance(step.handler, Dispatch) and Outcome.SKIP in step.next
 
 
 def _bound(step: StepDef) -> int:

@@ -135,10 +135,23 @@ def _finding(item: Mapping[str, str], upheld: Sequence[str]) -> str:
     return f"{item['id']} ({item['severity']}) {item['check']}: {item['finding']}{place}{ruled}"
 
 
+def _without_digest(item: Any) -> Any:
+    """An item of a review as a reader wants it: its place says which file, and no digest."""
+    if not isinstance(item, dict):
+        return item
+    return {name: part for name, part in item.items() if name not in ("file", "content")}
+
+
 def result_values(workflow: Workflow, run: Run, last: str) -> list[tuple[str, Any]]:
-    """What the last step recorded, in the order of its fields: the ledger keeps none, and a repeat prints the same."""
+    """What the last step recorded, in the order of its fields: the ledger keeps none, and a repeat prints the same.
+
+    Answers are left out, for the items of a review say the same and more.
+    """
     state = run.state.get(last, {})
-    requires = workflow.step(last).requires if workflow.has(last) else ()
-    fields = [spec.name for spec in requires if isinstance(spec, Field)]
-    names = [name for name in fields if name in state]
+    specs = [spec for spec in workflow.step(last).requires if isinstance(spec, Field)] if workflow.has(last) else []
+    if "checkpoint" in run.spec and isinstance(state.get("items"), list):
+        answers = [spec.name for spec in specs if spec.type == "answers"]
+        state = {name: value for name, value in state.items() if name not in answers}
+        state["items"] = [_without_digest(item) for item in state["items"]]
+    names = [spec.name for spec in specs if spec.name in state]
     return [(name, state[name]) for name in [*names, *sorted(set(state) - set(names))]]

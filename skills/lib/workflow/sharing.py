@@ -79,7 +79,10 @@ def found(reviewers: Sequence[Run]) -> list[dict[str, Any]]:
         if not reported:
             reason = child.last.get("reason") or "the reviewer recorded no items"
             first = {"id": f"reviewer-{number}", "scope": "", "check": "the review was made", "severity": Severity.MUST}
-            known = [*child.spec.get("items", ()), *child.spec.get("checks", ())] or [{**first, "unsplit": True}]
+            checks = child.spec.get("checks", ())
+            known = [*child.spec["items"], *checks] if child.spec.get("items") else []
+            # A first review that was lost split nothing off: the next one is a first review, too.
+            known = known or [{**one, "unsplit": True} for one in checks or (first,)]
             reported = [{**item, "status": ItemStatus.TODO, "finding": f"not reviewed: {reason}"} for item in known]
         whose = {"owner": number, **({"target": target} if target else {})}
         items.extend({**item, **whose} for item in reported)

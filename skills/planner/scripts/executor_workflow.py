@@ -249,7 +249,7 @@ WORKFLOW = Workflow(
     title="Plan executor",
     description="Carries out an approved plan wave by wave: implemented, reviewed, documented, run green at the end.",
     params=[
-        Arg("plan", maximum=120, help="the folder that the plan is kept in, such as .lockstep/plans/retry-queue"),
+        Arg("plan", maximum=120, help="the folder that the plan is kept in, such as plans/retry-queue"),
         Arg("reconciliation_check", "bool", default=True, help="false where nothing of the plan can be done already"),
         Arg("unapproved", default="", maximum=300, help="why a plan is carried out that no run of planner approved"),
     ],

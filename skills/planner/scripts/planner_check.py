@@ -3,7 +3,8 @@
 Called in the project's root as ``DRAFT.json CODE DOCUMENTATION``, the last two JSON arrays of ids; prints each fault
 and ends with 1 if there is one. A draft that passes gets the folder for copies beside it, which plan_data.py collects
 from even where no milestone writes code. The form of the draft is for plan_data.py to check. With the plan's folder in
-place of a draft, its latest version is held to the ids: after its review a plan gets no milestone that nobody saw.
+place of a draft, its latest version is held to the ids, and to the draft that was reviewed: but for the changes of its
+milestones the two are the same.
 """
 
 from __future__ import annotations
@@ -51,6 +52,29 @@ def faults(draft: object, recorded: dict[str, list[str]]) -> list[str]:
     return id_faults(milestones, recorded) + file_faults(milestones)
 
 
+def draft_faults(folder: str, plan: dict[str, Any]) -> list[str]:
+    """How the latest version of a plan differs from the draft beside it, but for its changes."""
+    draft = _read(os.path.join(folder, "draft.json"))
+    if not isinstance(draft, dict):
+        return [f"{folder}/draft.json is no plan any more; put it back as it was when it was reviewed"]
+    parts = [name for name in {**plan, **draft} if _without_changes(plan, name) != _without_changes(draft, name)]
+    if not parts:
+        return []
+    return [
+        f"the latest version of the plan differs from {folder}/draft.json, which was reviewed, in {', '.join(parts)}: "
+        f"plan_data.py save {folder} {folder}/draft.json takes the draft back, and the changes are collected anew. If "
+        "it is the draft that was changed since, put it back first."
+    ]
+
+
+def _without_changes(plan: dict[str, Any], name: str) -> Any:
+    """A part of a plan, its milestones without what was collected."""
+    part = plan.get(name)
+    if name != "milestones" or not isinstance(part, list):
+        return part
+    return [{**one, "changes": []} if isinstance(one, dict) else one for one in part]
+
+
 def main(arguments: list[str]) -> int:
     """Print the faults of the draft or plan; 0 if there are none."""
     if len(arguments) != 3:
@@ -59,16 +83,29 @@ def main(arguments: list[str]) -> int:
     try:
         draft = _read(arguments[0])
         recorded = dict(zip(KINDS, map(json.loads, arguments[1:]), strict=True))
+        found = faults(draft, recorded)
+        if os.path.isdir(arguments[0]):
+            found += draft_faults(arguments[0], draft)
     except (OSError, ValueError, RecursionError) as error:
         print(f"{arguments[0]} cannot be read: {error}")
         return 1
-    found = faults(draft, recorded)
     print("\n".join(found))
     if found:
         return 1
     if not os.path.isdir(arguments[0]):
-        os.makedirs(os.path.join(os.path.dirname(arguments[0]), "changes"), exist_ok=True)
+        _make_folder_of_copies(os.path.dirname(arguments[0]))
     return 0
+
+
+def _make_folder_of_copies(folder: str) -> None:
+    """Make the folder for copies, which git ignores, and linters that go by what git ignores."""
+    from plandata.places import COPIES  # type: ignore[import-not-found]
+
+    os.makedirs(os.path.join(folder, COPIES), exist_ok=True)
+    ignored = os.path.join(folder, ".gitignore")
+    if not os.path.lexists(ignored):
+        with open(ignored, "w", encoding="utf-8") as opened:
+            opened.write(f"/{COPIES}/\n")
 
 
 def _read(path: str) -> Any:

@@ -12,6 +12,7 @@ import sys
 
 from plandata.command import plan_in  # type: ignore[import-not-found]
 from plandata.faults import PlanError  # type: ignore[import-not-found]
+from plandata.places import COPIES  # type: ignore[import-not-found]
 from tw import plan_scrub_check  # type: ignore[import-not-found]
 
 
@@ -25,7 +26,7 @@ def main(arguments: list[str]) -> int:
         found = [
             f"{one['id']} {fault}"
             for one in plan_in(folder)[1]["milestones"]
-            if os.path.isdir(os.path.join(folder, "changes", one["id"]))
+            if os.path.isdir(os.path.join(folder, COPIES, one["id"]))
             for fault in plan_scrub_check.faults(folder, one["id"], os.getcwd())
         ]
     except PlanError as error:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skills.lib.prompts import read_prompts
 from skills.lib.workflow.core import TOOLS, StepContext, StepDef, Workflow, register_workflow
-from skills.lib.workflow.quality import blocking, review_loop
+from skills.lib.workflow.quality import blocking_now, review_loop
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
 from skills.lib.workflow.types import AgentRole, Dispatch, Outcome, person
 
@@ -56,24 +56,25 @@ MILESTONES: list[Requirement] = [
 
 
 APPROVED_IDS = ("{milestones.code}", "{milestones.documentation}")
+COPIES = "{plan}/.changes"
 
 
 def collected(stage: str) -> list[Requirement]:
-    """The commands that turn the copies under changes/ into diffs, and check the plan they are part of."""
+    """The commands that turn the copies under .changes/ into diffs, and check the plan they are part of."""
     return [
-        Command(["planner_check.py", "{plan}", *APPROVED_IDS], 60, help="its milestones are those that were reviewed"),
+        Command(["planner_check.py", "{plan}", *APPROVED_IDS], 60, help="the plan is the one that was reviewed"),
         Command(["plan_data.py", "collect", "{plan}"], 120, help="computes the diffs, and saves them with the plan"),
         Command(["plan_data.py", "check", "{plan}", "--stage", stage], 120, help=f"the plan bears checking as {stage}"),
     ]
 
 
 def to_develop(ctx: StepContext) -> list[str]:
-    """The code milestones whose changes are to be written, each with the findings to mend."""
+    """The code milestones whose changes are to be written, each with the findings to fix."""
     return _due(ctx.run_state["milestones"]["code"], ctx.reviews.get("plan-code"))
 
 
 def to_document(ctx: StepContext) -> list[str]:
-    """The milestones whose comments and documents are to be written, each with the findings to mend."""
+    """The milestones whose comments and documents are to be written, each with the findings to fix."""
     milestones = ctx.run_state["milestones"]
     return _due([*milestones["code"], *milestones["documentation"]], ctx.reviews.get("plan-docs"))
 
@@ -84,16 +85,29 @@ def to_review(ctx: StepContext) -> list[str]:
 
 
 def _due(ids: Sequence[str], review: Mapping[str, Any] | None) -> list[str]:
-    """Every id; after a failed review those that a finding names, as "id | finding; finding"; all if one names none."""
-    found = blocking(review["items"], review["iteration"]) if review and review["status"] == "fail" else []
-    if not found:
-        return list(ids)
+    """Every id; after a failed review those that a finding names, as "id | finding; finding"; all if one names none.
+
+    After a verdict that fell with changed files: the ids of the milestones that these are copies of.
+    """
     named: dict[str, list[str]] = {name: [] for name in ids}
-    for item in found:
-        scope = item["scope"].replace(",", " ").split()
+    for scope, text in _to_fix(review):
         for name in [name for name in ids if name in scope] or ids:
-            named[name].append(f"{item['id']}: {(item['finding'] or item['check'])[:SHORT]}")
-    return [_handed(name, findings) for name, findings in named.items() if findings]
+            named[name].append(text)
+    return [_handed(name, texts) for name, texts in named.items() if texts] or list(ids)
+
+
+def _to_fix(review: Mapping[str, Any] | None) -> list[tuple[list[str], str]]:
+    """What sent the run back, each text with the words of its scope."""
+    if review and review.get("passed"):
+        return [(path.split("/"), f"{path} was changed after its review") for path in review.get("changed", ())]
+    if not review or review["status"] != "fail":
+        return []
+    return [(item["scope"].replace(",", " ").split(), _told(item)) for item in blocking_now(review)]
+
+
+def _told(item: Mapping[str, str]) -> str:
+    place = f" [{item['place']}]" if item.get("place") else ""
+    return f"{item['id']}: {(item['finding'] or item['check'])[:SHORT]}{place}"
 
 
 def _handed(name: str, findings: Sequence[str]) -> str:
@@ -101,10 +115,11 @@ def _handed(name: str, findings: Sequence[str]) -> str:
     return f"{name} | {'; '.join([*findings[:HANDED], *more])}"
 
 
-def reviewer(script: str, targets: Targets | None = None, **params: str) -> Dispatch:
+def reviewer(script: str, covers: Sequence[str], targets: Targets | None = None, **params: str) -> Dispatch:
     """A quality reviewer who is told the plan and the request, and nothing of what was said on the way."""
     given = {"plan": "{plan}", "request": "{request}", **params}
-    return Dispatch(AgentRole.QUALITY_REVIEWER, script=f"qr/{script}.py", targets=targets or (), params=given)
+    role = AgentRole.QUALITY_REVIEWER
+    return Dispatch(role, script=f"qr/{script}.py", targets=targets or (), params=given, covers=covers)
 
 
 def loop(
@@ -126,6 +141,7 @@ def loop(
         forbidden=PROMPTS["review (forbidden)"].splitlines(),
         gate_actions=at_gate,
         gate_needs=["request", "plan"] if at_gate else [],
+        stale=work,  # there, changed files become a version of the plan, which the reviewers read
         skipped=skipped,
     )
 
@@ -134,9 +150,14 @@ ANSWERS = (
     "On the testing strategy ({testing.strategy}) the user said: {testing.answer}\n"
     "On the assumptions ({assumptions.assumptions}) and the approach the user said: {assumptions.answer}"
 )
-COMPLETE = loop("plan-completeness", "milestones", "changes", reviewer("plan_completeness", answers=ANSWERS))
-CODED = loop("plan-code", "changes", "document", reviewer("plan_code", to_review), skipped="document")
-DOCUMENTED = loop("plan-docs", "document", None, reviewer("plan_docs"), [PROMPTS["approved"]])
+COMPLETE = loop(
+    "plan-completeness", "milestones", "changes", reviewer("plan_completeness", ["{plan}/draft.json"], answers=ANSWERS)
+)
+CODED = loop("plan-code", "changes", "document", reviewer("plan_code", [COPIES], to_review), skipped="document")
+# It takes the verdict on the copies over, and it is the last to see the version that is approved.
+DOCUMENTED = loop(
+    "plan-docs", "document", None, reviewer("plan_docs", [COPIES, "{plan}/plan.*"]), [PROMPTS["approved"]]
+)
 
 WORKFLOW = Workflow(
     "planner",
@@ -152,6 +173,7 @@ WORKFLOW = Workflow(
             params={"perspective": "{target}", "request": "{request}"},
         ),
         needs=["request", "plan"],
+        requires=[Command(["planner_folder.py", "{plan}"], 60, help="git does not ignore the plan's folder")],
         forbidden=PROMPTS["discover (forbidden)"].splitlines(),
     ),
     StepDef(
@@ -244,7 +266,6 @@ WORKFLOW = Workflow(
             *collected("documented"),
         ],
         forbidden=PROMPTS["document (forbidden)"].splitlines(),
-        allow={"targets-without-skip": "a plan that was checked has a milestone, and a failed review a finding"},
     ),
     *DOCUMENTED,
     tools=["read", "search", "write", "shell", "web", "agent", "ask"],
@@ -253,7 +274,7 @@ WORKFLOW = Workflow(
     closing=PROMPTS["closing"],
     params=[
         Arg("request", minimum=10, maximum=6000, help="what the user asked for, in their own words"),
-        Arg("plan", maximum=120, help="the folder that the plan is kept in, such as .lockstep/plans/retry-queue"),
+        Arg("plan", maximum=120, help="the folder that the plan is kept in, such as plans/retry-queue"),
     ],
 )
 

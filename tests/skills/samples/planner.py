@@ -8,7 +8,7 @@ from typing import Any
 from skills.lib.testing.samples import any_of
 from tests.skills.samples import planner_executor_values
 
-PLAN, PAPERS = ".lockstep/plans/greeting", ".lockstep/plans/papers"
+PLAN, PAPERS = "plans/greeting", "plans/papers"
 GREET = 'def greet(name):\n    return "Hello, " + name\n'
 GREET_AFTER = (
     "def greet(name):\n"
@@ -89,12 +89,12 @@ FILES = {
     "README.md": README,
     f"{PLAN}/draft.json": json.dumps(DRAFT),
     f"{PLAN}/plan.1.json": json.dumps(DRAFT),
-    f"{PLAN}/changes/M-001/src/greet.py": GREET_AFTER,
-    f"{PLAN}/changes/M-001/tests/test_greet.py": TEST_AFTER,
-    f"{PLAN}/changes/M-001/COMMENTS.json": '{"src/greet.py": ["greet(): whom an empty name stands for"]}',
-    f"{PLAN}/changes/M-002/README.md": README_AFTER,
+    f"{PLAN}/.changes/M-001/src/greet.py": GREET_AFTER,
+    f"{PLAN}/.changes/M-001/tests/test_greet.py": TEST_AFTER,
+    f"{PLAN}/.changes/M-001/COMMENTS.json": '{"src/greet.py": ["greet(): whom an empty name stands for"]}',
+    f"{PLAN}/.changes/M-002/README.md": README_AFTER,
     f"{PAPERS}/draft.json": json.dumps(ONLY_MANUAL),
-    f"{PAPERS}/changes/M-002/README.md": README_AFTER,
+    f"{PAPERS}/.changes/M-002/README.md": README_AFTER,
 }
 PLACES = [
     "src/greet.py:1 | greet() takes a name | the request lands here",

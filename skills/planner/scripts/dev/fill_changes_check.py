@@ -12,6 +12,10 @@ import os
 import sys
 import tomllib
 
+sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+
+from plandata.places import COPIES  # type: ignore[import-not-found]
+
 SHOWN = 10
 
 
@@ -74,7 +78,7 @@ def main(arguments: list[str]) -> int:
         print("usage: fill_changes_check.py PLAN_DIR MILESTONE FILES")
         return 2
     plan, milestone, files = arguments
-    folder = os.path.join(plan, "changes", milestone.partition("|")[0].strip())
+    folder = os.path.join(plan, COPIES, milestone.partition("|")[0].strip())
     try:
         found = faults(folder, json.loads(files), os.getcwd())
     except (OSError, ValueError) as error:

@@ -1,6 +1,6 @@
 """Changes from whole new copies of files: developers write files, difflib writes the diffs.
 
-A milestone's copies stand under ``changes/<milestone>/``. Where milestones change the same file, each diff is taken
+A milestone's copies stand under ``.changes/<milestone>/``. Where milestones change the same file, each diff is taken
 against the file as the ones before leave it. A copy that was begun without what they do (from the working tree, or from
 the copy of the first of them) is brought together with theirs, where the two touch different places.
 """
@@ -14,14 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from . import diffs
 from .faults import Fault, PlanError, nearest
 from .form import parse
-from .places import RESERVED, path_fault
+from .places import COPIES, RESERVED, path_fault
 from .stages import text_of
 from .waves import in_order
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-FOLDER = "changes"
 REMOVED, COMMENTS = RESERVED
 _SKIPPED = "__pycache__"
 
@@ -56,14 +55,14 @@ def collected(plan: Mapping[str, Any], folder: str, root: str) -> dict[str, Any]
     """
     faults: list[Fault] = []
     ids = {one["id"] for one in plan["milestones"]}
-    there = _milestone_folders(os.path.join(folder, FOLDER), ids, faults)
+    there = _milestone_folders(os.path.join(folder, COPIES), ids, faults)
     tree: dict[str, _File] = {}
     made: dict[str, list[dict[str, Any]]] = {}
     for one in in_order(plan["milestones"]):
         if one["id"] not in there:
             _keep(one, tree, root)
             continue
-        copies = _read_copies(os.path.join(folder, FOLDER, one["id"]), one, faults)
+        copies = _read_copies(os.path.join(folder, COPIES, one["id"]), one, faults)
         made[one["id"]] = list(_changes(one, copies, tree, root, faults))
     if faults:
         raise PlanError("nothing was collected", faults)
@@ -77,9 +76,9 @@ def _milestone_folders(changes: str, ids: set[str], faults: list[Fault]) -> set[
     for entry in sorted(os.scandir(changes), key=lambda entry: entry.name):
         if entry.name not in ids:
             what = "it is not the id of a milestone of this plan"
-            faults.append(Fault(f"{FOLDER}/{entry.name}", what, nearest(entry.name, sorted(ids))))
+            faults.append(Fault(f"{COPIES}/{entry.name}", what, nearest(entry.name, sorted(ids))))
         elif entry.is_symlink() or not entry.is_dir():
-            faults.append(Fault(f"{FOLDER}/{entry.name}", "it is no real folder"))
+            faults.append(Fault(f"{COPIES}/{entry.name}", "it is no real folder"))
         else:
             found.add(entry.name)
     return found
@@ -87,7 +86,7 @@ def _milestone_folders(changes: str, ids: set[str], faults: list[Fault]) -> set[
 
 def _read_copies(folder: str, one: Mapping[str, Any], faults: list[Fault]) -> Copies:
     texts: dict[str, str | None] = {}
-    head = f"{FOLDER}/{one['id']}"
+    head = f"{COPIES}/{one['id']}"
     for path in _files_under(folder):
         if path in RESERVED:
             continue
@@ -153,7 +152,7 @@ def _changes(
 ) -> Iterator[dict[str, Any]]:
     kept = {change["file"]: change for change in one["changes"]}
     for path, copy in sorted(copies.texts.items()):
-        where = f"{FOLDER}/{one['id']}/{path}"
+        where = f"{COPIES}/{one['id']}/{path}"
         if any(fault.at == where for fault in faults):
             continue
         try:
@@ -195,7 +194,7 @@ def _together(path: str, file: _File, copy: str | None) -> str | None:
         return diffs.apply(diffs.diff_of(path, base, copy), file.latest) if base != copy else file.latest
     except ValueError as error:
         what = f"it was begun without what {name} does to the file, and does not fit on top of that: {error}"
-        raise ValueError(f"{what}; begin with {FOLDER}/{name}/{path}, or have one milestone do both") from None
+        raise ValueError(f"{what}; begin with {COPIES}/{name}/{path}, or have one milestone do both") from None
 
 
 def _keep(one: Mapping[str, Any], tree: dict[str, _File], root: str) -> None:

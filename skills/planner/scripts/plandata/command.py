@@ -85,7 +85,7 @@ def render(given: argparse.Namespace) -> None:
 
 
 def collect(given: argparse.Namespace) -> None:
-    """Compute the changes from the copies under changes/ and keep them as the next version."""
+    """Compute the changes from the copies under .changes/ and keep them as the next version."""
     root = os.getcwd()
     folder = plan_folder(given.plan_dir, root)
     number, plan = plan_in(given.plan_dir)

@@ -7,6 +7,8 @@ import stat
 
 from .faults import ENVIRONMENT, USAGE, PlanError
 
+# Where copies are put, in the folder of their plan: hidden, so that test runners, compilers and linters pass over them.
+COPIES = ".changes"
 # Names with a meaning of their own in the folder where a milestone's copies are put.
 RESERVED = ("REMOVED", "COMMENTS.json")
 _KEPT = (".git", ".lockstep")

@@ -72,7 +72,7 @@ def unfit_changes(plan: dict[str, Any], root: str) -> Iterator[Fault]:
                     _check_above(path, tree, root)
             except ValueError as error:
                 what = f"{change['id']} ({one['id']}) does not fit {path}: {error}"
-                yield Fault(where, what, f"a new copy of it under changes/{one['id']}/, then collect")
+                yield Fault(where, what, f"a new copy of it under .changes/{one['id']}/, then collect")
 
 
 def _check_above(path: str, tree: dict[str, str | None], root: str) -> None:
@@ -94,7 +94,7 @@ def _missing_changes(plan: dict[str, Any], stage: str) -> Iterator[Fault]:
         for path in dict.fromkeys(wanted):
             if path not in has:
                 what = f"{one['id']} has no change of {path}"
-                valid = f"a copy of it as it will be at changes/{one['id']}/{path}, then collect"
+                valid = f"a copy of it as it will be at .changes/{one['id']}/{path}, then collect"
                 yield Fault(pointer("milestones", number, "changes"), what, valid)
 
 
@@ -105,5 +105,5 @@ def _missing_reasons(plan: dict[str, Any]) -> Iterator[Fault]:
             if change["file"] in cited and not change["comments"]:
                 names = ", ".join(cited[change["file"]])
                 what = f"{change['id']} rests on {names}, and no comment says the reason"
-                valid = f"an entry for {change['file']} in changes/{one['id']}/COMMENTS.json, then collect"
+                valid = f"an entry for {change['file']} in .changes/{one['id']}/COMMENTS.json, then collect"
                 yield Fault(pointer("milestones", number, "changes", at, "comments"), what, valid)

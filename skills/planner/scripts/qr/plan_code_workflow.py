@@ -1,4 +1,4 @@
-"""The graph of the review of a plan's code: read, intent, correctness, structure, tests, verify, report."""
+"""The graph of the review of a plan's code: read, intent, correctness, structure, tests and verify."""
 
 from __future__ import annotations
 
@@ -32,9 +32,9 @@ WORKFLOW = Workflow(
     steps.split(PROMPTS, "structure", "structure", "tests", ["plan", "read.map"], "structural"),
     steps.split(PROMPTS, "tests", "tests", "verify", ["plan", "read.map"]),
     steps.verify(PROMPTS, GIVEN, ["intent", "correctness", "structure", "tests"]),
-    steps.report(PROMPTS),
     forbidden=PROMPTS["forbidden"].splitlines(),
     tools=["read", "search", "write", "shell", "web"],
+    reverify="verify",
     title="Review of a plan's code",
     description="Reviews the code of a plan's milestones, item by item, before it touches the project.",
     params=[

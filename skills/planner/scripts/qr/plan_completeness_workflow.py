@@ -1,4 +1,4 @@
-"""The graph of the review of a plan's completeness: read, decisions, milestones, knowledge, verify, report."""
+"""The graph of the review of a plan's completeness: read, decisions, milestones, knowledge and verify."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ WORKFLOW = Workflow(
     steps.split(PROMPTS, "milestones", "milestones", "knowledge", ["request", "plan"]),
     steps.split(PROMPTS, "knowledge", "risks and invisible knowledge", "verify", ["request", "plan"]),
     steps.verify(PROMPTS, GIVEN, ["read", "decisions", "milestones", "knowledge"]),
-    steps.report(PROMPTS),
     forbidden=PROMPTS["forbidden"].splitlines(),
     tools=["read", "search", "write", "shell", "web"],
+    reverify="verify",
     title="Review of a plan's completeness",
     description="Reviews whether a plan is complete and can be carried out, item by item, before code is written.",
     params=[

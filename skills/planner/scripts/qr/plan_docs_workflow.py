@@ -1,4 +1,4 @@
-"""The graph of the review of a plan's documentation: read, comments, documents, verify, report."""
+"""The graph of the review of a plan's documentation: read, comments, documents and verify."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ WORKFLOW = Workflow(
     steps.split(PROMPTS, "comments", "comments", "documents", ["plan", "read.texts", "read.reasons"], "temporal"),
     steps.split(PROMPTS, "documents", "documents", "verify", [*GIVEN, "read.texts"], "documentation"),
     steps.verify(PROMPTS, GIVEN, ["comments", "documents"]),
-    steps.report(PROMPTS),
     forbidden=PROMPTS["forbidden"].splitlines(),
     tools=["read", "search", "write", "shell", "web"],
+    reverify="verify",
     title="Review of a plan's documentation",
     description="Reviews the comments and documents of a plan's changes, item by item, before they touch the project.",
     params=[

@@ -1,4 +1,4 @@
-"""What the three reviews of a plan share: statements are split off, each is answered for itself, items are reported."""
+"""What the three reviews of a plan share: steps that split statements off, and the last step, which answers them."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 SPLIT = read_resource(__file__, "review-split.md").strip()
-STATEMENTS = Field("statements", "list", maximum=30, help='each "scope | statement"; [] on a re-verification')
+STATEMENTS = Field("statements", "statements", maximum=20, help='each "scope | statement"; or "none: reason"')
 
 
 def split(
@@ -32,26 +32,12 @@ def split(
 
 
 def verify(prompts: Mapping[str, str], given: Sequence[str], split_off: Sequence[str]) -> StepDef:
-    """Answer the statements that the steps ``split_off`` recorded, each for itself."""
+    """Answer the statements that the steps ``split_off`` recorded, or the items of a re-verification."""
     return StepDef(
         "verify",
         "Answer each for itself",
         [prompts["verify"], "", read_resource(__file__, "review-verify.md").strip()],
-        {Outcome.OK: "report"},
-        needs=[*given, *(f"{step}.statements" for step in split_off)],
-        requires=[
-            Field("answers", "list", minimum=1, maximum=60, help='each "scope | statement | status | what is there"')
-        ],
-    )
-
-
-def report(prompts: Mapping[str, str]) -> StepDef:
-    """Turn the answers into the items of the review, the last thing that it does."""
-    return StepDef(
-        "report",
-        "Report the items",
-        [prompts["report"], "", read_resource(__file__, "review-report.md").strip(), "", get_convention("severity")],
         {Outcome.OK: None},
-        needs=["plan", "verify.answers"],
-        requires=[Field("items", "items", help="one object per answer; on a re-verification exactly the items given")],
+        needs=[*given, *(f"{step}.statements" for step in split_off)],
+        requires=[Field("answers", "answers", help="one for each statement, or for each item")],
     )

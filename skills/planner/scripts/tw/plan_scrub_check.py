@@ -18,6 +18,7 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from plandata import diffs, store  # type: ignore[import-not-found]
 from plandata.faults import PlanError  # type: ignore[import-not-found]
+from plandata.places import COPIES  # type: ignore[import-not-found]
 
 SHOWN = 10
 _SCOPES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
@@ -29,7 +30,7 @@ def faults(plan_folder: str, milestone: str, root: str) -> list[str]:
     one = next((one for one in plan["milestones"] if one["id"] == milestone), None)
     if one is None:
         return [f"the plan has no milestone {milestone!r:.40}"]
-    folder = os.path.join(plan_folder, "changes", milestone)
+    folder = os.path.join(plan_folder, COPIES, milestone)
     handed = {
         change["file"]: diffs.apply(change["diff"], _text(os.path.join(root, change["file"])))
         for change in one["changes"]
