@@ -59,8 +59,10 @@ def at_gate(installed: Install, walker: Walk, project: Path) -> Run:
     """A run of gated at its gate's question, after five reviews that failed."""
     walk = walker(installed("gated"))
     run = reviewed(walk, project, "FAIL")
+    fixes = [f"D{number} | changed | it has a form now" for number in (1, 2)]
     while run.status != "waiting":
-        run = walk.go(run)
+        before, run = run, walk.go(run, records={"fixes": fixes})
+        assert run.step != before.step
         for child in walk.children(run):
             item = {**ITEM, "id": f"D{child.spec['number']}", "status": "FAIL", "finding": "it has none"}
             walk.child(child, items=[item])

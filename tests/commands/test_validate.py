@@ -206,7 +206,7 @@ def test_a_missing_section_is_told_with_the_line_that_asks(
         ("Outcome.SKP", "Outcome has no member 'SKP'; did you mean SKIP?"),
         ("AgentRole.REVIEWER", "AgentRole has no member 'REVIEWER'; did you mean QUALITY_REVIEWER?"),
         ("from skills.lib.workflow.core import StepDeff", "core has no name 'StepDeff'; did you mean StepDef?"),
-        ("from skills.lib.workflow.types import BARE", "types has no name 'BARE'"),
+        ("from skills.lib.workflow.types import QQQQ", "types has no name 'QQQQ'"),
         ("requirements.Feild", "requirements has no name 'Feild'; did you mean Field?"),
         ("from skills.lib.workflow import tyeps", "workflow has no name 'tyeps'; did you mean types?"),
         ("import skills.lib.workflow.tyeps", "workflow has no module 'tyeps'; did you mean types?"),

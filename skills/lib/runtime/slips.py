@@ -13,7 +13,7 @@ from types import FrameType, ModuleType
 from skills.lib.workflow.types import Outcome
 
 # More names than these are not listed: nobody reads them, and the nearest one is told anyway.
-LISTED = 24
+LISTED = 32
 # What is wrong in words, the name that was written, those that are valid, and more that may have been meant.
 Slip = tuple[str, str, Collection[str], Collection[str]]
 _UNEXPECTED = "() got an unexpected keyword argument "
