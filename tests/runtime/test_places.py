@@ -159,6 +159,21 @@ def test_an_interrupt_in_a_check_is_130_and_leaves_nothing_running(tmp_path: Pat
 
 
 @pytest.mark.usefixtures("interruptible")
+def test_an_interrupt_while_a_check_is_being_started_leaves_nothing_running(tmp_path: Path, project: Path) -> None:
+    steps = (
+        'StepDef("one", "One", "Do.", {Outcome.OK: None},'
+        ' requires=[Command(["sh", "-c", "echo $$ > pid; kill -INT $PPID; sleep 60"], 50)])'
+    )
+    agent = Agent(install(tmp_path, "slow", source_of("slow", steps)), project)
+    block = agent.open()
+    for _ in range(6):
+        done = subprocess.run(["bash", "-c", f"exec {block.next}"], capture_output=True, timeout=20)
+        assert (done.returncode, done.stdout) == (130, b"")
+        with pytest.raises(ProcessLookupError):
+            os.kill(int((project / "pid").read_text()), 0)
+
+
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("delay", [0.0, 0.005, 0.01, 0.02, 0.03])
 def test_an_interrupt_at_any_time_is_no_traceback(library: Path, project: Path, delay: float) -> None:
     arguments = [

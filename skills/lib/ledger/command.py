@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -17,7 +19,7 @@ from skills.lib.workflow.texts import number, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
     from typing import IO, Any
 
 # How many characters of output are kept: the last lines, which usually name the cause.
@@ -60,18 +62,21 @@ def run(
     environment = {name: value for name, value in os.environ.items() if name not in _COLOURING}
     with tempfile.TemporaryFile() as output:
         try:
-            process = subprocess.Popen(
-                argv,
-                cwd=project,
-                env={**environment, "NO_COLOR": "1"},
-                stdin=subprocess.DEVNULL,
-                stdout=output,
-                stderr=output,
-                start_new_session=True,
-            )
+            with _interrupts() as told:
+                process = subprocess.Popen(
+                    argv,
+                    cwd=project,
+                    env={**environment, "NO_COLOR": "1"},
+                    stdin=subprocess.DEVNULL,
+                    stdout=output,
+                    stderr=output,
+                    start_new_session=True,
+                )
         except (OSError, ValueError) as error:
             return {**result, "why": f"{shown} cannot be run: {error}"}
         try:
+            if told:
+                raise KeyboardInterrupt
             code: int | None = process.wait(command.timeout)
         except subprocess.TimeoutExpired:
             code = None
@@ -87,6 +92,24 @@ def run(
     how = f"did not end within {number(command.timeout)} s" if code is None else f"ended with {code}, not 0"
     ending = f"Its output ends:\n{tail}" if tail.strip() else "It printed nothing."
     return {**result, "why": f"{shown} {how}. {ending}"}
+
+
+@contextlib.contextmanager
+def _interrupts() -> Iterator[list[int]]:
+    """Collect the interrupts that come meanwhile, instead of raising, so that a process being started can be ended.
+
+    Outside of the main thread none are collected, since none are raised there.
+    """
+    told: list[int] = []
+    try:
+        before = signal.signal(signal.SIGINT, lambda number, _: told.append(number))
+    except ValueError:
+        yield told
+        return
+    try:
+        yield told
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
 
 def _program(name: str, project: str) -> str:
@@ -120,8 +143,6 @@ def _last_lines(output: IO[bytes], fields: Mapping[str, Any]) -> str:
 
 def _end_group(process: Any) -> None:
     """Kill what the command left running; nobody else is in its process group."""
-    import signal
-
     try:
         if os.name == "nt":
             process.kill()
