@@ -40,19 +40,15 @@ class Mutant:
 
 Kind = Callable[[Subject], Iterator[Mutant]]
 KINDS: dict[str, Kind] = {}
-# The rule that is to find each kind about review loops; these rules are being rebuilt, and no bound is set for them.
-REVIEW_KINDS: dict[str, str] = {}
 # Kinds for which the rules over a folder of skills are run too.
 TREE_KINDS: set[str] = set()
 
 
-def kind(name: str, *, tree: bool = False, review: str = "") -> Callable[[Kind], Kind]:
+def kind(name: str, *, tree: bool = False) -> Callable[[Kind], Kind]:
     def add(function: Kind) -> Kind:
         KINDS[name] = function
         if tree:
             TREE_KINDS.add(name)
-        if review:
-            REVIEW_KINDS[name] = review
         return function
 
     return add
@@ -811,8 +807,8 @@ def _(subject: Subject) -> Iterator[Mutant]:
             yield Mutant(about, partial(replaced, subject, step, led, between))
 
 
-def reviewing(name: str, rule: str, change: Callable[[Subject, StepDef], Mutant | None]) -> None:
-    @kind(name, review=rule)
+def reviewing(name: str, change: Callable[[Subject, StepDef], Mutant | None]) -> None:
+    @kind(name)
     def _(subject: Subject) -> Iterator[Mutant]:
         for step in subject.workflow.steps:
             mutant = change(subject, step) if in_review(subject, step) else None
@@ -834,48 +830,38 @@ def _gate(subject: Subject, step: StepDef, **changes: Any) -> Mutant | None:
     return of_step(subject, step, str(changes), **changes) if isinstance(step.handler, Gate) else None
 
 
-reviewing("drop a gate", "review-without-gate", lambda subject, step: _without(subject, step) if step.gate else None)
-reviewing(
-    "drop a review", "gate-without-review", lambda subject, step: _without(subject, step) if not step.gate else None
-)
+reviewing("drop a gate", lambda subject, step: _without(subject, step) if step.gate else None)
+reviewing("drop a review", lambda subject, step: _without(subject, step) if not step.gate else None)
 reviewing(
     "swap ok and fail of a gate",
-    "fail-without-return",
     lambda subject, step: _gate(subject, step, next={OK: step.next[FAIL], FAIL: step.next[OK]}) if step.gate else None,
 )
 reviewing(
     "lead fail to the end",
-    "fail-without-return",
     lambda subject, step: _gate(subject, step, next={**step.next, FAIL: None}),
 )
 reviewing(
     "lead fail to the review again",
-    "fail-without-return",
     lambda subject, step: _gate(subject, step, next={**step.next, FAIL: _reviewer(subject, step)}),
 )
 reviewing(
     "lead fail where ok leads",
-    "fail-without-return",
     lambda subject, step: _gate(subject, step, next={**step.next, FAIL: step.next.get(OK)}),
 )
 reviewing(
     "drop the fail route of a gate",
-    "fail-without-return",
     lambda subject, step: _gate(subject, step, next={OK: step.next.get(OK)}),
 )
 reviewing(
     "change the checkpoint of a gate",
-    "gate-without-review",
     lambda subject, step: _gate(subject, step, handler=Gate(f"{step.id}-other")),
 )
 reviewing(
     "change the checkpoint of a review",
-    "gate-without-review",
     lambda subject, step: of_dispatch(subject, step, "other", checkpoint=f"{step.id}-other") if not step.gate else None,
 )
 reviewing(
     "pass a review by",
-    "gate-without-review",
     lambda subject, step: (
         of_step(subject, step, "may be skipped", next={**step.next, SKIP: step.next[OK]}, handler=_dynamic(step))
         if isinstance(step.handler, Dispatch)
@@ -884,12 +870,10 @@ reviewing(
 )
 reviewing(
     "let a second gate pass on the verdict that the first used",
-    "gate-without-review",
     lambda subject, step: _second_gate(subject, step) if isinstance(step.handler, Gate) else None,
 )
 reviewing(
     "walk past a failed review",
-    "fail-without-return",
     lambda subject, step: _past(subject, step) if isinstance(step.handler, Gate) else None,
 )
 

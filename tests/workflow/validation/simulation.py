@@ -204,7 +204,12 @@ class _Judge:
                 if after is None:
                     continue
                 if target is END:
-                    failed = [name for name, verdict in after.items() if verdict == "failed"]
+                    failed = [
+                        name for name, verdict in after.items() if verdict in ("failed", "failed, then worked on")
+                    ]
+                    for name in [name for name, verdict in after.items() if verdict in ("fresh", "stale")]:
+                        made = [one.id for one in self.workflow.steps if one.checkpoint == name]
+                        found.add(self.harm("the end with a verdict that no gate has read", name, step_id, *made))
                     if failed:
                         gates = [one.id for one in self.workflow.steps if one.gate and one.gate.checkpoint in failed]
                         found.add(self.harm("the end after a failed review", sorted(failed), step_id, *gates))
@@ -218,9 +223,15 @@ class _Judge:
         """The verdicts once the step is left by that outcome; None if the gate lets nothing pass."""
         after = dict(verdicts)
         if step.checkpoint and outcome is not Outcome.SKIP:
+            if after.get(step.checkpoint) == "failed":
+                gates = [one.id for one in self.workflow.steps if one.gate and one.gate.checkpoint == step.checkpoint]
+                found.add(
+                    self.harm("a review of work that nobody has touched since it failed", step.id, step.id, *gates)
+                )
             after[step.checkpoint] = "fresh"
         elif self.changes(step):
-            after.update({name: "stale" for name, verdict in after.items() if verdict == "fresh"})
+            worked_on = {"fresh": "stale", "failed": "failed, then worked on"}
+            after = {name: worked_on.get(verdict, verdict) for name, verdict in after.items()}
         gate = step.gate
         if not gate:
             return after
@@ -417,7 +428,8 @@ class _Judge:
             if target is not END and target not in self.steps:
                 yield self.harm("a route to no step", f"{step.id} {outcome} {target}", step.id)
             if outcome is not Outcome.DEFAULT and outcome not in given:
-                yield self.harm("a route that no run takes", f"{step.id} {outcome}", step.id)
+                gates = [one.id for one in self.workflow.steps if one.gate and one.gate.checkpoint == step.checkpoint]
+                yield self.harm("a route that no run takes", f"{step.id} {outcome}", step.id, *gates)
         limit = step.max_iterations
         if limit is not None and limit < 1:
             yield self.harm("a limit that is none", step.id, step.id)
