@@ -89,8 +89,10 @@ FOUND = ["formulate.chain", "formulate.root_cause", "formulate.excluded", "formu
 
 def gate(ctx: StepContext) -> Outcome:
     """OK for a testable problem; ITERATE to come back with the user's answer; FAIL if no user can be asked."""
-    outcomes = {"testable": Outcome.OK, "ask": Outcome.ITERATE, "nobody": Outcome.FAIL}
-    return outcomes[ctx.step_state["verdict"]]
+    verdict = ctx.step_state["verdict"]
+    if verdict == "testable":
+        return Outcome.OK
+    return Outcome.ITERATE if verdict == "ask" else Outcome.FAIL
 
 
 def investigate(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
@@ -99,7 +101,10 @@ def investigate(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     settled = sure and len(set(ctx.step_state["left"])) == 1
     log = [*ctx.step_state.get("log", ()), *ctx.step_state["evidence"]]
     added = [*ctx.step_state.get("added", ()), *[row for row in ctx.step_state["standing"] if "Refuted by:" in row]]
-    return Outcome.OK if settled else Outcome.ITERATE, {"log": log, **({"added": added} if added else {})}
+    found = {"log": log}
+    if added:
+        found["added"] = added
+    return Outcome.OK if settled else Outcome.ITERATE, found
 
 
 def forbidden(step: str) -> list[str]:

@@ -282,7 +282,8 @@ class _Judge:
             if step.gate or isinstance(step.handler, (Gate, Person)):
                 continue
             for outcome, target in self.targets(step).items():
-                if target is not END and not (outcome is Outcome.ITERATE and (step.max_iterations or 0) > 0):
+                limited = outcome in (Outcome.ITERATE, Outcome.FAIL) and (step.max_iterations or 0) > 0
+                if target is not END and not limited:
                     free[step_id].add(target)
         for step_id in sorted(reached):
             round_ = self.around(step_id, free)

@@ -29,6 +29,7 @@ BOUND = 0.99
 SAY_SO = {
     "unread-value": "the reader was forgotten, or the question can go",
     "fail-without-return": "one whose FAIL route leads to the end",
+    "fallen-verdict": "a path leads to the end past it",
 }
 Place = tuple[str, str, str]
 
