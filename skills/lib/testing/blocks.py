@@ -176,7 +176,8 @@ def filled(command: str, values: Mapping[str, Any]) -> str:
         return found[0] if value is None else shlex.quote(_text(value))
 
     given = {name: value for name, value in values.items() if value is not None and name not in placeholders(command)}
-    return _PLACEHOLDER.sub(fill, _replaced(command, given) if given else command)
+    command = _PLACEHOLDER.sub(fill, command)
+    return _replaced(command, given) if given else command
 
 
 def _replaced(command: str, values: Mapping[str, Any]) -> str:
