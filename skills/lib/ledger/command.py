@@ -10,12 +10,12 @@ import subprocess
 import sys
 import tempfile
 
-from skills.lib import paths
-from skills.lib.errors import tell
+from skills.lib import compact_json, paths
+from skills.lib.errors import UsageError, tell
 from skills.lib.ledger import worktree
 from skills.lib.workflow import values
 from skills.lib.workflow.requirements import Command, fill
-from skills.lib.workflow.texts import number, printable
+from skills.lib.workflow.texts import VALUE_LIMIT, check_tree, number, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,8 +42,19 @@ def run(
     """Run a command in the project and return the evidence; ``opening`` has the search paths when the run opened.
 
     Evidence of a command also has its ``exit`` code, the last lines of its ``output`` and the path of the ``program``;
-    ``search_paths`` if they have changed since the opening, and ``removed_tests`` if the working tree lacks any.
+    ``search_paths`` if they have changed since the opening, and ``removed_tests`` if the working tree lacks any. If the
+    command records something, ``value`` is that, and ``errors`` has the last lines of its standard error, if any.
     """
+    result = _run(command, fields, project, scripts, opening)
+    if command.records and (command.may_fail or command.severity):
+        output = result["output"] if result["exit"] is not None else result["why"]
+        result["value"] = {"ok": result["ok"], "exit": result["exit"], "output": output}
+    return result
+
+
+def _run(
+    command: Command, fields: Mapping[str, Any], project: str, scripts: str, opening: Mapping[str, str]
+) -> dict[str, Any]:
     argv = [fill(part, fields) for part in command.argv]
     # The evidence is kept with the run, and a secret must not be.
     safe = [fill(part, values.keepable(dict(fields))) for part in command.argv]
@@ -60,7 +71,8 @@ def run(
         result["search_paths"] = changed
     tell(f"lockstep: running {shown} (at most {number(command.timeout)} s)\n")
     environment = {name: value for name, value in os.environ.items() if name not in _COLOURING}
-    with tempfile.TemporaryFile() as output:
+    printed = bool(command.records) and not command.may_fail and not command.severity
+    with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         try:
             with _interrupts() as told:
                 process = subprocess.Popen(
@@ -69,7 +81,7 @@ def run(
                     env={**environment, "NO_COLOR": "1"},
                     stdin=subprocess.DEVNULL,
                     stdout=output,
-                    stderr=output,
+                    stderr=errors if printed else output,
                     start_new_session=True,
                 )
         except (OSError, ValueError) as error:
@@ -83,13 +95,22 @@ def run(
         finally:
             _end_group(process)
         tail = _last_lines(output, fields)
+        complaints = _last_lines(errors, fields)
+        value, wrong = _value(output, fields, command.records) if printed and code == 0 else (None, "")
     removed = worktree.removed_tests(project)
     if removed:
         result["removed_tests"] = [printable(path) for path in removed]
     result.update(exit=code, output=tail)
-    if code == 0:
-        return {**result, "ok": True, "why": ""}
+    if complaints:
+        result["errors"] = complaints
+    if code == 0 and not wrong:
+        kept = {"value": value} if printed else {}
+        return {**result, "ok": True, "why": "", **kept}
     how = f"did not end within {number(command.timeout)} s" if code is None else f"ended with {code}, not 0"
+    if wrong:
+        how = wrong
+    elif complaints:
+        tail = complaints
     ending = f"Its output ends:\n{tail}" if tail.strip() else "It printed nothing."
     return {**result, "why": f"{shown} {how}. {ending}"}
 
@@ -131,14 +152,38 @@ def _last_lines(output: IO[bytes], fields: Mapping[str, Any]) -> str:
     # A terminal shows only what follows the last carriage return of a line, as in a progress bar.
     lines = [line.rstrip("\r").rpartition("\r")[2] for line in _ESCAPES.sub("", text).split("\n")]
     text = printable("\n".join(lines))
-    for name, value in fields.items():
-        if isinstance(value, str) and values.is_secret(name):
-            text = text.replace(value, values.NOT_KEPT)
+    text = _without_secrets(text, fields)
     if begin == 0 and len(text) <= TAIL:
         return text
     # The text before the first line end is the rest of a line whose beginning is not shown: leave it out.
     whole = text[-TAIL - 1 :].partition("\n")[2]
     return whole if whole.strip() else text[-TAIL:]
+
+
+def _value(output: IO[bytes], fields: Mapping[str, Any], name: str) -> tuple[Any, str]:
+    """The JSON value that was printed, without secrets; or what is wrong with it, in words."""
+    output.seek(0)
+    data = output.read(4 * VALUE_LIMIT + 1)
+    try:
+        text = _without_secrets(data.decode("utf-8"), fields).strip()
+        if len(text) > VALUE_LIMIT:
+            return None, f"printed more than {VALUE_LIMIT:,} characters for {name}"
+        value = compact_json.loads(text, strict=True)
+        check_tree(value, name)
+    except UnicodeDecodeError:
+        return None, f"printed no JSON value for {name}: it is not UTF-8"
+    except UsageError as error:
+        return None, f"printed what cannot be recorded: {error}"
+    except (ValueError, RecursionError) as error:
+        return None, f"printed no JSON value for {name}: {error}"
+    return value, ""
+
+
+def _without_secrets(text: str, fields: Mapping[str, Any]) -> str:
+    for name, value in fields.items():
+        if isinstance(value, str) and value and values.is_secret(name):
+            text = text.replace(value, values.NOT_KEPT)
+    return text
 
 
 def _end_group(process: Any) -> None:

@@ -318,7 +318,9 @@ class Agent:
         for arg in self.workflow.run_params():
             if arg.name in self.given:
                 given = self.given[arg.name]
-                chosen[arg.name] = given[0] if isinstance(given, samples.any_of) else given
+                value = given[0] if isinstance(given, samples.any_of) else given
+                if value is not None:
+                    chosen[arg.name] = value
             elif arg.required:
                 spec = Spec(arg.name, arg.type, True, arg.choices, arg.minimum, arg.maximum, arg.flag)
                 chosen[arg.name] = spec.argument(samples.candidates(spec, self.text)[0])[1]

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
 from skills.lib.errors import LockstepError
-from skills.lib.ledger import contents
+from skills.lib.ledger import contents, evidence
 from skills.lib.testing import given as asked
 from skills.lib.testing import samples
 from skills.lib.testing.blocks import filled
 from skills.lib.workflow import answers, cli, engine
 from skills.lib.workflow.decision import Move
+from skills.lib.workflow.requirements import Command
 from skills.lib.workflow.types import Dispatch, Outcome
 
 if TYPE_CHECKING:
@@ -20,7 +22,7 @@ if TYPE_CHECKING:
     from skills.lib.testing.blocks import Block
     from skills.lib.testing.walks import Leg
     from skills.lib.workflow.core import StepDef, Workflow
-    from skills.lib.workflow.requirements import Artifact, Command
+    from skills.lib.workflow.requirements import Artifact
     from skills.lib.workflow.state import Run
 
 
@@ -129,7 +131,7 @@ class Steering:
             run = run.changed(**once) if (step.max_iterations or 0) > 1 else run
         try:
             request = cli.resolve(self._workflow, cli.parse(self._workflow, arguments))
-            decision = engine.decide(self._workflow, run, request, _Trusting(children))
+            decision = engine.decide(self._workflow, run, request, _Trusting(run, children))
         except LockstepError as error:
             return error.what
         if not isinstance(decision, Move):
@@ -149,15 +151,21 @@ def _values(names: Iterable[str]) -> str:
 
 
 class _Trusting:
-    """Takes every file for written and every check for passed, for the question is only where the report leads."""
+    """Takes every file for written and every check for passed, for the question is only where the report leads.
 
-    def __init__(self, brood: Sequence[Run]) -> None:
+    A command whose output is recorded is run: handlers read it.
+    """
+
+    def __init__(self, run: Run, brood: Sequence[Run]) -> None:
+        self._run = run
         self._brood = list(brood)
 
     def children(self) -> list[Run]:
         return self._brood
 
     def check(self, requirement: Artifact | Command, fields: Mapping[str, Any]) -> dict[str, Any]:
+        if isinstance(requirement, Command) and requirement.records:
+            return evidence.check(requirement, fields, self._run.project, os.path.dirname(self._run.script))
         return {"ok": True, "what": "", "why": ""}
 
     def contents(self, covers: Sequence[str]) -> dict[str, str]:

@@ -46,10 +46,10 @@ def every_transition(
             files={"notes/draft.md": "# Draft\\n", "go.mod": "module x\\n"},
         )
 
-    Keys of ``values`` are ``step.field``, or a field's or parameter's name; keys of ``files`` are paths in the project,
-    or the name of the field that holds the path. Files that no step asks for are there from the beginning. Raises
-    UsageError where nothing is found at ``where`` and for a key that no step has a use for, Unplannable where a route
-    of a graph cannot be taken at all.
+    Keys of ``values`` are ``step.field``, or a field's or parameter's name (None leaves a parameter out); keys of
+    ``files`` are paths in the project, or the name of the field that holds the path. Files that no step asks for are
+    there from the beginning. Raises UsageError where nothing is found at ``where`` and for a key that no step has a use
+    for, Unplannable where a route of a graph cannot be taken at all.
     """
     here = Path(sys._getframe(1).f_globals.get("__file__", ".")).resolve().parent
     scripts = [script for place in where for script in entry_scripts(find(place, here))]

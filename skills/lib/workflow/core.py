@@ -203,6 +203,16 @@ class StepDef(Value):
         return Gate(checkpoint, stale=self.id if self.covers else None)
 
     @property
+    def records(self) -> tuple[str, ...]:
+        """The names that leaving the step records: its fields, and the commands whose output is kept."""
+        names = [
+            spec.name if isinstance(spec, Field) else spec.records
+            for spec in self.requires
+            if isinstance(spec, (Field, Command))
+        ]
+        return tuple(name for name in names if name)
+
+    @property
     def covers(self) -> tuple[str, ...]:
         """The files that the reviewers of this step judge, as its Dispatch names them; empty if it names none."""
         return self.handler.covers if isinstance(self.handler, Dispatch) else ()
@@ -446,8 +456,9 @@ def _requirements(value: Any, where: str, handler: object) -> tuple[Requirement,
     if any(isinstance(spec, Field) and spec.type == "answers" for spec in requires):
         own += ("items",)
     for spec in requires:
-        if isinstance(spec, Field) and spec.name in own:
-            raise ValueError(f"{where} requires: the engine records {spec.name!r} of this step, choose another name")
+        name = spec.name if isinstance(spec, Field) else spec.records if isinstance(spec, Command) else ""
+        if name in own:
+            raise ValueError(f"{where} requires: the engine records {name!r} of this step, choose another name")
     return requires
 
 

@@ -162,7 +162,8 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof:
         found, run = children.collect(run, step, proof.children())
     if step.asks_later and request.outcome is not None:
         raise Refused("wrong-outcome", f"A person says how {step.id} ends: leave --outcome out.", ())
-    evidence = _prove(run, step, {**run.params, **params, **recorded}, proof)
+    evidence, printed = _prove(run, step, {**run.params, **params, **recorded}, proof)
+    recorded.update(printed)
     if "checkpoint" in run.spec:
         from skills.lib.workflow import reviewing
 
@@ -250,17 +251,24 @@ def _at_limit(
     return step.at_limit, None
 
 
-def _prove(run: Run, step: StepDef, fields: Mapping[str, Any], proof: Proof) -> tuple[dict[str, Any], ...]:
+def _prove(
+    run: Run, step: StepDef, fields: Mapping[str, Any], proof: Proof
+) -> tuple[tuple[dict[str, Any], ...], dict[str, Any]]:
+    """What the step's files and commands show, and the values that commands recorded."""
     evidence: tuple[dict[str, Any], ...] = ()
+    printed: dict[str, Any] = {}
     for requirement in step.requires:
         if isinstance(requirement, Field):
             continue
-        result = proof.check(requirement, {**run.recorded, **fields})
+        result = dict(proof.check(requirement, {**run.recorded, **fields, **printed}))
+        value = result.pop("value", None)
         evidence += (result,)
-        judges = isinstance(requirement, Command) and requirement.severity
-        if not result["ok"] and not judges:
+        tolerated = isinstance(requirement, Command) and (requirement.severity or requirement.may_fail)
+        if not result["ok"] and not tolerated:
             raise Refused("missing-evidence", str(result["why"]), (), evidence)
-    return evidence
+        if isinstance(requirement, Command) and requirement.records:
+            printed[requirement.records] = value
+    return evidence, printed
 
 
 def _outcome(

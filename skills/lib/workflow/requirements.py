@@ -140,17 +140,26 @@ class Command(Value):
     An argument of the list may name a recorded field or parameter as ``{field}`` (a list or number stands as JSON); no
     shell is involved. A list that begins with a bare ``name.py`` runs the script of that name beside the skill's entry
     script, by the same interpreter. With ``severity``, in a reviewer's workflow, it may fail: how it ended becomes an
-    item of the review.
+    item of the review. With ``records`` the JSON value that it prints is recorded under that name, so that the agent
+    does not type it; with ``may_fail`` too, how it ended is recorded: {"ok": …, "exit": …, "output": …}.
     """
 
-    __slots__ = ("argv", "timeout", "help", "severity")
+    __slots__ = ("argv", "timeout", "help", "severity", "records", "may_fail")
     argv: tuple[str, ...]
     timeout: float
     help: str
     severity: Severity | None
+    records: str
+    may_fail: bool | None
 
     def __init__(
-        self, argv: Sequence[str], timeout: float = 600, help: str = "", severity: Severity | str | None = None
+        self,
+        argv: Sequence[str],
+        timeout: float = 600,
+        help: str = "",
+        severity: Severity | str | None = None,
+        records: str = "",
+        may_fail: bool | None = None,
     ) -> None:
         if isinstance(argv, str) or not argv:
             raise ValueError(f"Command: argv is a list of arguments, not {shown(argv)}")
@@ -162,8 +171,20 @@ class Command(Value):
             raise TypeError(f"Command {shown(parts)} timeout: {shown(timeout)} is not a number of seconds")
         if not 0 < timeout < 1e9:
             raise ValueError(f"Command {shown(parts)} timeout: {timeout} is not a number of seconds above 0")
-        judged = None if severity is None else coerce(Severity, severity, "Command severity")
-        self._set(argv=tuple(map(str, parts)), timeout=timeout, help=check_text(help, "Command help"), severity=judged)
+        if records != "":
+            _check(records, "json", "Command records")
+        elif may_fail:
+            raise ValueError(
+                f"Command {shown(parts)}: how it ends matters to nothing; give records, or leave may_fail out"
+            )
+        self._set(
+            argv=tuple(map(str, parts)),
+            timeout=timeout,
+            help=check_text(help, "Command help"),
+            severity=None if severity is None else coerce(Severity, severity, "Command severity"),
+            records=records,
+            may_fail=True if may_fail else None,  # the form as data has no False
+        )
 
 
 Requirement = Field | Artifact | Command

@@ -119,7 +119,9 @@ def _requirements(workflow: Workflow, step: StepDef) -> list[list[str]]:
         elif isinstance(spec, Artifact):
             lines.append([spec.path, "a file" + (" that meets its JSON Schema" if spec.schema else ""), spec.help])
         elif isinstance(spec, Command):
-            lines.append([" ".join(spec.argv), f"a command that exits 0 within {number(spec.timeout)} s", spec.help])
+            how = "a command, run" if spec.may_fail or spec.severity else "a command that exits 0"
+            recorded = f"; recorded as {spec.records}" if spec.records else ""
+            lines.append([" ".join(spec.argv), f"{how} within {number(spec.timeout)} s{recorded}", spec.help])
     if isinstance(step.handler, Person):
         choices = ", ".join(step.handler.choices)
         lines.append(["(answer)", f"one of {choices}" if choices else "a text", step.handler.question])

@@ -36,7 +36,8 @@ Moment = Literal["entering", "leaving"]
 class Read:
     """One reading of ``key`` by a step: ``source`` is what reads it in words, ``moment`` when.
 
-    ``params_only`` looks among parameters alone. A read of a handler has the ``file`` and ``line`` of its source.
+    ``params_only`` looks among parameters alone. A read of a handler has the ``file`` and ``line`` of its source, one
+    of a requirement its place among them as ``part``.
     """
 
     step: int
@@ -46,6 +47,7 @@ class Read:
     params_only: bool = False
     file: str | None = None
     line: int | None = None
+    part: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +133,8 @@ class StateFlow:
             own = self.handlers.by_step[at].writes if self.handlers else None
         if own is None:
             return None
-        names = {spec.name for spec in step.requires if isinstance(spec, Field)}
         return frozenset(
-            names | own | self.step_params.get(step.id, set()) | _KEPT.get(type(step.handler), frozenset())
+            set(step.records) | own | self.step_params.get(step.id, set()) | _KEPT.get(type(step.handler), frozenset())
         )
 
     def _is_given_again(self, writer: int, read: Read) -> bool:
@@ -165,7 +166,12 @@ class StateFlow:
         if read.moment == "leaving":
             known |= self.step_params.get(step.id, set())
         if read.moment == "leaving" and not read.params_only:
-            known |= {spec.name for spec in step.requires if isinstance(spec, Field)}
+            # A command knows the outputs of those before it.
+            known |= {
+                spec.name if isinstance(spec, Field) else spec.records
+                for at, spec in enumerate(step.requires)
+                if isinstance(spec, Field) or (isinstance(spec, Command) and (read.part is None or at < read.part))
+            }
         if read.key in known:
             return None
         for step_id, names in self.step_params.items():
@@ -195,11 +201,11 @@ class StateFlow:
 def _reads(at: int, step: StepDef) -> Iterator[Read]:
     for need in step.needs:
         yield Read(at, need, "needs", "entering")
-    for spec in step.requires:
+    for part, spec in enumerate(step.requires):
         if isinstance(spec, Artifact):
-            yield from _placeholders(at, (spec.path,), "the path of its Artifact")
+            yield from _placeholders(at, (spec.path,), "the path of its Artifact", part=part)
         elif isinstance(spec, Command):
-            yield from _placeholders(at, spec.argv, "its Command")
+            yield from _placeholders(at, spec.argv, "its Command", part=part)
     if isinstance(step.handler, Dispatch):
         if isinstance(step.handler.targets, str) and step.handler.targets:
             yield Read(at, step.handler.targets, TARGETS, "entering")
@@ -215,8 +221,10 @@ def _reads(at: int, step: StepDef) -> Iterator[Read]:
         yield from _placeholders(at, (step.handler.question,), "the question of its Person", moment)
 
 
-def _placeholders(at: int, texts: Iterable[str], source: str, moment: Moment = "leaving") -> Iterator[Read]:
-    return (Read(at, name, source, moment) for name in placeholders(texts))
+def _placeholders(
+    at: int, texts: Iterable[str], source: str, moment: Moment = "leaving", part: int | None = None
+) -> Iterator[Read]:
+    return (Read(at, name, source, moment, part=part) for name in placeholders(texts))
 
 
 def placeholders(texts: Iterable[str]) -> list[str]:

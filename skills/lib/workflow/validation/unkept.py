@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.values import SECRET_NAMES
 
 if TYPE_CHECKING:
@@ -32,5 +31,5 @@ def _is_written(graph: GraphView, read: Read) -> bool:
         written = graph.flow.writes(at) if at is not None else frozenset()
         return written is None or name in written
     step = graph.steps[read.step]
-    own = {spec.name for spec in step.requires if isinstance(spec, Field)} | graph.flow.step_params.get(step.id, set())
+    own = set(step.records) | graph.flow.step_params.get(step.id, set())
     return name in graph.flow.run_params and name not in own

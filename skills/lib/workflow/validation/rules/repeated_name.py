@@ -1,8 +1,8 @@
 """Two values are reported under one name.
 
 ## What it does
-Reports a name that a step asks for twice, as fields, as parameters of leaving it, or as one of each; and a parameter of
-the run of which another parameter has the name.
+Reports a name that a step records twice: as fields, as outputs of commands, as parameters of leaving it, or as one of
+each; and a parameter of the run of which another parameter has the name.
 
 ## Why it is bad
 One name holds one value: the other is lost, or refused because the run was opened with it.
@@ -28,7 +28,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.graph import GraphView
 
@@ -43,7 +42,7 @@ def check(graph: GraphView) -> Iterator[Finding]:
         if arg.step is not None:
             of_step.setdefault(arg.step, []).append(arg.name)
     for at, step in enumerate(graph.steps):
-        fields = [spec.name for spec in step.requires if isinstance(spec, Field)]
+        fields = list(step.records)
         params = of_step.get(step.id, [])
         if len(fields) + len(params) < 2:
             continue

@@ -50,7 +50,8 @@ def check(graph: GraphView) -> Iterator[Finding]:
     for at, step in graph.distinct:
         if any(target == END for _, target in graph.routes[at]):
             continue
-        recorded = [spec.name for spec in step.requires if isinstance(spec, Field) and spec.type != "items"]
+        judged = {spec.name for spec in step.requires if isinstance(spec, Field) and spec.type == "items"}
+        recorded = [name for name in step.records if name not in judged]
         source = graph.handlers.by_step.get(at)
         returned = sorted((source.writes if source else None) or ())
         for name in dict.fromkeys([*recorded, *returned]):
