@@ -239,7 +239,7 @@ def test_items_follow_from_the_answers_and_are_not_typed_again(skill: Skill) -> 
 @pytest.mark.parametrize(
     "given, words",
     [
-        ([], "at least one answer"),
+        ([], "no answer to S1, S2"),
         ([answer("S1")], "no answer to S2"),
         ([answer("S1"), answer("S2"), answer("S3")], "'S3' is nothing that was asked"),
         ([answer("S1"), answer("S1"), answer("S2")], "S1 is answered twice"),
@@ -311,6 +311,35 @@ def test_after_a_first_review_that_was_lost_the_next_one_splits_statements_off(s
     assert work.context["d.findings"] == "- order-1 (MUST) the order holds: not reviewed: it never came back"
     again = agent.run_command(agent.follow(work).children[0].command)
     assert (again.step, again.context) == ("split", {"checks": "- order (MUST): the order holds."})
+
+
+SUITE = SPLIT.replace(
+    ' requires=[Field("answers", "answers")]',
+    ' requires=[Field("answers", "answers"), Command(["test", "!", "-e", "red"], 20, severity="MUST")]',
+)
+
+
+@pytest.mark.req("S-02")
+def test_what_a_command_judges_is_asked_of_no_reviewer(skill: Skill) -> None:
+    agent = skill(SCRIPTED, part=SUITE)
+    agent.write("red", "x")
+    verify = split(agent, ["M-1 | one is so"], "none: nothing more hangs on it")
+    work = agent.follow(agent.run_command(agent.follow(verify, answers=[answer("S1", place="the text")]).next))
+    assert work.context["d.findings"].startswith("- verify-1 (MUST) test ! -e red ends with 0: ")
+    (agent.project / "red").unlink()
+    again = agent.run_command(agent.follow(work, **answered(agent, "verify-1")).children[0].command)
+    assert again.context == {"items": "- S1 (MUST, M-1): one is so"}
+    both = [answer("S1", place="the text"), answer("verify-1", place="the text")]
+    end = agent.follow(again, answers=both)
+    assert agent.follow(agent.run_command(end.next)).step == "last"
+
+
+@pytest.mark.req("S-02")
+def test_a_review_in_which_nothing_is_stated_ends_by_its_commands(skill: Skill) -> None:
+    agent = skill(SCRIPTED, part=SUITE)
+    verify = split(agent, "none: there is no code", "none: nothing hangs on it")
+    end = agent.follow(verify, answers=[])
+    assert agent.follow(agent.run_command(end.next)).step == "last"
 
 
 CHECKS = (

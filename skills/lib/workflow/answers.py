@@ -5,7 +5,7 @@ from __future__ import annotations
 from skills.lib.workflow import quality
 from skills.lib.workflow.core import Workflow
 from skills.lib.workflow.decision import Refused
-from skills.lib.workflow.requirements import Field
+from skills.lib.workflow.requirements import Command, Field
 from skills.lib.workflow.state import Run
 from skills.lib.workflow.types import ItemStatus, Severity, is_word
 from skills.lib.workflow.values import ANSWER_SHAPE
@@ -81,8 +81,8 @@ def _recorded(workflow: Workflow, run: Run) -> list[tuple[str, str, list[str]]]:
 
 def read_answers(value: Any) -> list[dict[str, Any]]:
     """Check and normalise answers as far as each can be judged alone; ValueError says which is wrong and how."""
-    if not isinstance(value, list) or not value:
-        raise ValueError(f"give a JSON array of at least one answer, each {ANSWER_SHAPE}")
+    if not isinstance(value, list):
+        raise ValueError(f"give a JSON array of answers, each {ANSWER_SHAPE}")
     answers, faults = [], []
     for at, entry in enumerate(value, 1):
         answer, wrong = _read_answer(entry)
@@ -128,7 +128,10 @@ def _read_answer(entry: Any) -> tuple[dict[str, Any], list[str]]:
 
 
 def to_answer(workflow: Workflow, run: Run) -> dict[str, Item]:
-    """What the reviewer is to judge, by id: items to verify again, checks, and the statements that were split off."""
+    """What the reviewer is to judge, by id: items to verify again, checks, and the statements that were split off.
+
+    What a command judges is left out.
+    """
     known: dict[str, Item] = {item["id"]: dict(item) for item in run.spec.get("items", ())}
     for check in run.spec.get("checks", ()):
         known[check["id"]] = dict(check)
@@ -136,7 +139,16 @@ def to_answer(workflow: Workflow, run: Run) -> dict[str, Item]:
         for entry in entries:
             name, scope, statement = entry.split(" | ", 2)
             known[name] = {"id": name, "scope": scope, "check": statement}
-    return known
+    commands = by_commands(workflow, run)
+    return {name: stub for name, stub in known.items() if name not in commands}
+
+
+def by_commands(workflow: Workflow, run: Run) -> set[str]:
+    """The ids of the items that commands judge: of the steps before, and of the present one."""
+    found = {item["id"] for item in judged(run)}
+    step = workflow.step(run.step) if run.step is not None and workflow.has(run.step) else None
+    commands = [spec for spec in step.requires if isinstance(spec, Command) and spec.severity] if step else []
+    return found | {f"{run.step}-{at}" for at, _ in enumerate(commands, 1)}
 
 
 def items(workflow: Workflow, run: Run, answers: Sequence[Mapping[str, Any]], proof: Proof) -> list[Item]:
@@ -144,9 +156,11 @@ def items(workflow: Workflow, run: Run, answers: Sequence[Mapping[str, Any]], pr
 
     Refused if an answer is to nothing that was asked, if one is missing, or if a place cannot be opened.
     """
-    known = to_answer(workflow, run)
+    asked = to_answer(workflow, run)
     commands = judged(run)
-    asked = {name: stub for name, stub in known.items() if name not in {item["id"] for item in commands}}
+    # What a command judged needs no answer, and an answer does no harm.
+    own = by_commands(workflow, run)
+    answers = [answer for answer in answers if answer["id"] in asked or answer["id"] not in own]
     found: dict[str, Item] = {}
     faults: list[str] = []
     for answer in answers:

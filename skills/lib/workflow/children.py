@@ -13,7 +13,7 @@ from skills.lib.workflow.types import Dispatch, Outcome, QRStatus, is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
     from skills.lib.workflow.state import Request
@@ -138,9 +138,7 @@ def _checks(
 
 def _known(workflow: Workflow, run: Run) -> dict[str, Any]:
     """What may stand in a task, by name; what was not given or recorded is an empty text."""
-    fields = {
-        f"{step.id}.{spec.name}": "" for step in workflow.steps for spec in step.requires if isinstance(spec, Field)
-    }
+    fields = {f"{step.id}.{name}": "" for step in workflow.steps for name in step.records}
     given = {**fields, **run.params, **run.recorded}
     return {name: "" if value is None else value for name, value in given.items()}
 
@@ -279,11 +277,15 @@ def to_check(spec: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def to_verify(spec: Mapping[str, Any]) -> list[str]:
-    """The items that a reviewer verifies again, a line each, without what the earlier review made of them."""
+def to_verify(spec: Mapping[str, Any], commands: Collection[str] = ()) -> list[str]:
+    """The items that a reviewer verifies again, a line each, without what the earlier review made of them.
+
+    Items that ``commands`` judge are left out.
+    """
     return [
         f"{item['id']} ({item['severity']}, {item['scope'] or 'whole'}): {item['check']}"
         for item in spec.get("items") or ()
+        if item["id"] not in commands
     ]
 
 

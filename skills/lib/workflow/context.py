@@ -38,10 +38,10 @@ def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[st
         if state.get(name) is not None:
             found.append((need, source, name, present(state[name])))
     if "checkpoint" in run.spec:
-        from skills.lib.workflow import children
+        from skills.lib.workflow import answers, children
 
         given_to_review = {
-            "items": children.to_verify(run.spec),
+            "items": children.to_verify(run.spec, answers.by_commands(workflow, run)),
             "checks": children.to_check(run.spec),
             "changed": run.spec.get("since"),
         }
