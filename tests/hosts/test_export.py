@@ -68,7 +68,7 @@ def test_a_copy_alone_is_walked_to_its_end_by_a_bare_python(tmp_path: Path, monk
     folder.mkdir()
     (project / "data.txt").write_text("one\ntwo\nthree\n")
     script = copied(ROOT / "skills" / "codebase-analysis", tmp_path) / "scripts" / "codebase_analysis.py"
-    values, files = samples_of(script)
+    values, files, _ = samples_of(script)
     agent = Agent(script, project, values=values, files=files, call=Bare(folder))
     taken = agent.play(shortest_walk(loading.workflow_of_script(str(script))))
     assert [one.step for one in taken] == ["scope", "survey", "deepen", "synthesize"]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import time
 from pathlib import Path
 from typing import Any
@@ -259,6 +260,42 @@ def test_a_stop_is_refused_so_many_times_and_anew_where_the_run_has_moved(host: 
     assert host.stop("--stops", "0") == SILENT
 
 
+TURN = {"hook_event_name": "UserPromptSubmit", "prompt": "go on"}
+
+
+@pytest.mark.req("S-03")
+def test_a_ledger_that_is_gone_is_told_once(host: Host) -> None:
+    block = host.at("look")
+    shutil.rmtree(host.project / ".lockstep")
+    assert host.run("git status") == SILENT
+    told = host.tell(TURN)
+    assert told.context.startswith(
+        f"The ledger that holds the Lockstep run {block.run} is gone from {host.project} (git"
+    )
+    assert told.context.endswith("if the work is still wanted, begin a new run.")
+    assert (host.tell(TURN), host.stop()) == (SILENT, SILENT)
+
+
+@pytest.mark.req("S-03")
+def test_an_agent_that_stops_after_its_ledger_is_gone_is_told_once(host: Host) -> None:
+    block = host.at("look")
+    shutil.rmtree(host.project / ".lockstep")
+    told = host.stop()
+    assert (told.code, told.reason.split(":")[0]) == (
+        2,
+        f"The ledger that holds the Lockstep run {block.run} is gone from {host.project} (git clean -xdf removes it, "
+        "for one)",
+    )
+    assert (host.stop(), host.tell(TURN)) == (SILENT, SILENT)
+
+
+def test_a_project_that_is_gone_is_told_to_nobody(host: Host, tmp_path: Path) -> None:
+    host.at("look")
+    host.project.rename(tmp_path / "moved")
+    host.project = tmp_path / "moved"
+    assert (host.tell(TURN), host.stop()) == (SILENT, SILENT)
+
+
 def test_a_run_that_waits_for_a_person_refuses_no_stop(host: Host) -> None:
     block = host.at("ask")
     assert host.agent.state(block.run).status == "waiting"
@@ -275,7 +312,7 @@ def test_a_run_that_ended_elsewhere_frees_the_session(host: Host) -> None:
     host.at("look")
     os.rename(host.project / ".lockstep", host.project / "aside")
     (host.project / ".lockstep").mkdir()
-    assert (host.stop(), host.use("Write")) == (SILENT, SILENT)
+    assert (host.use("Write"), host.stop().code, host.stop(), host.sessions()) == (SILENT, 2, SILENT, {})
 
 
 def test_the_block_comes_back_after_a_compaction_and_where_it_changed(host: Host) -> None:

@@ -182,13 +182,22 @@ def _held(
         if marker is None:
             marker = _looked_up(followed)
         if marker is None:
-            over.append(followed)
+            if not sessions.has_lost_ledger(followed):  # that is told before it is forgotten
+                over.append(followed)
         elif waits or _is_begun(marker):
             held = {**marker, "run": followed["run"], "project": followed["project"]}
             break
     if over:
         _keep(name, session, [one for one in session["runs"] if one not in over])
     return held
+
+
+def _lost(name: str, session: dict[str, Any]) -> list[Followed]:
+    """The followed runs whose ledger is gone; from now on they are forgotten, so that each is told once."""
+    found = [one for one in session["runs"] if sessions.has_lost_ledger(one)]
+    if found:
+        _keep(name, session, [one for one in session["runs"] if one not in found])
+    return found
 
 
 def _keep(name: str, session: dict[str, Any], runs: list[Followed]) -> None:
@@ -224,6 +233,10 @@ def _check_stop(event: Event, known: Sequence[str], stops: int) -> None:
     if session is None:
         return
     held = _held(event.own, session, by_ledger=True, but=_looked_at(event, known, session))
+    if held is None:
+        lost = _lost(event.own, session)
+        if lost:
+            raise Denied(_reasons().lost(lost))
     if held is None or held["status"] != "open":
         return
     at = [held["run"], held["turn"]]
@@ -271,7 +284,12 @@ def _remind(event: Event) -> None:
     """
     session = sessions.read(event.own)
     held = _held(event.own, session) if session else None
-    if session is None or held is None:
+    if session is None:
+        return
+    if held is None:
+        lost = _lost(event.own, session)
+        if lost:
+            _say(event, _reasons().lost(lost))
         return
     at = [held["run"], held["turn"]]
     # A compaction leaves None; where there was none, what a command printed since the last turn is still there.
@@ -291,9 +309,14 @@ def _remind(event: Event) -> None:
     if sessions.has_run(followed):
         followed["seen"] = sessions.RAN
     text = standing.reminder(told, _reasons().LONGEST, standing.may_load(followed, told["script"]))
+    _say(event, text)
+    sessions.write(event.own, {**session, "shown": [told["run"], told["turn"]]})
+
+
+def _say(event: Event, text: str) -> None:
+    """Give a text to the agent."""
     said = {"hookEventName": event.name, "additionalContext": text}
     _write(1, compact_json.dumps({"hookSpecificOutput": said}) + "\n")
-    sessions.write(event.own, {**session, "shown": [told["run"], told["turn"]]})
 
 
 def _followed(session: dict[str, Any], held: Marker) -> Followed:

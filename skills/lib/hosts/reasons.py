@@ -8,6 +8,9 @@ from skills.lib.hosts.standing import printable as printable  # a name of this m
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skills.lib.hosts.sessions import Followed
     from skills.lib.hosts.standing import Marker
 
 # Hosts cut what a hook says at 10,000 characters.
@@ -36,6 +39,16 @@ def answering(held: Marker) -> str:
     return (
         "lockstep answer is for a person at a terminal; an answer that an agent gives in their place is worth nothing. "
         f"Ask the person to run it, and go on with run {held['run']} by its own command."
+    )
+
+
+def lost(runs: Sequence[Followed]) -> str:
+    """That the ledger of runs is gone, and what to do."""
+    names = ", ".join(one["run"] for one in runs)
+    return printable(
+        f"The ledger that holds the Lockstep run {names} is gone from {runs[0]['project']} (git clean -xdf removes it, "
+        "for one): the run cannot go on, nothing it recorded is left, and the user should be told; if the work is "
+        "still wanted, begin a new run."
     )
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from skills.lib import compact_json, markers
+from skills.lib import compact_json, markers, paths
 from skills.lib.errors import EnvironmentProblem
 
 TYPE_CHECKING = False
@@ -136,6 +136,13 @@ def has_run(followed: Followed) -> bool:
     """Whether the marker of a run was written since the run was followed: its skill has been run here."""
     seen = followed.get("seen", "")
     return seen == RAN or stamp(followed["project"], followed["run"]) not in ("", seen)
+
+
+def has_lost_ledger(followed: Followed) -> bool:
+    """True if the project of a run is there, and no ledger in it; a run is followed only where there was one."""
+    home = paths.home(followed["project"])
+    is_there = any(os.path.lexists(os.path.join(home, name)) for name in ("runs.db", "LEDGER"))
+    return not is_there and os.path.isdir(followed["project"])
 
 
 def keep(name: str, session: dict[str, Any], runs: list[Followed]) -> None:
