@@ -264,6 +264,7 @@ def test_a_trace_as_json_has_every_event(cli: Command, installed: Install, walke
         ("moved", 2, "agent"),
     ]
     assert found["state"] == {"look": {"seen": "y"}}
+    assert (found["script"], found["definition"]) == (run.script, run.fingerprint)
 
 
 def test_a_trace_shows_whole_values_on_request(cli: Command, installed: Install, walker: Walk) -> None:

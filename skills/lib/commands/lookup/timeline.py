@@ -37,6 +37,8 @@ def as_data(records: Records, run: Run) -> dict[str, Any]:
     ]
     return {
         **described(run, records),
+        "script": run.script,
+        "definition": run.fingerprint,
         "reviews": run.reviews,
         "state": run.state,
         "errata": run.errata,
@@ -58,6 +60,8 @@ def print_run(screen: Screen, records: Records, run: Run, whole: bool) -> None:
             one_line(run.spec.get("task", ""))[:SHOWN],
         ]
         screen.print(f"  sub-agent of {run.parent}: ", ", ".join(part for part in about if part))
+    # A workflow's name says little: any file can give one of that name.
+    screen.print(f"  script {run.script or 'none'}, definition {run.fingerprint or 'none'}")
     for name, value in run.params.items():
         screen.print(f"  --{name.replace('_', '-')} ", short(value))
     screen.table(_HEADINGS, [_row(screen, event) for event in records.events(run.id)])
