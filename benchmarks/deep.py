@@ -87,7 +87,7 @@ def _place(python: str, folder: str, skill: str, entry: str, step: str, name: st
 
 def _standing_at(step: str, script: str, original: str, project: Path) -> Block:
     """A run of the script that waits at the step, the shortest way there that can be walked."""
-    values, files = samples_of(Path(original))
+    values, files, _ = samples_of(Path(original))
     workflow = loading.workflow_of_script(script)
     walks = [walk for walk in every_walk(workflow) if any(leg.step == step for leg in walk.legs)]
     for walk in sorted(walks, key=lambda walk: len(walk.legs)):

@@ -51,7 +51,9 @@ WALKS = [
 @pytest.mark.req("W-03", "W-18")
 @pytest.mark.parametrize("script, walk", WALKS)
 def test_every_route_of_the_graph_is_taken(script: Path, walk: Walk, tmp_path: Path) -> None:
-    values, files = samples_of(script)
+    values, files, prepare = samples_of(script)
+    if prepare:
+        prepare(tmp_path)
     agent = check_walk(script, walk, tmp_path, values=values, files=files)
     shown = [block for block in agent.blocks if block.kind == "step"]
     assert max(len(block.text) for block in shown) <= BLOCK_LIMIT
@@ -89,7 +91,9 @@ def test_hostile_text_comes_back_as_it_was(script: Path, tmp_path: Path, text: s
     project = tmp_path / "project"
     shutil.rmtree(project, ignore_errors=True)
     project.mkdir()
-    values, files = samples_of(script)
+    values, files, prepare = samples_of(script)
+    if prepare:
+        prepare(project)
     # An entry of its own for each field, so that a value that lands in another's place is noticed.
     agent = check_walk(
         script, longest(script), project, values=values, files=files, text=lambda name: f"{len(name)}{text}"

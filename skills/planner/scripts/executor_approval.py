@@ -1,16 +1,20 @@
-"""Checks that a finished run of planner approved the plan in a folder as it is, or that a reason stands in for that.
+"""Prints which plan is carried out, and who approved it, as a JSON text; ends with 1 if nobody did.
 
-Called in the project's root as ``PLAN_DIR REASON``, the reason empty where there is none. A run of planner ends in one
-way alone, through the gate of its last review, so a finished one has approved the plan of its folder: with the content
-that the check of its last round saw, which the ledger keeps.
+Called in the project's root as ``PLAN_DIR REASON [APPROVED]``: the reason to go without an approval, empty if there is
+none, and later in a run what this printed at its beginning: it then ends with 1 if the plan was changed since.
+
+A finished run of planner has passed the gate of its last review, so it approved the plan with the content that the
+check before that review saw. It counts if its definition, which the ledger keeps, asks for what the planner beside this
+script asks for: a workflow that is only called planner approves nothing.
 """
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import sys
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 root = os.path.realpath(__file__)
 for _ in range(4):
@@ -23,12 +27,19 @@ from plandata.command import plan_in  # type: ignore[import-not-found]
 from plandata.faults import PlanError  # type: ignore[import-not-found]
 from plandata.form import content_id  # type: ignore[import-not-found]
 
-from skills.lib.errors import LedgerError
+from skills.lib.errors import LedgerError, LockstepError
 from skills.lib.ledger import Ledger
 from skills.lib.paths import home
+from skills.lib.runtime.loading import workflow_of_script
 
+PLANNER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "planner.py")
 # What plan_data.py check printed before the last review.
 _CHECKED = re.compile(r"(?P<version>plan\.\d+\.json) is at stage documented: .*, content (?P<content>[0-9a-f]{16})")
+_CONTENT = re.compile(r"plan\.\d+\.json, content [0-9a-f]{16}")
+# Texts of a definition, which may be improved without asking for anything else.
+_TEXTS = frozenset(
+    "title description closing actions repeat when forbidden help allow task context question text needs".split()
+)
 
 
 class Approval(NamedTuple):
@@ -37,21 +48,39 @@ class Approval(NamedTuple):
     run: str
     version: str = ""
     content: str = ""
+    forged: bool = False
 
 
 def approvals(folder: str, project: str) -> list[Approval]:
-    """What finished runs of planner, in this project's ledger, approved of the plan that is kept in that folder."""
-    wanted = os.path.realpath(os.path.join(project, folder))
+    """What finished runs called planner, in this project's ledger, approved of the plan that is kept in that folder."""
+    wanted = place(folder, project)
     ledger = Ledger(home(project), create=False)
     try:
         found = []
+        genuine = asked(workflow_of_script(PLANNER).to_data())
         for run in ledger.every_run("workflow='planner' AND parent IS NULL AND status='done'"):
             plan = run.params.get("plan")
-            if isinstance(plan, str) and os.path.realpath(os.path.join(run.project, plan)) == wanted:
-                found.append(_approval(ledger, run.id))
+            if isinstance(plan, str) and place(plan, run.project) == wanted:
+                if asked(ledger.definition(run.fingerprint)) == genuine:
+                    found.append(_approval(ledger, run.id))
+                else:
+                    found.append(Approval(run.id, forged=True))
         return found
     finally:
         ledger.close()
+
+
+def place(folder: str, project: str) -> str:
+    """The folder as seen from its project, which may have been moved or copied since."""
+    base = os.path.realpath(project)
+    return os.path.relpath(os.path.realpath(os.path.join(base, folder)), base)
+
+
+def asked(definition: Any) -> Any:
+    """What a definition asks for: its steps, routes, evidence, reviews and parameters, without its texts."""
+    if isinstance(definition, dict):
+        return {name: asked(part) for name, part in definition.items() if name not in _TEXTS}
+    return [asked(part) for part in definition] if isinstance(definition, list) else definition
 
 
 def _approval(ledger: Ledger, run: str) -> Approval:
@@ -64,46 +93,60 @@ def _approval(ledger: Ledger, run: str) -> Approval:
 
 
 def main(arguments: list[str]) -> int:
-    """Say who approved the plan; 0 if somebody did, or if there is a reason to go without."""
-    if len(arguments) != 2:
-        print("usage: executor_approval.py PLAN_DIR REASON")
+    """Print the plan's version, its content and who approved it; 0 if somebody did, or if there is a reason."""
+    if len(arguments) not in (2, 3):
+        print("usage: executor_approval.py PLAN_DIR REASON [APPROVED]")
         return 2
-    folder, reason = arguments
+    folder, reason = arguments[0], arguments[1].strip()
     try:
         number, plan = plan_in(folder)
-        found = approvals(folder, os.getcwd())
     except PlanError as error:
         print(f"the plan cannot be read: {error.what}")
         return 1
+    this = f"plan.{number}.json, content {content_id(plan)}"
+    if len(arguments) == 3:
+        return _held(folder, this, arguments[2])
+    try:
+        found = approvals(folder, os.getcwd())
     except LedgerError as error:
         found = []
-        if not reason.strip():
+        if not reason:
             print("\n".join(error.lines()))
-    same = [one for one in found if one.content == content_id(plan)]
-    if same:
-        print(f"approved by run {same[-1].run} of planner")
-        return 0
-    if reason.strip():
-        print(f"approved by no run of planner; carried out all the same: {reason.strip()}")
-        return 0
-    if found:
-        print(_changed(folder, found[-1], number))
+    except LockstepError as error:
+        print(f"the planner beside this script cannot be read: {error.what}")
         return 1
-    print(
-        f"no finished run of planner in this project approved the plan in {folder}; finish that run, or begin this one"
-    )
-    print('anew with --unapproved "REASON", which is kept with the run')
+    same = [one for one in found if one.content == content_id(plan)]
+    if same or reason:
+        print(json.dumps(f"{this}, approved by {f'run {same[-1].run} of planner' if same else 'no run of planner'}"))
+        return 0
+    print(_missing(folder, [one for one in found if not one.forged], [one for one in found if one.forged], number))
     return 1
 
 
-def _changed(folder: str, last: Approval, number: int) -> str:
-    what = (
-        f"the plan in {folder} was changed since run {last.run} of planner approved it: plan.{number}.json is not what"
-    )
-    back = f"plan_data.py save {folder} {folder}/{last.version} takes that one back; or " if last.version else ""
-    return (
-        f"{what} was approved ({last.version or 'nothing is on record'})\n{back}begin this run anew with --unapproved"
-    )
+def _held(folder: str, this: str, approved: str) -> int:
+    was = _CONTENT.match(approved)
+    if was and was[0].partition(", ")[2] == this.partition(", ")[2]:
+        print(json.dumps(f"{this}, as it was when the run began"))
+        return 0
+    print(f"the plan in {folder} was changed since this run began: it is {this}, and was {was[0] if was else approved}")
+    print("bring it back with plan_data.py save, or carry the new one out by a run of its own")
+    return 1
+
+
+def _missing(folder: str, found: list[Approval], forged: list[Approval], number: int) -> str:
+    begin = 'begin this run anew with --unapproved "REASON", which is kept with the run'
+    if found:
+        last = found[-1]
+        what = f"the plan in {folder} was changed since run {last.run} of planner approved it: plan.{number}.json is"
+        what += f" not what was approved ({last.version or 'nothing is on record'})"
+        back = f"plan_data.py save {folder} {folder}/{last.version} takes that one back; or " if last.version else ""
+        return f"{what}\n{back}{begin}"
+    if forged:
+        other = (
+            f"run {forged[-1].run} is called planner, and its definition is not that of the planner beside this script"
+        )
+        return f"{other}: it approves nothing\nplan anew by {PLANNER}, or {begin}"
+    return f"no finished run of planner in this project approved the plan in {folder}\nfinish that run, or {begin}"
 
 
 if __name__ == "__main__":

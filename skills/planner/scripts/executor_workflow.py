@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from skills.lib.prompts import read_prompts
 from skills.lib.workflow.core import StepContext, StepDef, Workflow, register_workflow
-from skills.lib.workflow.quality import blocking, review_loop
+from skills.lib.workflow.quality import blocking_now, review_loop
 from skills.lib.workflow.requirements import Arg, Command, Field
-from skills.lib.workflow.types import AgentRole, Dispatch, Outcome
+from skills.lib.workflow.types import AgentRole, Check, Dispatch, ItemStatus, Outcome, person
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,30 +23,67 @@ HANDED, SHORT = 12, 400
 MOST = 40
 # A milestone that this many developers were lost over is left to the review.
 LOST_AT_MOST = 2
+# How much of what was red at the end is told to its developer, and how often the work goes back from there.
+MOST_RED, BACK_AT_MOST = 2_000, 3
+
 
 WAVES: list[Requirement] = [
-    Field(
-        "waves", "json", help='what plan_data.py prints, such as {"code": [["M-001"]], "documentation": [["M-002"]]}'
-    ),
-    Command(["plan_data.py", "waves", "{plan}", "--equal", "{waves}"], 60, help="the waves are these"),
     Command(
-        ["plan_data.py", "check", "{plan}", "--stage", "coded"], 120, help="its changes are there and fit the tree"
+        ["executor_approval.py", "{plan}", "{unapproved}"],
+        60,
+        help="a run of planner approved this plan",
+        records="approval",
     ),
-    Command(["executor_approval.py", "{plan}", "{unapproved}"], 60, help="a run of planner approved this plan"),
+    Command(
+        ["plan_data.py", "work", "{plan}"],
+        120,
+        help="its changes are there and fit the tree; its waves, files and promises",
+        records="work",
+    ),
 ]
 RETROSPECTIVE: list[Requirement] = [
-    Field("summary", minimum=40, maximum=1500, help="what the project does now that it did not, for the user"),
+    Field("ends", choices=("green", "red"), help="red where something is to be fixed in the work: it goes back"),
+    Field(
+        "summary", minimum=40, maximum=1500, help="what the project does now that it did not; or what is red, and why"
+    ),
     Field("departures", "list", maximum=20, help='each "milestone | planned | done | why"; [] where there is none'),
     Field("lessons", "list", maximum=10, help='each "what happened | what to do next time"; [] where there is none'),
     Field("open", "list", maximum=20, help='each "what is open | who can close it"; [] where nothing is'),
-    Command(["executor_approval.py", "{plan}", "{unapproved}"], 60, help="the plan is still the one that was approved"),
-    Command(["project_checks.py", "{plan}"], 7200, help="the plan's own test, lint and type commands end with 0"),
+    Command(
+        ["executor_approval.py", "{plan}", "{unapproved}", "{waves.approval}"],
+        60,
+        help="the plan was not changed since",
+    ),
+    Command(
+        ["executor_proof.py", "{plan}", "{ends}", "{departures}"],
+        7200,
+        help="each change of the plan is in the tree or among the departures, and its commands end with 0",
+        records="proof",
+    ),
 ]
 
 
-def planned(ctx: StepContext) -> Outcome:
-    """A plan that changes documents alone goes straight to them: there is no code to write or to review."""
-    return Outcome.OK if ctx.step_state["waves"]["code"] else Outcome.SKIP
+def planned(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
+    """The user is asked before the first wave, unless the run was begun with a reason to go without their approval."""
+    work = ctx.step_state["work"]
+    kept = {
+        "waves": work["waves"],
+        "files": work["files"],
+        "promises": work["promises"],
+        "documents": work["documents"],
+        "described": work["described"],
+    }
+    return (Outcome.SKIP if ctx.workflow_params["unapproved"] else Outcome.OK), kept
+
+
+def proved(ctx: StepContext) -> Outcome:
+    """What is red goes back to the developers."""
+    return Outcome.FAIL if ctx.step_state["ends"] == "red" else Outcome.OK
+
+
+def to_review(ctx: StepContext) -> list[str]:
+    """The code as one target of the review; none in a plan that changes documents alone."""
+    return ["code"] if ctx.run_state["waves"]["waves"]["code"] else []
 
 
 def to_reconcile(ctx: StepContext) -> list[str]:
@@ -67,16 +104,20 @@ def reconciled(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
 def to_implement(ctx: StepContext) -> list[str]:
     """The milestones of the first wave that is not done, or after a failed review those that findings name.
 
-    Where all is there already, one developer confirms it.
+    Where all is there already, one developer confirms it, or fixes what was red at the end. None in a plan that changes
+    documents alone.
     """
     found = _open_findings(ctx.reviews.get("implementation-code"))
     if found:
-        return _to_mend(found, ctx.run_state["waves"]["waves"]["code"])
+        return _to_fix(found, ctx.run_state["waves"]["waves"]["code"])
+    if not ctx.run_state["waves"]["waves"]["code"]:
+        return []
     seen = ctx.run_state.get("reconcile", {})
     partly = {name for name, status in seen.get("standing", {}).items() if status == "PARTIAL"}
     wave = next(iter(_left(ctx, ctx.step_state.get("done", []), ctx.step_state.get("lost", []))), [])
     told = [f"{name} | in part there, missing: {seen['missing'][name]}" if name in partly else name for name in wave]
-    return told or ["confirm"]
+    red = _red(ctx.run_state.get("retrospective", {}))
+    return told or ([f"all findings | {red}"] if red else ["confirm"])
 
 
 def implemented(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
@@ -93,9 +134,22 @@ def implemented(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
 
 
 def to_document(ctx: StepContext) -> list[str]:
-    """One writer for all documents, after a failed review with the findings to mend."""
+    """One writer for all documents, after a failed review with the findings to fix.
+
+    In a plan that changes documents alone, it is they that made something red.
+    """
     found = _open_findings(ctx.reviews.get("implementation-docs"))
-    return [_handed("all", found)] if found else ["all"]
+    if found:
+        return [_handed("all", found)]
+    red = _red(ctx.run_state.get("retrospective", {}))
+    return [f"all | {red}" if red and not ctx.run_state["waves"]["waves"]["code"] else "all"]
+
+
+def _red(ended: Mapping[str, Any]) -> str:
+    """What was red at the end, as a developer is told of it; empty if nothing was."""
+    if ended.get("ends") != "red":
+        return ""
+    return " ".join(f"{ended['summary']} {'; '.join(ended['proof'])}".split())[:MOST_RED]
 
 
 def _names(waves: Sequence[Sequence[str]]) -> list[str]:
@@ -112,18 +166,19 @@ def _left(ctx: StepContext, done: Sequence[str], lost: Sequence[str]) -> list[li
 
 
 def _open_findings(review: Mapping[str, Any] | None) -> list[Mapping[str, str]]:
-    """What blocks since the last review; what a lost reviewer never looked at is to be reviewed, not mended."""
+    """What blocks since the last review; what a lost reviewer never looked at is to be reviewed, not fixed."""
     if not review or review["status"] != "fail":
         return []
-    return [item for item in blocking(review["items"], review["iteration"]) if not item.get("unsplit")]
+    return [item for item in blocking_now(review) if item["status"] != ItemStatus.TODO]
 
 
-def _to_mend(found: Sequence[Mapping[str, str]], waves: Sequence[Sequence[str]]) -> list[str]:
+def _to_fix(found: Sequence[Mapping[str, str]], waves: Sequence[Sequence[str]]) -> list[str]:
     """A target for each milestone that findings name; one for all where these could come into each other's files."""
     named: dict[str, list[Mapping[str, str]]] = {}
     known = _names(waves)
     for item in found:
-        for name in [name for name in item["scope"].replace(",", " ").split() if name in known] or ["all findings"]:
+        scope = [name.partition(".")[0] for name in item["scope"].replace(",", " ").split()]
+        for name in [name for name in dict.fromkeys(scope) if name in known] or ["all findings"]:
             named.setdefault(name, []).append(item)
     if len(named) > 1 and not any(set(named) <= set(wave) for wave in waves):
         return [_handed(", ".join(named), found)]
@@ -145,21 +200,41 @@ def _logged(result: Mapping[str, Any]) -> str:
 REVIEWING = PROMPTS["review (forbidden)"].splitlines()
 
 
-def loop(checkpoint: str, work: str, passed: str, script: str) -> tuple[StepDef, StepDef]:
+def loop(checkpoint: str, work: str, passed: str, skipped: str = "", **reviewer: Any) -> tuple[StepDef, StepDef]:
     """The review step and the gate of a checkpoint."""
     return review_loop(
         checkpoint,
         work=work,
         passed=passed,
-        reviewer=Dispatch(AgentRole.QUALITY_REVIEWER, script=script, params={"plan": "{plan}"}),
+        reviewer=Dispatch(
+            AgentRole.QUALITY_REVIEWER,
+            script=f"qr/{checkpoint.replace('-', '_')}.py",
+            params={"plan": "{plan}"},
+            **reviewer,
+        ),
         actions=[PROMPTS["review"]],
         needs=["plan"],
         forbidden=REVIEWING,
+        skipped=skipped,
     )
 
 
-CODE = loop("implementation-code", "implement", "document", "qr/implementation_code.py")
-DOCS = loop("implementation-docs", "document", "retrospective", "qr/implementation_docs.py")
+CODE = loop(
+    "implementation-code",
+    "implement",
+    "document",
+    skipped="document",
+    targets=to_review,
+    checks=[Check("promise", "MUST", "holds", "waves.promises")],
+    covers=["{waves.files}"],
+)
+DOCS = loop(
+    "implementation-docs",
+    "document",
+    "retrospective",
+    checks=[Check("promise", "MUST", "holds", "waves.described")],
+    covers=["{waves.files}", "{waves.documents}", "**/*.md"],
+)
 
 WORKFLOW = Workflow(
     "planner-executor",
@@ -167,15 +242,29 @@ WORKFLOW = Workflow(
         "waves",
         "Plan the waves",
         PROMPTS["waves"],
-        {Outcome.OK: "reconcile", Outcome.SKIP: "document"},
+        {Outcome.OK: "approve", Outcome.SKIP: "reconcile"},
         planned,
         needs=["plan"],
         requires=WAVES,
         forbidden=PROMPTS["waves (forbidden)"].splitlines(),
         when={
-            Outcome.OK: "there is code to write",
-            Outcome.SKIP: "the plan changes documents alone: there is no code to write or to review",
+            Outcome.OK: "the user is asked whether the plan is to be carried out",
+            Outcome.SKIP: "the run was begun with a reason to go without that",
         },
+    ),
+    StepDef(
+        "approve",
+        "Have the user approve it",
+        PROMPTS["approve"],
+        {Outcome.OK: "reconcile", Outcome.FAIL: None},
+        person(
+            "Shall the plan in {plan} be carried out? It is {waves.approval}; plan.md in that folder can be read. "
+            "approve begins with the first wave, decline ends this run and changes nothing.",
+            {"approve": Outcome.OK, "decline": Outcome.FAIL},
+            at_terminal=True,
+        ),
+        needs=["plan", "waves.approval"],
+        when={Outcome.OK: "the user approves it", Outcome.FAIL: "the user does not"},
     ),
     StepDef(
         "reconcile",
@@ -194,14 +283,18 @@ WORKFLOW = Workflow(
         forbidden=REVIEWING,
         when={
             Outcome.OK: "each code milestone is judged SATISFIED, PARTIAL or NOT, or its reviewer is accounted for",
-            Outcome.SKIP: "the check was declined",
+            Outcome.SKIP: "the check was declined, or there is no code to write",
         },
     ),
     StepDef(
         "implement",
         "Implement a wave",
         PROMPTS["implement"],
-        {Outcome.OK: "implementation-code-review", Outcome.ITERATE: "implement"},
+        {
+            Outcome.OK: "implementation-code-review",
+            Outcome.ITERATE: "implement",
+            Outcome.SKIP: "implementation-code-review",
+        },
         Dispatch(
             AgentRole.DEVELOPER,
             task=PROMPTS["implement (task)"],
@@ -212,8 +305,9 @@ WORKFLOW = Workflow(
         needs=["plan", "waves.waves", "reconcile.standing", "implement.done"],
         forbidden=PROMPTS["implement (forbidden)"].splitlines(),
         when={
-            Outcome.OK: "the last wave is implemented, or the findings are mended",
+            Outcome.OK: "the last wave is implemented, or the findings are fixed",
             Outcome.ITERATE: "a milestone is left: its wave comes next",
+            Outcome.SKIP: "the plan changes documents alone: there is no code to write or to review",
         },
         allow={"loop-without-bound": "each entry finishes milestones of the plan, or loses a developer, at most twice"},
     ),
@@ -237,13 +331,15 @@ WORKFLOW = Workflow(
         "retrospective",
         "Prove it, and look back",
         PROMPTS["retrospective"],
-        {Outcome.OK: None},
+        {Outcome.OK: None, Outcome.FAIL: "implement"},
+        proved,
         needs=["plan", "unapproved", "waves.waves", "reconcile.standing", "implement.log", "document.results"],
         requires=RETROSPECTIVE,
         forbidden=PROMPTS["retrospective (forbidden)"].splitlines(),
-        allow={
-            "read-on-some-paths:reconcile.standing": "a plan of documents alone has no code, and the step says so",
-            "read-on-some-paths:implement.log": "a plan of documents alone has no code, and the step says so",
+        max_iterations=BACK_AT_MOST,
+        when={
+            Outcome.OK: "all is green",
+            Outcome.FAIL: "something is red that developers are to fix: it is reviewed again after that",
         },
     ),
     title="Plan executor",
@@ -251,7 +347,13 @@ WORKFLOW = Workflow(
     params=[
         Arg("plan", maximum=120, help="the folder that the plan is kept in, such as plans/retry-queue"),
         Arg("reconciliation_check", "bool", default=True, help="false where nothing of the plan can be done already"),
-        Arg("unapproved", default="", maximum=300, help="why a plan is carried out that no run of planner approved"),
+        Arg(
+            "unapproved",
+            default="",
+            maximum=300,
+            help="why a plan is carried out that no run of planner, or no user at a terminal, approved",
+            waives="the approval of the plan by planner and by the user",
+        ),
     ],
 )
 

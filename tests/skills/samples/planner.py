@@ -116,3 +116,4 @@ BY_SCRIPT: dict[str, dict[str, Any]] = {
 }
 BY_SCRIPT.update(planner_executor_values.BY_SCRIPT)
 FILES.update(planner_executor_values.FILES)
+PREPARE = planner_executor_values.PREPARE

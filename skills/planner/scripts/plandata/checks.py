@@ -82,9 +82,22 @@ def main(arguments: list[str]) -> int:
 def _tell(done: Sequence[Ran]) -> int:
     """Print the end of what each failed one put out, then a line for each: whoever sees only the end sees all."""
     failed = [one for one in done if one.why]
-    for one in failed:
-        print(f"--- {one.kind}: {' '.join(one.argv)}\n{one.output[-(SHOWN // len(failed)) :].strip()}")
-    for one in done:
-        print(f"{'FAILED' if one.why else 'passed'} {one.kind}: {' '.join(one.argv)}: {one.why or 'ended with 0'}")
-    print(f"{len(done)} commands, {len(failed)} failed" if done else "the plan names no commands")
+    for line in (*tails_of(failed), *lines_of(done)):
+        print(line)
     return 1 if failed else 0
+
+
+def tails_of(failed: Sequence[Ran]) -> list[str]:
+    """The end of what each failed command put out, below the command."""
+    room = SHOWN // (len(failed) or 1)
+    return [f"--- {one.kind}: {' '.join(one.argv)}\n{one.output[-room:].strip()}" for one in failed]
+
+
+def lines_of(done: Sequence[Ran]) -> list[str]:
+    """How each command ended, and last how many did and failed."""
+    told = [
+        f"{'FAILED' if one.why else 'passed'} {one.kind}: {' '.join(one.argv)}: {one.why or 'ended with 0'}"
+        for one in done
+    ]
+    failed = len([one for one in done if one.why])
+    return [*told, f"{len(done)} commands, {failed} failed" if done else "the plan names no commands"]

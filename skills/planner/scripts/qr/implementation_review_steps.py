@@ -1,31 +1,54 @@
-"""What the two reviews of implemented work share: their last step, which judges."""
+"""What the two reviews of implemented work share: steps that split statements off, and the last step, which judges."""
 
 from __future__ import annotations
 
 from skills.lib.conventions import get_convention
+from skills.lib.prompts import read_resource
 from skills.lib.workflow.core import StepDef
 from skills.lib.workflow.requirements import Command, Field
 from skills.lib.workflow.types import Outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from skills.lib.workflow.requirements import Requirement
 
+SPLIT = read_resource(__file__, "review-split.md").strip()
+STATEMENTS = Field("statements", "statements", maximum=40, help='each "scope | statement"; or "none: reason"')
 JUDGED: list[Requirement] = [
-    Field("items", "items", help="one object per check, each with the milestones that it is about under scope"),
-    Command(["implementation_check.py", "{plan}", "items", "{items}"], 60, help="scopes are ids of milestones, or all"),
+    Field("answers", "answers", help="one for each check, statement, or item"),
+    Command(
+        ["project_checks.py", "{plan}"],
+        7200,
+        help="the plan's own test, lint and type commands end with 0",
+        severity="MUST",
+    ),
 ]
 
 
-def judge(prompts: Mapping[str, str], *seen: str) -> StepDef:
-    """Judge what the steps before have ``seen``, and report it as the items of the review."""
+def split(
+    prompts: Mapping[str, str], name: str, title: str, after: str, needs: Sequence[str], convention: str = ""
+) -> StepDef:
+    """A step that splits statements off; ``convention`` names the one that they are measured by."""
+    measure = ["", get_convention(convention)] if convention else []
+    return StepDef(
+        name,
+        title,
+        [prompts[name], "", SPLIT, *measure],
+        {Outcome.OK: after},
+        needs=["plan", *needs],
+        requires=[STATEMENTS],
+    )
+
+
+def judge(prompts: Mapping[str, str], *split_off: str) -> StepDef:
+    """Answer what the review must answer: its checks, and the statements that the steps ``split_off`` recorded."""
     return StepDef(
         "judge",
         "Judge it",
-        [prompts["judge"], "", get_convention("severity")],
+        [prompts["judge"], "", read_resource(__file__, "review-verify.md").strip()],
         {Outcome.OK: None},
-        needs=["plan", *seen],
+        needs=["plan", *(f"{step}.statements" for step in split_off)],
         requires=JUDGED,
     )
