@@ -59,6 +59,9 @@ def _sorted(workflow: Workflow, run: Run, step: StepDef, asked: Request) -> tupl
             words.pop(spec.name, None)
         else:
             words[spec.name] = document.placeholder(spec)
+    kept = [f"{name}={note}" for name, note in asked.errata.items() if name in run.recorded]
+    if kept:
+        words["--erratum"] = " --erratum ".join(map(quote, kept))
     outcome = asked.outcome or ""
     if "--outcome" in words and is_word(Outcome, outcome) and Outcome(outcome) in step.next:
         words["--outcome"] = outcome

@@ -5,7 +5,7 @@ from __future__ import annotations
 from skills.lib.workflow import quality
 from skills.lib.workflow.core import Workflow
 from skills.lib.workflow.decision import Refused
-from skills.lib.workflow.requirements import Command, Field
+from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.state import Run
 from skills.lib.workflow.types import ItemStatus, Severity, is_word
 from skills.lib.workflow.values import ANSWER_SHAPE
@@ -132,23 +132,14 @@ def to_answer(workflow: Workflow, run: Run) -> dict[str, Item]:
 
     What a command judges is left out.
     """
-    known: dict[str, Item] = {item["id"]: dict(item) for item in run.spec.get("items", ())}
+    known: dict[str, Item] = {item["id"]: dict(item) for item in run.spec.get("items", ()) if not item.get("command")}
     for check in run.spec.get("checks", ()):
         known[check["id"]] = dict(check)
     for _, _, entries in _recorded(workflow, run):
         for entry in entries:
             name, scope, statement = entry.split(" | ", 2)
             known[name] = {"id": name, "scope": scope, "check": statement}
-    commands = by_commands(workflow, run)
-    return {name: stub for name, stub in known.items() if name not in commands}
-
-
-def by_commands(workflow: Workflow, run: Run) -> set[str]:
-    """The ids of the items that commands judge: of the steps before, and of the present one."""
-    found = {item["id"] for item in judged(run)}
-    step = workflow.step(run.step) if run.step is not None and workflow.has(run.step) else None
-    commands = [spec for spec in step.requires if isinstance(spec, Command) and spec.severity] if step else []
-    return found | {f"{run.step}-{at}" for at, _ in enumerate(commands, 1)}
+    return known
 
 
 def items(workflow: Workflow, run: Run, answers: Sequence[Mapping[str, Any]], proof: Proof) -> list[Item]:
@@ -157,9 +148,9 @@ def items(workflow: Workflow, run: Run, answers: Sequence[Mapping[str, Any]], pr
     Refused if an answer is to nothing that was asked, if one is missing, or if a place cannot be opened.
     """
     asked = to_answer(workflow, run)
-    commands = judged(run)
-    # What a command judged needs no answer, and an answer does no harm.
-    own = by_commands(workflow, run)
+    commands = by_commands(run)
+    # What a command judges needs no answer, and an answer does no harm.
+    own = {item["id"] for item in commands}
     answers = [answer for answer in answers if answer["id"] in asked or answer["id"] not in own]
     found: dict[str, Item] = {}
     faults: list[str] = []
@@ -235,20 +226,33 @@ def located(item: Item, run: Run, proof: Proof) -> list[str]:
     """
     covers = run.spec.get("covers")
     seen = proof.look(item["place"], run.spec.get("bases", ()))
-    if seen["file"] and (seen["content"] or covers):
+    if seen["file"] and (seen["content"] or covers is not None):
         item["file"], item["content"] = seen["file"], seen["content"]
-        if covers and not proof.covered(covers, [seen["file"]]):
+        if covers is not None and not proof.covered(covers, [seen["file"]]):
             item["outside"] = True
-    if not covers or not seen["why"]:
+    if covers is None or not seen["why"]:
         return []
     # What is missing is found wrong at the place that lacks it.
     absent = item["status"] == ItemStatus.FAIL and seen["file"] and not seen["content"]
     return [] if absent else [f"{item['id']}: {seen['why']}; a place is path:line"]
 
 
-def judged(run: Run) -> list[Item]:
-    """The items that commands judged by how they ended, in the order of the steps."""
-    return [item for state in run.state.values() for item in state.get("judged", ())]
+def by_commands(run: Run) -> list[Item]:
+    """The items that commands judge by how they end, in the order of the steps; TODO if one to verify was not run."""
+    found = [item for state in run.state.values() for item in state.get("judged", ())]
+    ran = {item["id"] for item in found}
+    left = [item for item in run.spec.get("items", ()) if item.get("command") and item["id"] not in ran]
+    told = {"status": ItemStatus.TODO.value, "finding": "its command was not run again", "place": ""}
+    return [*found, *({**item, **told} for item in left)]
+
+
+def completed(workflow: Workflow, run: Run, reported: Sequence[Item]) -> list[Item]:
+    """The items that a reviewer reported itself, with those of its commands, and TODO for what it left unanswered."""
+    commands = by_commands(run)
+    has = {item["id"] for item in (*reported, *commands)}
+    told = {"status": ItemStatus.TODO.value, "finding": "the reviewer did not answer it", "place": ""}
+    left = [stub for name, stub in to_answer(workflow, run).items() if name not in has]
+    return [*reported, *commands, *({"severity": Severity.MUST.value, **stub, **told} for stub in left)]
 
 
 def has_something_that_blocks(items: Sequence[Mapping[str, Any]]) -> bool:

@@ -9,11 +9,11 @@ from skills.lib.workflow.decision import Decision, Move, Refused, Repeat
 from skills.lib.workflow.requirements import Field, fill
 from skills.lib.workflow.state import FINISHED, Run
 from skills.lib.workflow.texts import VALUE_LIMIT
-from skills.lib.workflow.types import Dispatch, Outcome, QRStatus, is_word
+from skills.lib.workflow.types import Dispatch, Outcome, QRStatus, Severity, is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from skills.lib.workflow.state import Request
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 TASK = "task"
 # How long a free-form task with its context may be before the values in it stand in CONTEXT instead.
 TOLD_LIMIT = 5_000
+# What a reviewer looks at of whose checks nothing is left.
+REST = "what is there now does what is asked, and nothing that was changed harms it"
 
 
 def specs(
@@ -83,7 +85,7 @@ def specs(
                 "gone": at > present,
                 **reviewed,
             }
-            spec.update({name: value for name, value in more.items() if value})
+            spec.update({name: value for name, value in more.items() if value or name == "covers"})
         elif Outcome.FAIL in step.next:
             spec["verdict"] = True
         made.append(spec)
@@ -125,15 +127,31 @@ def _checks(
             step, _, field = over.rpartition(".")
             over = run.state.get(step, {}).get(field) or []
         known = {item["scope"] for item in given if item.get("kind") == check.kind}
-        number = len([item for item in given if item.get("kind") == check.kind])
-        for entry in over if isinstance(over, (list, tuple)) and check.over else ["all"]:
-            scope, _, detail = (part.strip() for part in str(entry).partition("|"))
-            if scope not in known:
+        taken = {item["id"] for item in given}
+        number = 0
+        for scope, detail in _scopes(over if isinstance(over, (list, tuple)) and check.over else ["all"]).items():
+            if scope in known:
+                continue
+            number += 1
+            while f"{check.kind}-{number}" in taken:
                 number += 1
-                text = f"{check.text}: {detail}" if detail else check.text
-                stub = {"id": f"{check.kind}-{number}", "kind": check.kind, "scope": scope, "check": text}
-                made.append({**stub, "severity": check.severity.value, **({"detail": detail} if detail else {})})
+            text = f"{check.text}: {detail}" if detail else check.text
+            stub = {"id": f"{check.kind}-{number}", "kind": check.kind, "scope": scope, "check": text}
+            made.append({**stub, "severity": check.severity.value, **({"detail": detail} if detail else {})})
+    if dispatch.checks and not dispatch.script and not made and all(item.get("accepted") for item in given):
+        # Each check was accepted by a person, or has no target: what is there now is still looked at.
+        stub = {"id": "rest-1", "kind": "rest", "scope": "all", "check": REST}
+        made.append({**stub, "severity": Severity.MUST.value})
     return made
+
+
+def _scopes(entries: Sequence[Any]) -> dict[str, str]:
+    """Each target of a check once, with all that must be so of it."""
+    found: dict[str, str] = {}
+    for entry in entries:
+        scope, _, detail = (part.strip() for part in str(entry).partition("|"))
+        found[scope] = "; ".join(part for part in (found.get(scope, ""), detail) if part)
+    return found
 
 
 def _known(workflow: Workflow, run: Run) -> dict[str, Any]:
@@ -277,15 +295,15 @@ def to_check(spec: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def to_verify(spec: Mapping[str, Any], commands: Collection[str] = ()) -> list[str]:
+def to_verify(spec: Mapping[str, Any]) -> list[str]:
     """The items that a reviewer verifies again, a line each, without what the earlier review made of them.
 
-    Items that ``commands`` judge are left out.
+    What a command judges is left out.
     """
     return [
         f"{item['id']} ({item['severity']}, {item['scope'] or 'whole'}): {item['check']}"
         for item in spec.get("items") or ()
-        if item["id"] not in commands
+        if not item.get("command")
     ]
 
 

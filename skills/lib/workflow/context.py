@@ -38,10 +38,10 @@ def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[st
         if state.get(name) is not None:
             found.append((need, source, name, present(state[name])))
     if "checkpoint" in run.spec:
-        from skills.lib.workflow import answers, children
+        from skills.lib.workflow import children
 
         given_to_review = {
-            "items": children.to_verify(run.spec, answers.by_commands(workflow, run)),
+            "items": children.to_verify(run.spec),
             "checks": children.to_check(run.spec),
             "changed": run.spec.get("since"),
         }
@@ -49,7 +49,7 @@ def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[st
     if run.reviews:
         found += [
             (f"review.{checkpoint}.findings", checkpoint, "findings", present(told))
-            for checkpoint, told in _to_fix(run, step)
+            for checkpoint, told in _to_fix(workflow, run, step)
         ]
     return found
 
@@ -113,13 +113,14 @@ def is_of_review(key: str) -> bool:
     return key.startswith("review.") and key.count(".") == 2
 
 
-def _to_fix(run: Run, step: StepDef) -> list[tuple[str, list[str]]]:
+def _to_fix(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, list[str]]]:
     """The blocking findings that sent the run back to this step, by checkpoint; or the files whose verdict fell."""
-    from skills.lib.workflow import quality
+    from skills.lib.workflow import quality, rework
 
     found = []
+    asked = rework.asked_at(workflow, run, step)
     for checkpoint, review in run.reviews.items():
-        if review.get("sent_back_to") != step.id:
+        if review.get("sent_back_to") != step.id and checkpoint not in asked:
             continue
         if review.get("passed"):
             lines = [f"{path} was changed after this review passed it" for path in review.get("changed", ())]

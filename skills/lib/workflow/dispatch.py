@@ -37,6 +37,12 @@ def enter(workflow: Workflow, run: Run, step: StepDef, kind: str, detail: dict[s
         from skills.lib.workflow import verdicts
 
         run, contents = verdicts.hand_over(run, step, proof)
+        if not any(contents.values()):
+            from skills.lib.workflow import not_done
+
+            what = f"the review of {step.checkpoint} covers no file: {', '.join(step.covers)}"
+            told = [entry for entry in run.not_done if entry["what"] == what]
+            run = run if told else not_done.noted(run, "verdict", step.id, what)
         since = verdicts.since(run, step, proof)
         for spec in create if since else ():
             spec["since"] = since

@@ -27,6 +27,10 @@ BLOCK_LIMIT = 10_000
 # How much is printed of a question, of why a run was given up, and of a parameter in what is to be done at the end.
 QUESTION_LIMIT, REASON_LIMIT, CLOSING_LIMIT = 3_000, 1_000, 400
 ANSWER = "'FILL_answer'"
+DECIDING = (
+    "A person decides before anything goes on: change nothing meanwhile. Have them run the command in ANSWER. accept "
+    "goes on with what is open, revise sends it back to be fixed, abandon ends the run."
+)
 ASKING = (
     "What this step had to prepare is recorded. Put the question below to the person as it stands, wait, and pass the "
     "answer on as it is given; what they say besides goes into --reason. Neither answer it yourself nor go on without "
@@ -184,7 +188,7 @@ def next_command(workflow: Workflow, run: Run, caller: Caller, given: Mapping[st
             command += f" --record {field.name}={words[field.name]}"
     if FIXES in words:
         command += f" --record {FIXES}={words[FIXES]}"
-    return command + _flagged(words, "--outcome")
+    return command + _flagged(words, "--erratum", "--outcome")
 
 
 def to_fill_in(workflow: Workflow, run: Run, step: StepDef) -> dict[str, str]:
@@ -291,13 +295,18 @@ def _state(workflow: Workflow, run: Run, step: StepDef) -> str:
     if checkpoint:
         from skills.lib.workflow import quality
 
-        bound = step.gate.bound if step.gate else quality.BOUND
+        from skills.lib.workflow import verdicts
+
+        gate = step.gate or verdicts.gate_of(workflow, checkpoint)
+        bound = gate.bound if gate else quality.BOUND
         judged = isinstance(step.handler, Gate) or run.status == "waiting"
         words += " " + quality.banner(checkpoint, run.reviews.get(checkpoint), bound, judged)
     return words
 
 
 def _actions(run: Run, step: StepDef) -> list[Element | str]:
+    if run.status == "waiting" and "gate" in (run.question or {}):
+        return [DECIDING]
     if step.asks_later and run.status == "waiting":
         return [ASKING]
     texts = step.repeat if step.repeat and run.iteration > 1 else step.actions

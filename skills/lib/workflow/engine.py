@@ -200,6 +200,10 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof:
         outcome, put = _at_limit(workflow, run, step, outcome, kept, request, detail)
         if put is not None:
             return put
+        if "limit" in detail:
+            from skills.lib.workflow import not_done
+
+            run = not_done.noted(run, "limit", step.id, f"{step.id} was to be done once more, at its limit of {limit}")
     return go(workflow, run, step, request, outcome, kept, {**detail, "outcome": outcome}, proof)
 
 
@@ -350,7 +354,7 @@ def go(
     if run.reviews:
         from skills.lib.workflow import gates
 
-        put = gates.before_leaving(workflow, left, step, request, outcome, target, state, detail, proof)
+        put = gates.before_leaving(workflow, left, step, request, outcome, target, state, detail, proof, answered)
         if isinstance(put, Move):
             return put
         left = put

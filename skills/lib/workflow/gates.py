@@ -70,16 +70,20 @@ def before_leaving(
     state: dict[str, Any],
     detail: dict[str, Any],
     proof: Proof,
+    answered: bool = False,
 ) -> Run | Move:
     """The run as it may go on to ``target``, or where it goes instead.
 
-    Before a review, its findings are answered. Before the end, no verdict has fallen with the files that it is about.
+    Before a review, its findings are answered, unless it was a person who ``answered``. Before the end, no verdict has
+    fallen with the files that it is about.
     """
     if target is None:
         found = verdicts.first_fallen(run, proof) if outcome is not Outcome.FAIL else None
         if found is None:
             return run
         return _fall(workflow, run, step, request, outcome, *found, state, detail, proof)
+    if answered:
+        return run
     return answer_findings(workflow, run, step, request, (target,), state, {**detail, "outcome": outcome}, proof)
 
 
@@ -103,6 +107,8 @@ def answer_findings(
             continue
         from skills.lib.workflow import rework
 
+        if rework.decides(step, checkpoint):
+            continue
         settled, undecided = rework.settle(run, step, checkpoint, proof)
         if undecided:
             from skills.lib.workflow import people

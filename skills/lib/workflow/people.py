@@ -272,7 +272,11 @@ def _settle_change(
     checkpoint, outcome = asked["gate"], Outcome(asked["outcome"])
     settled = {"outcome": outcome, **detail}
     if request.answer == ACCEPT:
+        from skills.lib.workflow import not_done
+
         run, contents = verdicts.stands(run, checkpoint, detail, proof)
+        what = f"files that the review of {checkpoint} covers were changed since; a person let it stand"
+        run = not_done.noted(run, "verdict", step.id, f"{what}: {request.reason or 'no reason given'}")
         return go(workflow, run, step, request, outcome, state, settled, proof).keeping(contents)
     gate = verdicts.gate_of(workflow, checkpoint)
     to = (gate.stale,) if gate and gate.stale else step.route(Outcome.FAIL) or (step.id,)

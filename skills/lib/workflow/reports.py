@@ -149,6 +149,8 @@ def corrected(workflow: Workflow, run: Run, request: Request) -> Run:
             step, _, _ = name.partition(".")
             valid = tuple(key for key in run.recorded if key.startswith(step + ".")) or tuple(run.recorded)
             raise Refused("unknown-field", f"--erratum: nothing was recorded as {name!r:.80}.", valid[:20])
+        if values.is_placeholder(note, "note"):
+            raise Refused("unfilled", f"--erratum {name}: say what proved wrong with it.")
         errata[name] = [*errata.get(name, ()), note]
     return run.changed(errata=errata)
 

@@ -40,7 +40,9 @@ def judged(
             state = {**run.state, step.id: {**run.state.get(step.id, {}), "judged": commands}}
             found["items"] = answers.items(workflow, run.changed(state=state), recorded[spec.name], proof)
         elif spec.type == "items":
-            found[spec.name] = _located(run, recorded[spec.name], proof)
+            reported = _located(run, recorded[spec.name], proof)
+            state = {**run.state, step.id: {**run.state.get(step.id, {}), "judged": commands}}
+            found[spec.name] = answers.completed(workflow, run.changed(state=state), reported)
     items = found.get("items")
     if items and not run.spec.get("items") and not answers.has_something_that_blocks(items):
         why = "Every item is a COULD, and a COULD stops nothing: judge at least one thing that is MUST or SHOULD."
@@ -54,7 +56,7 @@ def _located(run: Run, items: Sequence[Mapping[str, Any]], proof: Proof) -> list
         item = dict(given)
         if item.get("place"):
             faults += answers.located(item, run, proof)
-        elif run.spec.get("covers") and item["status"] != ItemStatus.TODO:
+        elif "covers" in run.spec and item["status"] != ItemStatus.TODO:
             faults.append(f"{item['id']}: place is empty; say where you looked, as path:line")
         found.append(item)
     if faults:
@@ -68,9 +70,10 @@ def _by_commands(run: Run, step: StepDef, evidence: Sequence[Mapping[str, Any]])
     found: list[dict[str, Any]] = []
     for spec, result in zip(checks, evidence, strict=True):
         if isinstance(spec, Command) and spec.severity:
-            name = f"{step.id}-{len(found) + 1}"
+            name = f"{step.id}:{len(found) + 1}"
             what = spec.help or f"{result['what']} ends with 0"
             item = {"id": name, "scope": "all", "check": what, "severity": spec.severity.value, "place": ""}
+            item["command"] = "true"
             status = ItemStatus.PASS if result["ok"] else ItemStatus.FAIL
             finding = f"{result['what']} ended with 0" if result["ok"] else str(result["why"])[-TAIL:]
             found.append({**item, "status": status.value, "finding": finding})

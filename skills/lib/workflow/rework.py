@@ -43,17 +43,31 @@ def open_findings(run: Run) -> dict[str, list[Mapping[str, Any]]]:
 
 def asks(workflow: Workflow, run: Run, step: StepDef) -> list[Mapping[str, Any]]:
     """The findings without an answer that a step may answer: it was sent back to, or leads to the next review."""
-    if not run.reviews:
-        return []
-    found: list[Mapping[str, Any]] = []
-    for checkpoint, items in open_findings(run).items():
+    found = open_findings(run) if run.reviews else {}
+    return [
+        item
+        for checkpoint in asked_at(workflow, run, step)
+        for item in found[checkpoint]
+        if item["id"] not in run.reviews[checkpoint].get("fixes", {})
+    ]
+
+
+def asked_at(workflow: Workflow, run: Run, step: StepDef) -> list[str]:
+    """The checkpoints whose findings a step may answer; a review and its gate leave that to the work."""
+    found = []
+    for checkpoint in open_findings(run) if run.reviews else ():
         review = run.reviews[checkpoint]
-        if review.get("settled"):
+        if review.get("settled") or decides(step, checkpoint):
             continue
         leads = {one.id for one in verdicts.reviewers(workflow, checkpoint)} & set(step.next.values())
         if leads or review.get("sent_back_to") == step.id:
-            found += [item for item in items if item["id"] not in review.get("fixes", {})]
+            found.append(checkpoint)
     return found
+
+
+def decides(step: StepDef, checkpoint: str) -> bool:
+    """True if the step is a review of the checkpoint, or its gate."""
+    return step.checkpoint == checkpoint or (step.gate is not None and step.gate.checkpoint == checkpoint)
 
 
 def must_be_answered(items: list[Mapping[str, Any]]) -> bool:
@@ -64,7 +78,7 @@ def must_be_answered(items: list[Mapping[str, Any]]) -> bool:
 def read(run: Run, step: StepDef, request: Request) -> Run:
     """The run with the findings that the request answers; refused if it answers none that is open."""
     given = request.records.get(FIXES)
-    if given is None or any(isinstance(spec, Field) and spec.name == FIXES for spec in step.requires):
+    if given is None:
         return run
     entries = _entries(given)
     known: dict[str, list[str]] = {}
@@ -72,18 +86,23 @@ def read(run: Run, step: StepDef, request: Request) -> Run:
         for item in review["items"] if verdicts.failed(review) else ():
             if item["status"] != ItemStatus.PASS:
                 known.setdefault(item["id"], []).append(checkpoint)
+    for name, checkpoints in list(known.items()):
+        if len(checkpoints) > 1:
+            del known[name]
+            known.update({f"{checkpoint}:{name}": [checkpoint] for checkpoint in checkpoints})
     if not known:
         raise Refused("unknown-field", f"No finding is open, so step {step.id} records no fixes.")
     reviews = dict(run.reviews)
     for entry in entries:
         name, how, why = (*(part.strip() for part in entry.split("|", 2)), "", "")[:3]
         if name not in known:
-            raise Refused("bad-value", f"fixes: {name!r:.60} is no finding that is open.", tuple(known))
+            form = "" if "|" in entry else '; write "id | changed | path" or "id | disputed | why"'
+            raise Refused("bad-value", f"fixes: {name!r:.60} is no finding that is open{form}.", tuple(known))
         if how not in (CHANGED, DISPUTED) or (how == DISPUTED and len(why.split()) < 2) or not why:
             form = f'write "{name} | changed | path that settles it" or "{name} | disputed | why it is wrong"'
             raise Refused("bad-value", f"fixes, {entry[:80]!r}: {form}.", (CHANGED, DISPUTED))
         for checkpoint in known[name]:
-            review = reviews[checkpoint]
+            review, name = reviews[checkpoint], name.removeprefix(f"{checkpoint}:")
             if how == DISPUTED and name in review.get("upheld", ()):
                 raise Refused("bad-value", f"fixes: a person decided that {name} is right; fix it.", (CHANGED,))
             reviews[checkpoint] = {**review, "fixes": {**review.get("fixes", {}), name: {"how": how, "why": why}}}
@@ -137,7 +156,11 @@ def _is_changed(item: Mapping[str, Any], fix: Mapping[str, Any], review: Mapping
         return not item.get("file")  # a change of what is no file is taken as it is told
     if seen["file"] == item.get("file"):
         return False
-    known = (proof.known(review["content"]) if review.get("content") else None) or {}
+    if not review.get("content"):
+        return True  # what the file held before is in no record
+    if not proof.covered(review["covers"], [seen["file"]]):
+        return not item.get("file")
+    known = proof.known(review["content"]) or {}
     return bool(known.get(seen["file"]) != seen["content"])
 
 

@@ -56,7 +56,7 @@ def _unjudged(items: Sequence[Mapping[str, Any]]) -> Items:
     for item in items:
         if item.get("unsplit") or item.get("accepted"):
             continue
-        given = {name: item[name] for name in ("id", "scope", "check", "severity", "kind") if name in item}
+        given = {name: item[name] for name in ("id", "scope", "check", "severity", "kind", "command") if name in item}
         if item["status"] == ItemStatus.FAIL:
             given["failed"] = True
         # Two reviewers may have called different items the same.
@@ -68,9 +68,14 @@ def _unjudged(items: Sequence[Mapping[str, Any]]) -> Items:
     return list(share.values())
 
 
-def found(reviewers: Sequence[Run]) -> list[dict[str, Any]]:
-    """The items that the reviewers reported, each with its reviewer's number and target; a lost one leaves TODOs."""
+def found(reviewers: Sequence[Run], accepted: Sequence[Mapping[str, Any]] = ()) -> list[dict[str, Any]]:
+    """The items that the reviewers reported, each with its reviewer's number and target; a lost one leaves TODOs.
+
+    No two have the same id, nor has one that of an item that was ``accepted`` before.
+    """
     items: list[dict[str, Any]] = []
+    again = [item["id"] for child in reviewers for item in child.spec.get("items") or ()]
+    taken = {item["id"] for item in accepted} | set(again)
     for child in reviewers:
         if child.status == "replaced":
             continue
@@ -85,7 +90,15 @@ def found(reviewers: Sequence[Run]) -> list[dict[str, Any]]:
             known = known or [{**one, "unsplit": True} for one in checks or (first,)]
             reported = [{**item, "status": ItemStatus.TODO, "finding": f"not reviewed: {reason}"} for item in known]
         whose = {"owner": number, **({"target": target} if target else {})}
-        items.extend({**item, **whose} for item in reported)
+        mine = {item["id"] for item in child.spec.get("items") or ()}
+        for item in reported:
+            # Two reviewers may have called different items the same: an answer or a decision is about one of them.
+            name, at = item["id"], 1
+            while item["id"] not in mine and name in taken:
+                at += 1
+                name = f"{item['id'][:58]}.{at}"
+            taken.add(name)
+            items.append({**item, "id": name, **whose})
     return items
 
 
@@ -110,8 +123,8 @@ def reviewed(run: Run, checkpoint: str, reviewers: Sequence[Run]) -> dict[str, A
     last = quality.open_series(before)
     iteration = last.get("iteration", 0) + 1
     content = run.handed.get(checkpoint)
-    items = found(reviewers)
-    items += [item for item in last.get("items", ()) if item.get("accepted")]
+    accepted = [item for item in last.get("items", ()) if item.get("accepted")]
+    items = [*found(reviewers, accepted), *accepted]
     level = quality.level_of(last) + _is_other_work(last, content) if last else 1
     review = {"iteration": iteration, "level": level, "items": items, "status": quality.verdict(items, level)}
     if content:

@@ -288,6 +288,8 @@ class Check(Value):
         self, kind: str, severity: Severity | str, text: str, over: Sequence[str] | str | Targets = ()
     ) -> None:
         where = f"Check {check_text(kind, 'Check kind')}"
+        if not (kind.isascii() and kind.replace("-", "a").isalnum() and kind[:1].isalpha() and len(kind) <= 40):
+            raise ValueError(f"{where}: {shown(kind)} is not a kind (letters, digits and -, a letter first, at most 40)")
         self._set(
             kind=kind,
             severity=coerce(Severity, severity, where),
@@ -388,6 +390,10 @@ def _checks(checks: Sequence[Check]) -> tuple[Check, ...]:
     for check in found:
         if not isinstance(check, Check):
             raise TypeError(f"Dispatch checks: {shown(check)} is not a Check")
+    kinds = [check.kind for check in found]
+    if len(set(kinds)) < len(kinds):
+        twice = next(kind for kind in kinds if kinds.count(kind) > 1)
+        raise ValueError(f"Dispatch checks: the kind {shown(twice)} stands twice; one answer could not tell them apart")
     return found
 
 

@@ -2,7 +2,8 @@
 
 ## What it does
 Reports a name that a step records twice: as fields, as outputs of commands, as parameters of leaving it, or as one of
-each; and a parameter of the run of which another parameter has the name.
+each; and a parameter of the run of which another parameter has the name. In a workflow with reviews also a field that is
+called `fixes`: in that record the findings of a review are answered.
 
 ## Why it is bad
 One name holds one value: the other is lost, or refused because the run was opened with it.
@@ -28,6 +29,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from skills.lib.workflow.state import FIXES
 from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.graph import GraphView
 
@@ -44,6 +46,15 @@ def check(graph: GraphView) -> Iterator[Finding]:
     for at, step in enumerate(graph.steps):
         fields = list(step.records)
         params = of_step.get(step.id, [])
+        if FIXES in fields and any(other.checkpoint for other in graph.steps):
+            yield graph.finding(
+                RULE,
+                SEVERITY,
+                f"{step.id} asks for {FIXES}, the record in which findings of a review are answered",
+                why="an answer to a finding and the step's own value would be one",
+                do="give the field another name",
+                step=at,
+            )
         if len(fields) + len(params) < 2:
             continue
         for name in _twice([*fields, *params]):

@@ -48,7 +48,7 @@ def check(graph: GraphView) -> Iterator[Finding]:
         return
     for arg in graph.workflow.params:
         at = graph.start if arg.step is None else graph.index.get(arg.step)
-        if at is None or arg.name in names or f"{arg.step}.{arg.name}" in keys:
+        if at is None or arg.waives or arg.name in names or f"{arg.step}.{arg.name}" in keys:
             continue
         if arg.step is not None and any(target == END for _, target in graph.routes[at]):
             continue
