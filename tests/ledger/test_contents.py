@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from skills.lib.ledger import contents
 
@@ -107,6 +110,7 @@ def test_a_change_that_keeps_size_and_time_is_seen_whatever_git_is_configured_to
     file = repository / "src/a.py"
     os.utime(file, (1_000_000_000, 1_000_000_000))
     git(repository, "update-index", "--refresh")
+    time.sleep(1.1)  # git compares the time of the last change of status by the second
 
     def change() -> None:
         file.write_text("two\n", encoding="utf-8")
@@ -172,6 +176,29 @@ def test_the_files_of_a_nested_repository_are_covered(repository: Path, committe
     assert seen(repository, SRC, lambda: write(nest, ".git/description", "changed\n")) == []
 
 
+@pytest.mark.req("S-01")
+def test_a_repository_in_a_hidden_folder_that_is_named_is_covered(repository: Path, library: Path) -> None:
+    git(repository, "submodule", "add", "-q", str(library), ".ci/lib")
+    assert seen(repository, [".ci/lib/*.py"], lambda: write(repository, ".ci/lib/m.py", "two\n")) == [".ci/lib/m.py"]
+
+
+@pytest.mark.req("S-01")
+def test_a_repository_that_a_package_manager_fetched_is_not_covered(repository: Path) -> None:
+    fetched = repository / "src/node_modules/lib"
+    commit(fetched, **{"index.js": "one\n"})
+    assert seen(repository, SRC, lambda: write(fetched, "index.js", "two\n")) == []
+
+
+@pytest.mark.req("S-01")
+def test_no_program_that_a_nested_repository_configures_is_run(repository: Path, tmp_path: Path) -> None:
+    nest, ran = repository / "src/nest", tmp_path / "ran"
+    commit(nest, **{"n.py": "one\n", ".gitattributes": "*.py filter=f\n"})
+    git(nest, "config", "filter.f.clean", f"touch {ran}; cat")
+    git(nest, "config", "core.fsmonitor", f"touch {ran}")
+    assert seen(repository, SRC, lambda: write(nest, "n.py", "two\n")) == ["src/nest/n.py"]
+    assert not ran.exists()
+
+
 # Links
 
 
@@ -232,6 +259,12 @@ def test_a_folder_that_is_named_counts_whole_and_by_a_glob_without_what_git_igno
     ]
 
 
+@pytest.mark.req("S-01")
+def test_a_ledger_in_a_folder_that_is_named_is_not_covered(repository: Path) -> None:
+    write(repository, "src/.lockstep/.gitignore", "*\n")
+    assert seen(repository, ["src"], lambda: write(repository, "src/.lockstep/runs.db", "moved\n")) == []
+
+
 MADE = ["__pycache__/a.cpython-311.pyc", "a.pyc", ".pytest_cache/v/lastfailed", ".mypy_cache/x", "node_modules/m/i.js"]
 
 
@@ -284,3 +317,9 @@ def test_a_path_that_is_there_is_taken_literally(
 )
 def test_a_pattern_that_is_no_path_is_read_as_a_glob(repository: Path, text: str, paths: list[str]) -> None:
     assert list(contents.manifest(str(repository), [text])) == paths
+
+
+@pytest.mark.req("S-01")
+@given(st.text("ab/[]{}!^,*?-\\\\&|~.(", min_size=1, max_size=12).map(os.path.normpath))
+def test_every_pattern_is_readable_and_covers_the_path_that_it_spells(text: str) -> None:
+    assert text == "." or contents.covered("/nowhere", [text], [text]) == {text}

@@ -199,10 +199,11 @@ def _plain(text: str) -> str:
 
 
 def _fixed(text: str) -> str:
-    """The folder that all paths of a pattern lie in, or are."""
+    """The folder that all paths of a pattern lie in, or are, with a slash; empty for the project."""
     path = _plain(text)
     glob = _GLOB.search(path)
-    return (path[: glob.start()].rpartition("/")[0] if glob else path).removeprefix(".")
+    folder = path[: glob.start()].rpartition("/")[0] if glob else path
+    return f"{folder}/" if folder not in ("", ".") else ""
 
 
 def _named(project: str, text: str, found: Manifest) -> Manifest:
@@ -229,10 +230,7 @@ def _listed(folder: str, below: str, fixed: Sequence[str]) -> Manifest:
         full = os.path.join(folder, path)
         if os.path.islink(full) or not os.path.isdir(full):
             files[path] = ""
-        elif any(
-            not one or f"{one}/".startswith(f"{below}{path}/") or f"{below}{path}/".startswith(f"{one}/")
-            for one in fixed
-        ):
+        elif any(one.startswith(f"{below}{path}/") or f"{below}{path}/".startswith(one) for one in fixed):
             inside = _listed(full, f"{below}{path}/", fixed)
             files.update({f"{path}/{name}": known for name, known in inside.items()})
     return files
@@ -261,11 +259,9 @@ def _of_git(folder: str) -> tuple[Manifest, list[str]] | None:
     """
     git = Git(folder)
     try:
-        asked = [
-            git.start("config", "-z", "--get-regexp", r"^(filter\..*|core\.(autocrlf|attributesfile))$"),
-            git.start("rev-parse", "--show-cdup", "--git-path", "info/attributes"),
-        ]
-        settings, where = [output_of(process) or b"" for process in asked]
+        reading = git.start("config", "-z", "--get-regexp", r"^(filter\..*|core\.(autocrlf|attributesfile))$")
+        outside = _attributes_outside(git)
+        settings = output_of(reading) or b""
         git.options = (*(word for one in _EXACT for word in ("-c", one)), *_without_filters(settings))
         running = [
             git.start("ls-files", "--stage", "-v", "-z"),
@@ -288,20 +284,25 @@ def _of_git(folder: str) -> tuple[Manifest, list[str]] | None:
         else:
             files[path] = ""
     for path in _texts(others):
+        if any(_is_made(part) for part in path.split("/")):
+            continue
         if path[-1] == "/":
             nested.append(path[:-1])
-        elif not any(_is_made(part) for part in path.split("/")):
+        else:
             files[path] = ""
     attributes = [path for path in files if path.endswith(".gitattributes")]
-    if _converts(settings, [os.path.join(folder, path) for path in (*_above(where), *attributes)]):
+    if _converts(settings, [os.path.join(folder, path) for path in (*outside, *attributes)]):
         files = dict.fromkeys(files, "")
     files.update(dict.fromkeys(_texts(changed)[1::2], ""))
     return files, nested
 
 
-def _above(where: bytes) -> list[str]:
-    """The attributes of git outside of a folder: of the folders above it, and of the repository."""
-    up, _, info = os.fsdecode(where).rstrip("\n").partition("\n")
+def _attributes_outside(git: Git) -> list[str]:
+    """The files of attributes that are not in a folder: the repository's, and those of the folders above it."""
+    if os.path.isdir(os.path.join(git.folder, ".git")):
+        return [".git/info/attributes"]
+    where = os.fsdecode(git.output("rev-parse", "--show-cdup", "--git-path", "info/attributes") or b"")
+    up, _, info = where.rstrip("\n").partition("\n")
     return [info, *("../" * at + ".gitattributes" for at in range(1, up.count("../") + 1))]
 
 
@@ -362,7 +363,7 @@ def _walk(folder: str, hidden: bool = False) -> Iterator[str]:
             continue
         for entry in entries:
             name = entry.name
-            if name == ".git" or _is_made(name):
+            if name in (".git", FOLDER) or _is_made(name):
                 continue
             if not entry.is_dir(follow_symlinks=False):
                 yield below + name
