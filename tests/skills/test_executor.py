@@ -514,7 +514,7 @@ def test_work_that_is_red_for_the_third_time_is_a_persons_to_decide(crew: Crew, 
         block = crew.agent.run_command(crew.work(block, reviewed(statements=red)).next)
         assert block.step == "implement"
         (root / "tests/test_orders.py").unlink()
-        block = record(crew, block, fixes=["judge-1 | changed | tests/test_orders.py is removed"])
+        block = record(crew, block, fixes=["judge:1 | changed | tests/test_orders.py is removed"])
         block = crew.agent.run_command(crew.work(block, reviewed()[-1:]).next)
         block = crew.agent.run_command(crew.work(crew.work(block, documented()), read()).next)
         write(root, {"tests/test_orders.py": "raise SystemExit('too bad')\n"})
