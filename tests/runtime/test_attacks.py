@@ -91,14 +91,14 @@ def test_items_of_a_target_that_is_there_no_more_are_still_verified(skill: Skill
     sent_back = review(agent, block, [item("x", "PASS")], [item("x", "FAIL", "the second file is right")])
     assert sent_back.step == "work"
 
-    again = leave(agent, sent_back, "next", files=["one"], fixes=["x | changed | it was put right"])
+    again = leave(agent, sent_back, "next", files=["one"], fixes=["x.2 | changed | it was put right"])
     assert [child.target for child in again.children] == ["one", "two"]
     shown = agent.run_command(again.children[1].command)
-    assert shown.context["items"] == "- x (MUST, whole): the second file is right"
+    assert shown.context["items"] == "- x.2 (MUST, whole): the second file is right"
     assert "the step does not name it any more" in shown.words("DO")
     alone = leave(agent, shown, "done", items=[item("y", "PASS")])
     assert (alone.exit_code, alone.code) == (3, "other-items")
-    leave(agent, shown, "done", items=[item("x", "FAIL")])
+    leave(agent, shown, "done", items=[item("x.2", "FAIL")])
     last = leave(agent, agent.run_command(again.children[0].command), "done", items=[item("x", "PASS")])
     assert agent.follow(agent.run_command(last.next)).step == "work"
 

@@ -76,7 +76,7 @@ def test_a_re_verification_of_many_items_stays_a_block(agent: Factory) -> None:
         last = gated.follow(task, items=items)
     write = gated.run_command(gated.run_command(last.next).next)
     assert len(write.text) < 10_000
-    fixed = [f"i{at} | changed | out.txt" for at in range(80)]
+    fixed = [f"i{at}{more} | changed | out.txt" for at in range(80) for more in ("", ".2")]
     again = gated.run_command(gated.follow(write, fixes=fixed).children[0].command)
     assert len(again.text) < 10_000
     file = again.root.xpath("string(CONTEXT/value[@name='items']/@file)")
@@ -242,10 +242,11 @@ def test_what_two_reviews_found_is_shown_to_the_step_that_both_sent_back(tmp_pat
     assert work.context == {"b.findings": f"- x (MUST) b-review: {FOUND}"}
     work = judged(agent.follow(work, fixes=FIXED), "FAIL")
     assert work.context == {
-        "a.findings": f"- x (MUST) a-review: {FOUND}",
-        "b.findings": f"- x (MUST) b-review: {FOUND}",
+        "a.findings": f"- a:x (MUST) a-review: {FOUND}",
+        "b.findings": f"- b:x (MUST) b-review: {FOUND}",
     }
-    work = judged(agent.follow(work, fixes=FIXED), "PASS")
+    assert assert_refused(agent, filled(work.next, {"fixes": FIXED}), "bad-value", work.run).valid == ["a:x", "b:x"]
+    work = judged(agent.follow(work, fixes=[f"{name}:{FIXED[0]}" for name in "ab"]), "PASS")
     assert judged(work, "PASS").step == "last"
 
 

@@ -23,7 +23,8 @@ Factory = Callable[[str], Agent]
 pytestmark = pytest.mark.req("W-09", "W-10")
 
 
-FIXED = ["a | changed | out.txt"]
+# Both reviewers call their item a: that of the second is a.2.
+FIXED = ["a | changed | out.txt", "a.2 | changed | out.txt"]
 
 
 def item(name: str = "a", status: str = "FAIL", severity: str = "MUST") -> dict[str, str]:
@@ -45,7 +46,9 @@ def called(script: str) -> str:
 
 def report(agent: Agent, command: str, *items: dict[str, str]) -> Block:
     """Follow a reviewer's command and report these items."""
-    return agent.follow(agent.run_command(command), items=list(items))
+    task = agent.run_command(command)
+    more = ".2" if ".2 (" in task.context.get("items", "") else ""
+    return agent.follow(task, items=[{**one, "id": one["id"] + more} for one in items])
 
 
 def at_gate(agent: Agent, status: str = "FAIL") -> Block:

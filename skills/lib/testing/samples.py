@@ -37,12 +37,12 @@ def plain(name: str) -> str:
     return f"What was found for {name.replace('_', ' ')}."
 
 
-def item(verdict: str) -> dict[str, str]:
-    """The one review item that the scripted reviewer splits off, passed or failed; it is the same in every review."""
+def item(verdict: str, name: str = "check-1") -> dict[str, str]:
+    """The one review item that the scripted reviewer splits off, passed or failed; later by the name that it has."""
     finding = "it is as it should be" if verdict == "pass" else "not as it should be"
     status = "PASS" if verdict == "pass" else "FAIL"
     return {
-        "id": "check-1",
+        "id": name,
         "scope": "all",
         "check": "it is as asked",
         "severity": "MUST",

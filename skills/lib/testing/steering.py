@@ -76,6 +76,10 @@ class Steering:
             if spec.type == "answers" and not self._is_given(block.step, spec.name):
                 known = answers.to_answer(self._workflow, run)
                 options[spec.name] = [samples.answers(known, verdict, self._place(run))]
+            known = {item["id"]: item for item in run.spec.get("items", ())}
+            if spec.type == "items" and known and not self._is_given(block.step, spec.name):
+                judged = samples.answers(known, verdict, "")
+                options[spec.name] = [[samples.item(one["status"].lower(), one["id"]) for one in judged]]
         optional = {spec.name: spec for spec in block.specs if not spec.required}
         for name in optional:
             options[name] = options[name] if self._is_given(block.step, name) else [None, *options[name]]

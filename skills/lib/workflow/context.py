@@ -125,15 +125,18 @@ def _to_fix(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, list
         if review.get("passed"):
             lines = [f"{path} was changed after this review passed it" for path in review.get("changed", ())]
         else:
-            lines = [_finding(item, review.get("upheld", ())) for item in quality.blocking_now(review)]
+            lines = [
+                _finding(rework.name_of(run, checkpoint, item), item, review.get("upheld", ()))
+                for item in quality.blocking_now(review)
+            ]
         found += [(checkpoint, lines)] if lines else []
     return found
 
 
-def _finding(item: Mapping[str, str], upheld: Sequence[str]) -> str:
+def _finding(name: str, item: Mapping[str, str], upheld: Sequence[str]) -> str:
     place = f" [{item['place']}]" if item.get("place") else ""
     ruled = ". A person decided that this is right: it is disputed no more." if item["id"] in upheld else ""
-    return f"{item['id']} ({item['severity']}) {item['check']}: {item['finding']}{place}{ruled}"
+    return f"{name} ({item['severity']}) {item['check']}: {item['finding']}{place}{ruled}"
 
 
 def _without_digest(item: Any) -> Any:

@@ -293,9 +293,7 @@ def _state(workflow: Workflow, run: Run, step: StepDef) -> str:
     words += "."
     checkpoint = step.gate.checkpoint if step.gate else step.checkpoint
     if checkpoint:
-        from skills.lib.workflow import quality
-
-        from skills.lib.workflow import verdicts
+        from skills.lib.workflow import quality, verdicts
 
         gate = step.gate or verdicts.gate_of(workflow, checkpoint)
         bound = gate.bound if gate else quality.BOUND

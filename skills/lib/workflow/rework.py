@@ -65,6 +65,18 @@ def asked_at(workflow: Workflow, run: Run, step: StepDef) -> list[str]:
     return found
 
 
+def name_of(run: Run, checkpoint: str, item: Mapping[str, Any]) -> str:
+    """How an answer names a finding: by its id, behind its checkpoint's name if another's open finding has that id."""
+    others = [
+        one["id"]
+        for name, review in run.reviews.items()
+        if name != checkpoint and verdicts.failed(review)
+        for one in review["items"]
+        if one["status"] != ItemStatus.PASS
+    ]
+    return f"{checkpoint}:{item['id']}" if item["id"] in others else str(item["id"])
+
+
 def decides(step: StepDef, checkpoint: str) -> bool:
     """True if the step is a review of the checkpoint, or its gate."""
     return step.checkpoint == checkpoint or (step.gate is not None and step.gate.checkpoint == checkpoint)

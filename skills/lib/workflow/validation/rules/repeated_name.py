@@ -2,7 +2,7 @@
 
 ## What it does
 Reports a name that a step records twice: as fields, as outputs of commands, as parameters of leaving it, or as one of
-each; and a parameter of the run of which another parameter has the name. In a workflow with reviews also a field that is
+each; a parameter of the run of which another parameter has the name; and in a workflow with reviews a field that is
 called `fixes`: in that record the findings of a review are answered.
 
 ## Why it is bad
