@@ -11,7 +11,7 @@ import os
 import re
 
 from skills.lib.errors import UsageError
-from skills.lib.git import Git, output_of
+from skills.lib.git import Git, end
 from skills.lib.paths import FOLDER, within
 
 TYPE_CHECKING = False
@@ -163,7 +163,7 @@ def _of_git(project: str, wanted: re.Pattern[str]) -> Manifest | None:
     """The covered files that git lists; None outside of a checkout."""
     git = Git(project)
     settings = git.output("config", "-z", "--get-regexp", r"^(filter\..*|core\.(autocrlf|attributesfile))$")
-    git.options = tuple(_without_filters(settings or b""))
+    git.settings = _without_filters(settings or b"")
     try:
         running = [
             git.start("ls-files", "--stage", "-z"),
@@ -172,7 +172,11 @@ def _of_git(project: str, wanted: re.Pattern[str]) -> Manifest | None:
         ]
     except OSError:
         return None
-    staged, others, changed = [output_of(process) for process in running]
+    try:
+        staged, others, changed = [git.read(process) for process in running]
+    finally:
+        for process in running:
+            end(process)
     if staged is None or others is None or changed is None:
         return None
     found: Manifest = {}
@@ -197,11 +201,11 @@ def _texts(output: bytes) -> list[str]:
     return os.fsdecode(output).split("\0")[:-1]
 
 
-def _without_filters(settings: bytes) -> list[str]:
-    """Options that switch every filter off that is configured: a filter is a command."""
+def _without_filters(settings: bytes) -> dict[str, str]:
+    """Settings that switch every filter off that is configured: a filter is a command."""
     names = {row.partition("\n")[0].rpartition(".")[0] for row in _texts(settings) if row.startswith("filter.")}
     values = (("clean", ""), ("smudge", ""), ("process", ""), ("required", "false"))
-    return [word for name in sorted(names) for key, value in values for word in ("-c", f"{name}.{key}={value}")]
+    return {f"{name}.{key}": value for name in sorted(names) for key, value in values}
 
 
 def _converts(project: str, settings: bytes, attributes: Sequence[str]) -> bool:

@@ -289,7 +289,9 @@ class Check(Value):
     ) -> None:
         where = f"Check {check_text(kind, 'Check kind')}"
         if not (kind.isascii() and kind.replace("-", "a").isalnum() and kind[:1].isalpha() and len(kind) <= 40):
-            raise ValueError(f"{where}: {shown(kind)} is not a kind (letters, digits and -, a letter first, at most 40)")
+            raise ValueError(
+                f"{where}: {shown(kind)} is not a kind (letters, digits and -, a letter first, at most 40)"
+            )
         self._set(
             kind=kind,
             severity=coerce(Severity, severity, where),
