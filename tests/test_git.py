@@ -118,3 +118,14 @@ def test_output_without_end_is_not_read(shop: Path, tmp_path: Path, monkeypatch:
     monkeypatch.setattr(gits, "OUTPUT_LIMIT", 1 << 22)
     with pytest.raises(GitProblem, match=r"printed more than 4,194,304 bytes: .*/bin/git"):
         contents.manifest(str(shop), ["."])
+
+
+@pytest.mark.parametrize("printed", [r"x\tsrc/a.py\0", r"\0\0", "words", r"100644\tx\0", r"a\0b\0"])
+def test_a_git_that_prints_garbage_is_said_to(
+    shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, printed: str
+) -> None:
+    program(tmp_path / "bin" / "git", f"printf '{printed}'")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    with pytest.raises(GitProblem, match="printed what cannot be read") as caught:
+        contents.manifest(str(shop), ["."])
+    assert "PATH" in caught.value.remedy

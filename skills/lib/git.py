@@ -1,7 +1,8 @@
-"""Calls of git that run nothing of the project: no monitor, hook, filter, embedded repository, fetch, or own ``git``."""
+"""Calls of git that run nothing of the project: no monitor, hook, filter, embedded repository, fetch, own ``git``."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
 import time
@@ -107,18 +108,14 @@ def end(process: subprocess.Popen[bytes]) -> None:
 
     if process.stdout is None or process.stdout.closed:
         return
-    try:
+    with contextlib.suppress(ProcessLookupError, PermissionError):
         if os.name == "nt":
             process.kill()
         else:
             os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
     process.stdout.close()
-    try:
+    with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_AFTER_KILL)
-    except subprocess.TimeoutExpired:
-        pass
 
 
 def _read(process: subprocess.Popen[bytes], deadline: float) -> bytes:

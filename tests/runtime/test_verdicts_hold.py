@@ -574,6 +574,36 @@ def test_a_folder_that_git_ignores_is_covered_with_what_hides_in_it(skill: Skill
     assert agent.follow(last).step == "d-review"
 
 
+@pytest.mark.req("S-01")
+def test_a_verdict_falls_with_a_file_of_a_project_in_a_subfolder_of_a_repository(skill: Skill, project: Path) -> None:
+    agent = skill(COVERING)
+    agent.write("src/a.py", "one\n")
+    (project / ".lockstep").mkdir(exist_ok=True)
+    git(project.parent, "init", "-q")
+    git(project.parent, "add", project.name)
+    last = agent.follow(judge(agent, agent.follow(agent.open()), item(place="src/a.py:1")))
+    agent.write("src/a.py", "changed\n")
+    assert agent.follow(last).step == "d-review"
+
+
+@pytest.mark.req("S-01")
+def test_running_the_tests_drops_no_verdict_where_git_ignores_nothing(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING)
+    last = agent.follow(judge(agent, agent.follow(agent.open()), item(place="src/a.py:1")))
+    for path in ("src/__pycache__/a.cpython-311.pyc", "src/.pytest_cache/README.md"):
+        agent.write(path, "made\n")
+    assert agent.follow(last).root.get("status") == "done"
+
+
+@pytest.mark.req("S-01")
+def test_a_place_in_a_folder_with_brackets_in_its_name_is_covered(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING.replace("src/**", "app/[id]"))
+    agent.write("app/[id]/page.js", "one\n")
+    last = agent.follow(judge(agent, agent.follow(agent.open()), item(place="app/[id]/page.js:1")))
+    agent.write("app/[id]/page.js", "changed\n")
+    assert agent.follow(last).step == "d-review"
+
+
 # What answers a finding
 
 

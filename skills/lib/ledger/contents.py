@@ -1,15 +1,19 @@
 """The files that a review covers, each with a digest of its content; and the places that findings name.
 
-In a git checkout these are the tracked files, and the untracked ones that are not ignored: four calls of git, some 40
-ms for 10,000 files. A file that git knows to be unchanged has the id of its blob, any other is read. A project whose
-files git converts (filters, line ends) has all of them read.
+In a git checkout these are the tracked files, and the untracked ones that are neither ignored nor made anew: five calls
+of git, some 40 ms for 10,000 files. A file that git knows to be unchanged has the id of its blob, any other is read. A
+project whose files git converts (filters, line ends) has all of them read. A repository in the project is listed in the
+same way. A folder that is named counts whole.
 """
 
 from __future__ import annotations
 
 import os
 import re
+import stat
+import time
 
+from skills.lib import git as gits
 from skills.lib.errors import UsageError
 from skills.lib.git import Git, end
 from skills.lib.paths import FOLDER, within
@@ -21,33 +25,46 @@ if TYPE_CHECKING:
 
     Manifest = dict[str, str]
 
-# Folders that hold what is made anew, passed over where no git says what is ignored.
-MADE = frozenset("__pycache__ node_modules .venv venv .tox .mypy_cache .ruff_cache .pytest_cache".split())
+# What programs make anew: passed over, unless git tracks it.
+MADE = frozenset(
+    "__pycache__ node_modules .venv venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .hypothesis".split()
+)
+# A change is seen whatever the project's configuration says about what git may trust.
+_EXACT = {
+    "core.trustctime": "true",
+    "core.checkStat": "default",
+    "core.fileMode": "true",
+    "core.ignorecase": "false",
+}
 # Attributes by which git keeps another content than the file's.
 _CONVERTS = re.compile(rb"\b(?:filter|text|eol|crlf|ident|working-tree-encoding)\b")
-_GLOB = re.compile(r"[*?\[]")
+_GLOB = re.compile(r"[*?\[{]")
+_CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
 _PLACE = re.compile(r"(?P<path>[^:`|\n]+?)(?::(?P<line>[1-9]\d*)(?:-(?P<last>[1-9]\d*))?(?::\d+)?)?")
 # A place may quote what stands there: src/a.py:3 `return total`.
 _QUOTED = re.compile(r"(?P<place>.+?)\s*(?:`(?P<code>[^`]+)`|[\"“](?P<words>[^\"”]+)[\"”])")
 _READ_AT_ONCE = 1 << 20
-# Hex digits of a blob's id; a repository with longer ones has its files read.
-_ID = 40
+# A row of git's index about an ordinary file that git looks at: tag, mode, id, stage. Any other file is read.
+_ROW = len("H 100644 ") + 40 + len(" 0")
 
 
 def manifest(project: str, covers: Sequence[str]) -> Manifest:
     """The digest of each file of the project that the patterns cover, by path; a folder's name covers all below it."""
-    wanted = re.compile("|".join(f"(?:{_pattern(text)})" for text in covers) or r"(?!)")
-    found = _of_git(project, wanted)
-    if found is None:
-        found = {path: content_id(os.path.join(project, path)) for path in _walk(project, "") if wanted.fullmatch(path)}
+    wanted = _wanted(project, covers)
+    files = _listed(project, "", [_fixed(text) for text in covers], time.monotonic() + gits.TIMEOUT)
+    files.update(_behind_links(project, files))
+    found = {path: known for path, known in files.items() if wanted.fullmatch(path)}
+    for path, known in found.items():
+        if not known:
+            found[path] = content_id(os.path.join(project, path))
     for text in covers:
         found.update(_named(project, text, found))
     return dict(sorted((path, digest) for path, digest in found.items() if digest))
 
 
-def covered(covers: Sequence[str], paths: Sequence[str]) -> set[str]:
+def covered(project: str, covers: Sequence[str], paths: Sequence[str]) -> set[str]:
     """Those of the paths that the patterns cover."""
-    wanted = re.compile("|".join(f"(?:{_pattern(text)})" for text in covers) or r"(?!)")
+    wanted = _wanted(project, covers)
     return {path for path in paths if wanted.fullmatch(path)}
 
 
@@ -62,17 +79,27 @@ def digest(found: Mapping[str, str]) -> str:
 
 
 def content_id(path: str) -> str:
-    """The id that git gives the content of a file or link; empty if there is none, or it is of another kind."""
+    """The id that git gives the content of a file, with its mode; empty if there is none, or it is of another kind.
+
+    A link has the id of its text, with that of the file that it leads to.
+    """
     try:
-        if os.path.islink(path):
+        status = os.lstat(path)
+        if stat.S_ISLNK(status.st_mode):
             link = os.fsencode(os.readlink(path))
-            return _blob(len(link), [link])
-        if not os.path.isfile(path):
+            behind = content_id(os.path.realpath(path)) if os.path.isfile(path) else ""
+            return _blob(len(link), [link]) + (behind and f":{behind}")
+        if not stat.S_ISREG(status.st_mode):
             return ""
         with open(path, "rb") as file:
-            return _blob(os.fstat(file.fileno()).st_size, iter(lambda: file.read(_READ_AT_ONCE), b""))
+            size = os.fstat(file.fileno()).st_size
+            return _blob(size, iter(lambda: file.read(_READ_AT_ONCE), b"")) + _mode(bool(status.st_mode & stat.S_IXUSR))
     except OSError:
         return ""
+
+
+def _mode(is_program: bool) -> str:
+    return "+x" if is_program else ""
 
 
 def look(project: str, text: str, bases: Sequence[str] = ()) -> dict[str, Any]:
@@ -120,85 +147,192 @@ def _is_within(project: str, path: str) -> bool:
     return True
 
 
-def _pattern(text: str) -> str:
-    """A pattern of paths as a regular expression: ``**`` crosses folders, ``*`` and ``?`` do not."""
-    path = _plain(text)
-    if path == ".":
-        return rf"(?!{re.escape(FOLDER)}/).*"
+def _wanted(project: str, covers: Sequence[str]) -> re.Pattern[str]:
+    """The paths that the patterns cover; a pattern that is the path of something in the project is no glob."""
+    patterns = []
+    for text in covers:
+        path = _plain(text)
+        hidden = "" if path.startswith(FOLDER) else rf"(?!{re.escape(FOLDER)}/)"
+        named = "" if path == "." else re.escape(path) + r"(?:/.*)?"
+        globs = [] if os.path.lexists(os.path.join(project, path)) else [_glob(choice) for choice in _choices(path)]
+        patterns.append(f"{hidden}(?:{'|'.join([named or '.*', *globs])})")
+    return re.compile("|".join(patterns) or r"(?!)")
+
+
+def _choices(path: str) -> list[str]:
+    """The patterns that a pattern with {a,b} stands for."""
+    choice = _CHOICE.search(path)
+    if choice is None:
+        return [path]
+    ways = [path[: choice.start()] + way + path[choice.end() :] for way in choice[1].split(",")]
+    return [one for way in ways for one in _choices(way)]
+
+
+def _glob(path: str) -> str:
+    """A glob as a regular expression: ``**`` crosses folders; ``*``, ``?`` and ``[ab]`` do not."""
     parts = []
     at = 0
     while at < len(path):
+        end = path.find("]", at + 2) if path[at] == "[" else -1
         if path.startswith("**/", at):
             parts.append(r"(?:.*/)?")
             at += 3
         elif path.startswith("**", at):
             parts.append(r".*")
             at += 2
+        elif end > 0:
+            parts.append(_class(path[at + 1 : end]))
+            at = end + 1
         else:
             parts.append({"*": r"[^/]*", "?": r"[^/]"}.get(path[at]) or re.escape(path[at]))
             at += 1
-    below = "" if _GLOB.search(path) else r"(?:/.*)?"
-    hidden = "" if path.startswith(FOLDER) else rf"(?!{re.escape(FOLDER)}/)"
-    return hidden + "".join(parts) + below
+    return "".join(parts)
+
+
+def _class(chars: str) -> str:
+    """The characters between brackets as a regular expression; as they are if they make no class."""
+    negated = chars[:1] in ("!", "^") and len(chars) > 1
+    inside = re.sub(r"[\\\[\]^&~|]", r"\\\g<0>", chars[negated:])
+    found = f"(?!/)[{'^' if negated else ''}{inside}]"
+    try:
+        re.compile(found)
+    except re.error:
+        return re.escape(f"[{chars}]")
+    return found
 
 
 def _plain(text: str) -> str:
     return os.path.normpath(text.strip() or ".").replace(os.sep, "/")
 
 
-def _named(project: str, text: str, found: Manifest) -> Manifest:
-    """A file that is named as it is counts though git ignores it; so does a folder of which git lists nothing."""
+def _fixed(text: str) -> str:
+    """The folder that all paths of a pattern lie in, or are, with a slash; empty for the project."""
     path = _plain(text)
-    if _GLOB.search(path) or path == "." or path in found or not _is_within(project, path):
-        return {}
+    glob = _GLOB.search(path)
+    folder = path[: glob.start()].rpartition("/")[0] if glob else path
+    return f"{folder}/" if folder not in ("", ".") else ""
+
+
+def _named(project: str, text: str, found: Manifest) -> Manifest:
+    """A file or folder that is named as it is counts though git ignores it, or a part of it."""
+    path = _plain(text)
     full = os.path.join(project, path)
-    if os.path.isfile(full):
-        return {path: content_id(full)}
-    if os.path.isdir(full) and not any(name.startswith(path + "/") for name in found):
-        return {name: content_id(os.path.join(project, name)) for name in _walk(project, path, hidden=True)}
-    return {}
+    more: Manifest = {}
+    if path == "." or not _is_within(project, os.path.dirname(path)):
+        return more
+    if path not in found and (os.path.islink(full) or (_is_within(project, path) and os.path.isfile(full))):
+        more[path] = content_id(full)
+    if _is_within(project, path) and os.path.isdir(full):
+        below = [name for name in _walk(full, hidden=True) if f"{path}/{name}" not in found]
+        more.update({f"{path}/{name}": content_id(os.path.join(full, name)) for name in below})
+    return more
 
 
-def _of_git(project: str, wanted: re.Pattern[str]) -> Manifest | None:
-    """The covered files that git lists; None outside of a checkout."""
-    git = Git(project)
-    settings = git.output("config", "-z", "--get-regexp", r"^(filter\..*|core\.(autocrlf|attributesfile))$")
-    git.settings = _without_filters(settings or b"")
+def _listed(folder: str, below: str, fixed: Sequence[str], deadline: float) -> Manifest:
+    """Each file of a folder with its id, empty if it must be read; repositories in it if a pattern leads there."""
+    is_asked = not below or os.path.lexists(os.path.join(folder, ".git"))
+    listing = _of_git(folder, deadline) if is_asked else None
+    files, nested = listing or (dict.fromkeys(_walk(folder), ""), [])
+    for path in nested:
+        full = os.path.join(folder, path)
+        if os.path.islink(full) or not os.path.isdir(full):
+            files[path] = ""
+        elif any(one.startswith(f"{below}{path}/") or f"{below}{path}/".startswith(one) for one in fixed):
+            inside = _listed(full, f"{below}{path}/", fixed, deadline)
+            files.update({f"{path}/{name}": known for name, known in inside.items()})
+    return files
+
+
+def _behind_links(project: str, files: Manifest) -> Manifest:
+    """The files of folders of the project that links lead to, by the paths that they have behind the link."""
+    top = os.path.realpath(project)
+    found: Manifest = {}
+    for link in [path for path, known in files.items() if not known]:
+        full = os.path.join(project, link)
+        if os.path.islink(full) and os.path.isdir(full):
+            real = os.path.realpath(full)
+            # A folder around the link would be listed in itself; one outside of the project is not listed.
+            if real.startswith(top + os.sep) and not os.path.join(top, link).startswith(real + os.sep):
+                target = real[len(top) + 1 :].replace(os.sep, "/") + "/"
+                names = [path for path in files if path.startswith(target)]
+                found.update({f"{link}/{path[len(target) :]}": files[path] for path in names})
+    return found
+
+
+def _of_git(folder: str, deadline: float) -> tuple[Manifest, list[str]] | None:
+    """The files of a folder that git lists, each with its id (empty: to be read), and the repositories in it.
+
+    None outside of a checkout, and in a folder that its repository ignores.
+    """
+    git = Git(folder, deadline=deadline)
+    settings = git.output("config", "-z", "--get-regexp", r"^(filter\..*|core\.(autocrlf|attributesfile))$") or b""
+    outside = _attributes_outside(git)
+    git.settings = {**_EXACT, **_without_filters(settings)}
+    running: list[Any] = []
     try:
-        running = [
-            git.start("ls-files", "--stage", "-z"),
+        running += [
+            git.start("ls-files", "--stage", "-v", "-z"),
             git.start("ls-files", "--others", "--exclude-standard", "-z"),
-            git.start("diff-files", "--raw", "-z", "--ignore-submodules=all"),
+            git.start("diff-files", "--raw", "-z", "--relative", "--ignore-submodules=all"),
         ]
+        staged, others, changed = [git.read(process) for process in running]
     except OSError:
         return None
-    try:
-        staged, others, changed = [git.read(process) for process in running]
     finally:
         for process in running:
             end(process)
-    if staged is None or others is None or changed is None:
+    if staged is None or others is None or changed is None or not staged + others:
         return None
-    found: Manifest = {}
-    attributes = []
+    if not _are_lists(staged, others, changed):
+        raise git.garbled()
+    files: Manifest = {}
+    nested = []
     for row in _texts(staged):
         head, _, path = row.partition("\t")
-        if wanted.fullmatch(path):
-            found[path] = head.split(" ", 2)[1]
-        if path.rpartition("/")[2] == ".gitattributes":
-            attributes.append(path)
-    untracked = _texts(others)
-    attributes += [path for path in untracked if path.rpartition("/")[2] == ".gitattributes"]
-    read = [path for path in (*_texts(changed)[1::2], *untracked) if wanted.fullmatch(path)]
-    if _converts(project, settings or b"", attributes) or any(len(one) != _ID for one in found.values()):
-        read = [*found, *read]
-    for path in read:
-        found[path] = content_id(os.path.join(project, path))
-    return found
+        if head[2:8] == "160000":
+            nested.append(path)
+        elif len(head) == _ROW and head[:8] in ("H 100644", "H 100755"):
+            files[path] = head[9:49] + _mode(head[7] == "5")
+        else:
+            files[path] = ""
+    for path in _texts(others):
+        if any(_is_made(part) for part in path.split("/")):
+            continue
+        if path[-1] == "/":
+            nested.append(path[:-1])
+        else:
+            files[path] = ""
+    attributes = [path for path in files if path.endswith(".gitattributes")]
+    if _converts(settings, [os.path.join(folder, path) for path in (*outside, *attributes)]):
+        files = dict.fromkeys(files, "")
+    files.update(dict.fromkeys(_texts(changed)[1::2], ""))
+    return files, nested
+
+
+def _attributes_outside(git: Git) -> list[str]:
+    """The files of attributes that are not in a folder: the repository's, and those of the folders above it."""
+    if os.path.isdir(os.path.join(git.folder, ".git")):
+        return [".git/info/attributes"]
+    where = os.fsdecode(git.output("rev-parse", "--show-cdup", "--git-path", "info/attributes") or b"")
+    up, _, info = where.rstrip("\n").partition("\n")
+    return [info, *("../" * at + ".gitattributes" for at in range(1, up.count("../") + 1))]
 
 
 def _texts(output: bytes) -> list[str]:
     return os.fsdecode(output).split("\0")[:-1]
+
+
+def _are_lists(staged: bytes, others: bytes, changed: bytes) -> bool:
+    """True if the outputs of git have the form that they always have."""
+    heads = [row.partition(b"\t") for row in staged.split(b"\0")[:-1]]
+    rows = changed.split(b"\0")[:-1]
+    return (
+        all(output[-1:] in (b"", b"\0") for output in (staged, others, changed))
+        and all(head.count(b" ") == 3 and path for head, _, path in heads)
+        and all(others.split(b"\0")[:-1])
+        and len(rows) % 2 == 0
+        and all(row[:1] == b":" for row in rows[::2])
+    )
 
 
 def _without_filters(settings: bytes) -> dict[str, str]:
@@ -208,15 +342,14 @@ def _without_filters(settings: bytes) -> dict[str, str]:
     return {f"{name}.{key}": value for name in sorted(names) for key, value in values}
 
 
-def _converts(project: str, settings: bytes, attributes: Sequence[str]) -> bool:
+def _converts(settings: bytes, attributes: Sequence[str]) -> bool:
     """Whether git may keep a file's content in another form than the file has."""
     known = dict(row.partition("\n")[::2] for row in _texts(settings))
     if known.get("core.autocrlf", "false").lower() not in ("false", ""):
         return True
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
     files = [known.get("core.attributesfile") or os.path.join(home, "git", "attributes")]
-    files += [os.path.join(project, path) for path in (".git/info/attributes", *attributes)]
-    return any(_CONVERTS.search(_content(os.path.expanduser(file))) for file in files)
+    return any(_CONVERTS.search(_content(os.path.expanduser(file))) for file in (*files, *attributes))
 
 
 def _content(path: str) -> bytes:
@@ -240,11 +373,24 @@ def _blob(size: int, content: Iterable[bytes]) -> str:
     return str(found.hexdigest())
 
 
-def _walk(project: str, below: str, hidden: bool = False) -> Iterator[str]:
-    """The files below a folder of the project, without what is made anew, and without hidden folders if not wanted."""
-    for folder, folders, files in os.walk(os.path.join(project, below) if below else project):
-        seen = [name for name in folders if name not in MADE and name != ".git"]
-        folders[:] = [name for name in seen if hidden or name[0] != "." or name == ".github"]
-        for name in files:
-            if not name.endswith(".pyc"):
-                yield os.path.relpath(os.path.join(folder, name), project).replace(os.sep, "/")
+def _is_made(name: str) -> bool:
+    return name in MADE or name.endswith(".pyc")
+
+
+def _walk(folder: str, hidden: bool = False) -> Iterator[str]:
+    """The files and links of a folder, without what is made anew, and without hidden folders if not wanted."""
+    waiting = [""]
+    while waiting:
+        below = waiting.pop()
+        try:
+            entries = list(os.scandir(os.path.join(folder, below)))
+        except OSError:
+            continue
+        for entry in entries:
+            name = entry.name
+            if name in (".git", FOLDER) or _is_made(name):
+                continue
+            if not entry.is_dir(follow_symlinks=False):
+                yield below + name
+            elif hidden or name[0] != "." or name == ".github":
+                waiting.append(f"{below}{name}/")

@@ -338,7 +338,7 @@ class _Proof:
     def covered(self, covers: Sequence[str], paths: Sequence[str]) -> set[str]:
         from skills.lib.ledger import contents
 
-        return contents.covered(covers, paths)
+        return contents.covered(self._project, covers, paths)
 
     def look(self, place: str, bases: Sequence[str] = ()) -> dict[str, Any]:
         from skills.lib.ledger import contents
