@@ -74,7 +74,7 @@ def differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 
 def changed(run: Run, checkpoint: str, proof: Proof) -> list[str]:
-    """The covered files that are not as they were handed to the review, or as a person last let them be, for readers."""
+    """The covered files that are not as they were handed to the review, or as a person last let them be, printable."""
     return _shown(_changed(run, checkpoint, proof))
 
 
