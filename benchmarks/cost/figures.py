@@ -23,13 +23,13 @@ BUDGETS = {
     "codebase-analysis": 65_000,
     "decision-critic": 70_000,
     "deepthink": 280_000,
-    "doc-sync": 85_000,
+    "doc-sync": 83_000,
     "incoherence": 235_000,
     "leon-writing-style": 87_000,
-    "planner": 930_000,
+    "planner": 790_000,
     "problem-analysis": 63_000,
     "prompt-engineer": 93_000,
-    "refactor": 150_000,
+    "refactor": 141_000,
     "solution-design": 125_000,
 }
 # A quick look leaves out those that take long.

@@ -39,7 +39,7 @@ Walk = Callable[[Path], Walker]
 
 FORM = {"id": "F1", "scope": "out.txt", "check": "it has a form", "severity": "MUST", "status": "PASS", "finding": ""}
 TASTE = {**FORM, "id": "T1", "check": "it reads well", "severity": "SHOULD"}
-FIXED = {"records": {"fixes": ["F1 | changed | it has a form now"]}}
+FIXED: dict[str, Any] = {"records": {"fixes": ["F1 | changed | it has a form now"]}}
 SVG = {"svg", "g", "path", "rect", "text", "tspan", "desc"}
 VOID = {"meta"}
 

@@ -326,11 +326,11 @@ def test_what_a_command_judges_is_asked_of_no_reviewer(skill: Skill) -> None:
     agent.write("red", "x")
     verify = split(agent, ["M-1 | one is so"], "none: nothing more hangs on it")
     work = agent.follow(agent.run_command(agent.follow(verify, answers=[answer("S1", place="the text")]).next))
-    assert work.context["d.findings"].startswith("- verify-1 (MUST) test ! -e red ends with 0: ")
+    assert work.context["d.findings"].startswith("- verify:1 (MUST) test ! -e red ends with 0: ")
     (agent.project / "red").unlink()
-    again = agent.run_command(agent.follow(work, **answered(agent, "verify-1")).children[0].command)
+    again = agent.run_command(agent.follow(work, **answered(agent, "verify:1")).children[0].command)
     assert again.context == {"items": "- S1 (MUST, M-1): one is so"}
-    both = [answer("S1", place="the text"), answer("verify-1", place="the text")]
+    both = [answer("S1", place="the text"), answer("verify:1", place="the text")]
     end = agent.follow(again, answers=both)
     assert agent.follow(agent.run_command(end.next)).step == "last"
 
@@ -457,9 +457,9 @@ def test_a_red_command_is_a_finding_whatever_the_reviewer_says(skill: Skill, pro
     verify = split(agent, ["all | it is good"])
     work = agent.follow(agent.run_command(agent.follow(verify, answers=[answer("S1")]).next))
     assert work.step == "work"
-    assert work.context["d.findings"].startswith("- verify-1 (MUST) the tests are green: test -e green ended with 1")
+    assert work.context["d.findings"].startswith("- verify:1 (MUST) the tests are green: test -e green ended with 1")
     (project / "green").write_text("", encoding="utf-8")
-    again = agent.run_command(agent.follow(work, **answered(agent, "verify-1")).children[0].command)
+    again = agent.run_command(agent.follow(work, **answered(agent, "verify:1")).children[0].command)
     end = agent.follow(again, answers=[answer("S1")])
     assert agent.follow(agent.run_command(end.next)).step == "last"
 
@@ -897,3 +897,141 @@ def test_an_erratum_stands_beside_the_value_from_then_on(skill: Skill) -> None:
     tell = agent.run_command(f"{think.next} --erratum 'look.seen=it was the log of another day'")
     [value] = tell.root.iterfind("CONTEXT/value")
     assert (value.text, value.get("erratum")) == ("the log is empty", "it was the log of another day")
+
+
+# Attacks
+
+
+BOTH = (
+    'reviewer=Dispatch("quality-reviewer", task="Review it.", targets=["one", "two"], covers=["src/**"],'
+    ' checks=[Check("keeps", "MUST", "callers are served")])'
+)
+TWO = f'{WORK}, *review_loop("d", work="work", passed="last", {BOTH}), {END}'
+
+
+def judge_both(agent: Agent, review: Block, one: dict[str, str], two: dict[str, str]) -> Block:
+    """Have both reviewers answer; the gate's block."""
+    for child, given in zip(review.children, (one, two), strict=True):
+        last = agent.follow(agent.run_command(child.command), answers=[given])
+        assert last.kind == "done", last.text
+    return agent.run_command(last.next)
+
+
+@pytest.mark.req("S-01")
+def test_a_dispute_is_about_the_finding_of_one_reviewer(skill: Skill, repository: Path) -> None:
+    agent = skill(TWO)
+    fail = answer("keeps", "FAIL", severity="")
+    gate = judge_both(agent, agent.follow(agent.open()), fail, {**fail, "place": "src/b.py:1"})
+    work = agent.follow(gate)
+    assert [line.partition(" (")[0] for line in work.context["d.findings"].splitlines()] == ["- keeps-1", "- keeps-1.2"]
+    fixes = ["keeps-1 | disputed | nobody calls it", "keeps-1.2 | disputed | nobody calls it"]
+    review = record(agent, work, fixes=fixes)
+    assert review.step == "d-review", review.text
+    given = [agent.run_command(child.command).context["items"].partition(" (")[0] for child in review.children]
+    assert given == ["- keeps-1", "- keeps-1.2"]
+
+
+@pytest.mark.req("S-01")
+def test_a_finding_at_a_covered_file_is_not_settled_by_a_file_that_nobody_reviews(
+    skill: Skill, repository: Path
+) -> None:
+    agent = skill(COVERING)
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:2")))
+    agent.write("README.md", "another text\n")
+    refused = record(agent, work, fixes=["a | changed | README.md"])
+    assert refused.code == "unanswered-finding"
+
+
+@pytest.mark.req("S-01")
+def test_a_red_command_is_not_turned_green_by_a_word_in_a_re_verification(skill: Skill, project: Path) -> None:
+    judging = (
+        'StepDef("split", "Split", "Split.", {Outcome.OK: "verify"}, requires=[Field("statements", "statements"),'
+        ' Command(["test", "-e", "green"], severity="MUST")]), StepDef("verify", "Verify", "Verify.",'
+        ' {Outcome.OK: None}, needs=["split.statements"], requires=[Field("answers", "answers")]) ## reverify="verify"'
+    )
+    loop = 'reviewer=Dispatch("quality-reviewer", script="judge.py")'
+    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", {loop}), {END}', judge=judging)
+    review = agent.follow(agent.open())
+    verify = agent.follow(agent.run_command(review.children[0].command), statements=["all | it is so"])
+    work = agent.follow(agent.run_command(agent.follow(verify, answers=[answer("S1", place="the text")]).next))
+    assert work.context["d.findings"].startswith("- split:1 (MUST)")
+    again = agent.run_command(record(agent, work, fixes=["split:1 | changed | ran it again"]).children[0].command)
+    assert again.context == {"items": "- S1 (MUST, all): it is so"}
+    answers = [answer("S1", place="the text"), answer("split:1", place="the text", finding="it is green now")]
+    gate = agent.run_command(agent.follow(again, answers=answers).next)
+    assert agent.follow(gate).step == "work"
+
+
+@pytest.mark.req("S-01")
+def test_what_a_reviewer_leaves_out_of_its_own_items_is_still_to_do(skill: Skill, project: Path) -> None:
+    own = (
+        'StepDef("split", "Split", "Split.", {Outcome.OK: "verify"}, requires=[Field("statements", "statements")]),'
+        ' StepDef("verify", "Verify", "Verify.", {Outcome.OK: None}, needs=["split.statements"],'
+        ' requires=[Field("items", "items")])'
+    )
+    loop = 'reviewer=Dispatch("quality-reviewer", script="judge.py", checks=[Check("keeps", "MUST", "it is kept")])'
+    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", {loop}), {END}', judge=own)
+    review = agent.follow(agent.open())
+    verify = agent.follow(agent.run_command(review.children[0].command), statements=["all | it is so"])
+    work = agent.follow(agent.run_command(agent.follow(verify, items=[item()]).next))
+    assert work.step == "work"
+    assert work.context["d.findings"].count("the reviewer did not answer it") == 2
+
+
+@pytest.mark.req("S-01")
+def test_a_review_that_is_its_own_gate_is_left_to_a_person_without_answers(skill: Skill, project: Path) -> None:
+    agent = skill(
+        'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}), StepDef("d-review", "Review", "Review.",'
+        ' {Outcome.OK: "last", Outcome.FAIL: "ask"}, Dispatch("quality-reviewer", task="Review it.")),'
+        ' StepDef("ask", "Ask", "Ask.", {Outcome.OK: "d-review", Outcome.FAIL: None},'
+        f' person("Is it put right?", {{"yes": Outcome.OK, "no": Outcome.FAIL}})), {END}'
+    )
+    review = agent.run_command(agent.open().next)
+    last = agent.follow(agent.run_command(review.children[0].command), items=[item("FAIL")])
+    waiting = agent.run_command(last.next)
+    assert (waiting.kind, waiting.step) == ("waiting", "ask")
+    assert agent.follow(waiting, answer="yes").step == "d-review"
+
+
+@pytest.mark.req("S-01")
+def test_a_reviewer_of_whose_checks_nothing_is_left_looks_at_what_is_there(skill: Skill, repository: Path) -> None:
+    one = 'reviewer=Dispatch("quality-reviewer", task="Review it.", checks=[Check("keeps", "MUST", "it is kept")])'
+    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", {one}), {END}')
+    block = agent.follow(agent.open())
+    for _ in range(2):
+        last = agent.follow(
+            agent.run_command(block.children[0].command), answers=[answer("keeps", "FAIL", severity="")]
+        )
+        work = agent.follow(agent.run_command(last.next))
+        block = record(agent, work, fixes=["keeps-1 | disputed | nobody asked for it"])
+    assert block.kind == "waiting"
+    assert "A person decides before anything goes on" in block.words("DO")
+    review = agent.answer(block, "accept", "it is not needed")
+    [child] = review.children
+    task = agent.run_command(child.command)
+    assert task.context["checks"].startswith("- rest (MUST)")
+    last = agent.follow(task, answers=[answer("rest", place="src/a.py:1", severity="")])
+    assert agent.follow(agent.run_command(last.next)).step == "last"
+
+
+@pytest.mark.req("S-03")
+def test_a_review_that_covers_no_file_is_told_at_the_end(skill: Skill, repository: Path) -> None:
+    covered = 'reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["scr/**"])'
+    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", {covered}), {END}')
+    gate = judge(agent, agent.follow(agent.open()), item(place="src/a.py:1"))
+    done = agent.follow(agent.follow(gate))
+    assert ("verdict", "the review of d covers no file: scr/**") in undone(done)
+
+
+@pytest.mark.req("S-03")
+def test_an_erratum_that_is_not_filled_in_is_refused_and_one_that_is_stands_in_the_way_on(skill: Skill) -> None:
+    agent = skill(
+        'StepDef("one", "One", "Do.", {Outcome.OK: "two"}, requires=[Field("cause")]),'
+        ' StepDef("two", "Two", "Do.", {Outcome.OK: "three"}, requires=[Field("count", "int")]),'
+        ' StepDef("three", "Three", "Do.", {Outcome.OK: None}, needs=["one.cause", "two.count"])'
+    )
+    two = agent.follow(agent.open(), cause="it is late")
+    assert agent.run_command(f"{two.next} --erratum one.cause=FILL_note").code == "unfilled"
+    refused = agent.run_command(filled(two.next, {"count": "many"}) + " --erratum 'one.cause=it was early'")
+    assert "--erratum 'one.cause=it was early'" in refused.next
+    assert agent.run_command(filled(refused.next, {"count": 2})).step == "three"

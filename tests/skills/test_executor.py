@@ -405,7 +405,7 @@ def test_nothing_begins_where_the_tree_is_not_as_planned(crew: Crew, root: Path)
 def test_a_red_suite_is_a_finding_whatever_the_reviewer_answers(crew: Crew, root: Path) -> None:
     write(root, {"tests/test_orders.py": "raise SystemExit('too bad')\n"})
     block = crew.agent.run_command(crew.work(crew.written(), reviewed()).next)
-    assert (block.step, [child.target[:24] for child in block.children]) == ("implement", ["all findings | judge-1: "])
+    assert (block.step, [child.target[:24] for child in block.children]) == ("implement", ["all findings | judge:1: "])
     found = crew.agent.state(crew.run).reviews["implementation-code"]["items"][-1]["finding"]
     assert found.endswith("\n2 commands, 1 failed\n")
 
@@ -514,7 +514,7 @@ def test_work_that_is_red_for_the_third_time_is_a_persons_to_decide(crew: Crew, 
         block = crew.agent.run_command(crew.work(block, reviewed(statements=red)).next)
         assert block.step == "implement"
         (root / "tests/test_orders.py").unlink()
-        block = record(crew, block, fixes=["judge-1 | changed | tests/test_orders.py is removed"])
+        block = record(crew, block, fixes=["judge:1 | changed | tests/test_orders.py is removed"])
         block = crew.agent.run_command(crew.work(block, reviewed()[-1:]).next)
         block = crew.agent.run_command(crew.work(crew.work(block, documented()), read()).next)
         write(root, {"tests/test_orders.py": "raise SystemExit('too bad')\n"})

@@ -93,7 +93,7 @@ def test_each_present_target_gets_its_own_items_again() -> None:
     walk.go(records={"files": ["one", "two"]})
     walk.judge(one=[item("x", "PASS")], two=[item("x"), item("y")])
     walk.go(records={"files": ["two", "one"]})
-    assert walk.reviewers == [("two", ["x", "y"]), ("one", ["x"])]
+    assert walk.reviewers == [("two", ["x.2", "y"]), ("one", ["x"])]
 
 
 def test_a_target_that_is_gone_is_given_out_with_its_items_and_a_new_one_is_a_first_review() -> None:
@@ -174,6 +174,7 @@ def test_items_of_an_older_ledger_go_by_the_number_of_their_reviewer() -> None:
     walk.go(records={"files": ["one", "two"]})
     walk.judge(one=[item("x")], two=[item("x"), item("y")])
     for kept in walk.run.reviews["d"]["items"]:
+        kept["id"] = kept["id"].partition(".")[0]
         del kept["target"]
     before = walk.run
     walk.go(records={"files": ["three", "one"]})

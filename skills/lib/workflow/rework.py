@@ -84,8 +84,8 @@ def read(run: Run, step: StepDef, request: Request) -> Run:
     known: dict[str, list[str]] = {}
     for checkpoint, review in run.reviews.items():
         for item in review["items"] if verdicts.failed(review) else ():
-            if item["status"] != ItemStatus.PASS:
-                known.setdefault(item["id"], []).append(checkpoint)
+            if item["status"] != ItemStatus.PASS and checkpoint not in known.setdefault(item["id"], []):
+                known[item["id"]].append(checkpoint)
     for name, checkpoints in list(known.items()):
         if len(checkpoints) > 1:
             del known[name]

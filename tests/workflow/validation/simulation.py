@@ -434,7 +434,7 @@ class _Judge:
         limit = step.max_iterations
         if limit is not None and limit < 1:
             yield self.harm("a limit that is none", step.id, step.id)
-        elif limit is not None and Outcome.ITERATE in given | set(step.next):
+        elif limit is not None and {Outcome.ITERATE, Outcome.FAIL} & (given | set(step.next)):
             if step.at_limit is Outcome.ITERATE or step.route(step.at_limit) is None:
                 yield self.harm("a limit that leads nowhere", step.id, step.id)
         elif limit is not None and step.route(Outcome.ITERATE) is None:

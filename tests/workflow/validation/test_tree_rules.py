@@ -166,8 +166,27 @@ def test_a_reviewer_may_record_its_items_at_any_step(steps: list[str], load: Loa
             "tell",
             "its items are a parameter of leaving tell, which is not held to the items of the first review",
         ),
+        (
+            [
+                'StepDef("split", "Split", next={Outcome.OK: "judge"}, requires=[Field("said", "statements")])',
+                JUDGE.format(to=None, type="items", more=""),
+            ],
+            "",
+            "split",
+            "no step records answers to the statements of split",
+        ),
+        (
+            [
+                'StepDef("run", "Run", next={Outcome.OK: "judge"},'
+                ' requires=[Command(["make", "test"], severity="MUST")])',
+                JUDGE.format(to=None, type="items", more="").replace('"items", "items"', '"told", "answers"'),
+            ],
+            'reverify="judge"',
+            "run",
+            "a re-verification passes run by, whose command judges",
+        ),
     ],
-    ids=["none", "on one path", "optional", "another type", "a parameter"],
+    ids=["none", "on one path", "optional", "another type", "a parameter", "unanswered", "a command not run again"],
 )
 def test_a_reviewer_that_may_record_no_items_is_found(
     steps: list[str], more: str, where: str, what: str, load: Load, skill: Path

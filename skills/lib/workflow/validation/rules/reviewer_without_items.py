@@ -2,11 +2,12 @@
 
 ## What it does
 Reports a workflow whose script a reviewer's Dispatch names, where a path leads to its end without a required Field of
-type `answers` or `Field("items", "items")`, and one whose `items` are of another type or a parameter of leaving a step.
+type `answers` or `Field("items", "items")`, and one whose `items` are of another type or a parameter of leaving a step;
+statements that no `answers` answer; and a Command with a severity that a re-verification passes by.
 
 ## Why it is bad
 The verdict is read from these items. A reviewer without them has not reviewed: its checkpoint fails, and what it found
-is not told. Items of another form count as none.
+is not told. Items of another form count as none. A command that is not run again leaves its item to do, which blocks.
 
 ## Example
 ```python
@@ -44,7 +45,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skills.lib.workflow.core import Registered, StepDef
-from skills.lib.workflow.requirements import Field
+from skills.lib.workflow.requirements import Command, Field
 from skills.lib.workflow.validation import walks
 from skills.lib.workflow.validation.finding import Finding, Severity, is_allowed
 from skills.lib.workflow.validation.graph import GraphView
@@ -80,8 +81,13 @@ def check(tree: TreeView) -> Iterator[Finding]:
 def _problems(graph: GraphView) -> Iterator[tuple[int, str]]:
     """What is amiss, each with the step to mend."""
     recording = set()
+    answered = any(spec.type == "answers" for step in graph.steps for spec in step.requires if isinstance(spec, Field))
     for at, step in graph.distinct:
         item = _items(step)
+        if not answered and any(isinstance(spec, Field) and spec.type == "statements" for spec in step.requires):
+            yield at, f"no step records answers to the statements of {step.id}"
+        if any(isinstance(spec, Command) and spec.severity for spec in step.requires) and _is_passed_by(graph, at):
+            yield at, f"a re-verification passes {step.id} by, whose command judges"
         if any(isinstance(spec, Field) and spec.type == "answers" and spec.required for spec in step.requires):
             recording.add(at)
             continue
@@ -103,6 +109,12 @@ def _problems(graph: GraphView) -> Iterator[tuple[int, str]]:
             walk = walks.printed(graph, way)
             yield way[-1][0], f"a path leads to its end without a required Field of type answers, or items: {walk}"
             return
+
+
+def _is_passed_by(graph: GraphView, at: int) -> bool:
+    """True if a re-verification can come to its end without the step."""
+    again = graph.starts[-1]
+    return again != at and walks.search(graph, again, lambda node: node == END, avoid={at}) is not None
 
 
 def _items(step: StepDef) -> Field | None:
