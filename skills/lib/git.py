@@ -82,7 +82,7 @@ class Git:
         Raises GitProblem if it is still at work at the deadline, or prints more than OUTPUT_LIMIT.
         """
         try:
-            printed = _read(process, self.deadline)
+            printed = _read(process, self.deadline, _program(self._search_path))
             code = process.wait(max(self.deadline - time.monotonic(), 0.01))
         except subprocess.TimeoutExpired:
             raise GitProblem(
@@ -118,14 +118,15 @@ def end(process: subprocess.Popen[bytes]) -> None:
         process.wait(_AFTER_KILL)
 
 
-def _read(process: subprocess.Popen[bytes], deadline: float) -> bytes:
-    """The output to its end. Raises TimeoutExpired at the deadline, and if there is more than OUTPUT_LIMIT."""
+def _read(process: subprocess.Popen[bytes], deadline: float, program: str) -> bytes:
+    """The output to its end. Raises TimeoutExpired at the deadline, and GitProblem beyond OUTPUT_LIMIT."""
     if os.name == "nt":  # a pipe cannot be waited for there
         return process.communicate(timeout=max(deadline - time.monotonic(), 0.01))[0]
     import select
 
     assert process.stdout is not None
-    pipe, parts, size = process.stdout.fileno(), [], 0
+    parts: list[bytes] = []
+    pipe, size = process.stdout.fileno(), 0
     poll = select.poll()
     poll.register(pipe, select.POLLIN)
     while poll.poll(max(deadline - time.monotonic(), 0) * 1000):
@@ -136,7 +137,7 @@ def _read(process: subprocess.Popen[bytes], deadline: float) -> bytes:
         size += len(part)
         if size > OUTPUT_LIMIT:
             raise GitProblem(
-                f"git printed more than {OUTPUT_LIMIT:,} bytes: {process.args[0]}",  # type: ignore[index]
+                f"git printed more than {OUTPUT_LIMIT:,} bytes: {program}",
                 remedy="see that the git that comes first on PATH is git itself",
             )
     raise subprocess.TimeoutExpired(process.args, 0)
