@@ -102,3 +102,12 @@ def test_a_place_in_a_file_that_git_would_not_take_prints_nothing_of_it(shop: Pa
 def test_a_place_in_a_new_file_prints_its_line(shop: Path) -> None:
     small_project.write(shop, {"new.txt": "hello\n"})
     assert contents.look(str(shop), "new.txt:1 `zz`")["why"] == "new.txt has something else in line 1: 'hello'"
+
+
+def test_a_place_in_a_file_that_cannot_be_read_is_told(shop: Path) -> None:
+    (shop / "mem").symlink_to("/proc/self/mem")
+    (shop / "closed.txt").write_text("x")
+    (shop / "closed.txt").chmod(0)
+    why = contents.look(str(shop), "closed.txt:1 `x`")["why"]
+    assert why == ("" if os.geteuid() == 0 else "closed.txt cannot be read: Permission denied")
+    assert contents.look(str(shop), "mem:1")["file"] in ("", "mem")

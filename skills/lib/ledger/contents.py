@@ -149,8 +149,11 @@ def _quotation(text: str) -> tuple[str, str]:
 def _line_fault(project: str, path: str, first: str | None, last: str | None, words: str) -> str:
     if first is None:
         return ""
-    with open(os.path.join(project, path), "rb") as file:
-        data = file.read(LOOKED_AT + 1)
+    try:
+        with open(os.path.join(project, path), "rb") as file:
+            data = file.read(LOOKED_AT + 1)
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
     lines = data[:LOOKED_AT].decode("utf-8", "replace").splitlines()
     # More digits than these are beyond every file, and Python does not read thousands.
     low, high = int(first[:12]), int((last or first)[:12])
