@@ -1,53 +1,178 @@
-"""Calls of git that run nothing of the project: no file system monitor, no hook, no filter, no embedded repository."""
+"""Calls of git that run nothing of the project: no monitor, hook, filter, embedded repository, fetch, own ``git``."""
 
 from __future__ import annotations
 
+import contextlib
 import os
 import subprocess
+import time
+
+from skills.lib.errors import EnvironmentProblem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
-# How long git may take, in seconds; listing 100,000 files takes one.
-TIMEOUT = 60
+# How long all calls of one Git may take together, in seconds; listing 100,000 files takes one.
+TIMEOUT = 30.0
+# How many bytes of output are read: the list of a million files has half of that.
+OUTPUT_LIMIT = 1 << 28
+# How long the pipe of a killed git is waited for, in seconds.
+_AFTER_KILL = 1.0
 _SAFE = ("-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit", "-c", f"core.hooksPath={os.devnull}")
+# A partial clone fetches what it lacks by a program that the project names. Git before 2.44 knows only the protocols.
+_ENVIRONMENT = {
+    "GIT_OPTIONAL_LOCKS": "0",
+    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ALLOW_PROTOCOL": "none",
+    "GIT_NO_LAZY_FETCH": "1",
+    "LC_ALL": "C",
+}
+
+
+class GitProblem(EnvironmentProblem):
+    """git took too long, or printed what it never prints."""
 
 
 class Git:
-    """git in one folder; ``options`` are further words before the command."""
+    """git in one folder; ``options`` are further words before the command, ``settings`` override the configuration.
 
-    def __init__(self, folder: str, options: Sequence[str] = ()) -> None:
+    Its calls have to end by ``deadline``, a time of ``time.monotonic``: by default TIMEOUT seconds from now.
+    """
+
+    def __init__(
+        self,
+        folder: str,
+        options: Sequence[str] = (),
+        settings: Mapping[str, str] | None = None,
+        deadline: float | None = None,
+    ) -> None:
         self.folder = folder
         self.options = tuple(options)
+        self.settings = dict(settings or {})
+        self.deadline = time.monotonic() + TIMEOUT if deadline is None else deadline
+        self._search_path = _search_path(folder)
 
     def start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """Start a command whose output is read later; OSError if git is not installed."""
+        """Start a command whose output is read later; OSError if git is not installed outside of the project."""
         # A caller's own GIT_DIR or GIT_INDEX_FILE (a hook's) would lead to another repository.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
+        words, more = _settings(self.settings)
         return subprocess.Popen(
-            ["git", "--literal-pathspecs", *_SAFE, *self.options, *arguments],
+            [_program(self._search_path), "--literal-pathspecs", *_SAFE, *words, *self.options, *arguments],
             cwd=self.folder,
-            env={**environment, "GIT_OPTIONAL_LOCKS": "0", "LC_ALL": "C"},
+            env={**environment, "PATH": os.pathsep.join(self._search_path), **_ENVIRONMENT, **more},
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=subprocess.DEVNULL,
+            start_new_session=True,
         )
 
     def output(self, *arguments: str) -> bytes | None:
-        """What a command printed; None if it failed, took too long, or git is not installed."""
+        """What a command printed; None if it failed, or git is not installed. Raises GitProblem as ``read`` does."""
         try:
-            return output_of(self.start(*arguments))
+            process = self.start(*arguments)
         except OSError:
             return None
+        return self.read(process)
+
+    def read(self, process: subprocess.Popen[bytes]) -> bytes | None:
+        """What a started command printed; None if it failed.
+
+        Raises GitProblem if it is still at work at the deadline, or prints more than OUTPUT_LIMIT.
+        """
+        try:
+            printed = _read(process, self.deadline, _program(self._search_path))
+            code = process.wait(max(self.deadline - time.monotonic(), 0.01))
+        except subprocess.TimeoutExpired:
+            raise GitProblem(
+                f"git did not answer in time in {self.folder}",
+                remedy=f"run git status in {self.folder} and see what it waits for: a slow disk, a command that it is "
+                "configured to run, a FIFO in the place of a file such as .gitignore",
+            ) from None
+        finally:
+            end(process)
+        return printed if code == 0 else None
+
+    def garbled(self) -> GitProblem:
+        """The error for output that is not what git prints."""
+        return GitProblem(
+            f"git printed what cannot be read in {self.folder}: {_program(self._search_path)}",
+            remedy="see that the git that comes first on PATH is git itself",
+        )
 
 
-def output_of(process: subprocess.Popen[bytes]) -> bytes | None:
-    """What a started command printed; None if it failed or took too long."""
-    try:
-        printed, _ = process.communicate(timeout=TIMEOUT)
-    except subprocess.TimeoutExpired:
-        process.kill()
-        process.communicate()
-        return None
-    return printed if process.returncode == 0 else None
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a started command with all that it has started, and let its pipe go."""
+    import signal
+
+    if process.stdout is None or process.stdout.closed:
+        return
+    with contextlib.suppress(ProcessLookupError, PermissionError):
+        if os.name == "nt":
+            process.kill()
+        else:
+            os.killpg(process.pid, signal.SIGKILL)
+    process.stdout.close()
+    with contextlib.suppress(subprocess.TimeoutExpired):
+        process.wait(_AFTER_KILL)
+
+
+def _read(process: subprocess.Popen[bytes], deadline: float, program: str) -> bytes:
+    """The output to its end. Raises TimeoutExpired at the deadline, and GitProblem beyond OUTPUT_LIMIT."""
+    if os.name == "nt":  # a pipe cannot be waited for there
+        return process.communicate(timeout=max(deadline - time.monotonic(), 0.01))[0]
+    import select
+
+    assert process.stdout is not None
+    parts: list[bytes] = []
+    pipe, size = process.stdout.fileno(), 0
+    poll = select.poll()
+    poll.register(pipe, select.POLLIN)
+    while poll.poll(max(deadline - time.monotonic(), 0) * 1000):
+        part = os.read(pipe, 1 << 20)
+        if not part:
+            return b"".join(parts)
+        parts.append(part)
+        size += len(part)
+        if size > OUTPUT_LIMIT:
+            raise GitProblem(
+                f"git printed more than {OUTPUT_LIMIT:,} bytes: {program}",
+                remedy="see that the git that comes first on PATH is git itself",
+            )
+    raise subprocess.TimeoutExpired(process.args, 0)
+
+
+def _settings(settings: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:
+    """The settings as words, and as variables if the name has an ``=``: a word would set another one."""
+    words = [word for name, value in settings.items() if "=" not in name for word in ("-c", f"{name}={value}")]
+    odd = [(name, value) for name, value in settings.items() if "=" in name]
+    variables = {"GIT_CONFIG_COUNT": str(len(odd))} if odd else {}
+    for at, (name, value) in enumerate(odd):
+        variables.update({f"GIT_CONFIG_KEY_{at}": name, f"GIT_CONFIG_VALUE_{at}": value})
+    return words, variables
+
+
+def _search_path(folder: str) -> list[str]:
+    """The absolute folders of PATH that are not in the project, nor in a repository around it."""
+    tops = [os.path.realpath(folder)]
+    at = os.path.dirname(tops[0])
+    while at != os.path.dirname(at):
+        if os.path.exists(os.path.join(at, ".git")):
+            tops.append(at)
+        at = os.path.dirname(at)
+    found = []
+    for one in os.environ.get("PATH", os.defpath).split(os.pathsep):
+        real = os.path.realpath(one) if os.path.isabs(one) else ""
+        if real and not any(real == top or real.startswith(top.rstrip(os.sep) + os.sep) for top in tops):
+            found.append(one)
+    return found
+
+
+def _program(folders: Sequence[str]) -> str:
+    """The path of git. Raises FileNotFoundError if no folder has it."""
+    for folder in folders:
+        path = os.path.join(folder, "git.exe" if os.name == "nt" else "git")
+        if os.path.isfile(path) and os.access(path, os.X_OK):
+            return path
+    raise FileNotFoundError("git")

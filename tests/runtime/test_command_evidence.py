@@ -142,6 +142,30 @@ def test_a_secret_in_the_output_or_the_program_is_not_kept(check: Check) -> None
     assert "s3kr1t" not in str(found)
 
 
+def test_a_secret_in_the_reason_that_a_command_cannot_be_run_is_not_kept(check: Check) -> None:
+    agent = check("{token}", fields='Field("token"), ')
+    block = agent.follow(agent.open(), token="./s3kr1t/nothing")
+    assert block.kind == "refused"
+    assert "cannot be run: No such file or directory" in block.text
+    assert "s3kr1t" not in block.text
+    assert "s3kr1t" not in str(agent.events(block.run)[-1].detail)
+
+
+@pytest.mark.parametrize("secret", ["abc\r\ndefghijkl", "abc\rdefghijkl", "abc\x85defghijkl", "abc\tdefghijkl"])
+def test_a_secret_with_control_characters_is_not_kept_as_it_is_echoed(check: Check, secret: str) -> None:
+    agent = check("printf", "%s\\n", "{token}", fields='Field("token"), ')
+    found = kept(agent, agent.open(), token=secret)
+    assert found["ok"]
+    assert "defghijkl" not in str(found)
+
+
+def test_a_list_of_secrets_is_not_kept_as_it_is_echoed(check: Check) -> None:
+    agent = check("printf", "%s\\n", "{tokens}", fields='Field("tokens", type="list"), ')
+    found = kept(agent, agent.open(), tokens='["s3kr1t one", "s3kr1t \\"two\\""]')
+    assert found["ok"]
+    assert "s3kr1t" not in str(found)
+
+
 @pytest.fixture
 def shop(project: Path) -> Path:
     """The project with a committed shop in it."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -490,6 +491,28 @@ def test_a_verdict_falls_with_a_file_that_changes_under_review(skill: Skill, rep
 
 
 @pytest.mark.req("S-01")
+@pytest.mark.parametrize("name", [b"src/b\xff.py", b"src/b\n&.py", b"src/b\x1b[1m.py"])
+def test_a_changed_file_of_any_name_is_told_and_the_run_goes_on(skill: Skill, repository: Path, name: bytes) -> None:
+    file = os.path.join(os.fsencode(repository), name)
+    with open(file, "w") as new:
+        new.write("one")
+    agent = skill(COVERING)
+    block = agent.follow(agent.open())
+    os.unlink(file)
+    gate = judge(agent, block, item(place="src/a.py:1"))
+    told = agent.follow(gate)
+    assert (told.exit_code, told.kind) == (0, "step"), told.text + told.errors
+    assert "src/b?" in told.text
+    last = agent.follow(judge(agent, told, item(place="src/a.py:1")))
+    with open(file, "w") as new:
+        new.write("two")
+    fallen = agent.follow(last)
+    assert (fallen.kind, fallen.step) == ("step", "d-review"), fallen.text + fallen.errors
+    assert "src/b?" in fallen.text
+    last = agent.follow(judge(agent, fallen, item(place="src/a.py:1")))
+    assert agent.follow(last).root.get("status") == "done"
+
+
 @pytest.mark.parametrize("path", ["README.md", "build/out.txt", ".lockstep/notes.txt"])
 def test_a_change_outside_of_what_is_covered_drops_no_verdict(skill: Skill, repository: Path, path: str) -> None:
     agent = skill(COVERING)

@@ -223,3 +223,16 @@ def test_the_checker_needs_the_standard_library_alone() -> None:
     )
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, timeout=60)
     assert (done.stdout, done.stderr) == ("1 False\n", "")
+
+
+@pytest.mark.parametrize("keyword", ["minLength", "minItems", "minProperties"])
+def test_a_bound_of_thousands_of_digits_is_a_violation_like_any_other(keyword: str) -> None:
+    value: object = {"minLength": "x", "minItems": ["x"], "minProperties": {"x": 1}}[keyword]
+    [found] = violations({keyword: 10**5000}, value)
+    assert "at least more than can be written out" in found.what
+
+
+def test_comparing_with_many_big_choices_is_given_up() -> None:
+    choices = [{"k": [number] * 500} for number in range(500)]
+    found = violations({"items": {"enum": choices}}, [{"k": [-1] * 500}] * 100)
+    assert found[-1].what == "checking it takes too much work, and was given up"

@@ -84,8 +84,10 @@ def _run(
                     stderr=errors if printed else output,
                     start_new_session=True,
                 )
-        except (OSError, ValueError) as error:
-            return {**result, "why": f"{shown} cannot be run: {error}"}
+        except OSError as error:  # its text has the first word, which may be a secret
+            return {**result, "why": f"{shown} cannot be run: {error.strerror or 'the system refuses it'}"}
+        except ValueError:
+            return {**result, "why": f"{shown} cannot be run: a word has a character that no command can have"}
         try:
             if told:
                 raise KeyboardInterrupt
@@ -148,7 +150,8 @@ def _last_lines(output: IO[bytes], fields: Mapping[str, Any]) -> str:
     """The last whole lines of the output, without escape sequences and secrets; a line longer than TAIL is cut."""
     begin = max(0, output.seek(0, 2) - _READ)
     output.seek(begin)
-    text = output.read().decode("utf-8", "replace")
+    # A secret may have characters that are left out below, and may be printed with some that are.
+    text = _without_secrets(output.read().decode("utf-8", "replace"), fields)
     # A terminal shows only what follows the last carriage return of a line, as in a progress bar.
     lines = [line.rstrip("\r").rpartition("\r")[2] for line in _ESCAPES.sub("", text).split("\n")]
     text = printable("\n".join(lines))
@@ -180,10 +183,24 @@ def _value(output: IO[bytes], fields: Mapping[str, Any], name: str) -> tuple[Any
 
 
 def _without_secrets(text: str, fields: Mapping[str, Any]) -> str:
-    for name, value in fields.items():
-        if isinstance(value, str) and value and values.is_secret(name):
-            text = text.replace(value, values.NOT_KEPT)
+    for secret in sorted(_secrets(fields), key=len, reverse=True):
+        text = text.replace(secret, values.NOT_KEPT)
     return text
+
+
+def _secrets(fields: Mapping[str, Any]) -> set[str]:
+    """The texts of fields that are named like secrets, as they are and as they are printed."""
+    found: set[str] = set()
+    left = [value for name, value in fields.items() if values.is_secret(name)]
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            found |= {value, printable(value), compact_json.dumps(value)[1:-1]}
+        elif isinstance(value, dict):
+            left += value.values()
+        elif isinstance(value, list):
+            left += value
+    return found - {""}
 
 
 def _end_group(process: Any) -> None:

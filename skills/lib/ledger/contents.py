@@ -11,9 +11,12 @@ from __future__ import annotations
 import os
 import re
 import stat
+import time
 
+from skills.lib import git as gits
 from skills.lib.errors import UsageError
-from skills.lib.git import Git, output_of
+from skills.lib.git import Git, GitProblem, end
+from skills.lib.ledger.globs import Glob, expression, is_simple
 from skills.lib.paths import FOLDER, within
 
 TYPE_CHECKING = False
@@ -28,14 +31,22 @@ MADE = frozenset(
     "__pycache__ node_modules .venv venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .hypothesis".split()
 )
 # A change is seen whatever the project's configuration says about what git may trust.
-_EXACT = ("core.trustctime=true", "core.checkStat=default", "core.fileMode=true", "core.ignorecase=false")
+_EXACT = {
+    "core.trustctime": "true",
+    "core.checkStat": "default",
+    "core.fileMode": "true",
+    "core.ignorecase": "false",
+}
 # Attributes by which git keeps another content than the file's.
 _CONVERTS = re.compile(rb"\b(?:filter|text|eol|crlf|ident|working-tree-encoding)\b")
 _GLOB = re.compile(r"[*?\[{]")
 _CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
-_PLACE = re.compile(r"(?P<path>[^:`|\n]+?)(?::(?P<line>[1-9]\d*)(?:-(?P<last>[1-9]\d*))?(?::\d+)?)?")
-# A place may quote what stands there: src/a.py:3 `return total`.
-_QUOTED = re.compile(r"(?P<place>.+?)\s*(?:`(?P<code>[^`]+)`|[\"“](?P<words>[^\"”]+)[\"”])")
+# How many patterns one with {a,b} may stand for.
+_MOST_CHOICES = 1_000
+_PLACE = re.compile(r"(?P<path>[^:`|\n]+)(?::(?P<line>[1-9]\d*)(?:-(?P<last>[1-9]\d*))?(?::\d+)?)?")
+# How much of a file is read for its digest, and how much of it for a place. The content of a larger file is not read:
+# its size and the time of its last change stand for it.
+HASHED, LOOKED_AT = 256 << 20, 16 << 20
 _READ_AT_ONCE = 1 << 20
 # A row of git's index about an ordinary file that git looks at: tag, mode, id, stage. Any other file is read.
 _ROW = len("H 100644 ") + 40 + len(" 0")
@@ -43,8 +54,8 @@ _ROW = len("H 100644 ") + 40 + len(" 0")
 
 def manifest(project: str, covers: Sequence[str]) -> Manifest:
     """The digest of each file of the project that the patterns cover, by path; a folder's name covers all below it."""
-    wanted = _wanted(project, covers)
-    files = _listed(project, "", [_fixed(text) for text in covers])
+    wanted = _Wanted(project, covers)
+    files = _listed(project, "", [_fixed(text) for text in covers], time.monotonic() + gits.TIMEOUT)
     files.update(_behind_links(project, files))
     found = {path: known for path, known in files.items() if wanted.fullmatch(path)}
     for path, known in found.items():
@@ -57,7 +68,7 @@ def manifest(project: str, covers: Sequence[str]) -> Manifest:
 
 def covered(project: str, covers: Sequence[str], paths: Sequence[str]) -> set[str]:
     """Those of the paths that the patterns cover."""
-    wanted = _wanted(project, covers)
+    wanted = _Wanted(project, covers)
     return {path for path in paths if wanted.fullmatch(path)}
 
 
@@ -74,7 +85,8 @@ def digest(found: Mapping[str, str]) -> str:
 def content_id(path: str) -> str:
     """The id that git gives the content of a file, with its mode; empty if there is none, or it is of another kind.
 
-    A link has the id of its text, with that of the file that it leads to.
+    A link has the id of its text, with that of the file that it leads to. A file larger than HASHED has its size and
+    the time of its last change.
     """
     try:
         status = os.lstat(path)
@@ -84,9 +96,12 @@ def content_id(path: str) -> str:
             return _blob(len(link), [link]) + (behind and f":{behind}")
         if not stat.S_ISREG(status.st_mode):
             return ""
+        mode = _mode(bool(status.st_mode & stat.S_IXUSR))
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
-            return _blob(size, iter(lambda: file.read(_READ_AT_ONCE), b"")) + _mode(bool(status.st_mode & stat.S_IXUSR))
+            if size > HASHED:
+                return f"large:{size}:{status.st_mtime_ns}{mode}"
+            return _blob(size, iter(lambda: file.read(_READ_AT_ONCE), b"")) + mode
     except OSError:
         return ""
 
@@ -101,16 +116,15 @@ def look(project: str, text: str, bases: Sequence[str] = ()) -> dict[str, Any]:
     A place is a path from the project's root, or from one of ``bases``, with a line or lines: src/a.py:3-8. It may
     quote a piece of the line behind it.
     """
-    quoted = _QUOTED.fullmatch(text.strip())
-    words = (quoted["code"] or quoted["words"]) if quoted else ""
-    place = _PLACE.fullmatch((quoted["place"] if quoted else text).strip().strip("`"))
+    where, words = _quotation(text.strip())
+    place = _PLACE.fullmatch(where.strip().strip("`"))
     path = place["path"].strip() if place else ""
     if place is None or not path or os.path.isabs(path):
         return {"file": "", "content": "", "why": f"{text[:80]!r} does not begin with a path of the project"}
     for base in ("", *bases):
         file = os.path.normpath(os.path.join(base, path))
         if _is_within(project, file) and os.path.isfile(os.path.join(project, file)):
-            why = _line_fault(os.path.join(project, file), place["line"], place["last"], words)
+            why = _line_fault(project, file, place["line"], place["last"], words)
             return {"file": file, "content": content_id(os.path.join(project, file)), "why": why and f"{file} {why}"}
     file = os.path.normpath(path)
     if not _is_within(project, file):
@@ -118,18 +132,51 @@ def look(project: str, text: str, bases: Sequence[str] = ()) -> dict[str, Any]:
     return {"file": file, "content": "", "why": f"{file[:200]} is no file of the project"}
 
 
-def _line_fault(path: str, first: str | None, last: str | None, words: str) -> str:
+def _quotation(text: str) -> tuple[str, str]:
+    """A place, and what it quotes behind it (src/a.py:3 `return total`); empty if it quotes nothing."""
+    begin = -1
+    if text.endswith("`"):
+        begin = text.rfind("`", 0, -1)
+    elif text.endswith(('"', "”")):
+        begin = max(text.rfind('"', 0, -1), text.rfind("”", 0, -1))
+        if begin < 0 or text[begin] == "”":
+            begin = text.find("“", begin + 1, -1)
+    if begin <= 0 or begin == len(text) - 2:
+        return text, ""
+    return text[:begin], text[begin + 1 : -1]
+
+
+def _line_fault(project: str, path: str, first: str | None, last: str | None, words: str) -> str:
     if first is None:
         return ""
-    with open(path, "rb") as file:
-        lines = file.read().decode("utf-8", "replace").splitlines()
-    low, high = int(first), int(last or first)
+    try:
+        with open(os.path.join(project, path), "rb") as file:
+            data = file.read(LOOKED_AT + 1)
+    except OSError as error:
+        return f"cannot be read: {error.strerror}"
+    lines = data[:LOOKED_AT].decode("utf-8", "replace").splitlines()
+    # More digits than these are beyond every file, and Python does not read thousands.
+    low, high = int(first[:12]), int((last or first)[:12])
     if not low <= high <= max(len(lines), 1):
+        if len(data) > LOOKED_AT:
+            return f"is too large: only its first {LOOKED_AT:,} bytes are looked at, which have {len(lines):,} lines"
         return f"has {len(lines)} lines"
     there = " ".join(" ".join(lines[low - 1 : high]).split())
     if words and " ".join(words.split()) not in there:
-        return f"has something else in line {first}: {there[:120]!r}"
+        return f"has something else in line {first}" + (f": {there[:120]!r}" if _is_public(project, path) else "")
     return ""
+
+
+def _is_public(project: str, path: str) -> bool:
+    """True if the file is not hidden, and git has it or would take it: what it says may be printed and kept."""
+    real = os.path.relpath(os.path.realpath(os.path.join(project, path)), os.path.realpath(project))
+    if any(part.startswith(".") for name in (path, real) for part in name.split(os.sep)):
+        return False
+    try:
+        listed = Git(project).output("ls-files", "--cached", "--others", "--exclude-standard", "-z", "--", real)
+    except GitProblem:
+        return False
+    return bool(listed) if listed is not None else not os.path.lexists(os.path.join(project, ".git"))
 
 
 def _is_within(project: str, path: str) -> bool:
@@ -140,57 +187,43 @@ def _is_within(project: str, path: str) -> bool:
     return True
 
 
-def _wanted(project: str, covers: Sequence[str]) -> re.Pattern[str]:
-    """The paths that the patterns cover; a pattern that is the path of something in the project is no glob."""
-    patterns = []
-    for text in covers:
-        path = _plain(text)
-        hidden = "" if path.startswith(FOLDER) else rf"(?!{re.escape(FOLDER)}/)"
-        named = "" if path == "." else re.escape(path) + r"(?:/.*)?"
-        globs = [] if os.path.lexists(os.path.join(project, path)) else [_glob(choice) for choice in _choices(path)]
-        patterns.append(f"{hidden}(?:{'|'.join([named or '.*', *globs])})")
-    return re.compile("|".join(patterns) or r"(?!)")
+class _Wanted:
+    """The paths that patterns cover; a pattern that is the path of something in the project is no glob."""
+
+    def __init__(self, project: str, covers: Sequence[str]) -> None:
+        patterns = []
+        self._globs: list[Glob] = []
+        for text in covers:
+            path = _plain(text)
+            hidden = "" if path.startswith(FOLDER) else rf"(?!{re.escape(FOLDER)}/)"
+            named = "" if path == "." else re.escape(path) + r"(?:/.*)?"
+            globs = [] if os.path.lexists(os.path.join(project, path)) else _choices(path)
+            simple = [expression(glob) for glob in globs if is_simple(glob)]
+            patterns.append(f"{hidden}(?:{'|'.join([named or '.*', *simple])})")
+            self._globs += [Glob(glob) for glob in globs if not is_simple(glob)]
+        self._pattern = re.compile("|".join(patterns) or r"(?!)", re.DOTALL)
+
+    def fullmatch(self, path: str) -> bool:
+        """True if a pattern covers the path."""
+        if self._pattern.fullmatch(path):
+            return True
+        return not path.startswith(FOLDER + "/") and any(glob.fullmatch(path) for glob in self._globs)
 
 
 def _choices(path: str) -> list[str]:
     """The patterns that a pattern with {a,b} stands for."""
-    choice = _CHOICE.search(path)
-    if choice is None:
-        return [path]
-    ways = [path[: choice.start()] + way + path[choice.end() :] for way in choice[1].split(",")]
-    return [one for way in ways for one in _choices(way)]
-
-
-def _glob(path: str) -> str:
-    """A glob as a regular expression: ``**`` crosses folders; ``*``, ``?`` and ``[ab]`` do not."""
-    parts = []
-    at = 0
-    while at < len(path):
-        end = path.find("]", at + 2) if path[at] == "[" else -1
-        if path.startswith("**/", at):
-            parts.append(r"(?:.*/)?")
-            at += 3
-        elif path.startswith("**", at):
-            parts.append(r".*")
-            at += 2
-        elif end > 0:
-            parts.append(_class(path[at + 1 : end]))
-            at = end + 1
+    found: list[str] = []
+    left = [path]
+    while left:
+        one = left.pop()
+        choice = _CHOICE.search(one)
+        if choice is None:
+            found.append(one)
         else:
-            parts.append({"*": r"[^/]*", "?": r"[^/]"}.get(path[at]) or re.escape(path[at]))
-            at += 1
-    return "".join(parts)
-
-
-def _class(chars: str) -> str:
-    """The characters between brackets as a regular expression; as they are if they make no class."""
-    negated = chars[:1] in ("!", "^") and len(chars) > 1
-    inside = re.sub(r"[\\\[\]^&~|]", r"\\\g<0>", chars[negated:])
-    found = f"(?!/)[{'^' if negated else ''}{inside}]"
-    try:
-        re.compile(found)
-    except re.error:
-        return re.escape(f"[{chars}]")
+            left += [one[: choice.start()] + way + one[choice.end() :] for way in choice[1].split(",")]
+        if len(found) + len(left) > _MOST_CHOICES:
+            what = f"the pattern {path[:80]!r} stands for more than {_MOST_CHOICES:,} patterns"
+            raise UsageError(what, remedy="cover a folder as a whole")
     return found
 
 
@@ -221,17 +254,17 @@ def _named(project: str, text: str, found: Manifest) -> Manifest:
     return more
 
 
-def _listed(folder: str, below: str, fixed: Sequence[str]) -> Manifest:
+def _listed(folder: str, below: str, fixed: Sequence[str], deadline: float) -> Manifest:
     """Each file of a folder with its id, empty if it must be read; repositories in it if a pattern leads there."""
     is_asked = not below or os.path.lexists(os.path.join(folder, ".git"))
-    listing = _of_git(folder) if is_asked else None
+    listing = _of_git(folder, deadline) if is_asked else None
     files, nested = listing or (dict.fromkeys(_walk(folder), ""), [])
     for path in nested:
         full = os.path.join(folder, path)
         if os.path.islink(full) or not os.path.isdir(full):
             files[path] = ""
         elif any(one.startswith(f"{below}{path}/") or f"{below}{path}/".startswith(one) for one in fixed):
-            inside = _listed(full, f"{below}{path}/", fixed)
+            inside = _listed(full, f"{below}{path}/", fixed, deadline)
             files.update({f"{path}/{name}": known for name, known in inside.items()})
     return files
 
@@ -252,27 +285,32 @@ def _behind_links(project: str, files: Manifest) -> Manifest:
     return found
 
 
-def _of_git(folder: str) -> tuple[Manifest, list[str]] | None:
+def _of_git(folder: str, deadline: float) -> tuple[Manifest, list[str]] | None:
     """The files of a folder that git lists, each with its id (empty: to be read), and the repositories in it.
 
     None outside of a checkout, and in a folder that its repository ignores.
     """
-    git = Git(folder)
+    git = Git(folder, deadline=deadline)
+    settings = git.output("config", "-z", "--get-regexp", r"^(filter\..*|core\.(autocrlf|attributesfile))$") or b""
+    outside = _attributes_outside(git)
+    git.settings = {**_EXACT, **_without_filters(settings)}
+    running: list[Any] = []
     try:
-        reading = git.start("config", "-z", "--get-regexp", r"^(filter\..*|core\.(autocrlf|attributesfile))$")
-        outside = _attributes_outside(git)
-        settings = output_of(reading) or b""
-        git.options = (*(word for one in _EXACT for word in ("-c", one)), *_without_filters(settings))
-        running = [
+        running += [
             git.start("ls-files", "--stage", "-v", "-z"),
             git.start("ls-files", "--others", "--exclude-standard", "-z"),
             git.start("diff-files", "--raw", "-z", "--relative", "--ignore-submodules=all"),
         ]
+        staged, others, changed = [git.read(process) for process in running]
     except OSError:
         return None
-    staged, others, changed = [output_of(process) for process in running]
+    finally:
+        for process in running:
+            end(process)
     if staged is None or others is None or changed is None or not staged + others:
         return None
+    if not _are_lists(staged, others, changed):
+        raise git.garbled()
     files: Manifest = {}
     nested = []
     for row in _texts(staged):
@@ -310,11 +348,24 @@ def _texts(output: bytes) -> list[str]:
     return os.fsdecode(output).split("\0")[:-1]
 
 
-def _without_filters(settings: bytes) -> list[str]:
-    """Options that switch every filter off that is configured: a filter is a command."""
+def _are_lists(staged: bytes, others: bytes, changed: bytes) -> bool:
+    """True if the outputs of git have the form that they always have."""
+    heads = [row.partition(b"\t") for row in staged.split(b"\0")[:-1]]
+    rows = changed.split(b"\0")[:-1]
+    return (
+        all(output[-1:] in (b"", b"\0") for output in (staged, others, changed))
+        and all(head.count(b" ") == 3 and path for head, _, path in heads)
+        and all(others.split(b"\0")[:-1])
+        and len(rows) % 2 == 0
+        and all(row[:1] == b":" for row in rows[::2])
+    )
+
+
+def _without_filters(settings: bytes) -> dict[str, str]:
+    """Settings that switch every filter off that is configured: a filter is a command."""
     names = {row.partition("\n")[0].rpartition(".")[0] for row in _texts(settings) if row.startswith("filter.")}
     values = (("clean", ""), ("smudge", ""), ("process", ""), ("required", "false"))
-    return [word for name in sorted(names) for key, value in values for word in ("-c", f"{name}.{key}={value}")]
+    return {f"{name}.{key}": value for name in sorted(names) for key, value in values}
 
 
 def _converts(settings: bytes, attributes: Sequence[str]) -> bool:

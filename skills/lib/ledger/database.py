@@ -38,7 +38,10 @@ CREATE TABLE definitions(fingerprint TEXT PRIMARY KEY, data TEXT NOT NULL, sum T
 CREATE TABLE contents(digest TEXT PRIMARY KEY, data TEXT NOT NULL, sum TEXT NOT NULL) WITHOUT ROWID;
 """
 # What brings a ledger of each older format to the next one.
-UPGRADES = {1: "CREATE TABLE contents(digest TEXT PRIMARY KEY, data TEXT NOT NULL, sum TEXT NOT NULL) WITHOUT ROWID"}
+UPGRADES = {
+    1: "CREATE TABLE IF NOT EXISTS contents(digest TEXT PRIMARY KEY, data TEXT NOT NULL, sum TEXT NOT NULL)"
+    " WITHOUT ROWID"
+}
 
 _MARKER_TEXT = """The file runs.db beside this one is the record of this project's Lockstep runs.
 Copy or move it only together with runs.db-wal. To begin anew, remove this whole folder.
@@ -118,10 +121,16 @@ class Database:
         )
 
     def _refuse_links(self) -> None:
-        """A cloned project may bring links, which SQLite would write through: only the folder itself may be one."""
+        """A cloned project may bring links, which SQLite would write through: only the folder itself may be one.
+
+        A FIFO or a folder in the place of a file would be waited for, or be told as a ledger that cannot be written.
+        """
         for name in (FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal", MARKER, ".gitignore"):
-            if os.path.islink(os.path.join(self.home, name)):
+            path = os.path.join(self.home, name)
+            if os.path.islink(path):
                 raise self.broken(f"cannot be used: {name} is a link")
+            if os.path.lexists(path) and not os.path.isfile(path):
+                raise self.broken(f"cannot be used: {name} is not an ordinary file", f"remove {path}")
 
     def _make_home(self) -> None:
         try:

@@ -213,6 +213,7 @@ class Ledger:
             raise self.database.broken(f"is damaged: {found[0][0] if found else 'no answer'}")
         for (fingerprint,) in self.database.rows("SELECT fingerprint FROM definitions"):
             self.definition(fingerprint)
+        self._verify_contents()
         replayed: dict[str, dict[str, Any]] = {}
         for event in self.events():
             if event.change:
@@ -224,6 +225,19 @@ class Ledger:
             odd = sorted(run_id for run_id in {*standing, *replayed} if standing.get(run_id) != replayed.get(run_id))
             raise self.database.broken(f"is damaged: its events do not lead to run {odd[0]} as it stands")
 
+    def _verify_contents(self) -> None:
+        """Check that the files of each review are there, and have the digest that they are kept by."""
+        from skills.lib.ledger import contents
+
+        kept = {name for (name,) in self.database.rows("SELECT digest FROM contents")}
+        for name in kept:
+            if contents.digest(self.contents(name) or {}) != name:
+                raise self.database.broken(f"is damaged: the files of {name} have another digest")
+        for run in self.every_run():
+            lost = [name for name in _contents(run) if name not in kept]
+            if lost:
+                raise self.database.broken(f"is damaged: it has lost the files of a review of run {run.id}")
+
     def delete(self, run_ids: Sequence[str]) -> None:
         """Remove these ended runs, their events, and the definitions that no run refers to any more."""
         self.database.execute("BEGIN IMMEDIATE")
@@ -233,8 +247,7 @@ class Ledger:
                 self.database.execute("DELETE FROM events WHERE run=?", (run_id,))
             left = self.every_run()
             self._forget("definitions", "fingerprint", {run.fingerprint for run in left})
-            reviewed = {review.get("content") for run in left for review in run.reviews.values()}
-            self._forget("contents", "digest", reviewed.union(*(run.handed.values() for run in left)))
+            self._forget("contents", "digest", {name for run in left for name in _contents(run, heard=True)})
             self.database.execute("COMMIT")
         except BaseException:
             self.database.rollback()
@@ -325,6 +338,17 @@ class Ledger:
         ended = child.changed(status=status, last=last, version=child.version + 1)
         self._write(child, ended)
         self._append(child_id, child.turn, status, actor, {"reason": reason}, _change(child, ended))
+
+
+def _contents(run: Run, heard: bool = False) -> list[str]:
+    """The digests of the files of its reviews; with ``heard`` also as a person last let them be.
+
+    An earlier version did not keep the latter when runs were pruned.
+    """
+    found = [*run.handed.values(), *(review.get("content") for review in run.reviews.values())]
+    if heard:
+        found += [review.get("heard", {}).get("content") for review in run.reviews.values()]
+    return [name for name in found if name]
 
 
 def _change(before: Run | None, after: Run) -> dict[str, Any]:

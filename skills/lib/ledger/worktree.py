@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 import re
-import subprocess
+import time
+
+from skills.lib.git import Git, GitProblem
 
 # Seconds that git may take, and how many files are named.
 PATIENCE, NAMED = 5, 50
-# The file system monitor is a program that the project names; a bare repository may lie anywhere in a checkout.
-_SAFELY = ("-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit")
 _TEST_FOLDERS = frozenset("test tests __tests__ spec specs testing".split())
 # test_shop.py, shop_test.go, shop.spec.ts; ShopTest.java, TestShop.cs.
 _TEST_FILE = re.compile(r"(?i:(?:^|[._-])(?:tests?|specs?)(?:[._-]|$))|(?:Tests?|Spec)\.\w+$|^Test[A-Z]")
@@ -46,16 +46,8 @@ def _is_in_checkout(folder: str) -> bool:
 
 def _git(project: str, *words: str) -> list[str]:
     """The paths that git prints; none if it fails."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
     try:
-        done = subprocess.run(
-            ["git", *_SAFELY, *words],
-            cwd=project,
-            env={**environment, "GIT_OPTIONAL_LOCKS": "0", "GIT_TERMINAL_PROMPT": "0"},
-            stdin=subprocess.DEVNULL,
-            capture_output=True,
-            timeout=PATIENCE,
-        )
-    except (OSError, subprocess.TimeoutExpired):
+        printed = Git(project, deadline=time.monotonic() + PATIENCE).output(*words)
+    except GitProblem:
         return []
-    return [os.fsdecode(path) for path in done.stdout.split(b"\0") if path] if done.returncode == 0 else []
+    return [os.fsdecode(path) for path in (printed or b"").split(b"\0") if path]

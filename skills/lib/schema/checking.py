@@ -136,12 +136,13 @@ def _with_article(name: str) -> str:
     return name if name == "null" else f"{'an' if name[0] in 'aio' else 'a'} {name}"
 
 
-def _key(value: Any) -> Any:
+def _key(checker: _Checker, value: Any) -> Any:
     """A hashable form: two values have the same one if JSON Schema calls them equal (1 and 1.0, but not 1 and true)."""
+    checker.spend(1)
     if isinstance(value, dict):
-        return "object", frozenset([(name, _key(one)) for name, one in value.items()])
+        return "object", frozenset([(name, _key(checker, one)) for name, one in value.items()])
     if isinstance(value, (list, tuple)):
-        return "array", tuple([_key(one) for one in value])
+        return "array", tuple([_key(checker, one) for one in value])
     return isinstance(value, bool), value
 
 
@@ -150,9 +151,8 @@ def _about(schema: Mapping[str, Any]) -> str:
 
 
 def _enum(checker: _Checker, choices: Any, value: Any, schema: Mapping[str, Any], path: Path) -> Iterator[Violation]:
-    checker.spend(len(choices))
-    wanted = _key(value)
-    if all(_key(choice) != wanted for choice in choices):
+    wanted = _key(checker, value)
+    if all(_key(checker, choice) != wanted for choice in choices):
         near = nearest(value, [one for one in choices if isinstance(one, str)]) if isinstance(value, str) else ""
         ask = f"; did you mean {near}?" if near else ""
         listed = ", ".join(map(shown, choices[:50])) + (" …" if len(choices) > 50 else "")
@@ -160,7 +160,7 @@ def _enum(checker: _Checker, choices: Any, value: Any, schema: Mapping[str, Any]
 
 
 def _const(checker: _Checker, wanted: Any, value: Any, schema: Mapping[str, Any], path: Path) -> Iterator[Violation]:
-    if _key(wanted) != _key(value):
+    if _key(checker, wanted) != _key(checker, value):
         yield Violation(path, "const", f"{shown(value)} is not the required value", shown(wanted), value, schema)
 
 
@@ -268,7 +268,7 @@ def _unique(checker: _Checker, wanted: bool, value: Any, schema: Mapping[str, An
     if wanted and isinstance(value, list):
         first: dict[Any, int] = {}
         for at, one in enumerate(value):
-            before = first.setdefault(_key(one), at)
+            before = first.setdefault(_key(checker, one), at)
             if before != at:
                 what = f"{shown(one)} is already entry {before}"
                 yield Violation((*path, at), "uniqueItems", what, "entries that differ", one, schema)
@@ -282,10 +282,18 @@ def _bounded(kind: type[dict[str, Any]] | type[list[Any]] | type[str], unit: str
         if size < bound if least else size > bound:
             one, suffix = _UNITS[unit]
             counted = f"{size:,} {one if size == 1 else unit}"
-            has = f"{shown(value)} has {counted}, and {'at least' if least else 'at most'} {int(bound):,} are valid"
+            has = f"{shown(value)} has {counted}, and {'at least' if least else 'at most'} {_count(bound)} are valid"
             yield Violation(path, f"{'min' if least else 'max'}{suffix}", has, _about(schema), value, schema)
 
     return check
+
+
+def _count(bound: Any) -> str:
+    """A bound in digits; Python refuses to write out a number of thousands of digits."""
+    try:
+        return f"{int(bound):,}"
+    except (ValueError, OverflowError):
+        return "more than can be written out"
 
 
 # The singular of each unit, and the suffix of its keywords.

@@ -6,6 +6,7 @@ from skills.lib.workflow import verdicts
 from skills.lib.workflow.core import Workflow
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.state import Run
+from skills.lib.workflow.texts import printable
 from skills.lib.workflow.types import ItemStatus
 
 TYPE_CHECKING = False
@@ -20,6 +21,7 @@ SHORT = 300
 
 def noted(run: Run, kind: str, step: str, what: str) -> Run:
     """The run with one more entry: its kind in a word, the step or checkpoint that it is about, what was not done."""
+    what = printable(what)
     text = what if len(what) <= SHORT else what[: SHORT - 1] + "…"
     return run.changed(not_done=[*run.not_done, {"kind": kind, "step": step, "what": text}])
 

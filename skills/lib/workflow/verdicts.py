@@ -9,6 +9,7 @@ from __future__ import annotations
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import fill
 from skills.lib.workflow.state import Run
+from skills.lib.workflow.texts import printable
 from skills.lib.workflow.types import QRStatus
 
 TYPE_CHECKING = False
@@ -73,7 +74,16 @@ def differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
 
 
 def changed(run: Run, checkpoint: str, proof: Proof) -> list[str]:
-    """The covered files that are not as they were handed to the review, or as a person last let them be."""
+    """The covered files that are not as they were handed to the review, or as a person last let them be, printable."""
+    return _shown(_changed(run, checkpoint, proof))
+
+
+def _shown(paths: Sequence[str]) -> list[str]:
+    """The paths with a question mark for each character that no line of a document can hold."""
+    return [printable(path).replace("\n", "?") for path in paths]
+
+
+def _changed(run: Run, checkpoint: str, proof: Proof) -> list[str]:
     review = run.reviews[checkpoint]
     digest = review.get("heard", {}).get("content") or review.get("content")
     if not digest:
@@ -92,7 +102,7 @@ def first_fallen(run: Run, proof: Proof) -> tuple[str, list[str]] | None:
     """
     for checkpoint, review in run.reviews.items():
         # A FAIL that nobody let go fails the run, whatever its files.
-        left = [] if failed(review) and not review.get("heard") else changed(run, checkpoint, proof)
+        left = [] if failed(review) and not review.get("heard") else _changed(run, checkpoint, proof)
         at = review.get("passed_at", run.turn)
         for later in run.reviews.values() if left else ():
             if later.get("content") and later.get("passed") and later["passed_at"] > at:
@@ -100,7 +110,7 @@ def first_fallen(run: Run, proof: Proof) -> tuple[str, list[str]] | None:
                 taken = proof.covered(later["covers"], left)
                 left = [path for path in left if path not in taken or seen.get(path) != now.get(path)]
         if left:
-            return checkpoint, left
+            return checkpoint, _shown(left)
     return None
 
 
@@ -117,7 +127,7 @@ def send_back(run: Run, checkpoint: str, work: str | None) -> Run:
 
 def fall(run: Run, checkpoint: str, files: Sequence[str], to: str) -> Run:
     """The run with its verdict marked as fallen, and one more return counted."""
-    review = {**run.reviews[checkpoint], "passed": True, "changed": list(files[:20]), "sent_back_to": to}
+    review = {**run.reviews[checkpoint], "passed": True, "changed": _shown(files[:20]), "sent_back_to": to}
     review.setdefault("passed_at", run.turn)
     review["returns"] = review.get("returns", 0) + 1
     return run.changed(reviews={**run.reviews, checkpoint: review})
@@ -140,9 +150,8 @@ def since(run: Run, step: StepDef, proof: Proof) -> list[str]:
     found = []
     for checkpoint, review in run.reviews.items():
         if checkpoint != step.checkpoint and review.get("passed"):
-            found += [
-                f"{path} (since {checkpoint} passed)" for path in changed(run, checkpoint, proof) if path in covered
-            ]
+            paths = _shown([path for path in _changed(run, checkpoint, proof) if path in covered])
+            found += [f"{path} (since {checkpoint} passed)" for path in paths]
     return found
 
 

@@ -16,7 +16,7 @@ for _ in range(4):
 if root not in sys.path:
     sys.path.insert(0, root)
 
-from skills.lib.git import Git
+from skills.lib.git import Git, GitProblem
 
 # Where a plan is kept, the first that git does not ignore.
 FOLDERS = ("plans", "docs/plans", "planning")
@@ -36,11 +36,15 @@ def main(arguments: list[str]) -> int:
         print("usage: planner_folder.py PLAN_DIR")
         return 2
     folder, project = os.path.normpath(arguments[0]), os.getcwd()
-    why = ignored_by(project, folder)
+    name = os.path.basename(folder)
+    try:
+        why = ignored_by(project, folder)
+        seen = next((path for path in FOLDERS if not why or not ignored_by(project, f"{path}/{name}")), "")
+    except GitProblem as error:
+        print(error.message())
+        return 1
     if not why:
         return 0
-    name = os.path.basename(folder)
-    seen = next((path for path in FOLDERS if not ignored_by(project, f"{path}/{name}")), "")
     other = f"--plan {seen}/{name}" if seen else "a folder that git does not ignore"
     print(f"git ignores {folder}, by {why}: the plan would be in no commit, and git clean -xdf would delete it.")
     print(f"Begin anew with {other}; or change that pattern, and go on.")
