@@ -143,9 +143,11 @@ def _brood_gaps(step: StepDef, brood: list[Run], reviews: dict[str, Any]) -> lis
     if not brood:
         found.append("no sub-agent was started")
     if step.checkpoint:
-        kept = {(item["id"], item["status"]) for item in reviews[step.checkpoint]["items"]}
+        # An id that another reviewer gave before has a number behind it in the record.
+        kept = {(item["owner"], item["id"], item["status"]) for item in reviews[step.checkpoint]["items"]}
+        kept |= {(owner, name.partition(".")[0], status) for owner, name, status in kept}
         told = {
-            (item["id"], item["status"])
+            (child.spec["number"], item["id"], item["status"])
             for child in brood
             if child.status == "done"
             for item in child.state["task"]["items"]

@@ -24,7 +24,7 @@ ALLOWED = {
     "workflow": FIRST,
     "workflow/formatters": FIRST | {"workflow"},
     "workflow/validation": FIRST | {"conventions", "prompts", "schema", "skillfile", "workflow", "workflow/formatters"},
-    "git": set(),
+    "git": {"errors"},
     "ledger": FIRST | {"git", "schema", "workflow"},
     "runtime": FIRST | {"ledger", "workflow", "workflow/formatters"},
     "migration": FIRST | {"conventions", "workflow", "workflow/formatters"},

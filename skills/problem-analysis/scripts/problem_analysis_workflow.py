@@ -101,10 +101,10 @@ def investigate(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
     settled = sure and len(set(ctx.step_state["left"])) == 1
     log = [*ctx.step_state.get("log", ()), *ctx.step_state["evidence"]]
     added = [*ctx.step_state.get("added", ()), *[row for row in ctx.step_state["standing"] if "Refuted by:" in row]]
-    found = {"log": log}
+    outcome = Outcome.OK if settled else Outcome.ITERATE
     if added:
-        found["added"] = added
-    return Outcome.OK if settled else Outcome.ITERATE, found
+        return outcome, {"log": log, "added": added}
+    return outcome, {"log": log}
 
 
 def forbidden(step: str) -> list[str]:
