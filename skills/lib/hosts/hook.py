@@ -233,10 +233,6 @@ def _check_stop(event: Event, known: Sequence[str], stops: int) -> None:
     if session is None:
         return
     held = _held(event.own, session, by_ledger=True, but=_looked_at(event, known, session))
-    if held is None:
-        lost = _lost(event.own, session)
-        if lost:
-            raise Denied(_reasons().lost(lost))
     if held is None or held["status"] != "open":
         return
     at = [held["run"], held["turn"]]
