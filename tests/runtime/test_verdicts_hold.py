@@ -743,6 +743,53 @@ def test_a_finding_that_a_person_does_not_share_blocks_no_more_and_is_told_at_th
 
 
 @pytest.mark.req("S-01")
+@pytest.mark.parametrize("decision, question", [("accept", "Is it good?"), ("revise", None)])
+def test_a_second_dispute_is_decided_before_the_question_of_the_step_that_leads_to_the_review(
+    skill: Skill, repository: Path, decision: str, question: str | None
+) -> None:
+    agent = skill(
+        'StepDef("work", "Work", "Work.", {Outcome.OK: "show"}),'
+        ' StepDef("show", "Show", "Show.", {Outcome.OK: "d-review", Outcome.FAIL: "work"},'
+        ' person("Is it good?", {"yes": Outcome.OK, "no": Outcome.FAIL}), requires=[Field("note")]),'
+        f'*review_loop("d", work="work", passed="last", {COVERED}), {END}'
+    )
+    work = agent.open()
+    for at in range(2):
+        show = record(agent, work, fixes=["a | disputed | it was asked for"]) if at else agent.follow(work)
+        review = agent.follow(agent.follow(show, note=f"note {at}"), answer="yes")
+        work = agent.follow(judge(agent, review, item("FAIL", place="src/a.py:2")))
+    show = record(agent, work, fixes=["a | disputed | it was asked for"])
+    disputed = agent.follow(show, note="the last note")
+    assert (disputed.kind, disputed.step) == ("waiting", "show")
+    assert "Disputed: it was asked for" in disputed.words("QUESTION")
+    settled = agent.answer(disputed, decision, "this is what I want")
+    if question is None:
+        assert (settled.kind, settled.step) == ("step", "work")
+        return
+    assert (settled.kind, settled.step) == ("waiting", "show")
+    assert question in settled.words("QUESTION")
+    assert agent.follow(settled, answer="yes").step == "d-review"
+
+
+@pytest.mark.req("S-01")
+def test_a_step_that_leads_to_the_review_by_way_of_a_person_asks_for_the_answers_that_it_is_refused_without(
+    skill: Skill,
+) -> None:
+    agent = skill(
+        'StepDef("work", "Work", "Work.", {Outcome.OK: "polish"}),'
+        ' StepDef("polish", "Polish", "Polish.", {Outcome.OK: "ask"}),'
+        ' StepDef("ask", "Ask", "", {Outcome.OK: "d-review"}, person("Good?", ["yes"])),'
+        f'*review_loop("d", work="work", passed="last"), {END}'
+    )
+    review = agent.follow(agent.follow(agent.run_command(agent.open().next)), answer="yes")
+    work = agent.follow(judge(agent, review, item("FAIL")))
+    polish = agent.run_command(work.next.split(" --record")[0])
+    assert polish.step == "polish"
+    assert "a (MUST) it holds: it does not hold" in polish.context["d.findings"]
+    assert agent.follow(polish, **answered(agent, "a")).step == "ask"
+
+
+@pytest.mark.req("S-01")
 def test_reviews_of_the_same_work_never_make_a_finding_light(skill: Skill, repository: Path) -> None:
     agent = skill(COVERING)
     found = item("FAIL", "SHOULD", place="src/a.py")
