@@ -112,7 +112,7 @@ class World:
 
     def digest(self, files: Mapping[str, str]) -> str:
         """The files as one text."""
-        return " ".join([f"{name}={content}" for name, content in files.items()])
+        return "; ".join(["files", *[f"{name}={content}" for name, content in files.items()]])
 
     def known(self, digest: str) -> dict[str, str] | None:
         """Files that were under review."""
@@ -201,8 +201,12 @@ class World:
 
     def _patterns(self, covers: Iterable[str]) -> Iterator[str]:
         for text in covers:
-            step, _, name = text.strip("{}").partition(".")
-            yield from self.run.state[step][name] if text[0] == "{" else (text,)
+            yield from self._recorded(text.strip("{}"), [text]) if text[0] == "{" else (text,)
+
+    def _recorded(self, name: str, default: list[str]) -> list[str]:
+        step, _, field = name.partition(".")
+        found: list[str] = self.run.state.get(step, {}).get(field, default)
+        return found
 
     # What is told to the oracle
 
@@ -249,8 +253,7 @@ class World:
         for check in step.handler.checks:
             over = check.over
             if isinstance(over, str):
-                from_step, _, name = over.partition(".")
-                over = self.run.state[from_step][name]
+                over = self._recorded(over, [])
             assert isinstance(over, (list, tuple))
             for target in over if check.over else ("all",):
                 for child in present:

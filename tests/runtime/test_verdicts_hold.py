@@ -790,6 +790,18 @@ def test_a_step_that_leads_to_the_review_by_way_of_a_person_asks_for_the_answers
 
 
 @pytest.mark.req("S-01")
+@pytest.mark.parametrize("severity", ["COULD", "SHOULD", "MUST"])
+def test_a_review_that_nobody_made_opens_no_gate_however_light_its_checks_are(skill: Skill, severity: str) -> None:
+    checked = f'Dispatch("quality-reviewer", task="Review it.", checks=[Check("reads", "{severity}", "it reads well")])'
+    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", reviewer={checked}), {END}')
+    review = agent.follow(agent.open())
+    work = agent.follow(agent.run_command(agent.lose(review, review.children[0].id).next))
+    assert work.step == "work"
+    assert "MUST" in {found["severity"] for found in agent.state(work.run).reviews["d"]["items"]}
+    assert agent.run_command(work.next).step == "d-review"
+
+
+@pytest.mark.req("S-01")
 def test_reviews_of_the_same_work_never_make_a_finding_light(skill: Skill, repository: Path) -> None:
     agent = skill(COVERING)
     found = item("FAIL", "SHOULD", place="src/a.py")

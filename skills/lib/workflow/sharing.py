@@ -87,7 +87,8 @@ def found(reviewers: Sequence[Run], accepted: Sequence[Mapping[str, Any]] = ()) 
             checks = child.spec.get("checks", ())
             known = [*child.spec["items"], *checks] if child.spec.get("items") else []
             # A first review that was lost split nothing off: the next one is a first review, too.
-            known = known or [{**one, "unsplit": True} for one in checks or (first,)]
+            has_must = any(check["severity"] == Severity.MUST for check in checks)
+            known = known or [{**one, "unsplit": True} for one in (checks if has_must else (first, *checks))]
             reported = [{**item, "status": ItemStatus.TODO, "finding": f"not reviewed: {reason}"} for item in known]
         whose = {"owner": number, **({"target": target} if target else {})}
         mine = {item["id"] for item in child.spec.get("items") or ()}
