@@ -176,6 +176,7 @@ def _review(rng: random.Random, part: int, work: str, after: str, steps: Steps) 
         over = rng.choice(((), ("X", "Y"), f"{work}.parts" if kind >= 0.2 and skips else ("X",)))
         fields["checks"] = [Check("keeps", rng.choice(("MUST", "SHOULD")), "it keeps", over)]
         fields["checks"] += [Check("reads", "COULD", "it reads")] if rng.random() < 0.3 else []
+        fields["checks"] = fields["checks"][-1:] if rng.random() < 0.2 else fields["checks"]
     fields["script"] = rng.choice((None, None, JUDGE, AGAIN))
     review = f"review{part}"
     dispatch = Dispatch(AgentRole.QUALITY_REVIEWER, task="Review it.", checkpoint=checkpoint, **fields)

@@ -27,33 +27,97 @@ def bound(workflow: Workflow) -> int:
 
 
 def end(world: World) -> str:
-    """Go on to the end; empty if it is reached in time, else what stops it. Each sub-agent's run has a bound too."""
-    limit = bound(world.workflow)
-    distance = _distances(world.workflow)
+    """Go on to the end; empty if it is reached in time, else what stops it. Each sub-agent's run has a bound too.
+
+    Where the nearest way does not do, all honest ones are tried, the shortest first.
+    """
     if world.run.status == "pending":
         world.open()
+    first = world.fork()
+    why = _nearest(world)
+    if not why:
+        return ""
+    found = _shortest(first)
+    if found is None:
+        return why
+    world.become(found)
+    return ""
+
+
+def _nearest(world: World) -> str:
+    limit = bound(world.workflow)
+    distance = _distances(world.workflow)
     while not world.run.ended and world.commands < limit:
-        for child in world.left:
-            why = end(child)
-            if why:
-                return f"{child.run.id}: {why}"
-        done = _go_on(world, distance)
+        why = _end_children(world)
+        if why:
+            return why
+        done = _ask(world, *min(_ways(world), key=lambda way: distance[way[1]]))
         if not isinstance(done, Move):
             return f"{done} at {world.run.step}: {world.trail}"
     return "" if world.run.ended else f"not at the end after {world.commands} commands: {world.trail}"
 
 
-def _go_on(world: World, distance: dict[str | None, int]) -> object:
-    step = world.step
-    if world.run.status == "waiting":
-        return world.ask("person", answer=_answer(world, distance), reason="it was looked at")
-    fields: dict[str, Any] = {}
+def _shortest(world: World) -> World | None:
+    """The run at its end after the fewest commands, or None if no choice of outcomes ends it in time."""
+    level, seen = [world], set()
+    for _ in range(bound(world.workflow)):
+        onward = []
+        for at in level:
+            if _end_children(at):
+                continue
+            for choice, _ in _ways(at):
+                other = at.fork()
+                if not isinstance(_ask(other, choice), Move):
+                    continue
+                if other.run.ended:
+                    return other
+                key = repr(_decisive(other))
+                if key not in seen:
+                    seen.add(key)
+                    onward.append(other)
+        level = onward
+    return None
+
+
+def _decisive(world: World) -> object:
+    """What the honest ways out of a state depend on."""
+    run = world.run
+    reviews = [{**review, "items": len(review["items"])} for review in run.reviews.values()]
+    parts = [state.get("parts") for state in run.state.values()]
+    return run.step, run.status, run.question, run.rounds, reviews, parts, world.tree.unsound()
+
+
+def _end_children(world: World) -> str:
+    for child in world.left:
+        why = end(child)
+        if why:
+            return f"{child.run.id}: {why}"
+    return ""
+
+
+def _ways(world: World) -> list[tuple[dict[str, Any], str | None]]:
+    """What may be reported or answered truthfully, each with the step that it leads to."""
+    run, step = world.run, world.step
+    asked = run.question or {}
+    if run.status == "waiting" and asked.get("about"):
+        return [({"answer": "accept"}, None), ({"answer": "revise"}, step.id)]
+    if isinstance(step.handler, Person) and run.status == "waiting":
+        return [({"answer": one}, step.next.get(outcome, step.id)) for one, outcome in step.handler.choices.items()]
     if step.handler is None and len(step.next) > 1:
-        fields["outcome"] = min(step.next, key=lambda outcome: distance[step.next[outcome]]).value
-    records = {**_records(world, step), **_fixes(world, step)}
-    if records:
-        fields["records"] = records
-    return world.ask(**fields)
+        return [({"outcome": outcome.value}, target) for outcome, target in step.next.items()]
+    if any(isinstance(spec, Field) and spec.name == "parts" for spec in step.requires):
+        return [({}, None), ({"parts": []}, step.id)]
+    return [({}, None)]
+
+
+def _ask(world: World, way: dict[str, Any], _: object = None) -> object:
+    if world.run.status == "waiting":
+        return world.ask("person", **way, reason="it was looked at")
+    records = {**_records(world, world.step), **_fixes(world, world.step)}
+    if "parts" in way:
+        records["parts"] = way["parts"]
+    fields = {"outcome": way["outcome"]} if "outcome" in way else {}
+    return world.ask(**fields, **({"records": records} if records else {}))
 
 
 def _fixes(world: World, step: StepDef) -> dict[str, list[str]]:
@@ -65,8 +129,7 @@ def _fixes(world: World, step: StepDef) -> dict[str, list[str]]:
     found = []
     for checkpoint in rework.asked_at(world.workflow, run, step):
         for item in rework.open_findings(run)[checkpoint]:
-            file = item.get("file")
-            changed = file if file in world.tree.files else "one"
+            changed = item.get("file") or "one"
             world.change(changed)
             found.append(f"{rework.name_of(run, checkpoint, item)} | changed | {changed}")
     if found or (step.handler is None and step.id.startswith(("work", "more"))):
@@ -106,15 +169,6 @@ def _judged(world: World, item: dict[str, Any]) -> dict[str, str]:
         return {**told, "status": "PASS", "finding": "it is sound"}
     severity = {} if item.get("severity") else {"severity": "MUST"}
     return {**told, "status": "FAIL", "finding": f"{bad[0]} is unsound", **severity}
-
-
-def _answer(world: World, distance: dict[str | None, int]) -> str:
-    asked, step = world.run.question or {}, world.step
-    if asked.get("about"):
-        return "accept"
-    handler = step.handler
-    assert isinstance(handler, Person)
-    return min(handler.choices, key=lambda choice: distance[step.next.get(handler.choices[choice], step.id)])
 
 
 def _distances(workflow: Workflow) -> dict[str | None, int]:

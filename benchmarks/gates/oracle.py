@@ -33,6 +33,8 @@ class Played:
         self.fresh = False
         self.begins_anew = False
         self.heard = False
+        # As they were handed to the reviewers, and as the verdict or a person's word holds for them.
+        self.handed: Files = {}
         self.files: Files = {}
         self.covers: tuple[str, ...] = ()
         self.order = 0
@@ -54,8 +56,8 @@ class Played:
             self.__init__()  # type: ignore[misc]
         covers, files = handed
         # Without files in the record any review may be of other work.
-        self.level += not self.level or not covers or files != self.files
-        self.covers, self.files = covers, files
+        self.level += not self.level or not covers or files != self.handed
+        self.covers, self.handed, self.files = covers, files, files
         self.fresh, self.heard = True, False
         for owner, said in reports:
             if said is None:

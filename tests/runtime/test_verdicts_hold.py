@@ -802,6 +802,16 @@ def test_a_review_that_nobody_made_opens_no_gate_however_light_its_checks_are(sk
 
 
 @pytest.mark.req("S-01")
+def test_a_reviewer_whose_every_check_is_light_by_its_author_s_word_can_report(skill: Skill) -> None:
+    checked = 'Dispatch("quality-reviewer", task="Review it.", checks=[Check("reads", "COULD", "it reads well")])'
+    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", reviewer={checked}), {END}')
+    task = agent.run_command(agent.follow(agent.open()).children[0].command)
+    last = agent.follow(task, answers=[answer("reads", "FAIL", severity="")])
+    assert last.kind == "done", last.text
+    assert agent.follow(agent.run_command(last.next)).step == "last"
+
+
+@pytest.mark.req("S-01")
 def test_reviews_of_the_same_work_never_make_a_finding_light(skill: Skill, repository: Path) -> None:
     agent = skill(COVERING)
     found = item("FAIL", "SHOULD", place="src/a.py")
