@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
     # Whose finding (a target, else the reviewer's number), and what it is about.
     Key = tuple[str | int, str]
@@ -47,7 +47,7 @@ class Played:
 
     def reviewed(
         self,
-        reports: Iterable[tuple[str | int, Mapping[str, tuple[str, str]] | None]],
+        reports: Sequence[tuple[str | int, Mapping[str, tuple[str, str]] | None]],
         asked: Mapping[Key, str],
         handed: tuple[tuple[str, ...], Files],
     ) -> None:
@@ -59,6 +59,8 @@ class Played:
         self.level += not self.level or not covers or files != self.handed
         self.covers, self.handed, self.files = covers, files, files
         self.fresh, self.heard = True, False
+        owners = {owner for owner, _ in reports}
+        self.open = {key: severity for key, severity in self.open.items() if key[0] in owners or key[1] != UNSEEN}
         for owner, said in reports:
             if said is None:
                 mine = {key: severity for key, severity in self.known.items() if key[0] == owner}
@@ -66,11 +68,12 @@ class Played:
                 continue
             self.open.pop((owner, UNSEEN), None)
             for what, (severity, status) in said.items():
-                self.known[owner, what] = severity
-                if status == "PASS":
-                    self.open.pop((owner, what), None)
-                else:
-                    self.open[owner, what] = severity
+                # Another step that reviews the checkpoint may divide what there is among others.
+                keys = [key for key in self.known if key[1] == what and (key[0] == owner or key[0] not in owners)]
+                for key in keys or [(owner, what)]:
+                    self.known[key] = self.open[key] = severity
+                    if status == "PASS":
+                        del self.open[key]
         self.open.update({key: severity for key, severity in asked.items() if key not in self.known})
         self.open = {key: severity for key, severity in self.open.items() if key not in self.accepted}
 

@@ -222,9 +222,12 @@ class World:
         if "checkpoint" not in before.spec:
             return
         asked = answers.to_answer(self.workflow, before)
+        said: dict[str, tuple[str, str]] = {}
         for told in (*records.get("items", ()), *records.get("answers", ())):
             item = {**asked.get(told["id"], {}), **{name: part for name, part in told.items() if part}}
-            self.said[about(item)] = (item.get("severity", oracle.MUST), item["status"])
+            if item["status"] != "PASS" or about(item) not in said:
+                said[about(item)] = (item.get("severity", oracle.MUST), item["status"])
+        self.said.update(said)
 
     def _note(self, before: Run, move: Move, fields: Mapping[str, Any], actor: str) -> None:
         """Write down what a move means for the checkpoints."""

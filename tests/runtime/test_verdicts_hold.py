@@ -812,6 +812,22 @@ def test_a_reviewer_whose_every_check_is_light_by_its_author_s_word_can_report(s
 
 
 @pytest.mark.req("S-01")
+def test_a_review_that_covers_no_file_does_not_fall_with_those_of_an_earlier_one(
+    skill: Skill, repository: Path
+) -> None:
+    agent = skill(
+        f'{WORK}, *review_loop("d", work="work", passed="more", {COVERED}),'
+        ' StepDef("more", "More", "More.", {Outcome.OK: "again"}),'
+        ' StepDef("again", "Again", "Review.", {Outcome.OK: "gate"},'
+        ' Dispatch("quality-reviewer", task="Review the whole.", checkpoint="d")),'
+        f' StepDef("gate", "Gate", "Go.", {{Outcome.OK: "last", Outcome.FAIL: "more"}}, Gate("d")), {END}'
+    )
+    more = agent.follow(judge(agent, agent.follow(agent.open()), item(place="src/a.py:1")))
+    gate = judge(agent, agent.run_command(more.next), item())
+    assert agent.run_command(gate.next).step == "last"
+
+
+@pytest.mark.req("S-01")
 def test_reviews_of_the_same_work_never_make_a_finding_light(skill: Skill, repository: Path) -> None:
     agent = skill(COVERING)
     found = item("FAIL", "SHOULD", place="src/a.py")
