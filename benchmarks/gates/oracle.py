@@ -29,6 +29,7 @@ class Played:
         self.known: dict[Key, str] = {}
         self.open: dict[Key, str] = {}
         self.accepted: set[Key] = set()
+        self.owners: frozenset[str | int] = frozenset()
         self.level = 0
         self.fresh = False
         self.begins_anew = False
@@ -59,7 +60,7 @@ class Played:
         self.level += not self.level or not covers or files != self.handed
         self.covers, self.handed, self.files = covers, files, files
         self.fresh, self.heard = True, False
-        owners = {owner for owner, _ in reports}
+        owners = self.owners = frozenset(owner for owner, _ in reports)
         self.open = {key: severity for key, severity in self.open.items() if key[0] in owners or key[1] != UNSEEN}
         for owner, said in reports:
             if said is None:
@@ -84,7 +85,9 @@ class Played:
 
     def accept(self, keys: Iterable[Key]) -> None:
         """A person accepted these findings."""
-        self.accepted.update(keys)
+        for owner, what in keys:
+            same = {key for key in self.known if key[1] == what and (key[0] == owner or key[0] not in self.owners)}
+            self.accepted |= same | {(owner, what)}
         self.open = {key: severity for key, severity in self.open.items() if key not in self.accepted}
 
     def hear(self, files: Files, order: int) -> None:
