@@ -343,6 +343,19 @@ def test_a_review_in_which_nothing_is_stated_ends_by_its_commands(skill: Skill) 
     assert agent.follow(agent.run_command(end.next)).step == "last"
 
 
+@pytest.mark.req("S-02")
+def test_a_reviewer_who_states_nothing_at_all_ends_and_has_not_reviewed(skill: Skill) -> None:
+    agent = skill(SCRIPTED, part=SPLIT)
+    verify = split(agent, "none: there is no code", "none: nothing hangs on it")
+    end = agent.follow(verify, answers=[])
+    assert end.kind == "done", end.text
+    work = agent.follow(agent.run_command(end.next))
+    assert work.step == "work"
+    [found] = agent.state(work.run).reviews["d"]["items"]
+    assert (found["severity"], found["status"]) == ("MUST", "TODO")
+    assert "the reviewer recorded no items" in found["finding"]
+
+
 CHECKS = (
     'checks=[Check("keeps", "MUST", "behaviour stays", over="work.parts"),'
     ' Check("order", "SHOULD", "the order holds"), Check("taste", "COULD", "it reads well", over="work.parts")]'
