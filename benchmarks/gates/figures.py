@@ -1,4 +1,8 @@
-"""``python -m benchmarks gates``: how many random graphs an adversary ends as done past a gate, and honest ways out."""
+"""``python -m benchmarks gates``: how many random graphs an adversary ends as done past a gate, and honest ways out.
+
+The honest way out is walked from every state of every walk of a graph that validation admits, each by itself: nothing
+is shared between them, and no state is left out. Some 20 minutes on one core for 20,000 graphs.
+"""
 
 from __future__ import annotations
 
@@ -16,7 +20,9 @@ if TYPE_CHECKING:
     from benchmarks.gates.graphs import Graph
     from benchmarks.options import Options
 
-GRAPHS, QUICK, WALKS = 20_000, 200, 2
+# The walks of each graph.
+WALKS = 2
+GRAPHS, QUICK = 20_000, 150
 
 
 class Found(NamedTuple):
@@ -34,8 +40,11 @@ class Found(NamedTuple):
     admitted: dict[str, int]
 
 
-def look(count: int, seed: int, tick: Callable[[], object] = lambda: None) -> Found:
-    """Walk random graphs; those that validation admits are also ended honestly from every state that is reached."""
+def look(count: int, seed: int, tick: Callable[[], object] = lambda: None, enough: int | None = None) -> Found:
+    """Walk random graphs; those that validation admits are also ended honestly from every state that is reached.
+
+    ``enough`` faults end it early.
+    """
     rng = random.Random(seed)
     valid = made = done = states = 0
     wrong: list[str] = []
@@ -43,6 +52,7 @@ def look(count: int, seed: int, tick: Callable[[], object] = lambda: None) -> Fo
     ends: dict[str, int] = {}
     features: dict[str, int] = {}
     admitted: dict[str, int] = {}
+    number = -1
     for number in range(count):
         graph = graphs.graph(rng)
         is_valid = _is_admitted(graph)
@@ -63,7 +73,34 @@ def look(count: int, seed: int, tick: Callable[[], object] = lambda: None) -> Fo
                 if why or state.all_wrong(True):
                     stuck.append(f"graph {number}, state {at}: {why} {state.all_wrong(True)}")
         tick()
-    return Found(count, valid, made, done, wrong, states, stuck, ends, features, admitted)
+        if enough is not None and len(wrong) + len(stuck) >= enough:
+            break
+    return Found(number + 1, valid, made, done, wrong, states, stuck, ends, features, admitted)
+
+
+def figures(options: Options) -> list[Figures]:
+    """What went wrong in how many graphs, walks and states; and how many graphs have each feature."""
+    count = QUICK if options.quick else GRAPHS
+    with options.progress("gates", count) as tick:
+        found = look(count, options.seed, tick)
+    rows: list[list[Cell]] = [
+        ["random graphs", found.graphs],
+        ["of these admitted by validation", found.valid],
+        ["walks by the adversary", found.walks],
+        ["walks that ended done", found.done],
+        ["done with an unaccepted FAIL, or a verdict that was used or had fallen", len(found.wrong)],
+        ["states from which the honest way out was taken, all of the admitted graphs", found.states],
+        ["of these ended as done", found.ends.get("done", 0)],
+        ["of these not at the end in 3 x steps + bounds commands", len(found.stuck)],
+    ]
+    note = "What a gate may let through is worked out from what was played, not from the engine's record."
+    features: list[list[Cell]] = [
+        [feature, count, found.admitted[feature]] for feature, count in sorted(found.features.items())
+    ]
+    return [
+        Figures("Gates", ("what", "count"), rows, [note, *found.wrong[:5], *found.stuck[:5]]),
+        Figures("Random graphs", ("with", "graphs", "of these admitted"), features),
+    ]
 
 
 def _is_admitted(graph: Graph) -> bool:

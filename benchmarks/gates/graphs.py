@@ -187,7 +187,7 @@ def _review(rng: random.Random, part: int, work: str, after: str, steps: Steps) 
     if rng.random() < 0.1:
         steps.append({"id": f"between{part}", "next": {OK: "+"}})
     stale = (rng.choice((review, work)) if rng.random() < 0.95 else None) if dispatch.covers else None
-    gate = Gate(checkpoint, rng.randint(1, 3), stale)
+    gate = Gate(checkpoint, rng.choice((1, 2, 3, 5)), stale)
     steps.append({"id": f"gate{part}", "next": {OK: "+", FAIL: work}, "handler": gate})
     if rng.random() < 0.15:
         steps[-1]["next"][FAIL] = f"judge{part}"
