@@ -34,6 +34,7 @@ class Played:
         self.fresh = False
         self.begins_anew = False
         self.heard = False
+        self.failed = False
         # As they were handed to the reviewers, and as the verdict or a person's word holds for them.
         self.handed: Files = {}
         self.files: Files = {}
@@ -77,6 +78,7 @@ class Played:
                         del self.open[key]
         self.open.update({key: severity for key, severity in asked.items() if key not in self.known})
         self.open = {key: severity for key, severity in self.open.items() if key not in self.accepted}
+        self.failed = bool(self.blocking())
 
     def blocking(self) -> dict[Key, str]:
         """What is open and keeps the gate shut."""

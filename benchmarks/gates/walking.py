@@ -285,8 +285,8 @@ class World:
 
     def _heard(self, actor: str) -> None:
         for played in self.played.values():
-            blocking = played.blocking()
-            if played.fresh and blocking and (actor == "person" or oracle.MUST not in blocking.values()):
+            is_heard = actor == "person" or oracle.MUST not in played.blocking().values()
+            if played.fresh and played.failed and is_heard:
                 self.tree.clock += 1
                 played.hear(self.tree.covered(played.covers), self.tree.clock)
 
