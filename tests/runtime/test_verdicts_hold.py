@@ -841,6 +841,17 @@ def test_a_review_that_covers_no_file_does_not_fall_with_those_of_an_earlier_one
 
 
 @pytest.mark.req("S-01")
+@pytest.mark.parametrize("covered", ["src/[ab].py", "src/?.py", "src/{a,b}.py", "src/*.py"])
+def test_a_place_may_begin_in_the_folder_of_whatever_glob_is_covered(
+    skill: Skill, repository: Path, covered: str
+) -> None:
+    reviewer = f'reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["{covered}"])'
+    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", {reviewer}), {END}')
+    gate = judge(agent, agent.follow(agent.open()), item(place="a.py:2"))
+    assert agent.state(gate.run).reviews["d"]["items"][0]["file"] == "src/a.py"
+
+
+@pytest.mark.req("S-01")
 def test_reviews_of_the_same_work_never_make_a_finding_light(skill: Skill, repository: Path) -> None:
     agent = skill(COVERING)
     found = item("FAIL", "SHOULD", place="src/a.py")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skills.lib.paths import folder_of
 from skills.lib.workflow import values
 from skills.lib.workflow.context import WORTH_A_FILE
 from skills.lib.workflow.core import StepDef, Workflow
@@ -97,8 +98,8 @@ def _covered(run: Run, step: StepDef) -> dict[str, Any]:
     from skills.lib.workflow import verdicts
 
     covers = verdicts.patterns(run, step)
-    folders = [text.partition("*")[0].rpartition("/")[0] if "*" in text else text for text in covers]
-    return {"covers": covers, "bases": [folder for folder in dict.fromkeys(folders) if folder and folder != "."]}
+    folders = dict.fromkeys([folder_of(text) for text in covers])
+    return {"covers": covers, "bases": [folder for folder in folders if folder and folder != "."]}
 
 
 def _accepted(run: Run, checkpoint: str, target: str, number: int) -> list[dict[str, Any]]:
