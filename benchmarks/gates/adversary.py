@@ -15,7 +15,6 @@ if TYPE_CHECKING:
     import random
 
     from benchmarks.gates.walking import World
-    from skills.lib.workflow.core import Workflow
 
 # A walk that is not at its end by then is left there; so is a step that is not left by so many attempts.
 MOST, ATTEMPTS = 40, 6
@@ -57,8 +56,8 @@ def _attempt(world: World, rng: random.Random) -> object:
         actor = rng.choice(("agent", "person", "person"))
         return world.ask(actor, answer=rng.choice(choices or ["yes"]), reason="it may well be so")
     if world.left and rng.random() < 0.15:
-        child = rng.choice(world.left).run.id
-        return world.ask(**rng.choice(({"lost": child, "reason": "gone"}, {"replace": child})))
+        name = rng.choice(world.left).run.id
+        return world.ask(**rng.choice(({"lost": name, "reason": "gone"}, {"replace": name})))
     for child in world.left:
         if child.run.status == "pending":
             child.open()

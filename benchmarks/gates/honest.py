@@ -51,7 +51,8 @@ def _nearest(world: World) -> str:
         why = _end_children(world)
         if why:
             return why
-        done = _ask(world, *min(_ways(world), key=lambda way: distance[way[1]]))
+        way, _ = min(_ways(world), key=lambda one: distance[one[1]])
+        done = _ask(world, way)
         if not isinstance(done, Move):
             return f"{done} at {world.run.step}: {world.trail}"
     return "" if world.run.ended else f"not at the end after {world.commands} commands: {world.trail}"
@@ -110,14 +111,17 @@ def _ways(world: World) -> list[tuple[dict[str, Any], str | None]]:
     return [({}, None)]
 
 
-def _ask(world: World, way: dict[str, Any], _: object = None) -> object:
+def _ask(world: World, way: dict[str, Any]) -> object:
+    """Report or answer in that way, and truly in all else."""
     if world.run.status == "waiting":
         return world.ask("person", **way, reason="it was looked at")
     records = {**_records(world, world.step), **_fixes(world, world.step)}
     if "parts" in way:
         records["parts"] = way["parts"]
-    fields = {"outcome": way["outcome"]} if "outcome" in way else {}
-    return world.ask(**fields, **({"records": records} if records else {}))
+    fields: dict[str, Any] = {"outcome": way["outcome"]} if "outcome" in way else {}
+    if records:
+        fields["records"] = records
+    return world.ask(**fields)
 
 
 def _fixes(world: World, step: StepDef) -> dict[str, list[str]]:

@@ -134,9 +134,12 @@ def ended(by_checkpoint: Mapping[str, Played], now: Mapping[str, Files], never: 
             if checkpoint in never:
                 found.append(f"always: done on a person's word alone, and {checkpoint} never ends failed")
         files, present = played.files, now[checkpoint]
-        for name in sorted({*files, *present}):
-            if files.get(name) != present.get(name) and not _is_taken_over(name, present, played, by_checkpoint):
-                found.append(f"done although {name} was changed since {checkpoint} passed")
+        differing = [name for name in sorted({*files, *present}) if files.get(name) != present.get(name)]
+        found += [
+            f"done although {name} was changed since {checkpoint} passed"
+            for name in differing
+            if not _is_taken_over(name, present, played, by_checkpoint)
+        ]
     return found
 
 

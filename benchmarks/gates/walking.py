@@ -141,7 +141,7 @@ class World:
         return self.workflow.step(self.run.step or "")
 
     def all_wrong(self, admitted: bool) -> list[str]:
-        """What is wrong, of its sub-agents too; the properties under ``always`` are proved for admitted graphs alone."""
+        """What is wrong, of its sub-agents too; what is stated under ``always`` holds for admitted graphs alone."""
         own = [what for what in self.wrong if admitted or not what.startswith("always: ")]
         return own + [what for child in self.brood for what in child.all_wrong(admitted)]
 
@@ -237,9 +237,13 @@ class World:
             self._reviewed(step)
         if asked.get("about") and given == "accept":
             self._accepted(before, asked)
-        elif isinstance(step.handler, Person) and before.status == "waiting" and not asked.get("about"):
-            if step.handler.choices[str(given)] is not Outcome.FAIL:
-                self._heard(actor)
+        elif (
+            isinstance(step.handler, Person)
+            and before.status == "waiting"
+            and not asked.get("about")
+            and step.handler.choices[str(given)] is not Outcome.FAIL
+        ):
+            self._heard(actor)
         if moved:
             self.been.add(step.id)
             if step.gate and self._is_opened(step, move):
@@ -260,13 +264,10 @@ class World:
         asked = {}
         assert isinstance(step.handler, Dispatch)
         for check in step.handler.checks:
-            over = check.over
-            if isinstance(over, str):
-                over = self._recorded(over, [])
+            over = self._recorded(check.over, []) if isinstance(check.over, str) else check.over
             assert isinstance(over, (list, tuple))
-            for target in over if check.over else ("all",):
-                for child in present:
-                    asked[owner(child), f"{check.kind} of {target}"] = check.severity.value
+            things = [f"{check.kind} of {target}" for target in (over if check.over else ("all",))]
+            asked.update({(owner(child), what): check.severity.value for child in present for what in things})
         self.played.setdefault(step.checkpoint, oracle.Played()).reviewed(reports, asked, self.handed)
 
     def _accepted(self, before: Run, asked: Mapping[str, Any]) -> None:
@@ -298,7 +299,8 @@ class World:
         if move.run.step != onward:
             return False
         stale = {one.gate.stale for one in self.workflow.steps if one.gate}
-        if move.detail["outcome"] != Outcome.OK and onward in (step.next.get(Outcome.FAIL), step.next.get(Outcome.SKIP)):
+        others = [step.next[outcome] for outcome in (Outcome.FAIL, Outcome.SKIP) if outcome in step.next]
+        if move.detail["outcome"] != Outcome.OK and onward in others:
             return False
         return not ("stale" in move.detail and onward in stale)
 

@@ -833,7 +833,8 @@ def test_a_review_that_covers_no_file_does_not_fall_with_those_of_an_earlier_one
         ' StepDef("more", "More", "More.", {Outcome.OK: "again"}),'
         ' StepDef("again", "Again", "Review.", {Outcome.OK: "gate"},'
         ' Dispatch("quality-reviewer", task="Review the whole.", checkpoint="d")),'
-        f' StepDef("gate", "Gate", "Go.", {{Outcome.OK: "last", Outcome.FAIL: "more"}}, Gate("d", stale="again")), {END}'
+        ' StepDef("gate", "Gate", "Go.", {Outcome.OK: "last", Outcome.FAIL: "more"}, Gate("d", stale="again")),'
+        f" {END}"
     )
     more = agent.follow(judge(agent, agent.follow(agent.open()), item(place="src/a.py:1")))
     gate = judge(agent, agent.run_command(more.next), item())

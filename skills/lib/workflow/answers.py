@@ -145,8 +145,8 @@ def to_answer(workflow: Workflow, run: Run) -> dict[str, Item]:
 def items(workflow: Workflow, run: Run, answers: Sequence[Mapping[str, Any]], proof: Proof) -> list[Item]:
     """The items of the review: each thing to judge with its answer, then the commands that judged for themselves.
 
-    Refused if an answer is to nothing that was asked, if one is missing, or if a place cannot be opened. Empty if nothing
-    was stated: the reviewer ends, and its review counts as not made.
+    Refused if an answer is to nothing that was asked, if one is missing, or if a place cannot be opened. None if
+    nothing was stated: the reviewer ends, and its review counts as not made.
     """
     asked = to_answer(workflow, run)
     commands = by_commands(run)
