@@ -409,6 +409,19 @@ def test_a_target_may_say_what_must_be_so_of_it(skill: Skill) -> None:
 
 
 @pytest.mark.req("S-02")
+def test_a_target_that_a_lost_reviewer_was_to_check_is_checked_though_it_is_recorded_no_more(skill: Skill) -> None:
+    agent = skill(CHECKED)
+    review = agent.follow(agent.open(), parts=["W1", "W2 | the total is rounded once"])
+    work = agent.follow(agent.run_command(agent.lose(review, review.children[0].id).next))
+    again = agent.run_command(agent.follow(work, parts=["W1"]).children[0].command)
+    assert again.context["checks"].splitlines()[:3] == [
+        "- keeps (MUST): behaviour stays. Targets:",
+        "  W1: behaviour stays",
+        "  W2: the total is rounded once",
+    ]
+
+
+@pytest.mark.req("S-02")
 def test_a_target_that_is_new_is_checked_beside_the_items_that_are_verified_again(skill: Skill) -> None:
     agent = skill(CHECKED)
     task = checked(agent, ["W1"])

@@ -81,7 +81,7 @@ def specs(
             more = {
                 "failed": [item["id"] for item in given_items if item.get("failed")],
                 "checks": _checks(
-                    run, dispatch, checks, target, [*given_items, *_accepted(run, checkpoint, target, at)]
+                    run, dispatch, checks, target, given_items, _of_reviewer(run, checkpoint, target, at)
                 ),
                 "gone": at > present,
                 **reviewed,
@@ -102,13 +102,13 @@ def _covered(run: Run, step: StepDef) -> dict[str, Any]:
     return {"covers": covers, "bases": [folder for folder in folders if folder and folder != "."]}
 
 
-def _accepted(run: Run, checkpoint: str, target: str, number: int) -> list[dict[str, Any]]:
-    """The items of a reviewer that a person accepted: they are not verified again, and their checks not made again."""
+def _of_reviewer(run: Run, checkpoint: str, target: str, number: int) -> list[dict[str, Any]]:
+    """The items of a reviewer in the series of reviews that is open."""
     from skills.lib.workflow import quality
 
     items = quality.open_series(run.reviews.get(checkpoint)).get("items", ())
     mine = ("target", target) if target else ("owner", number)
-    return [item for item in items if item.get("accepted") and item.get(mine[0]) == mine[1]]
+    return [item for item in items if item.get(mine[0]) == mine[1]]
 
 
 def _checks(
@@ -116,10 +116,16 @@ def _checks(
     dispatch: Dispatch,
     computed: Mapping[str, Sequence[str]] | None,
     target: str,
-    given: Sequence[Mapping[str, Any]],
+    again: Sequence[Mapping[str, Any]],
+    before: Sequence[Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
-    """The checks that a reviewer must make beside the items that it was given before, one for each kind and target."""
+    """The checks that a reviewer must make beside the items that it verifies again, one for each kind and target.
+
+    Of the items of the review ``before``, one that a person accepted is not checked again; one that a lost reviewer was
+    to check is, though it may be a target no more.
+    """
     made = []
+    given = [*again, *[item for item in before if item.get("accepted")]]
     for check in dispatch.checks:
         over = (computed or {}).get(check.kind, check.over)
         if over == "{target}":
@@ -130,7 +136,11 @@ def _checks(
         known = {item["scope"] for item in given if item.get("kind") == check.kind}
         taken = {item["id"] for item in given}
         number = 0
-        for scope, detail in _scopes(over if isinstance(over, (list, tuple)) and check.over else ["all"]).items():
+        scopes = _scopes(over if isinstance(over, (list, tuple)) and check.over else ["all"])
+        for item in before:
+            if item.get("unsplit") and item.get("kind") == check.kind:
+                scopes.setdefault(item["scope"], item.get("detail", ""))
+        for scope, detail in scopes.items():
             if scope in known:
                 continue
             number += 1
