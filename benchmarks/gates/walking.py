@@ -237,6 +237,8 @@ class World:
             self._reviewed(step)
         if asked.get("about") and given == "accept":
             self._accepted(before, asked)
+        elif asked.get("about") == "change" and given == "revise":
+            self.played[asked["gate"]].fall()
         elif (
             isinstance(step.handler, Person)
             and before.status == "waiting"

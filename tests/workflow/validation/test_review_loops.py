@@ -42,6 +42,26 @@ def test_a_loop_built_by_hand_has_no_findings() -> None:
     assert _found(_work("review"), _review("gate"), _gate(ok=None, fail="work")) == []
 
 
+def _of_parts(gate_ok: str, polishing: str = "") -> list[tuple[str, str]]:
+    """What is found of work whose parts are reviewed, none if it has none, and whose gate leads to that step."""
+    parts = [Field("parts", "list")]
+    targets = Dispatch(AgentRole.QUALITY_REVIEWER, task="Review it.", checkpoint="plan", targets=f"{polishing}.parts")
+    return _found(
+        StepDef("work", "Work", "Work.", {OK: "polish"}, requires=parts),
+        StepDef("polish", "Polish", "Polish.", {OK: "review"}, requires=parts if polishing == "polish" else []),
+        StepDef("review", "Review", next={OK: "gate", Outcome.SKIP: "last"}, handler=targets),
+        _gate(ok=gate_ok, fail="work"),
+        StepDef("last", "Last", "Stop.", {OK: None}),
+    )
+
+
+@pytest.mark.req("W-10")
+def test_a_loop_that_is_left_only_for_want_of_targets_that_were_recorded_before_it_is_never_left() -> None:
+    assert _of_parts("polish", "work") == [("loop-without-exit", "w:polish")]
+    assert _of_parts("polish", "polish") == []
+    assert _of_parts("last", "work") == []
+
+
 @pytest.mark.req("W-10")
 @pytest.mark.parametrize(
     "steps,expected",
