@@ -71,8 +71,7 @@ class Played:
             self.open.pop((owner, UNSEEN), None)
             for what, (severity, status) in said.items():
                 # Another step that reviews the checkpoint may divide what there is among others.
-                keys = [key for key in self.known if key[1] == what and (key[0] == owner or key[0] not in owners)]
-                for key in keys or [(owner, what)]:
+                for key in {(owner, what), *[key for key in self.known if key[1] == what and key[0] not in owners]}:
                     self.known[key] = self.open[key] = severity
                     if status == "PASS":
                         del self.open[key]
