@@ -262,7 +262,8 @@ class World:
     def _reviewed(self, step: StepDef) -> None:
         assert step.checkpoint is not None
         present = [child for child in self.brood if child.run.status != "replaced"]
-        reports = [(owner(child), child.said if child.run.status in FINISHED else None) for child in present]
+        # A reviewer that judged nothing has not reviewed, just as one that was lost.
+        reports = [(owner(child), (child.run.status in FINISHED and child.said) or None) for child in present]
         asked = {}
         assert isinstance(step.handler, Dispatch)
         for check in step.handler.checks:

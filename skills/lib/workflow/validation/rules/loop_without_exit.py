@@ -1,9 +1,9 @@
 """The routes out of a loop are never taken.
 
 ## What it does
-Reports a loop whose only routes out belong to outcomes that the steps never give, to the FAIL of a gate, or to the SKIP
-of sub-agents whose targets are recorded outside of the loop, and so are there each time or never: on paper the loop can
-be left, in truth a run whose work is good cannot leave it.
+Reports a loop whose only routes out belong to outcomes that the steps never give, to the FAIL of a gate or of
+sub-agents, or to the SKIP of sub-agents whose targets are recorded outside of the loop, and so are there each time or
+never: on paper the loop can be left, in truth a run whose work is good cannot leave it.
 
 ## Why it is bad
 A run that comes there goes round for ever, although a diagram shows a way out.
@@ -78,18 +78,25 @@ def _dead(graph: GraphView) -> dict[tuple[int, Outcome], str]:
     for at, step in graph.distinct:
         if step.handler is not None and step.gate:
             found[at, Outcome.FAIL] = "takes a review that fails"
+        elif isinstance(step.handler, Dispatch) and step.function is None:
+            found[at, Outcome.FAIL] = "takes a sub-agent that fails"
     return found
 
 
 def _closed(graph: GraphView, members: set[int], dead: Collection[tuple[int, Outcome]]) -> Iterator[set[int]]:
     """The loops among ``members`` that nothing leaves once the hops that are no way out are gone."""
     live = [hop for hop in graph.hops(members) if hop[:2] not in dead]
-    inner: nx.DiGraph[int] = nx.DiGraph((node, target) for node, _, target in live if target in members)
-    for found in sorted(nx.strongly_connected_components(inner), key=min):
-        looping = len(found) > 1 or inner.has_edge(*(next(iter(found)),) * 2)
-        sources = [_lists(graph, *hop[:2]) for hop in live if hop[0] in found and hop[2] not in found]
-        if looping and all(source and graph.index.get(source) not in found for source in sources):
-            yield found
+    told: list[set[int]] = []
+    # A loop with a way out and back for want of targets has a smaller one in it that goes on with them.
+    for hops in (live, [hop for hop in live if not _lists(graph, *hop[:2])]):
+        inner: nx.DiGraph[int] = nx.DiGraph((node, target) for node, _, target in hops if target in members)
+        for found in sorted(nx.strongly_connected_components(inner), key=min):
+            looping = len(found) > 1 or inner.has_edge(*(next(iter(found)),) * 2)
+            sources = [_lists(graph, *hop[:2]) for hop in live if hop[0] in found and hop[2] not in found]
+            closed = all(source and graph.index.get(source) not in found for source in sources)
+            if looping and closed and not any(found <= other for other in told):
+                told.append(found)
+                yield found
 
 
 def _lists(graph: GraphView, at: int, outcome: Outcome) -> str:
