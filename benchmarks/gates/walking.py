@@ -248,7 +248,7 @@ class World:
             self._heard(actor)
         if moved:
             self.been.add(step.id)
-            if step.gate and self._is_opened(step, move):
+            if step.gate and given != "revise" and self._is_opened(step, move):
                 self._opened(step, bool(asked))
             elif "stale" in move.detail:
                 self.played[move.detail["stale"]["checkpoint"]].fall()
@@ -271,7 +271,7 @@ class World:
             assert isinstance(over, (list, tuple))
             things = [f"{check.kind} of {target}" for target in (over if check.over else ("all",))]
             asked.update({(owner(child), what): check.severity.value for child in present for what in things})
-        self.played.setdefault(step.checkpoint, oracle.Played()).reviewed(reports, asked, self.handed)
+        self.played.setdefault(step.checkpoint, oracle.Played()).reviewed(step.id, reports, asked, self.handed)
 
     def _accepted(self, before: Run, asked: Mapping[str, Any]) -> None:
         played = self.played.get(asked["gate"])
