@@ -221,7 +221,8 @@ class World:
         records = fields.get("records") or {}
         if "checkpoint" not in before.spec:
             return
-        asked = answers.to_answer(self.workflow, before)
+        asked = {item["id"]: item for item in before.spec["items"]}
+        asked.update(answers.to_answer(self.workflow, before))
         said: dict[str, tuple[str, str]] = {}
         for told in (*records.get("items", ()), *records.get("answers", ())):
             item = {**asked.get(told["id"], {}), **{name: part for name, part in told.items() if part}}
