@@ -27,7 +27,6 @@ ALLOWED = {
     "git": {"errors"},
     "ledger": FIRST | {"git", "schema", "workflow"},
     "runtime": FIRST | {"ledger", "workflow", "workflow/formatters"},
-    "migration": FIRST | {"conventions", "workflow", "workflow/formatters"},
 }
 ALLOWED["hosts"] = set(ALLOWED)
 ALLOWED["testing"] = set(ALLOWED)

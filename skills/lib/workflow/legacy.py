@@ -1,6 +1,6 @@
 """The older form of a skill: ``@skill`` over a main function that prints its steps. New skills are a Workflow.
 
-``lockstep migrate`` reads the same form from the source, and writes the Workflow.
+docs/migrating.md shows how such a skill is written as a Workflow.
 """
 
 from __future__ import annotations
@@ -105,7 +105,7 @@ def note(what: str) -> None:
         warnings.simplefilter("default", LegacyWarning)
     warnings.warn(
         f"{what}: import from skills.lib.workflow.types and skills.lib.workflow.formatters;"
-        " `lockstep migrate SCRIPT` makes a Workflow of a script",
+        " docs/migrating.md of Lockstep shows how to write a Workflow",
         LegacyWarning,
         stacklevel=3,
     )
