@@ -9,12 +9,14 @@ from pathlib import Path
 import pytest
 
 LIB = Path(__file__).resolve().parents[2] / "skills" / "lib"
-FIRST = {"errors", "paths", "compact_json", "markers"}
+FIRST = {"errors", "paths", "compact_json", "markers", "record", "field_checks"}
 ALLOWED = {
     "errors": FIRST,
     "paths": FIRST,
     "compact_json": FIRST,
     "markers": FIRST,
+    "record": FIRST,
+    "field_checks": FIRST,
     "checks": set(),
     "conventions": FIRST,
     "schema": {"compact_json"},

@@ -322,7 +322,7 @@ class Agent:
                 if value is not None:
                     chosen[arg.name] = value
             elif arg.required:
-                spec = Spec(arg.name, arg.type, True, arg.choices, arg.minimum, arg.maximum, arg.flag)
+                spec = Spec(arg.name, arg.type, True, tuple(arg.choices), arg.minimum, arg.maximum, arg.flag)
                 chosen[arg.name] = spec.argument(samples.candidates(spec, self.text)[0])[1]
         return chosen
 

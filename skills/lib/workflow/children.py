@@ -55,7 +55,7 @@ def specs(
         fields = {**given, "target": target}
         told = _told(dispatch, task, fields)
         spec: dict[str, Any] = {
-            "agent": dispatch.agent.value,
+            "agent": str(dispatch.agent),
             "number": at,
             "step": step.id,
             "title": step.title,
@@ -137,7 +137,7 @@ def _checks(
                 number += 1
             text = f"{check.text}: {detail}" if detail else check.text
             stub = {"id": f"{check.kind}-{number}", "kind": check.kind, "scope": scope, "check": text}
-            made.append({**stub, "severity": check.severity.value, **({"detail": detail} if detail else {})})
+            made.append({**stub, "severity": str(check.severity), **({"detail": detail} if detail else {})})
     if dispatch.checks and not dispatch.script and not made and all(item.get("accepted") for item in given):
         # Each check was accepted by a person, or has no target: what is there now is still looked at.
         stub = {"id": "rest-1", "kind": "rest", "scope": "all", "check": REST}

@@ -30,7 +30,9 @@ def parameters(specs: tuple[Arg, ...], given: Mapping[str, Any]) -> dict[str, An
             _check_waiver(spec, found[spec.name])
         elif spec.required:
             what = f"{spec.flag} is missing: {values.expectation(spec)}"
-            raise Refused("missing-parameter", f"{what} ({spec.help})." if spec.help else f"{what}.", spec.choices)
+            raise Refused(
+                "missing-parameter", f"{what} ({spec.help})." if spec.help else f"{what}.", tuple(spec.choices)
+            )
         else:
             found[spec.name] = spec.default
     return found
@@ -44,7 +46,7 @@ def _value(spec: Arg | Field, raw: Any, known: Sequence[Mapping[str, Any]] = ())
         # A refusal is kept with the run, and a secret is not.
         secret = values.is_secret(spec.name) and not unfilled
         why = f"{spec.name} is not {values.expectation(spec)}" if secret else str(error)
-        raise Refused("unfilled" if unfilled else "bad-value", f"{why}.", spec.choices) from None
+        raise Refused("unfilled" if unfilled else "bad-value", f"{why}.", tuple(spec.choices)) from None
 
 
 def _check_waiver(spec: Arg, value: Any) -> None:
@@ -100,7 +102,9 @@ def records(workflow: Workflow, run: Run, step: StepDef, request: Request) -> di
                 recorded[name] = _field(workflow, run, step, spec, request.records[name])
             elif spec.required:
                 what = f"{name} is not recorded: {values.expectation(spec)}"
-                raise Refused("missing-evidence", f"{what} ({spec.help})." if spec.help else f"{what}.", spec.choices)
+                raise Refused(
+                    "missing-evidence", f"{what} ({spec.help})." if spec.help else f"{what}.", tuple(spec.choices)
+                )
         except Refused as refused:
             wrong.append(refused)
     if len(wrong) == 1:
@@ -163,7 +167,7 @@ def check_echo(run: Run, step: StepDef, request: Request) -> None:
 
     checkpoint = step.gate.checkpoint if step.gate else step.checkpoint
     state = quality.state(run.reviews.get(checkpoint or ""))
-    status = state.status.value if state.status else "not reviewed"
+    status = str(state.status or "not reviewed")
     if request.qr_status is not None and request.qr_status != status:
         why = f"--qr-status {request.qr_status} is not what the ledger has for {checkpoint or step.id}: {status}."
         raise Refused("forged-verdict", why)

@@ -138,4 +138,4 @@ def _sub(dispatch: Dispatch) -> list[str]:
         many = f"as many as {dispatch.targets.__name__} says, at most {dispatch.cap}"
     else:
         many = str(len(dispatch.targets) or 1)
-    return [dispatch.agent.value, walk, many]
+    return [str(dispatch.agent), walk, many]

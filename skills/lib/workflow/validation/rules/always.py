@@ -41,7 +41,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from skills.lib.workflow.types import Before, NeverEndsFailed, Outcome, Passes, Value
+from skills.lib.record import Record
+from skills.lib.workflow.types import Before, NeverEndsFailed, Outcome, Passes
 from skills.lib.workflow.validation import review, walks
 from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.graph import GraphView
@@ -69,7 +70,7 @@ def check(graph: GraphView) -> Iterator[Finding]:
             )
 
 
-def _unknown(graph: GraphView, stated: Value) -> str:
+def _unknown(graph: GraphView, stated: Record) -> str:
     if isinstance(stated, NeverEndsFailed):
         known = {name for _, name in review.reviews(graph)} | set(review.gates(graph))
         near = did_you_mean(Nearest(known).to(stated.checkpoint))
@@ -80,7 +81,7 @@ def _unknown(graph: GraphView, stated: Value) -> str:
     return ""
 
 
-def _broken(graph: GraphView, stated: Value) -> str:
+def _broken(graph: GraphView, stated: Record) -> str:
     """The path that breaks the property, in words; empty if none does."""
     ends = _failing(graph)
     hops: list[Hop] | None = None
