@@ -139,7 +139,8 @@ def _undone(entry: Mapping[str, str]) -> Element:
 def _others(left: int, count: int, pending: int, held: bool, at_once: int | None) -> str:
     """How many other sub-agents are left, and what to do about them; ``held`` means that some have no command yet."""
     if not pending:
-        return f"{left} of {count} are still at work: wait for them, start no other."
+        found = f"{left} of {count} are not finished: wait for them, start no other."
+        return f"{found} Without sub-agents, go on with their commands."
     found = f"{left} of {count} are left: {left - pending} at work, {pending} not begun"
     if not held:
         return f"{found}. Wait for each whose command a sub-agent was given; what nobody was given is run next."
