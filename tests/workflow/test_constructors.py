@@ -84,6 +84,20 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a parameter": (lambda: Workflow("tea", STEP, params=["x"]), "workflow 'tea' params: 'x' is not an Arg"),
     "registered": (lambda: register_workflow("tea"), "register_workflow: 'tea' is not a Workflow"),
     "parameter name": (lambda: Arg(5), "Arg name: 5 is not text"),
+    "parameter default of another type": (
+        lambda: Arg("cups", "int", default="x"),
+        "Arg cups default: cups: 'x' is not",
+    ),
+    "parameter default as text": (
+        lambda: Arg("cups", "int", default="3"),
+        "Arg cups default: '3' is not a whole number; write 3",
+    ),
+    "parameter default that is no choice": (
+        lambda: Arg("cups", choices=("a", "b"), default="c"),
+        "'c' is not one of a, b",
+    ),
+    "parameter default out of range": (lambda: Arg("cups", "int", minimum=3, default=1), "1 is out of range"),
+    "parameter default of a switch": (lambda: Arg("hot", "bool", default="maybe"), "'maybe' is not true or false"),
     "parameter type": (lambda: Arg("cups", ["int"]), "Arg type: ['int'] is not text"),
     "choices as text": (lambda: Arg("cups", choices="high"), "Arg cups choices: 'high' is not a list; write choices=["),
     "a choice": (lambda: Field("cups", choices=[None]), "Field cups choices: None is not a text or number"),

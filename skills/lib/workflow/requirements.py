@@ -40,6 +40,8 @@ class Arg(Record):
         default = self.default
         if default is not None and not isinstance(default, (str, int, float, list, dict)):
             raise TypeError(f"Arg {self.name} default: {shown(default)} is not a text, number, list or mapping")
+        if default is not None and default != "":
+            _check_default(self)
         self._set(required=default is None if self.required is None else bool(self.required))
 
     @property
@@ -154,6 +156,19 @@ def _check_declaration(spec: Arg | Field) -> None:
     spec._set(choices=_choices(spec.choices, what, name))
     for bound in (spec.minimum, spec.maximum):
         _check_bound(bound, what, name)
+
+
+def _check_default(arg: Arg) -> None:
+    from skills.lib.workflow import values  # it knows Arg, and few parameters have a default
+
+    try:
+        read = values.read(arg, arg.default)
+    except ValueError as error:
+        raise ValueError(f"Arg {arg.name} default: {error}") from None
+    if read != arg.default or isinstance(read, bool) != isinstance(arg.default, bool):
+        raise TypeError(
+            f"Arg {arg.name} default: {shown(arg.default)} is not {values.expectation(arg)}; write {read!r}"
+        )
 
 
 def _check_name(name: str, what: str) -> None:
