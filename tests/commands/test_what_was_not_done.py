@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any
 
 import pytest
+from lxml import html
 
 from skills.lib.hosts.mcp import desk
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block
+from skills.lib.workflow import seal
 from tests.commands.conftest import Command
 from tests.fixtures.skill import source_of
 
@@ -54,11 +55,111 @@ def end(agent: Agent) -> Block:
     return agent.follow(pick, outcome="skip")
 
 
-def test_look(end: Block, cli: Command, project: Path) -> None:
-    print(end.text)
-    print(cli("runs", "--all").out)
-    print(cli("runs", "--all", "--json").out)
-    print(cli("trace", end.run).out)
-    print(cli("trace", end.run, "--html", "-").out[2000:])
-    print(desk.serve({"tool": "run_state", "run": end.run, "project": str(project)}))
-    assert 0
+WHAT = [
+    ("sub-agent", "scan", "testrun1.2 (two) was given up: it hangs"),
+    ("answer", "ask", "answered by the agent for a person: yes"),
+    ("gate", "e-gate", "the gate of e was never entered"),
+    ("finding", "d", "b (COULD, open): a name is dull"),
+    ("evidence", "", "the proof was waived: the machine is down"),
+]
+LINES = [f"{kind} at {step}: {what}" if step else f"{kind}: {what}" for kind, step, what in WHAT]
+NAMED = [{"kind": kind, "step": step, "what": what} for kind, step, what in WHAT]
+
+
+@pytest.mark.req("S-03")
+def test_the_last_block_tells_what_was_not_done(end: Block) -> None:
+    told = [(entry.get("kind"), entry.get("step"), entry.text) for entry in end.root.iterfind("NOT_DONE/entry")]
+    assert (end.root.get("status"), told) == ("done", WHAT)
+
+
+@pytest.mark.req("S-03")
+def test_the_list_of_runs_tells_what_was_not_done(end: Block, cli: Command) -> None:
+    shown = cli("runs", "--all").out.splitlines()
+    assert shown[1].split()[:6] == ["testrun1", "undone", "done,", "5", "not", "done"]
+    at = shown.index("Not done by testrun1")
+    assert sorted(shown[at + 1 :]) == sorted(f"  {line}" for line in LINES)
+    assert shown[at + 1] == "  gate at e-gate: the gate of e was never entered"
+    assert json.loads(cli("runs", "--all", "--json").out)[0]["not_done"] == NAMED
+
+
+@pytest.mark.req("S-03")
+def test_a_trace_tells_what_was_not_done(end: Block, cli: Command) -> None:
+    shown = cli("trace", end.run).out.split("\n\n")[0].splitlines()
+    assert shown[shown.index("Not done") + 1 :] == [f"  {line}" for line in LINES]
+    assert json.loads(cli("trace", end.run, "--json").out)[0]["not_done"] == NAMED
+    page = html.document_fromstring(cli("trace", end.run, "--html", "-").out)
+    [after] = page.xpath("//main/h2[.='Not done']/following-sibling::*[1]")
+    assert [entry.text for entry in after.iterfind("li")] == LINES
+
+
+@pytest.mark.req("S-03")
+def test_the_reply_to_an_mcp_client_tells_what_was_not_done(end: Block, project: Path) -> None:
+    reply = desk.serve({"tool": "run_state", "run": end.run, "project": str(project)})
+    assert reply["data"]["not_done"] == NAMED
+    assert all(what in reply["text"] for _, _, what in WHAT)
+
+
+def test_a_run_that_goes_on_tells_what_was_waived_so_far(agent: Agent, cli: Command) -> None:
+    run = agent.open(unproved="the machine is down").run
+    assert "Not done so far\n  evidence: the proof was waived: the machine is down\n" in cli("trace", run).out
+    assert json.loads(cli("runs", "--json").out)[0]["not_done"] == NAMED[-1:]
+    assert "Not done so far" in cli("trace", run, "--html", "-").out
+
+
+def test_many_things_that_were_not_done_are_counted(agent: Agent, cli: Command) -> None:
+    block = agent.open()
+    for child in block.children:
+        agent.finish(child.command)
+    work = agent.follow(agent.run_command(block.next), answer="yes")
+    found = [
+        {"id": f"i{at}", "check": "it holds", "severity": "COULD", "status": "FAIL", "finding": f"dull {at}"}
+        for at in range(30)
+    ]
+    found.append({**found[0], "id": "a", "severity": "MUST", "status": "PASS"})
+    review = agent.follow(work)
+    last = agent.follow(agent.run_command(review.children[0].command), items=found)
+    end = agent.follow(agent.run_command(agent.run_command(last.next).next), outcome="skip")
+    shown = cli("runs", "--all").out.splitlines()
+    assert shown[-6:] == [
+        "  gate at e-gate: the gate of e was never entered",
+        *[f"  finding at d: i{at} (COULD, open): dull {at}" for at in range(4)],
+        f"  and 27 more: lockstep trace {end.run}",
+    ]
+    assert "i29 (COULD, open): dull 29" in cli("trace", end.run).out
+
+
+AROUND = """
+StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}),
+StepDef("d-review", "Review", "Have it reviewed.", {Outcome.OK: "pick"},
+    Dispatch("quality-reviewer", task="Review it.", checkpoint="d")),
+StepDef("pick", "Pick", "Pick.", {Outcome.OK: "gate", Outcome.SKIP: None},
+    when={Outcome.OK: "to the gate", Outcome.SKIP: "around it"}),
+StepDef("gate", "Gate", "", {Outcome.OK: "next", Outcome.FAIL: "work"}, Gate("d")),
+StepDef("next", "Next", "Next.", {Outcome.OK: None, Outcome.ITERATE: "work"}, max_iterations=3,
+    when={Outcome.OK: "all", Outcome.ITERATE: "more"})
+"""
+
+
+@pytest.mark.req("S-03")
+@pytest.mark.parametrize(
+    "rounds, told",
+    [
+        (0, "the gate of d was never entered, though it was reviewed"),
+        (1, "the gate of d was not entered again after the last review"),
+    ],
+)
+def test_a_gate_that_a_passed_review_never_came_to_is_told(
+    installed: Install, project: Path, monkeypatch: pytest.MonkeyPatch, rounds: int, told: str
+) -> None:
+    monkeypatch.setattr(seal, "demanded", False)
+    agent = Agent(installed("around", source_of("around", AROUND)), project)
+    block = agent.open()
+    item = {"id": "a", "check": "it holds", "severity": "MUST", "status": "PASS", "finding": "it holds"}
+    for left in range(rounds, -1, -1):
+        review = agent.follow(block)
+        last = agent.follow(agent.run_command(review.children[0].command), items=[item])
+        pick = agent.run_command(last.next)
+        if left:
+            block = agent.follow(agent.follow(agent.follow(pick, outcome="ok")), outcome="iterate")
+    end = agent.follow(pick, outcome="skip")
+    assert [entry.text for entry in end.root.iterfind("NOT_DONE/entry")] == [told]

@@ -7,7 +7,7 @@ from skills.lib.workflow.core import Workflow
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.state import Run
 from skills.lib.workflow.texts import printable
-from skills.lib.workflow.types import ItemStatus
+from skills.lib.workflow.types import ItemStatus, QRStatus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,10 +43,20 @@ def at_end(workflow: Workflow, run: Run) -> Run:
 
 
 def _gates(workflow: Workflow, run: Run) -> Iterator[tuple[str, str, str]]:
-    for step, gate in verdicts.gates(workflow):
-        if gate.checkpoint not in run.reviews:
-            entered = "was passed without a review" if run.visits.get(step.id) else "was never entered"
-            yield "gate", step.id, f"the gate of {gate.checkpoint} {entered}"
+    gates = list(verdicts.gates(workflow))
+    entered = {gate.checkpoint for step, gate in gates if run.visits.get(step.id)}
+    told = set()
+    for step, gate in gates:
+        review = run.reviews.get(gate.checkpoint)
+        if review is None:
+            how = "was passed without a review" if run.visits.get(step.id) else "was never entered"
+            yield "gate", step.id, f"the gate of {gate.checkpoint} {how}"
+        elif gate.checkpoint not in told and not review.get("passed"):
+            told.add(gate.checkpoint)
+            if gate.checkpoint not in entered:
+                yield "gate", step.id, f"the gate of {gate.checkpoint} was never entered, though it was reviewed"
+            elif review["status"] == QRStatus.PASS:
+                yield "gate", step.id, f"the gate of {gate.checkpoint} was not entered again after the last review"
 
 
 def _findings(run: Run) -> Iterator[tuple[str, str, str]]:

@@ -12,6 +12,7 @@ from skills.lib.commands.lookup.runs import (
     SHOWN,
     Records,
     described,
+    left_undone,
     moment,
     outcome_told,
     short,
@@ -73,9 +74,10 @@ def print_run(screen: Screen, records: Records, run: Run, whole: bool) -> None:
     for checkpoint, review in run.reviews.items():
         _print_review(screen, checkpoint, review)
     _print_answers(screen, findings.rounds(records.events(run.id)), whole)
-    if run.not_done:
+    undone_here = left_undone(run, records)
+    if undone_here:
         screen.print(screen.styled("Not done" if run.ended else "Not done so far", "bold"))
-        for entry in run.not_done:
+        for entry in undone_here:
             screen.print(f"  {undone(entry)}")
     for name, notes in run.errata.items():
         screen.print(screen.styled(f"Erratum to {name}: ", "bold"), one_line("; ".join(notes)))
@@ -157,7 +159,8 @@ def surroundings(evidence: Mapping[str, Any], whole: bool = False) -> list[str]:
 
 def _print_review(screen: Screen, checkpoint: str, review: dict[str, Any]) -> None:
     status = review.get("status", "?")
-    head = f"Review of {checkpoint}: {review.get('iteration')} completed, verdict {status}"
+    series = f", series {review['series']}" if "series" in review else ""
+    head = f"Review of {checkpoint}{series}: {review.get('iteration')} completed, verdict {status}"
     decision = review.get("decision")
     if decision:
         head += f"; {decision.get('by')} said {decision.get('answer')}: {decision.get('reason')}"

@@ -14,7 +14,7 @@ from lxml import html
 from skills import __version__
 from skills.lib.commands.console.screen import one_line
 from skills.lib.commands.drawing import edges
-from skills.lib.commands.lookup.runs import Records, moment, skill_of, undone
+from skills.lib.commands.lookup.runs import Records, left_undone, moment, skill_of, undone
 from skills.lib.commands.tracing import chart, chronicle, findings, svg
 from skills.lib.commands.tracing.markup import Piece, el, facts, table, value
 from skills.lib.commands.tracing.stays import Stays
@@ -125,9 +125,10 @@ class _Page:
         events = self.records.events(run.id)
         told = chronicle.tell(events)
         workflow = self._workflow(run)
-        if run.not_done:
+        left = left_undone(run, self.records)
+        if left:
             yield el(heading, "Not done" if run.ended else "Not done so far")
-            yield el("ul", [el("li", undone(entry)) for entry in run.not_done])
+            yield el("ul", [el("li", undone(entry)) for entry in left])
         if run.errata:
             yield el(heading, "Errata")
             yield facts([(name, value(notes, self.limit)) for name, notes in run.errata.items()])
