@@ -106,26 +106,75 @@ def test_a_run_that_goes_on_tells_what_was_waived_so_far(agent: Agent, cli: Comm
     assert "Not done so far" in cli("trace", run, "--html", "-").out
 
 
-def test_many_things_that_were_not_done_are_counted(agent: Agent, cli: Command) -> None:
+def dull(agent: Agent, words: str) -> Block:
+    """The last block of a run with thirty findings that block nothing, each in these words."""
     block = agent.open()
     for child in block.children:
         agent.finish(child.command)
     work = agent.follow(agent.run_command(block.next), answer="yes")
-    found = [
-        {"id": f"i{at}", "check": "it holds", "severity": "COULD", "status": "FAIL", "finding": f"dull {at}"}
-        for at in range(30)
-    ]
+    item = {"check": "it holds", "severity": "COULD", "status": "FAIL"}
+    found = [{**item, "id": f"i{at}", "finding": f"{words} {at}"} for at in range(30)]
     found.append({**found[0], "id": "a", "severity": "MUST", "status": "PASS"})
     review = agent.follow(work)
     last = agent.follow(agent.run_command(review.children[0].command), items=found)
-    end = agent.follow(agent.run_command(agent.run_command(last.next).next), outcome="skip")
-    shown = cli("runs", "--all").out.splitlines()
-    assert shown[-6:] == [
+    return agent.follow(agent.run_command(agent.run_command(last.next).next), outcome="skip")
+
+
+def test_a_list_of_runs_has_the_gravest_of_much_that_was_not_done(agent: Agent, cli: Command) -> None:
+    end = dull(agent, "dull")
+    assert cli("runs", "--all").out.splitlines()[-6:] == [
         "  gate at e-gate: the gate of e was never entered",
         *[f"  finding at d: i{at} (COULD, open): dull {at}" for at in range(4)],
         f"  and 27 more: lockstep trace {end.run}",
     ]
     assert "i29 (COULD, open): dull 29" in cli("trace", end.run).out
+
+
+def test_the_last_block_has_the_gravest_of_much_that_was_not_done(agent: Agent, cli: Command) -> None:
+    end = dull(agent, "d" * 280)
+    told = [(entry.get("kind"), entry.text or "") for entry in end.root.iterfind("NOT_DONE/entry")]
+    assert told[0] == ("gate", "the gate of e was never entered")
+    assert (told[1][1][:24], told[-2][0], told[-1][0]) == ("i0 (COULD, open): dddddd", "finding", "more")
+    assert told[-1][1].startswith(f"{32 - len(told) + 1} more, shown by: ")
+    assert told[-1][1].endswith(f" trace {end.run} --project {agent.project}")
+    assert len(end.text) < 5_000
+    assert len(json.loads(cli("runs", "--all", "--json").out)[0]["not_done"]) == 32
+
+
+SPLIT = """
+StepDef("first", "First", "Split.", {Outcome.OK: "second"}, requires=[Field("statements", "statements")]),
+StepDef("second", "Second", "Split.", {Outcome.OK: "verify"}, requires=[Field("statements", "statements")]),
+StepDef("verify", "Verify", "Verify.", {Outcome.OK: None}, needs=["first.statements", "second.statements"],
+    requires=[Field("answers", "answers")])
+"""
+SCRIPTED = """
+StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}),
+*review_loop("d", work="work", passed=None, reviewer=Dispatch("quality-reviewer", script="part.py",
+    targets=["one", "two"], checks=[Check("holds", "MUST", "it holds")]))
+"""
+
+
+def test_reviewers_that_stated_nothing_are_told_once_in_all_rounds(installed: Install, project: Path) -> None:
+    script = installed("stated", source_of("stated", SCRIPTED))
+    part = installed("part", source_of("part", SPLIT))
+    for file in part.parent.glob("*.py"):
+        file.rename(script.parent / file.name)
+    agent = Agent(script, project)
+    block = agent.follow(agent.open())
+    for status in ("FAIL", "PASS"):
+        for child in block.children:
+            split = agent.run_command(child.command)
+            for _ in range(2):
+                split = agent.follow(split, statements="none: it is too small")
+            answers = [{"id": "holds", "status": status, "place": "one.py:1", "finding": "it is now as it was asked"}]
+            last = agent.follow(split, answers=answers)
+        block = agent.run_command(agent.run_command(last.next).next)
+        if status == "FAIL":
+            fixes = [f"{name} | changed | it was put right" for name in ("holds-1", "holds-1.2")]
+            block = agent.follow(block, fixes=fixes)
+    told = [entry.text for entry in block.root.iterfind("NOT_DONE/entry")]
+    nothing = "nothing was stated to check at first, second: it is too small"
+    assert told == [f"sub-agent testrun1.1: {nothing}", f"sub-agent testrun1.2: {nothing}"]
 
 
 AROUND = """

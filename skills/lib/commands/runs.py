@@ -7,6 +7,7 @@ import click
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.lookup import runs as lookup
+from skills.lib.workflow import not_done
 from skills.lib.workflow.caller import join
 from skills.lib.workflow.state import Run
 
@@ -67,7 +68,7 @@ def _print_not_done(screen: Screen, ended: list[Run]) -> None:
     """What the runs that ended left undone, the gravest first."""
     for run in ended[:TOLD]:
         screen.print(screen.styled(f"Not done by {run.id}", "bold"))
-        for entry in lookup.gravest(run.not_done)[:ENTRIES]:
+        for entry in not_done.gravest(run.not_done)[:ENTRIES]:
             screen.print(f"  {lookup.undone(entry)}")
         if len(run.not_done) > ENTRIES:
             screen.print(f"  and {len(run.not_done) - ENTRIES} more: {join(['lockstep', 'trace', run.id])}")

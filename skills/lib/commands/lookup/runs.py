@@ -29,8 +29,6 @@ COLOURS = {
     "done": "dim",
     **dict.fromkeys(("failed", "abandoned", "lost"), "red"),
 }
-# The kinds of things left undone, the gravest first.
-_WEIGHTS = ("gate", "verdict", "finding", "evidence", "sub-agent", "answer", "limit", "review")
 # How much of a value one line shows; lockstep trace --values shows all of it.
 SHOWN = 60
 
@@ -282,11 +280,6 @@ def undone(entry: Mapping[str, str]) -> str:
     """One thing that a run left undone, in a line."""
     place = f" at {entry['step']}" if entry["step"] else ""
     return f"{entry['kind']}{place}: {one_line(entry['what'])}"
-
-
-def gravest(entries: Sequence[Mapping[str, str]]) -> list[Mapping[str, str]]:
-    """What a run left undone, by how much it weighs: what no review or person settled goes first."""
-    return sorted(entries, key=lambda entry: _WEIGHTS.index(entry["kind"]) if entry["kind"] in _WEIGHTS else 99)
 
 
 def outcome_told(detail: Mapping[str, Any]) -> str:
