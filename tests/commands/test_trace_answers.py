@@ -92,10 +92,14 @@ def told(cli: Command, run: str, *words: str) -> list[str]:
     return cli("trace", run, *words).out.split("\n\n")[0].splitlines()
 
 
+def page_of(cli: Command, run: str) -> html.HtmlElement:
+    """The page of a run."""
+    return html.document_fromstring(cli("trace", run, "--html", "-").out)
+
+
 def cells(cli: Command, run: str) -> list[list[str]]:
     """The rows of the findings on the page of a run."""
-    page = html.document_fromstring(cli("trace", run, "--html", "-").out)
-    rows = page.xpath("//main/div[@class='wide']/table/tbody/tr")
+    rows = page_of(cli, run).xpath("//main/div[@class='wide']/table/tbody/tr")
     return [[" ".join(" ".join(cell.itertext()).split()) for cell in row.iterfind("td")] for row in rows]
 
 
@@ -133,7 +137,7 @@ def test_the_page_tells_how_each_finding_was_answered(end: Block, cli: Command) 
             "FAIL, then passed at iteration 3",
         ],
     ]
-    page = html.document_fromstring(cli("trace", end.run, "--html", "-").out)
+    page = page_of(cli, end.run)
     assert "The verdict fell at turn 14, as files were changed: src/b.py" in page.text_content()
     [errata] = page.xpath("//main/h2[.='Errata']/following-sibling::dl[1]")
     assert [part.text_content() for part in errata] == ["note.seen", "only a was seen"]
@@ -180,6 +184,6 @@ def test_a_long_answer_is_cut_in_the_text_and_folds_on_the_page(agent: Agent, cl
     [line] = [line for line in told(cli, run) if "disputed" in line]
     assert (len(line) < 100, line.endswith("…")) == (True, True)
     assert why.strip() in cli("trace", run, "--values").out
-    page = html.document_fromstring(cli("trace", run, "--html", "-").out)
+    page = page_of(cli, run)
     [answer] = page.xpath("//div[@class='answer']/details/div[@class='value']")
     assert answer.text_content() == f"disputed: {why.strip()}"

@@ -87,7 +87,7 @@ def test_a_trace_tells_what_was_not_done(end: Block, cli: Command) -> None:
     shown = cli("trace", end.run).out.split("\n\n")[0].splitlines()
     assert shown[shown.index("Not done") + 1 :] == [f"  {line}" for line in LINES]
     assert json.loads(cli("trace", end.run, "--json").out)[0]["not_done"] == NAMED
-    page = html.document_fromstring(cli("trace", end.run, "--html", "-").out)
+    page: html.HtmlElement = html.document_fromstring(cli("trace", end.run, "--html", "-").out)
     [after] = page.xpath("//main/h2[.='Not done']/following-sibling::*[1]")
     assert [entry.text for entry in after.iterfind("li")] == LINES
 
