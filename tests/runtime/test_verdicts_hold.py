@@ -273,7 +273,7 @@ def test_a_split_that_states_nothing_says_why_and_the_end_tells_it(skill: Skill)
         assert agent.run_command(filled(first.next, {"statements": given})).exit_code == 3, given
     verify = split_again(agent, review, "none: the part has no code", ["M-2 | two is so"])
     end = agent.follow(verify, answers=[answer("S1")])
-    told = "split stated nothing: the part has no code"
+    told = "nothing was stated to check at split: the part has no code"
     assert undone(end) == [("review", told)]
     last = agent.follow(agent.run_command(end.next))
     assert undone(agent.follow(last)) == [("review", f"sub-agent {end.run}: {told}")]

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 BLOCK_LIMIT = 10_000
 # How much is printed of a question, of why a run was given up, and of a parameter in what is to be done at the end.
 QUESTION_LIMIT, REASON_LIMIT, CLOSING_LIMIT = 3_000, 1_000, 400
+# How much of what was not done is told, in characters.
+UNDONE_LIMIT = 3_000
 ANSWER = "'FILL_answer'"
 DECIDING = (
     "A person decides before anything goes on: change nothing meanwhile. Have them run the command in ANSWER. accept "
@@ -102,7 +104,7 @@ def done_document(
     if workflow.closing and run.status in FINISHED and parent is None:
         parts.append(notice(_closing(workflow, run, caller)))
     if run.not_done and run.status in FINISHED:
-        parts.append(Element("NOT_DONE", {}, *[_undone(entry) for entry in run.not_done]))
+        parts.append(Element("NOT_DONE", {}, *_undone(run, caller)))
     files = offloaded or {}
     result = [
         value_element(last, name, value, files.get(f"{last}.{name}"))
@@ -132,8 +134,21 @@ def done_document(
     return Element("done", attributes, *parts)
 
 
-def _undone(entry: Mapping[str, str]) -> Element:
-    return Element("entry", {"kind": entry["kind"], "step": entry["step"]}, entry["what"])
+def _undone(run: Run, caller: Caller) -> list[Element]:
+    """What the run left undone; the gravest of it if it is much."""
+    entries = run.not_done
+    room = UNDONE_LIMIT - sum(len(entry["what"]) for entry in entries)
+    if room < 0:
+        from skills.lib.workflow import not_done
+
+        entries = not_done.gravest(entries)
+        while room < 0:
+            room += len(entries.pop()["what"])
+    told = [Element("entry", {"kind": entry["kind"], "step": entry["step"]}, entry["what"]) for entry in entries]
+    if len(entries) < len(run.not_done):
+        left = f"{len(run.not_done) - len(entries)} more, shown by: {caller.person('trace', run.id)}"
+        told.append(Element("entry", {"kind": "more", "step": ""}, left))
+    return told
 
 
 def _others(left: int, count: int, pending: int, held: bool, at_once: int | None) -> str:

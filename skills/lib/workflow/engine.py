@@ -203,7 +203,8 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof:
         if "limit" in detail:
             from skills.lib.workflow import not_done
 
-            run = not_done.noted(run, "limit", step.id, f"{step.id} was to be done once more, at its limit of {limit}")
+            what = f"{step.id} was to be done once more, and its {limit} iterations were used up"
+            run = not_done.noted(run, "limit", step.id, what)
     return go(workflow, run, step, request, outcome, kept, {**detail, "outcome": outcome}, proof)
 
 

@@ -216,7 +216,7 @@ def _settle(
         if choice == ACCEPT:
             from skills.lib.workflow import not_done
 
-            run = not_done.noted(run, "verdict", step.id, f"a person went on although it failed: {reason}")
+            run = not_done.noted(run, "verdict", step.id, f"a person went on although {step.id} failed: {reason}")
         settled = {"outcome": outcome, **detail}
         return go(workflow, run, step, request, outcome, state, settled, proof, answered=True)
     review = {**run.reviews[name], "decision": detail}
