@@ -267,7 +267,7 @@ def test_an_answer_that_answers_nothing_is_refused_and_says_what_is_asked(
 @pytest.mark.req("S-02", "S-03")
 def test_a_split_that_states_nothing_says_why_and_the_end_tells_it(skill: Skill) -> None:
     agent = skill(SCRIPTED, part=SPLIT)
-    for given in ("none:", "none: nothing", [], ["one is so"], ["M-1 | so"], [" | one is so"]):
+    for given in ("none:", "none: nothing", "none: nothing, nothing", [], ["one is so"], ["M-1 | so"], [" | one is so"]):
         review = agent.follow(agent.open("--new"))
         first = agent.run_command(review.children[0].command)
         assert agent.run_command(filled(first.next, {"statements": given})).exit_code == 3, given
@@ -651,6 +651,7 @@ def test_work_that_changes_nothing_and_disputes_nothing_is_refused(skill: Skill,
         ("a | changed | src/a.py:2", "src/a.py is as the reviewer saw it"),
         ("a | changed | src/b.py", "src/a.py is as the reviewer saw it"),
         ("a | disputed | no", "a | disputed | why it is wrong"),
+        ("a | disputed | no no", "a | disputed | why it is wrong"),
         ("b | disputed | the line is right", "'b' is no finding that is open"),
         ("a | done | it is right", "a | changed | path that settles it"),
         ("a", "a | changed | path that settles it"),
@@ -876,9 +877,10 @@ def test_the_end_tells_gates_that_were_never_entered_lost_sub_agents_and_relayed
 
 
 @pytest.mark.req("S-03")
-def test_evidence_is_not_waived_by_a_word(skill: Skill) -> None:
+@pytest.mark.parametrize("reason", ["no", "no no"])
+def test_evidence_is_not_waived_by_a_word(skill: Skill, reason: str) -> None:
     agent = skill(END, more='params=[Arg("unproved", default="", waives="the proof")]')
-    refused = agent.open(unproved="no")
+    refused = agent.open(unproved=reason)
     assert (refused.exit_code, refused.code) == (3, "no-reason")
     assert "give the reason in more than a word" in refused.why
 
@@ -894,6 +896,7 @@ def test_an_erratum_stands_beside_the_value_from_then_on(skill: Skill) -> None:
     for wrong in ("look=x", "look.seen", "look.seen= "):
         assert agent.run_command(f"{think.next} --erratum '{wrong}'").exit_code == 2
     assert_refused(agent, f"{think.next} --erratum 'look.sen=it is not'", "unknown-field", think.run)
+    assert_refused(agent, f"{think.next} --erratum 'look.seen=no no'", "no-reason", think.run)
     tell = agent.run_command(f"{think.next} --erratum 'look.seen=it was the log of another day'")
     [value] = tell.root.iterfind("CONTEXT/value")
     assert (value.text, value.get("erratum")) == ("the log is empty", "it was the log of another day")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skills.lib.reasons import is_reason
 from skills.lib.workflow import quality
 from skills.lib.workflow.core import Workflow
 from skills.lib.workflow.decision import Refused
@@ -44,11 +45,6 @@ def read_statements(value: Any) -> list[str] | str:
                 f'statement {at}, {entry[:60]!r}: write "scope | statement", a sentence that can be checked'
             )
     return [" | ".join(part.strip() for part in entry.split("|", 1)) for entry in given]
-
-
-def is_reason(text: str) -> bool:
-    """True if a text has more than one word."""
-    return len(text.split()) > 1
 
 
 def numbered(workflow: Workflow, run: Run, step_id: str, name: str, statements: list[str] | str) -> list[str] | str:

@@ -6,6 +6,7 @@ elsewhere, and one without a file, is answered in the record ``fixes``: "id | ch
 
 from __future__ import annotations
 
+from skills.lib.reasons import is_reason
 from skills.lib.workflow import quality, verdicts
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.decision import Refused
@@ -110,7 +111,7 @@ def read(run: Run, step: StepDef, request: Request) -> Run:
         if name not in known:
             form = "" if "|" in entry else '; write "id | changed | path" or "id | disputed | why"'
             raise Refused("bad-value", f"fixes: {name!r:.60} is no finding that is open{form}.", tuple(known))
-        if how not in (CHANGED, DISPUTED) or (how == DISPUTED and len(why.split()) < 2) or not why:
+        if how not in (CHANGED, DISPUTED) or (how == DISPUTED and not is_reason(why)) or not why:
             form = f'write "{name} | changed | path that settles it" or "{name} | disputed | why it is wrong"'
             raise Refused("bad-value", f"fixes, {entry[:80]!r}: {form}.", (CHANGED, DISPUTED))
         for checkpoint in known[name]:
