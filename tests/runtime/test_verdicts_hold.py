@@ -267,7 +267,15 @@ def test_an_answer_that_answers_nothing_is_refused_and_says_what_is_asked(
 @pytest.mark.req("S-02", "S-03")
 def test_a_split_that_states_nothing_says_why_and_the_end_tells_it(skill: Skill) -> None:
     agent = skill(SCRIPTED, part=SPLIT)
-    for given in ("none:", "none: nothing", "none: nothing, nothing", [], ["one is so"], ["M-1 | so"], [" | one is so"]):
+    for given in (
+        "none:",
+        "none: nothing",
+        "none: nothing, nothing",
+        [],
+        ["one is so"],
+        ["M-1 | so"],
+        [" | one is so"],
+    ):
         review = agent.follow(agent.open("--new"))
         first = agent.run_command(review.children[0].command)
         assert agent.run_command(filled(first.next, {"statements": given})).exit_code == 3, given

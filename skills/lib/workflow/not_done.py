@@ -72,3 +72,9 @@ def _waived(workflow: Workflow, run: Run) -> Iterator[tuple[str, str, str]]:
         value = run.state.get(arg.step, {}).get(arg.name) if arg.step else run.params.get(arg.name)
         if arg.waives and value:
             yield "evidence", arg.step or "", f"{arg.waives} was waived: {value}"
+    for step in workflow.steps:
+        for spec in step.requires:
+            if isinstance(spec, Field) and spec.waives:
+                given = run.state.get(step.id, {}).get(spec.name) or []
+                for entry in given if isinstance(given, list) else [given]:
+                    yield "evidence", step.id, f"{spec.waives} was waived: {entry}"

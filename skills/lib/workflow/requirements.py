@@ -81,10 +81,11 @@ class Field(Value):
     """A value to record on leaving a step, given as ``--record NAME=VALUE`` or in a record file.
 
     A reviewer records ``statements`` ("scope | statement", which the engine numbers, or "none: reason") and then
-    ``answers``, one for each statement, check and item; the items of the review are derived from these.
+    ``answers``, one for each statement, check and item; the items of the review are derived from these. ``waives``
+    names what the value stands in for: ``done`` lists each of its entries.
     """
 
-    __slots__ = ("name", "type", "choices", "minimum", "maximum", "required", "help")
+    __slots__ = ("name", "type", "choices", "minimum", "maximum", "required", "help", "waives")
     name: str
     type: str
     choices: tuple[str, ...]
@@ -92,6 +93,7 @@ class Field(Value):
     maximum: float | None
     required: bool
     help: str
+    waives: str
 
     def __init__(
         self,
@@ -103,6 +105,7 @@ class Field(Value):
         maximum: float | None = None,
         required: bool = True,
         help: str = "",
+        waives: str = "",
     ) -> None:
         what = "Field"
         _check(name, type, what)
@@ -114,6 +117,7 @@ class Field(Value):
             maximum=None if maximum is None else _bound(maximum, what, name),
             required=bool(required),
             help=check_text(help, "Field help"),
+            waives=check_text(waives, "Field waives"),
         )
 
 
