@@ -653,6 +653,43 @@ def test_work_that_changes_nothing_and_disputes_nothing_is_refused(skill: Skill,
 
 
 @pytest.mark.req("S-01")
+@pytest.mark.parametrize("text", ["one  \ntwo\nthree\n", "one\n\ntwo\nthree\n\n\n", "one\r\ntwo\r\nthree\r\n"])
+def test_a_change_of_blanks_at_line_ends_answers_no_finding_by_itself(
+    skill: Skill, repository: Path, text: str
+) -> None:
+    agent = skill(COVERING)
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", "SHOULD", place="src/a.py:2")))
+    (repository / "src/a.py").write_bytes(text.encode())
+    refused = assert_refused(agent, work.next, "unanswered-finding", work.run)
+    assert 'only blanks at line ends of src/a.py differ; say "a | changed | src/a.py" if that settles it' in refused.why
+    review = record(agent, work, fixes=["a | changed | src/a.py"])
+    last = agent.follow(judge(agent, review, item("PASS", "SHOULD", place="src/a.py:2")))
+    assert agent.state(last.run).reviews["d"]["level"] == 1
+    assert undone(agent.follow(last)) == [("finding", "a was answered by a change of blanks alone")]
+
+
+@pytest.mark.req("S-01")
+def test_other_blanks_in_front_of_a_line_are_a_change(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING)
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:2")))
+    agent.write("src/a.py", "one\n  two\nthree\n")
+    assert agent.run_command(work.next).step == "d-review"
+
+
+@pytest.mark.req("S-02")
+def test_a_finding_names_the_line_that_is_wrong(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING)
+    (repository / "src/logo.png").write_bytes(b"\x89PNG\0")
+    review = agent.follow(agent.open())
+    task = agent.run_command(review.children[0].command)
+    refused = agent.follow(task, items=[item("FAIL", place="src/a.py")])
+    assert (refused.exit_code, refused.code) == (3, "bad-value")
+    assert "a: src/a.py is a whole file; name the line that is wrong, as path:line" in refused.why
+    ended = agent.follow(task, items=[item("FAIL", place="src/logo.png"), item(name="b", place="src/a.py")])
+    assert ended.kind == "done"
+
+
+@pytest.mark.req("S-01")
 @pytest.mark.parametrize(
     "fix, words",
     [
@@ -754,7 +791,7 @@ def test_a_finding_that_a_person_does_not_share_blocks_no_more_and_is_told_at_th
 @pytest.mark.req("S-01")
 def test_reviews_of_the_same_work_never_make_a_finding_light(skill: Skill, repository: Path) -> None:
     agent = skill(COVERING)
-    found = item("FAIL", "SHOULD", place="src/a.py")
+    found = item("FAIL", "SHOULD", place="src/a.py:1")
     work = agent.follow(judge(agent, agent.follow(agent.open()), found))
     for text in ("changed\n", "changed again\n"):
         agent.write("src/a.py", text)

@@ -224,8 +224,12 @@ def located(item: Item, run: Run, proof: Proof) -> list[str]:
     seen = proof.look(item["place"], run.spec.get("bases", ()))
     if seen["file"] and (seen["content"] or covers is not None):
         item["file"], item["content"] = seen["file"], seen["content"]
+        if item["status"] == ItemStatus.FAIL and seen.get("text"):
+            item["text"] = seen["text"]
         if covers is not None and not proof.covered(covers, [seen["file"]]):
             item["outside"] = True
+    if item["status"] == ItemStatus.FAIL and seen.get("lacks_line"):
+        return [f"{item['id']}: {seen['file']} is a whole file; name the line that is wrong, as path:line"]
     if covers is None or not seen["why"]:
         return []
     # What is missing is found wrong at the place that lacks it.
