@@ -348,7 +348,11 @@ def test_a_review_in_which_nothing_is_stated_ends_by_its_commands(skill: Skill) 
     agent = skill(SCRIPTED, part=SUITE)
     verify = split(agent, "none: there is no code", "none: nothing hangs on it")
     end = agent.follow(verify, answers=[])
-    assert agent.follow(agent.run_command(end.next)).step == "last"
+    last = agent.follow(agent.run_command(end.next))
+    assert last.step == "last"
+    told = [what.partition(": ")[2] for kind, what in undone(agent.follow(last)) if kind == "review"]
+    assert told[:2] == ["split stated nothing: there is no code", "more stated nothing: nothing hangs on it"]
+    assert told[2].endswith("part stated nothing at all and found nothing wrong; given checks and commands: 1")
 
 
 CHECKS = (

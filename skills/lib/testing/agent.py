@@ -339,6 +339,10 @@ class Agent:
             return self.call.workflow(script)
         return InProcess().workflow(script)
 
+    def workflow_of(self, block: Block) -> Workflow:
+        """The graph of the run that a block is about: the agent's own, or a sub-agent's."""
+        return self._workflow_of_run(block.run, block.next)
+
     def _workflow_of_run(self, run: str, command: str) -> Workflow:
         found = self.state(run)
         if found.parent and not found.spec.get("script"):
@@ -374,7 +378,7 @@ def show_again(block: Block) -> str:
 
 def _reworked(name: str, text: str, rounds: int) -> str:
     """A text with one more comment, or with more blanks in front if it is JSON."""
-    if name.endswith(".json"):
+    if text.lstrip()[:1] in ("{", "["):
         return " " * rounds + text
     begin, end = ("<!-- ", " -->") if name.endswith((".md", ".html", ".xml")) else ("# ", "")
     return f"{text.removesuffix(chr(10))}\n{begin}round {rounds}{end}\n"

@@ -60,11 +60,18 @@ def _findings(run: Run) -> Iterator[tuple[str, str, str]]:
 
 
 def _unstated(workflow: Workflow, run: Run) -> Iterator[tuple[str, str, str]]:
+    stated: list[bool] = []
     for step in workflow.steps if "checkpoint" in run.spec else ():
         for spec in step.requires:
             value = run.state.get(step.id, {}).get(spec.name) if isinstance(spec, Field) else None
-            if isinstance(value, str) and isinstance(spec, Field) and spec.type == "statements":
-                yield "review", step.id, f"{step.id} stated nothing: {value.partition(': ')[2]}"
+            if value and isinstance(spec, Field) and spec.type == "statements":
+                stated.append(isinstance(value, list))
+                if isinstance(value, str):
+                    yield "review", step.id, f"{step.id} stated nothing: {value.partition(': ')[2]}"
+    items = [item for state in run.state.values() for item in state.get("items", ())]
+    if stated and not any(stated) and all(item["status"] == ItemStatus.PASS for item in items):
+        what = f"{run.workflow} stated nothing at all and found nothing wrong; given checks and commands: {len(items)}"
+        yield "review", run.spec["checkpoint"], what
 
 
 def _waived(workflow: Workflow, run: Run) -> Iterator[tuple[str, str, str]]:
