@@ -10,11 +10,12 @@ import os
 import re
 import sys
 
+from skills.lib.passing import always_passes as always_passes
 from skills.lib.reasons import is_reason as is_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Mapping
 
     Check = Callable[..., list[str]]
 
@@ -30,11 +31,6 @@ _MENTION = re.compile(rf"[^\s`|:'\"()\[\],;]+{_LINES}")
 _QUOTATION = re.compile(rf"`?(?P<path>[^\s`|:'\"()\[\],;]+){_LINES}`?\s*\|?\s*`(?P<fragment>[^`]+)`")
 _WORD = re.compile(r"[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\W_]+(?:['\u2019][^\W_]+)*")
 _NEVER_RECORDED = re.compile(r"\{[\w.-]+\}")
-_PASSING = frozenset(": clear date echo hostname id nproc printf pwd sleep true uname uptime whoami".split())
-_SHELLS = frozenset("bash dash ksh sh zsh".split())
-_PYTHON = re.compile(r"python[\d.]*(?:\.exe)?")
-# The last command of a shell's script, after what parts it from the one before; && hands a failure on.
-_LAST = re.compile(r"(?:.*(?:;|\|\||\n|(?<!\|)\|(?!\|)))?\s*(.*)", re.DOTALL)
 
 
 def cells(row: str) -> list[str]:
@@ -123,18 +119,6 @@ def quotation_faults(text: str, root: str = ".") -> list[str]:
             )
         found.append(f"{place}: {why}")
     return found
-
-
-def always_passes(argv: Sequence[str]) -> bool:
-    """True if a command ends with 0 whatever was done: ``true`` and the like, alone or in a shell's script."""
-    program = os.path.basename(argv[0])
-    if program in _SHELLS and len(argv) == 3 and argv[1].endswith("c"):
-        found = _LAST.fullmatch(argv[2].rstrip().rstrip(";"))
-        words = found[1].split() if found else []
-        return "&&" not in words and (words == ["exit", "0"] or (bool(words) and words[0] in _PASSING))
-    if _PYTHON.fullmatch(program) and argv[1:2] in (("-c",), ["-c"]):
-        return len(argv) == 3 and argv[2].strip() in ("", "pass")
-    return program in _PASSING
 
 
 def run(script: str, checks: Mapping[str, tuple[Check, str]], arguments: list[str]) -> int:

@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 
 LIB = Path(__file__).resolve().parents[2] / "skills" / "lib"
-FIRST = {"errors", "paths", "compact_json", "markers"}
+FIRST = {"errors", "paths", "compact_json", "markers", "reasons"}
 ALLOWED = {
     "errors": FIRST,
     "paths": FIRST,
     "compact_json": FIRST,
     "markers": FIRST,
-    "checks": set(),
+    "reasons": set(),
+    "passing": set(),
+    "checks": {"passing", "reasons"},
     "conventions": FIRST,
     "schema": {"compact_json"},
     "roles": FIRST | {"conventions"},
@@ -23,7 +25,8 @@ ALLOWED = {
     "skillfile": FIRST | {"conventions", "prompts"},
     "workflow": FIRST,
     "workflow/formatters": FIRST | {"workflow"},
-    "workflow/validation": FIRST | {"conventions", "prompts", "schema", "skillfile", "workflow", "workflow/formatters"},
+    "workflow/validation": FIRST
+    | {"conventions", "passing", "prompts", "schema", "skillfile", "workflow", "workflow/formatters"},
     "git": {"errors"},
     "ledger": FIRST | {"git", "schema", "workflow"},
     "runtime": FIRST | {"ledger", "workflow", "workflow/formatters"},

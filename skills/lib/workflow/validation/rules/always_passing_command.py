@@ -24,7 +24,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skills.lib.checks import always_passes
+from skills.lib.passing import always_passes
 from skills.lib.workflow.requirements import Command
 from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.graph import GraphView
