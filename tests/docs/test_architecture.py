@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 LIB = Path(__file__).resolve().parents[2] / "skills" / "lib"
-FIRST = {"errors", "paths", "compact_json", "markers", "record", "field_checks"}
+FIRST = {"errors", "paths", "compact_json", "markers", "record", "field_checks", "reasons"}
 ALLOWED = {
     "errors": FIRST,
     "paths": FIRST,
@@ -17,7 +17,9 @@ ALLOWED = {
     "markers": FIRST,
     "record": FIRST,
     "field_checks": FIRST,
-    "checks": set(),
+    "reasons": set(),
+    "passing": set(),
+    "checks": {"passing", "reasons"},
     "conventions": FIRST,
     "schema": {"compact_json"},
     "roles": FIRST | {"conventions"},
@@ -25,7 +27,8 @@ ALLOWED = {
     "skillfile": FIRST | {"conventions", "prompts"},
     "workflow": FIRST,
     "workflow/formatters": FIRST | {"workflow"},
-    "workflow/validation": FIRST | {"conventions", "prompts", "schema", "skillfile", "workflow", "workflow/formatters"},
+    "workflow/validation": FIRST
+    | {"conventions", "passing", "prompts", "schema", "skillfile", "workflow", "workflow/formatters"},
     "git": {"errors"},
     "ledger": FIRST | {"git", "schema", "workflow"},
     "runtime": FIRST | {"ledger", "workflow", "workflow/formatters"},

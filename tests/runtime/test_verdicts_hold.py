@@ -267,7 +267,15 @@ def test_an_answer_that_answers_nothing_is_refused_and_says_what_is_asked(
 @pytest.mark.req("S-02", "S-03")
 def test_a_split_that_states_nothing_says_why_and_the_end_tells_it(skill: Skill) -> None:
     agent = skill(SCRIPTED, part=SPLIT)
-    for given in ("none:", "none: nothing", [], ["one is so"], ["M-1 | so"], [" | one is so"]):
+    for given in (
+        "none:",
+        "none: nothing",
+        "none: nothing, nothing",
+        [],
+        ["one is so"],
+        ["M-1 | so"],
+        [" | one is so"],
+    ):
         review = agent.follow(agent.open("--new"))
         first = agent.run_command(review.children[0].command)
         assert agent.run_command(filled(first.next, {"statements": given})).exit_code == 3, given
@@ -340,7 +348,11 @@ def test_a_review_in_which_nothing_is_stated_ends_by_its_commands(skill: Skill) 
     agent = skill(SCRIPTED, part=SUITE)
     verify = split(agent, "none: there is no code", "none: nothing hangs on it")
     end = agent.follow(verify, answers=[])
-    assert agent.follow(agent.run_command(end.next)).step == "last"
+    last = agent.follow(agent.run_command(end.next))
+    assert last.step == "last"
+    told = [what.partition(": ")[2] for kind, what in undone(agent.follow(last)) if kind == "review"]
+    assert told[:2] == ["split stated nothing: there is no code", "more stated nothing: nothing hangs on it"]
+    assert told[2].endswith("part stated nothing at all and found nothing wrong; given checks and commands: 1")
 
 
 CHECKS = (
@@ -645,12 +657,50 @@ def test_work_that_changes_nothing_and_disputes_nothing_is_refused(skill: Skill,
 
 
 @pytest.mark.req("S-01")
+@pytest.mark.parametrize("text", ["one  \ntwo\nthree\n", "one\n\ntwo\nthree\n\n\n", "one\r\ntwo\r\nthree\r\n"])
+def test_a_change_of_blanks_at_line_ends_answers_no_finding_by_itself(
+    skill: Skill, repository: Path, text: str
+) -> None:
+    agent = skill(COVERING)
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", "SHOULD", place="src/a.py:2")))
+    (repository / "src/a.py").write_bytes(text.encode())
+    refused = assert_refused(agent, work.next, "unanswered-finding", work.run)
+    assert 'only blanks at line ends of src/a.py differ; say "a | changed | src/a.py" if that settles it' in refused.why
+    review = record(agent, work, fixes=["a | changed | src/a.py"])
+    last = agent.follow(judge(agent, review, item("PASS", "SHOULD", place="src/a.py:2")))
+    assert agent.state(last.run).reviews["d"]["level"] == 1
+    assert undone(agent.follow(last)) == [("finding", "a was answered by a change of blanks alone")]
+
+
+@pytest.mark.req("S-01")
+def test_other_blanks_in_front_of_a_line_are_a_change(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING)
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:2")))
+    agent.write("src/a.py", "one\n  two\nthree\n")
+    assert agent.run_command(work.next).step == "d-review"
+
+
+@pytest.mark.req("S-02")
+def test_a_finding_names_the_line_that_is_wrong(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING)
+    (repository / "src/logo.png").write_bytes(b"\x89PNG\0")
+    review = agent.follow(agent.open())
+    task = agent.run_command(review.children[0].command)
+    refused = agent.follow(task, items=[item("FAIL", place="src/a.py")])
+    assert (refused.exit_code, refused.code) == (3, "bad-value")
+    assert "a: src/a.py is a whole file; name the line that is wrong, as path:line" in refused.why
+    ended = agent.follow(task, items=[item("FAIL", place="src/logo.png"), item(name="b", place="src/a.py")])
+    assert ended.kind == "done"
+
+
+@pytest.mark.req("S-01")
 @pytest.mark.parametrize(
     "fix, words",
     [
         ("a | changed | src/a.py:2", "src/a.py is as the reviewer saw it"),
         ("a | changed | src/b.py", "src/a.py is as the reviewer saw it"),
         ("a | disputed | no", "a | disputed | why it is wrong"),
+        ("a | disputed | no no", "a | disputed | why it is wrong"),
         ("b | disputed | the line is right", "'b' is no finding that is open"),
         ("a | done | it is right", "a | changed | path that settles it"),
         ("a", "a | changed | path that settles it"),
@@ -745,7 +795,7 @@ def test_a_finding_that_a_person_does_not_share_blocks_no_more_and_is_told_at_th
 @pytest.mark.req("S-01")
 def test_reviews_of_the_same_work_never_make_a_finding_light(skill: Skill, repository: Path) -> None:
     agent = skill(COVERING)
-    found = item("FAIL", "SHOULD", place="src/a.py")
+    found = item("FAIL", "SHOULD", place="src/a.py:1")
     work = agent.follow(judge(agent, agent.follow(agent.open()), found))
     for text in ("changed\n", "changed again\n"):
         agent.write("src/a.py", text)
@@ -876,9 +926,10 @@ def test_the_end_tells_gates_that_were_never_entered_lost_sub_agents_and_relayed
 
 
 @pytest.mark.req("S-03")
-def test_evidence_is_not_waived_by_a_word(skill: Skill) -> None:
+@pytest.mark.parametrize("reason", ["no", "no no"])
+def test_evidence_is_not_waived_by_a_word(skill: Skill, reason: str) -> None:
     agent = skill(END, more='params=[Arg("unproved", default="", waives="the proof")]')
-    refused = agent.open(unproved="no")
+    refused = agent.open(unproved=reason)
     assert (refused.exit_code, refused.code) == (3, "no-reason")
     assert "give the reason in more than a word" in refused.why
 
@@ -894,6 +945,7 @@ def test_an_erratum_stands_beside_the_value_from_then_on(skill: Skill) -> None:
     for wrong in ("look=x", "look.seen", "look.seen= "):
         assert agent.run_command(f"{think.next} --erratum '{wrong}'").exit_code == 2
     assert_refused(agent, f"{think.next} --erratum 'look.sen=it is not'", "unknown-field", think.run)
+    assert_refused(agent, f"{think.next} --erratum 'look.seen=no no'", "no-reason", think.run)
     tell = agent.run_command(f"{think.next} --erratum 'look.seen=it was the log of another day'")
     [value] = tell.root.iterfind("CONTEXT/value")
     assert (value.text, value.get("erratum")) == ("the log is empty", "it was the log of another day")

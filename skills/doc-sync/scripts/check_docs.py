@@ -247,7 +247,7 @@ def left_out_complaints(documents: Rows, path: str, left_out: Rows) -> Rows:
     found = []
     for row in left_out:
         parts = cells(row)
-        if len(parts) < 2 or checks.says_little(parts[1], 2):
+        if len(parts) < 2 or not checks.is_reason(parts[1]):
             found.append(f"{row[:60]!r}: write path | why it is left out, in more than a word")
         elif under(plain_path(path), plain_path(parts[0])):
             found.append(f"{row[:60]!r} leaves out the whole scope; name the documents that nobody is to touch")
@@ -341,7 +341,7 @@ def exemption_complaints(present: list[Fault], findings: Rows) -> Rows:
         silent = [target for target in there if not says(parts[3], target)]
         if silent:
             found.append(f"{parts[0]}: put in what is exempt, word for word: {', '.join(silent)}")
-        if checks.says_little(" ".join(parts[4:]), 2):
+        if not checks.is_reason(" ".join(parts[4:])):
             found.append(f"{parts[0]}: say in the last part why that is right, in more than a word")
     return found
 

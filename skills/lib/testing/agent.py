@@ -302,13 +302,14 @@ class Agent:
                 self.write(path, content)
 
     def _change_what_findings_name(self, workflow: Workflow, run: Run, step: StepDef) -> None:
-        """Append empty lines to each file that an open finding names, so that it is not as its reviewer saw it."""
+        """Change each file that an open finding names, and nothing that it does, from what its reviewer saw."""
         from skills.lib.workflow import rework
 
         rounds = max((review["iteration"] for review in run.reviews.values()), default=0)
         for name in {item["file"] for item in rework.asks(workflow, run, step) if item.get("file")}:
-            with open(self.project / name, "a", encoding="utf-8") as file:
-                file.write("\n" * rounds)
+            file = self.project / name
+            text = file.read_text(encoding="utf-8") if file.exists() else ""
+            file.write_text(_reworked(name, text, rounds), encoding="utf-8")
 
     def parameters(self) -> dict[str, Any]:
         """What a run is opened with: the parameters of the author (the first of several), and required ones made up."""
@@ -337,6 +338,10 @@ class Agent:
         if isinstance(self.call, InProcess):
             return self.call.workflow(script)
         return InProcess().workflow(script)
+
+    def workflow_of(self, block: Block) -> Workflow:
+        """The graph of the run that a block is about: the agent's own, or a sub-agent's."""
+        return self._workflow_of_run(block.run, block.next)
 
     def _workflow_of_run(self, run: str, command: str) -> Workflow:
         found = self.state(run)
@@ -369,6 +374,14 @@ def show_again(block: Block) -> str:
     at = words.index("--turn")
     project = words.index("--project")
     return shlex.join([*words[:at], *words[project : project + 2]])
+
+
+def _reworked(name: str, text: str, rounds: int) -> str:
+    """A text with one more comment, or with more blanks in front if it is JSON."""
+    if text.lstrip()[:1] in ("{", "["):
+        return " " * rounds + text
+    begin, end = ("<!-- ", " -->") if name.endswith((".md", ".html", ".xml")) else ("# ", "")
+    return f"{text.removesuffix(chr(10))}\n{begin}round {rounds}{end}\n"
 
 
 def _content(artifact: Any, text: samples.Text) -> str:

@@ -118,9 +118,9 @@ class Steering:
         return f"What decides is reported by its sub-agents: {reported}{more}"
 
     def _place(self, run: Run) -> str:
-        """A place for an answer: a file that the review covers, if there is one."""
+        """A place for an answer: in a file that the review covers, if there is one."""
         covered = contents.manifest(run.project, run.spec.get("covers", ()))
-        return next(iter(covered), "the work")
+        return next((f"{path}:1" for path in covered), "the work")
 
     def _is_given(self, step: str, name: str) -> bool:
         return f"{step}.{name}" in self._given or name in self._given

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skills.lib.reasons import is_reason
 from skills.lib.workflow import quality
 from skills.lib.workflow.core import Workflow
 from skills.lib.workflow.decision import Refused
@@ -44,11 +45,6 @@ def read_statements(value: Any) -> list[str] | str:
                 f'statement {at}, {entry[:60]!r}: write "scope | statement", a sentence that can be checked'
             )
     return [" | ".join(part.strip() for part in entry.split("|", 1)) for entry in given]
-
-
-def is_reason(text: str) -> bool:
-    """True if a text has more than one word."""
-    return len(text.split()) > 1
 
 
 def numbered(workflow: Workflow, run: Run, step_id: str, name: str, statements: list[str] | str) -> list[str] | str:
@@ -228,8 +224,12 @@ def located(item: Item, run: Run, proof: Proof) -> list[str]:
     seen = proof.look(item["place"], run.spec.get("bases", ()))
     if seen["file"] and (seen["content"] or covers is not None):
         item["file"], item["content"] = seen["file"], seen["content"]
+        if item["status"] == ItemStatus.FAIL and seen.get("text"):
+            item["text"] = seen["text"]
         if covers is not None and not proof.covered(covers, [seen["file"]]):
             item["outside"] = True
+    if item["status"] == ItemStatus.FAIL and seen.get("lacks_line"):
+        return [f"{item['id']}: {seen['file']} is a whole file; name the line that is wrong, as path:line"]
     if covers is None or not seen["why"]:
         return []
     # What is missing is found wrong at the place that lacks it.

@@ -91,13 +91,20 @@ def _findings(run: Run) -> Iterator[tuple[str, str, str]]:
 
 def _unstated(workflow: Workflow, run: Run) -> Iterator[tuple[str, str, str]]:
     steps: dict[str, list[str]] = {}
+    stated: list[bool] = []
     for step in workflow.steps if "checkpoint" in run.spec else ():
         for spec in step.requires:
             value = run.state.get(step.id, {}).get(spec.name) if isinstance(spec, Field) else None
-            if isinstance(value, str) and isinstance(spec, Field) and spec.type == "statements":
-                steps.setdefault(value.partition(": ")[2], []).append(step.id)
+            if value and isinstance(spec, Field) and spec.type == "statements":
+                stated.append(isinstance(value, list))
+                if isinstance(value, str):
+                    steps.setdefault(value.partition(": ")[2], []).append(step.id)
     for reason, named in steps.items():
         yield "review", named[0], f"nothing was stated to check at {', '.join(named)}: {reason}"
+    items = [item for state in run.state.values() for item in state.get("items", ())]
+    if stated and not any(stated) and all(item["status"] == ItemStatus.PASS for item in items):
+        what = f"{run.workflow} stated nothing at all and found nothing wrong; given checks and commands: {len(items)}"
+        yield "review", run.spec["checkpoint"], what
 
 
 def _waived(workflow: Workflow, run: Run) -> Iterator[tuple[str, str, str]]:
@@ -105,3 +112,9 @@ def _waived(workflow: Workflow, run: Run) -> Iterator[tuple[str, str, str]]:
         value = run.state.get(arg.step, {}).get(arg.name) if arg.step else run.params.get(arg.name)
         if arg.waives and value:
             yield "evidence", arg.step or "", f"{arg.waives} was waived: {value}"
+    for step in workflow.steps:
+        for spec in step.requires:
+            if isinstance(spec, Field) and spec.waives:
+                given = run.state.get(step.id, {}).get(spec.name) or []
+                for entry in given if isinstance(given, list) else [given]:
+                    yield "evidence", step.id, f"{spec.waives} was waived: {entry}"

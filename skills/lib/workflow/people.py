@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skills.lib.reasons import is_reason
 from skills.lib.workflow import quality, reports, values, verdicts
 from skills.lib.workflow.context import present
 from skills.lib.workflow.core import StepDef, Workflow
@@ -203,7 +204,7 @@ def _settle(
     asked = run.question or {}
     name, about, choice = asked["gate"], asked.get("about", "bound"), request.answer
     reason = (request.reason or "").strip()
-    if choice in (ACCEPT, ABANDON) and len(reason.split()) < 2:
+    if choice in (ACCEPT, ABANDON) and not is_reason(reason):
         what = "Accepting what is open" if choice == ACCEPT else "Abandoning the run"
         raise Refused("no-reason", f"{what} takes a reason, in more than a word: --reason.", (ACCEPT, REVISE, ABANDON))
     if choice == ABANDON:

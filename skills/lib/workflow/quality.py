@@ -141,6 +141,8 @@ def check_same(
 
     An item of ``failed``, which was a finding before, says why it passes now.
     """
+    from skills.lib.reasons import is_reason
+
     has, wants = {item["id"] for item in reported}, {item["id"] for item in known}
     if has != wants:
         parts = []
@@ -155,7 +157,7 @@ def check_same(
             raise ValueError(
                 f"item {item['id']}: severity is {severity[item['id']]} since the first review, not {item['severity']}"
             )
-        if item["status"] == ItemStatus.PASS and item["id"] in failed and len(item["finding"].split()) < 2:
+        if item["status"] == ItemStatus.PASS and item["id"] in failed and not is_reason(item["finding"]):
             raise ValueError(
                 f"item {item['id']} was a finding before: say in finding what is there now that settles it"
             )

@@ -50,8 +50,12 @@ def _value(spec: Arg | Field, raw: Any, known: Sequence[Mapping[str, Any]] = ())
 
 
 def _check_waiver(spec: Arg, value: Any) -> None:
-    """Refuse a reason of one word for what stands in for evidence."""
-    if spec.waives and isinstance(value, str) and len(value.split()) == 1:
+    """Refuse what is no reason for going without evidence."""
+    if not (spec.waives and isinstance(value, str) and value):
+        return
+    from skills.lib.reasons import is_reason
+
+    if not is_reason(value):
         why = f"{spec.flag} waives {spec.waives}: give the reason in more than a word; it is kept and told at the end."
         raise Refused("no-reason", why)
 
@@ -147,6 +151,8 @@ def _field(workflow: Workflow, run: Run, step: StepDef, spec: Field, raw: Any) -
 
 def corrected(workflow: Workflow, run: Run, request: Request) -> Run:
     """The run with the errata that the request reports; refused if one names nothing that was recorded."""
+    from skills.lib.reasons import is_reason
+
     errata = dict(run.errata)
     for name, note in request.errata.items():
         if name not in run.recorded:
@@ -155,6 +161,8 @@ def corrected(workflow: Workflow, run: Run, request: Request) -> Run:
             raise Refused("unknown-field", f"--erratum: nothing was recorded as {name!r:.80}.", valid[:20])
         if values.is_placeholder(note, "note"):
             raise Refused("unfilled", f"--erratum {name}: say what proved wrong with it.")
+        if not is_reason(note):
+            raise Refused("no-reason", f"--erratum {name}: say what proved wrong with it, in more than a word.")
         errata[name] = [*errata.get(name, ()), note]
     return run.changed(errata=errata)
 

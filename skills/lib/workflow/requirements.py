@@ -54,7 +54,8 @@ class Field(Record):
     """A value to record on leaving a step, given as ``--record NAME=VALUE`` or in a record file.
 
     A reviewer records ``statements`` ("scope | statement", which the engine numbers, or "none: reason") and then
-    ``answers``, one for each statement, check and item; the items of the review are derived from these.
+    ``answers``, one for each statement, check and item; the items of the review are derived from these. ``waives``
+    names what the value stands in for: ``done`` lists each of its entries.
     """
 
     name: str
@@ -65,6 +66,7 @@ class Field(Record):
     maximum: float | None = None
     required: bool = True
     help: str = ""
+    waives: str = ""
 
     def _check(self) -> None:
         _check_declaration(self)

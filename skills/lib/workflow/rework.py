@@ -1,11 +1,13 @@
 """What became of the findings that sent a run back: a change or a dispute answers each, before the next review.
 
 A finding counts as changed once the file of its place has another content than the reviewer saw. One that was settled
-elsewhere, and one without a file, is answered in the record ``fixes``: "id | changed | where" or "id | disputed | why".
+elsewhere, one without a file, and one that other blanks at line ends settle, is answered in the record ``fixes``:
+"id | changed | where" or "id | disputed | why".
 """
 
 from __future__ import annotations
 
+from skills.lib.reasons import is_reason
 from skills.lib.workflow import quality, verdicts
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.decision import Refused
@@ -110,7 +112,7 @@ def read(run: Run, step: StepDef, request: Request) -> Run:
         if name not in known:
             form = "" if "|" in entry else '; write "id | changed | path" or "id | disputed | why"'
             raise Refused("bad-value", f"fixes: {name!r:.60} is no finding that is open{form}.", tuple(known))
-        if how not in (CHANGED, DISPUTED) or (how == DISPUTED and len(why.split()) < 2) or not why:
+        if how not in (CHANGED, DISPUTED) or (how == DISPUTED and not is_reason(why)) or not why:
             form = f'write "{name} | changed | path that settles it" or "{name} | disputed | why it is wrong"'
             raise Refused("bad-value", f"fixes, {entry[:80]!r}: {form}.", (CHANGED, DISPUTED))
         for checkpoint in known[name]:
@@ -134,14 +136,15 @@ def _entries(given: Any) -> list[str]:
 def settle(run: Run, step: StepDef, checkpoint: str, proof: Proof) -> tuple[Run, list[str]]:
     """The run with the answers to its findings settled, and the ids on which a person is to decide.
 
-    Refused while a finding has no answer. ``moved`` in the review then says whether the work changed.
+    Refused while a finding has no answer. ``moved`` in the review then says whether the work changed, and ``blanks``
+    has the findings in answer to which nothing but blanks at line ends was changed.
     """
     review = run.reviews.get(checkpoint)
     items = open_findings(run).get(checkpoint, []) if review else []
     if not review or not items:
         return run, []
     fixes, disputes = review.get("fixes", {}), dict(review.get("disputes", {}))
-    missing, moved, undecided = [], False, []
+    missing, blanks, moved, undecided = [], [], False, []
     for item in items:
         fix = fixes.get(item["id"], {})
         if fix.get("how") == DISPUTED:
@@ -150,17 +153,27 @@ def settle(run: Run, step: StepDef, checkpoint: str, proof: Proof) -> tuple[Run,
                 undecided.append(item["id"])
         elif _is_changed(item, fix, review, proof):
             moved = True
+        elif _has_other_blanks(item, proof) and _names_its_file(item, fix, proof):
+            blanks.append(item["id"])
         else:
             missing.append(item)
     if missing:
-        raise Refused("unanswered-finding", _what_is_missing(step, missing), tuple(item["id"] for item in missing))
+        raise Refused(
+            "unanswered-finding", _what_is_missing(step, missing, proof), tuple(item["id"] for item in missing)
+        )
     after = {**review, "disputes": disputes, "moved": moved, "settled": True}
+    if blanks:
+        from skills.lib.workflow import not_done
+
+        after["blanks"] = blanks
+        for name in blanks:
+            run = not_done.noted(run, "finding", checkpoint, f"{name} was answered by a change of blanks alone")
     return run.changed(reviews={**run.reviews, checkpoint: after}), undecided
 
 
 def _is_changed(item: Mapping[str, Any], fix: Mapping[str, Any], review: Mapping[str, Any], proof: Proof) -> bool:
     if item.get("file") and proof.look(item["file"])["content"] != item["content"]:
-        return True
+        return not _has_other_blanks(item, proof)
     if fix.get("how") != CHANGED:
         return False
     seen = proof.look(fix["why"])
@@ -176,10 +189,25 @@ def _is_changed(item: Mapping[str, Any], fix: Mapping[str, Any], review: Mapping
     return bool(known.get(seen["file"]) != seen["content"])
 
 
-def _what_is_missing(step: StepDef, items: list[Mapping[str, Any]]) -> str:
+def _has_other_blanks(item: Mapping[str, Any], proof: Proof) -> bool:
+    """True if the file of a finding differs from what the reviewer saw in blank lines and blanks at line ends alone."""
+    if not item.get("text"):
+        return False
+    seen = proof.look(item["file"])
+    return bool(seen["content"] != item["content"] and seen.get("text") == item["text"])
+
+
+def _names_its_file(item: Mapping[str, Any], fix: Mapping[str, Any], proof: Proof) -> bool:
+    return fix.get("how") == CHANGED and bool(proof.look(fix["why"])["file"] == item["file"])
+
+
+def _what_is_missing(step: StepDef, items: list[Mapping[str, Any]], proof: Proof) -> str:
     told = []
     for item in items[:6]:
         place = f"{item['file']} is as the reviewer saw it" if item.get("file") else "it names no file"
+        if _has_other_blanks(item, proof):
+            place = f'only blanks at line ends of {item["file"]} differ; say "{item["id"]} | changed | {item["file"]}" '
+            place += "if that settles it"
         told.append(f"{item['id']} ({place})")
     more = f" and {len(items) - 6} more" if len(items) > 6 else ""
     return (
