@@ -173,7 +173,7 @@ def test_reviewers_that_stated_nothing_are_told_once_in_all_rounds(installed: In
             fixes = [f"{name} | changed | it was put right" for name in ("holds-1", "holds-1.2")]
             block = agent.follow(block, fixes=fixes)
     told = [entry.text for entry in block.root.iterfind("NOT_DONE/entry")]
-    nothing = "nothing was stated to check at first, second: it is too small"
+    nothing = "nothing at all was stated to check at first, second: it is too small"
     assert told == [f"sub-agent testrun1.1: {nothing}", f"sub-agent testrun1.2: {nothing}"]
 
 
