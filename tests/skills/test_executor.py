@@ -480,6 +480,8 @@ def test_a_run_does_not_end_with_a_change_of_the_plan_that_is_not_in_the_tree(cr
     for why in ("", " | no", " | no no"):
         unsaid = crew.agent.follow(block, **{**END, "departures": [f"M-001, M-002 | all of it | nothing{why}"]})
         assert "write milestone | planned | done | why, the last in more than a word" in unsaid.why
+    at_once = crew.agent.follow(block, **{**END, "departures": ["M-001, M-002 | all of it | nothing | a test"]})
+    assert "write a departure for each milestone, with what was done in its place" in at_once.why
     departed = crew.agent.follow(block, **{**END, "departures": [NOT_DONE[0]]})
     assert ("M-001: " in departed.why, "M-002: " in departed.why) == (False, True)
     write(root, {**DONE["M-002"], "shop/export.py": "# Of the shop.\n" + small_project.EXPORT})
