@@ -101,7 +101,8 @@ def answer_findings(
 
     A step that asks a person at once changes nothing, so what leads to it answers for the review behind it.
     """
-    for checkpoint in _reviews_ahead(workflow, targets):
+    for checkpoint in dict.fromkeys(step.checkpoint for step in reviews_ahead(workflow, targets)):
+        assert checkpoint is not None
         review = run.reviews.get(checkpoint)
         if not review or not verdicts.failed(review) or review.get("settled"):
             continue
@@ -118,15 +119,15 @@ def answer_findings(
     return run
 
 
-def _reviews_ahead(workflow: Workflow, targets: Iterable[str | None]) -> list[str]:
-    """The checkpoints whose reviewers come next, be it after questions to people."""
-    found: list[str] = []
+def reviews_ahead(workflow: Workflow, targets: Iterable[str | None]) -> list[StepDef]:
+    """The reviews that come next from these targets, be it after questions to people."""
+    found: list[StepDef] = []
     queue = [target for target in targets if target is not None]
     seen = set(queue)
     while queue:
         step = workflow.step(queue.pop())
-        if step.handler is not None and step.checkpoint and step.checkpoint not in found:
-            found.append(step.checkpoint)
+        if step.handler is not None and step.checkpoint:
+            found.append(step)
         if isinstance(step.handler, Person) and not step.asks_later:
             ways = {target for target in step.next.values() if target is not None} - seen
             seen |= ways
