@@ -310,9 +310,11 @@ class Agent:
 
         run, step = self.state(block.run), workflow.step(block.step)
         request = cli.parse(workflow, shlex.split(command)[2:])
-        fields = {spec.name: spec for spec in step.requires if isinstance(spec, Field)}
-        given = {name: raw for name, raw in request.records.items() if name in fields and values.fits(fields[name], raw)}
-        recorded = {name: values.read(fields[name], raw) for name, raw in given.items()}
+        records = request.records
+        fields = [spec for spec in step.requires if isinstance(spec, Field) and spec.name in records]
+        recorded = {
+            spec.name: values.read(spec, records[spec.name]) for spec in fields if values.fits(spec, records[spec.name])
+        }
         after = run.changed(state={**run.state, step.id: {**run.state.get(step.id, {}), **request.params, **recorded}})
         for review in gates.reviews_ahead(workflow, step.next.values()):
             covers = [text for text in verdicts.patterns(after, review) if text]

@@ -1,0 +1,125 @@
+"""What an agent types about a review: what is refused says what is wrong, once, and gives the rest back."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skills.lib.testing.agent import Agent
+from skills.lib.testing.blocks import Block, filled
+from skills.lib.workflow import cli
+from tests.fixtures.agents import Skill
+from tests.fixtures.deviations import assert_refused, edited
+
+END = 'StepDef("last", "Last", "Stop.", {Outcome.OK: None})'
+WORK = 'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"})'
+COVERED = 'reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["src/**"])'
+COVERING = f'{WORK}, *review_loop("d", work="work", passed="last", {COVERED}), {END}'
+SPLIT = (
+    'StepDef("split", "Split", "Split.", {Outcome.OK: "verify"}, requires=[Field("statements", "statements")]),'
+    'StepDef("verify", "Verify", "Verify.", {Outcome.OK: None}, needs=["split.statements"],'
+    ' requires=[Field("answers", "answers")COMMAND]) ## reverify="verify"'
+)
+BY_SCRIPT = 'reviewer=Dispatch("quality-reviewer", script="part.py")'
+SCRIPTED = f'{WORK}, *review_loop("d", work="work", passed="last", {BY_SCRIPT}), {END}'
+
+
+def item(status: str = "PASS", name: str = "a", **more: str) -> dict[str, str]:
+    finding = "it holds now" if status == "PASS" else "it does not hold"
+    return {"id": name, "check": "it holds", "severity": "MUST", "status": status, "finding": finding, **more}
+
+
+def answer(name: str, status: str = "PASS", **more: Any) -> dict[str, Any]:
+    finding = "it holds now" if status == "PASS" else "it does not hold"
+    return {"id": name, "status": status, "place": "src/a.py:1", "severity": "MUST", "finding": finding, **more}
+
+
+def judge(agent: Agent, review: Block, *items: dict[str, str]) -> Block:
+    """Have the one reviewer of a step report these items; the gate's block."""
+    last = agent.follow(agent.run_command(review.children[0].command), items=list(items))
+    assert last.kind == "done", last.text
+    return agent.run_command(last.next)
+
+
+def record(agent: Agent, block: Block, **values: Any) -> Block:
+    """Leave the step with these values, whether or not its command names them."""
+    file = agent.project / f"record-{block.turn}.json"
+    file.write_text(json.dumps(values), encoding="utf-8")
+    return agent.run_command(f"{block.next.split(' --record ')[0]} --record-file {file}")
+
+
+def reported(agent: Agent, block: Block) -> tuple[dict[str, Any], dict[str, Any]]:
+    """The records and parameters of a block's NEXT command, read as the script reads them."""
+    request = cli.parse(agent.workflow, shlex.split(block.next)[2:])
+    return dict(request.records), dict(request.params)
+
+
+# What the command after a refusal repeats
+
+
+WAIVED = (
+    'StepDef("test", "Test", "Test.", {Outcome.OK: None}, requires=[Field("said")])',
+    'params=[Arg("override", required=False, step="test", waives="the test run")]',
+)
+
+
+@pytest.mark.req("S-03")
+def test_a_reason_that_is_too_short_is_asked_for_again_and_the_rest_given_back(skill: Skill) -> None:
+    agent = skill(WAIVED[0], more=WAIVED[1])
+    block = agent.open()
+    refused = assert_refused(agent, filled(block.next, {"said": "it is green"}) + " --override no", "no-reason")
+    assert reported(agent, refused) == ({"said": "it is green"}, {"override": "FILL_override"})
+    assert assert_refused(agent, refused.next, "unfilled").why.startswith("override still stands as FILL_override")
+    assert agent.follow(refused, override="no test can run here").kind == "done"
+
+
+@pytest.mark.req("S-03")
+def test_a_reason_that_is_too_short_to_open_a_run_is_asked_for_again(skill: Skill) -> None:
+    agent = skill(WAIVED[0], more='params=[Arg("topic"), Arg("override", required=False, waives="the test run")]')
+    refused = agent.open(topic="why", override="no")
+    assert (refused.code, reported(agent, refused)) == (
+        "no-reason",
+        ({}, {"topic": "why", "override": "FILL_override"}),
+    )
+
+
+@pytest.mark.req("S-01")
+def test_a_fix_that_is_refused_is_asked_for_again_and_the_others_given_back(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING)
+    found = item("FAIL", place="src/a.py:2"), item("FAIL", "b", place="src/b.py:1")
+    work = agent.follow(judge(agent, agent.follow(agent.open()), *found))
+    refused = record(agent, work, fixes=["a | disputed | no", "b | disputed | it is what was asked for"])
+    assert refused.code == "bad-value"
+    kept = ["a | disputed | FILL_why", "b | disputed | it is what was asked for"]
+    assert json.loads(reported(agent, refused)[0]["fixes"]) == kept
+    assert "a | disputed | why it is wrong" in agent.run_command(refused.next).why
+    refused = record(agent, work, fixes=["c | changed | src/a.py", "a | done | src/a.py", "a", kept[1]])
+    told = ["FILL_id | changed | src/a.py", "a | FILL_how | src/a.py", "a | FILL_how | FILL_why", kept[1]]
+    assert json.loads(reported(agent, refused)[0]["fixes"]) == told
+    again = assert_refused(agent, refused.next, "bad-value")
+    assert "'FILL_id' is no finding that is open" in again.why
+    assert again.next == refused.next
+    told = ["a | changed | FILL_path", "b | FILL_how | FILL_why"]
+    refused = record(agent, work, fixes=["a | changed |", "b"])
+    assert json.loads(reported(agent, refused)[0]["fixes"]) == told
+    assert "a | changed | path that settles it" in assert_refused(agent, refused.next, "bad-value").why
+    agent.write("src/a.py", "put right\n")
+    review = record(agent, work, fixes=["a | changed | src/a.py", kept[1]])
+    last = agent.follow(judge(agent, review, item(place="src/a.py:1"), item(name="b", place="src/b.py:1")))
+    refused = record(agent, last, fixes=["a | changed | src/a.py"])
+    assert (refused.code, reported(agent, refused)[0]) == ("unknown-field", {})
+
+
+@pytest.mark.req("S-03")
+def test_a_sub_agent_given_up_without_a_reason_asks_for_the_reason_alone(skill: Skill) -> None:
+    agent = skill('StepDef("ask", "Ask", "Ask.", {Outcome.OK: None}, Dispatch("explore", task="look"))')
+    block = agent.open()
+    command = filled(block.words("DISPATCH/lost"), {"child": block.children[0].id, "reason": "FILL_reason"})
+    refused = assert_refused(agent, command, "no-reason", block.run)
+    assert shlex.split(refused.next) == shlex.split(command)
+    again = filled(refused.next, {"reason": "it never came back"})
+    assert agent.run_command(again).children[0].status == "lost"
