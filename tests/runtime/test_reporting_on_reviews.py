@@ -9,11 +9,11 @@ from typing import Any
 
 import pytest
 
-from skills.lib.testing.agent import Agent
+from skills.lib.testing.agent import Agent, show_again
 from skills.lib.testing.blocks import Block, filled
 from skills.lib.workflow import cli
 from tests.fixtures.agents import Skill
-from tests.fixtures.deviations import assert_refused, edited
+from tests.fixtures.deviations import assert_refused
 
 END = 'StepDef("last", "Last", "Stop.", {Outcome.OK: None})'
 WORK = 'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"})'
@@ -123,3 +123,80 @@ def test_a_sub_agent_given_up_without_a_reason_asks_for_the_reason_alone(skill: 
     assert shlex.split(refused.next) == shlex.split(command)
     again = filled(refused.next, {"reason": "it never came back"})
     assert agent.run_command(again).children[0].status == "lost"
+
+
+# What a person is asked about
+
+
+ASKED = (
+    'StepDef("work", "Work", "Work.", {Outcome.OK: "review"}),'
+    'StepDef("review", "Review", "Have it reviewed.", {Outcome.OK: "gate"},'
+    ' Dispatch("quality-reviewer", task="Review it.", checkpoint="d", covers=["src/**"])),'
+    'StepDef("gate", "Gate", "", {Outcome.OK: "last", Outcome.FAIL: "work"}, Gate("d", stale="ask")),'
+    'StepDef("last", "Last", "Stop.", {Outcome.OK: None}),'
+    'StepDef("ask", "Ask", "", {Outcome.OK: "last", Outcome.FAIL: "review"},'
+    ' person("End with these changes?", {"yes": "ok", "no": "fail"}))'
+)
+CHANGED = "\n\nThe review of d passed, and what it covers was changed since: src/a.py."
+
+
+def undone(block: Block) -> list[tuple[str, str]]:
+    return [(entry.get("kind", ""), entry.text or "") for entry in block.root.iterfind("NOT_DONE/entry")]
+
+
+def fallen(skill: Skill) -> tuple[Agent, Block]:
+    """A run that asks a person because a reviewed file was changed, and the block that waits."""
+    agent = skill(ASKED)
+    last = agent.follow(judge(agent, agent.follow(agent.open()), item(place="src/a.py:1")))
+    agent.write("src/a.py", "changed\n")
+    asked = agent.follow(last)
+    assert (asked.kind, asked.step) == ("waiting", "ask")
+    assert asked.words("QUESTION") == f"End with these changes?{CHANGED}"
+    return agent, asked
+
+
+def decide(agent: Agent, asked: Block, answer: str, reason: str) -> Block:
+    """Answer as a person, and show where the run then stands."""
+    agent.answer(asked, answer, reason)
+    return agent.run_command(show_again(asked))
+
+
+@pytest.mark.req("S-01", "W-24")
+def test_a_person_is_asked_once_about_changed_files(skill: Skill, repository: Path) -> None:
+    agent, asked = fallen(skill)
+    end = agent.follow(decide(agent, asked, "yes", "only a comment"))
+    assert end.root.get("status") == "done"
+    told = "files that the review of d covers were changed since; a person let it stand: only a comment"
+    assert undone(end) == [("verdict", told)]
+
+
+@pytest.mark.req("S-01", "W-24")
+def test_a_person_is_asked_again_about_files_that_changed_again(skill: Skill, repository: Path) -> None:
+    agent, asked = fallen(skill)
+    last = decide(agent, asked, "yes", "only a comment")
+    agent.write("src/b.py", "changed\n")
+    again = agent.follow(last)
+    assert again.words("QUESTION") == f"End with these changes?{CHANGED.replace('a.py', 'b.py')}"
+    assert agent.follow(decide(agent, again, "yes", "a comment too")).root.get("status") == "done"
+
+
+@pytest.mark.req("S-01", "W-24")
+def test_an_answer_that_the_agent_passes_on_leads_to_the_person_and_not_to_the_same_question(
+    skill: Skill, repository: Path
+) -> None:
+    agent, asked = fallen(skill)
+    at_terminal = agent.follow(agent.follow(asked, answer="yes"))
+    question = at_terminal.root.find("QUESTION")
+    assert question is not None
+    assert (at_terminal.kind, at_terminal.step, question.get("by")) == ("waiting", "last", "terminal")
+    assert agent.answer(at_terminal, "accept", "only a comment").root.get("status") == "done"
+
+
+@pytest.mark.req("S-01", "W-24")
+def test_a_no_to_changed_files_has_them_reviewed(skill: Skill, repository: Path) -> None:
+    agent, asked = fallen(skill)
+    review = decide(agent, asked, "no", "have it looked at")
+    assert review.step == "review"
+    last = agent.follow(judge(agent, review, item(place="src/a.py:1")))
+    end = agent.follow(last)
+    assert (end.root.get("status"), undone(end)) == ("done", [])

@@ -133,6 +133,26 @@ def fall(run: Run, checkpoint: str, files: Sequence[str], to: str) -> Run:
     return run.changed(reviews={**run.reviews, checkpoint: review})
 
 
+def fell_to(review: Mapping[str, Any], step: StepDef) -> bool:
+    """True if the verdict fell with its files, and that led to this step."""
+    return bool(review.get("passed") and review.get("changed")) and review.get("sent_back_to") == step.id
+
+
+def asked_about(run: Run, step: StepDef, proof: Proof) -> Run:
+    """The run with the files noted that a person was asked about at this step, for each verdict that fell with them."""
+    for checkpoint, review in run.reviews.items():
+        if fell_to(review, step):
+            asked = {**review, "asked_about": proof.digest(proof.contents(review["covers"]))}
+            run = run.changed(reviews={**run.reviews, checkpoint: asked})
+    return run
+
+
+def was_asked_about(run: Run, checkpoint: str, proof: Proof) -> bool:
+    """True if a person was asked about these very files already."""
+    review = run.reviews[checkpoint]
+    return "asked_about" in review and proof.digest(proof.contents(review["covers"])) == review["asked_about"]
+
+
 def stands(
     run: Run, checkpoint: str, decision: Mapping[str, Any], proof: Proof
 ) -> tuple[Run, dict[str, dict[str, str]]]:
