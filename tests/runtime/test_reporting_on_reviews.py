@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from skills.lib.commands.console.app import lockstep
 from skills.lib.testing.agent import Agent, show_again
 from skills.lib.testing.blocks import Block, filled
 from skills.lib.workflow import cli
@@ -200,3 +202,28 @@ def test_a_no_to_changed_files_has_them_reviewed(skill: Skill, repository: Path)
     last = agent.follow(judge(agent, review, item(place="src/a.py:1")))
     end = agent.follow(last)
     assert (end.root.get("status"), undone(end)) == ("done", [])
+
+
+# What a reviewer is told
+
+
+def failed_once(skill: Skill, part: str = SPLIT.replace("COMMAND", "")) -> tuple[Agent, Block, Block]:
+    """The agent of a scripted review that failed once, and the reviewer's first block of each round."""
+    agent = skill(SCRIPTED, part=part)
+    first = agent.run_command(agent.follow(agent.open()).children[0].command)
+    verify = agent.follow(first, statements=["M-1 | one is so", "M-2 | two is so"])
+    end = agent.follow(verify, answers=[answer("S1", "FAIL"), answer("S2")])
+    work = agent.follow(agent.run_command(end.next))
+    review = agent.follow(work, fixes=["S1 | changed | it was put right"])
+    return agent, first, agent.run_command(review.children[0].command)
+
+
+@pytest.mark.req("W-10", "S-02")
+def test_a_reviewer_is_told_whether_it_reviews_for_the_first_time_or_verifies_again(skill: Skill) -> None:
+    agent, first, again = failed_once(skill)
+    assert first.words("STATE").endswith("step 1 of 2. Review of d: first review.")
+    assert again.words("STATE").endswith("step 2 of 2. Review of d: re-verification of 2 items, with fresh eyes.")
+    lines = CliRunner().invoke(lockstep, ["trace", again.run, "--project", str(agent.project)]).output
+    assert "Review of d: re-verification of 2 items, with fresh eyes." in lines
+    told = CliRunner().invoke(lockstep, ["trace", again.run, "--json", "--project", str(agent.project)]).output
+    assert '"review": "Review of d: re-verification of 2 items, with fresh eyes."' in told

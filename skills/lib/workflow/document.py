@@ -292,6 +292,10 @@ def _state(workflow: Workflow, run: Run, step: StepDef) -> str:
         words += f", iteration {run.iteration}"
     words += "."
     checkpoint = step.gate.checkpoint if step.gate else step.checkpoint
+    if "checkpoint" in run.spec:
+        from skills.lib.workflow import quality
+
+        words += f" {quality.mode(run.spec)}"
     if checkpoint:
         from skills.lib.workflow import quality, verdicts
 

@@ -194,6 +194,15 @@ def banner(checkpoint: str, review: Mapping[str, Any] | None, bound: int, judged
     return f"Review of {checkpoint}: iteration {iteration} of {max(bound, iteration)}, {mode}."
 
 
+def mode(spec: Mapping[str, Any]) -> str:
+    """Which kind of review a reviewer makes, in words; empty if its sub-agent reviews nothing."""
+    if "checkpoint" not in spec:
+        return ""
+    items = len(spec.get("items") or ())
+    of = f"re-verification of {items} item{'s' * (items != 1)}, with fresh eyes" if items else "first review"
+    return f"Review of {spec['checkpoint']}: {of}."
+
+
 def review_loop(
     checkpoint: str,
     *,

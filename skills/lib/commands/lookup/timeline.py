@@ -18,6 +18,7 @@ from skills.lib.commands.lookup.runs import (
     skill_of,
 )
 from skills.lib.ledger import Event
+from skills.lib.workflow import quality
 from skills.lib.workflow.state import Run
 
 if TYPE_CHECKING:
@@ -39,6 +40,7 @@ def as_data(records: Records, run: Run) -> dict[str, Any]:
         **described(run, records),
         "script": run.script,
         "definition": run.fingerprint,
+        **({"review": quality.mode(run.spec)} if "checkpoint" in run.spec else {}),
         "reviews": run.reviews,
         "state": run.state,
         "errata": run.errata,
@@ -58,6 +60,7 @@ def print_run(screen: Screen, records: Records, run: Run, whole: bool) -> None:
             str(run.spec.get("agent", "")),
             str(run.spec.get("target", "")),
             one_line(run.spec.get("task", ""))[:SHOWN],
+            quality.mode(run.spec),
         ]
         screen.print(f"  sub-agent of {run.parent}: ", ", ".join(part for part in about if part))
     # A workflow's name says little: any file can give one of that name.
