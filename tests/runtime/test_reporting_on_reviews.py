@@ -227,3 +227,63 @@ def test_a_reviewer_is_told_whether_it_reviews_for_the_first_time_or_verifies_ag
     assert "Review of d: re-verification of 2 items, with fresh eyes." in lines
     told = CliRunner().invoke(lockstep, ["trace", again.run, "--json", "--project", str(agent.project)]).output
     assert '"review": "Review of d: re-verification of 2 items, with fresh eyes."' in told
+
+
+# What is judged before a command runs
+
+
+# Each run of the command adds a line to a file.
+COUNTED = SPLIT.replace("COMMAND", ', Command(["sh", "-c", "echo x >> runs"], 20, severity="MUST")')
+
+
+@pytest.mark.req("S-02")
+def test_answers_are_judged_before_a_command_runs(skill: Skill, project: Path) -> None:
+    agent = skill(SCRIPTED, part=COUNTED)
+    review = agent.follow(agent.open())
+    verify = agent.follow(agent.run_command(review.children[0].command), statements=["M-1 | one is so"])
+    for given in ([], [answer("S2")], [answer("S1", "FINE")], [answer("S1"), answer("S1")]):
+        assert agent.run_command(filled(verify.next, {"answers": given})).exit_code == 3
+    assert not (project / "runs").exists()
+    assert agent.follow(verify, answers=[answer("S1")]).kind == "done"
+    assert (project / "runs").read_text() == "x\n"
+
+
+@pytest.mark.req("S-02")
+def test_items_are_judged_before_a_command_runs(skill: Skill, repository: Path) -> None:
+    part = 'StepDef("look", "Look", "Look.", {Outcome.OK: None}, requires=[Field("items", "items"),'
+    part += ' Command(["sh", "-c", "echo x >> runs"], 20, severity="SHOULD")])'
+    agent = skill(SCRIPTED.replace('"part.py"', '"part.py", covers=["src/**"]'), part=part)
+    look = agent.run_command(agent.follow(agent.open()).children[0].command)
+    refused = agent.run_command(filled(look.next, {"items": [item(place="src/none.py:1")]}))
+    assert "src/none.py is no file of the project" in refused.why
+    assert not (repository / "runs").exists()
+    light = [item(place="src/a.py:1", severity="COULD")]
+    assert agent.follow(look, items=light).kind == "done"
+
+
+def test_how_a_step_ended_is_known_before_its_command_runs(skill: Skill, project: Path) -> None:
+    agent = skill(
+        'StepDef("test", "Test", "Test.", {Outcome.OK: None, Outcome.SKIP: "last"},'
+        ' requires=[Command(["sh", "-c", "echo x >> runs"])],'
+        f' when={{Outcome.OK: "it is green", Outcome.SKIP: "there is none"}}), {END}'
+    )
+    block = agent.open()
+    for outcome in ("FILL_outcome", "good", "iterate"):
+        assert agent.run_command(filled(block.next, {"outcome": outcome})).exit_code == 3
+    assert_refused(agent, block.next.replace(" --outcome FILL_outcome", ""), "missing-outcome")
+    elsewhere = filled(block.next, {"outcome": "skip"}).replace("--step next", "--step done")
+    assert_refused(agent, elsewhere, "wrong-outcome")
+    assert not (project / "runs").exists()
+    assert agent.follow(block, outcome="ok").kind == "done"
+
+
+@pytest.mark.req("S-01")
+def test_findings_are_answered_before_a_command_runs(skill: Skill, repository: Path) -> None:
+    work = WORK.replace("})", '}, requires=[Command(["sh", "-c", "echo x >> runs"])])')
+    agent = skill(COVERING.replace(WORK, work))
+    block = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:2")))
+    assert_refused(agent, block.next, "unanswered-finding", block.run)
+    assert (repository / "runs").read_text() == "x\n"
+    agent.write("src/a.py", "put right\n")
+    assert agent.run_command(block.next).step == "d-review"
+    assert (repository / "runs").read_text() == "x\nx\n"
