@@ -229,6 +229,87 @@ def test_a_reviewer_is_told_whether_it_reviews_for_the_first_time_or_verifies_ag
     assert '"review": "Review of d: re-verification of 2 items, with fresh eyes."' in told
 
 
+CHECKS = (
+    'checks=[Check("keeps", "MUST", "behaviour stays", over="work.parts"), Check("order", "SHOULD", "the order holds")]'
+)
+CHECKED = (
+    'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}, requires=[Field("parts", "list")]),'
+    f'*review_loop("d", work="work", passed="last", reviewer=Dispatch("quality-reviewer", task="Review.", {CHECKS})),'
+    f" {END}"
+)
+JUDGED = '{"id": …, "status": "PASS|FAIL|TODO", "place": "path:line", "finding": …}'
+ANSWER = '{"id": …, "status": "PASS|FAIL|TODO", "place": "path:line", "severity": "MUST|SHOULD|COULD", "finding": …}'
+OF_TARGETS = (
+    'For a check with several targets, place is {"target": "path:line", …}; targets that fare differently get an '
+    "answer each."
+)
+
+
+def form(block: Block) -> str:
+    """How the block says that its values are written, up to what it says of every value."""
+    return block.words("RECORD/file").partition(" Values with quotes")[0]
+
+
+@pytest.mark.req("S-02")
+def test_a_free_reviewer_is_told_once_how_checks_and_items_are_answered(skill: Skill) -> None:
+    agent = skill(CHECKED)
+    task = agent.run_command(agent.follow(agent.open(), parts=["W1", "W2"]).children[0].command)
+    assert form(task) == f"Answers are a JSON array, one for each check (its name): {JUDGED}. {OF_TARGETS}"
+    assert "place" not in task.words("DO")
+    found = [
+        {
+            "id": "keeps",
+            "status": "FAIL",
+            "place": {"W1": "a.json:1", "W2": "a.json:2"},
+            "finding": "the total changes",
+        },
+        {"id": "order", "status": "PASS", "place": "a.json:3"},
+    ]
+    work = agent.follow(agent.run_command(agent.follow(task, answers=found).next))
+    fixes = ["keeps-1 | changed | it was put right", "keeps-2 | changed | it was put right"]
+    same = agent.run_command(agent.follow(work, parts=["W1", "W2"], fixes=fixes).children[0].command)
+    assert form(same) == f"Answers are a JSON array, one for each item (its id): {JUDGED}."
+    assert "check" not in same.words("DO")
+    assert "This is a re-verification: judge each item of CONTEXT again." in same.words("DO")
+    assert same.words("RECORD/field") == ""
+    judged = [{"id": name, "status": "PASS", "place": "a.json:1", "finding": "it is as it was"} for name in NAMES]
+    assert agent.follow(same, answers=judged).kind == "done"
+
+
+NAMES = ("keeps-1", "keeps-2", "order-1")
+
+
+@pytest.mark.req("S-02")
+def test_a_free_reviewer_of_items_is_told_to_judge_these_again(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING)
+    review = agent.follow(agent.open())
+    first = agent.run_command(review.children[0].command)
+    assert form(first).startswith('Items are a JSON array, each {"scope": …, "check": …,')
+    work = agent.follow(judge(agent, review, item("FAIL", place="src/a.py:2")))
+    agent.write("src/a.py", "put right\n")
+    again = agent.run_command(agent.run_command(work.next).children[0].command)
+    assert form(again) == f"Items are a JSON array, one for each given: {JUDGED}."
+    assert agent.run_command(again.next).why.endswith(f"put in a JSON array of review items, each {JUDGED}.")
+    refused = agent.run_command(filled(again.next, {"items": [{"id": "a", "status": "FINE", "place": "src/a.py:1"}]}))
+    assert refused.why.endswith(f"An item is {JUDGED}.")
+
+
+@pytest.mark.req("S-02")
+def test_a_reviewer_with_a_script_is_told_how_checks_and_items_are_answered(skill: Skill) -> None:
+    checked = BY_SCRIPT.replace(")", ', checks=[Check("order", "MUST", "the order holds", over=["W1", "W2"])])')
+    agent = skill(SCRIPTED.replace(BY_SCRIPT, checked), part=SPLIT.replace("COMMAND", ""))
+    first = agent.run_command(agent.follow(agent.open()).children[0].command)
+    verify = agent.follow(first, statements=["M-1 | one is so"])
+    each = f"Answers are a JSON array, one for each statement (its number, S1) and check (its name): {ANSWER}."
+    assert form(verify) == f"{each} severity is given for a statement alone. {OF_TARGETS}"
+    order = {"id": "order", "status": "PASS", "place": {"W1": "a:1", "W2": "b:1"}}
+    end = agent.follow(verify, answers=[answer("S1", "FAIL"), order])
+    work = agent.follow(agent.run_command(end.next))
+    review = agent.follow(work, fixes=["S1 | changed | it was put right"])
+    again = agent.run_command(review.children[0].command)
+    assert form(again) == f"Answers are a JSON array, one for each item (its id): {JUDGED}."
+
+
 # What is judged before a command runs
 
 

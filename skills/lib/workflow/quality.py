@@ -19,7 +19,7 @@ from skills.lib.workflow.types import (
     Severity,
     is_word,
 )
-from skills.lib.workflow.values import ITEM_SHAPE
+from skills.lib.workflow.values import ITEM_SHAPE, JUDGED_SHAPE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,8 +78,9 @@ def read_items(value: Any, known: Sequence[Mapping[str, str]] = ()) -> list[dict
     An id that is left out is given. Of ``known`` items, which are verified again, scope, check and severity need not be
     reported again.
     """
+    shape = JUDGED_SHAPE if known else ITEM_SHAPE
     if not isinstance(value, list) or not value:
-        raise ValueError(f"give a JSON array of at least one item, each {ITEM_SHAPE}")
+        raise ValueError(f"give a JSON array of at least one item, each {shape}")
     items: dict[str, dict[str, str]] = {}
     faults: list[str] = []
     for at, entry in enumerate(value, 1):
@@ -92,7 +93,7 @@ def read_items(value: Any, known: Sequence[Mapping[str, str]] = ()) -> list[dict
         faults += [f"item {at}: {fault}" for fault in wrong]
     if faults:
         more = f" (and {len(faults) - _FAULTS} more)" if len(faults) > _FAULTS else ""
-        raise ValueError(f"{'; '.join(faults[:_FAULTS])}{more}. An item is {ITEM_SHAPE}")
+        raise ValueError(f"{'; '.join(faults[:_FAULTS])}{more}. An item is {shape}")
     return list(items.values())
 
 

@@ -17,6 +17,8 @@ ITEM_SHAPE = (
     '{"scope": …, "check": …, "severity": "MUST|SHOULD|COULD", "status": "PASS|FAIL|TODO", "place": "path:line", '
     '"finding": …}'
 )
+# Of an item that is verified again, and of an answer whose severity is fixed.
+JUDGED_SHAPE = '{"id": …, "status": "PASS|FAIL|TODO", "place": "path:line", "finding": …}'
 ANSWER_SHAPE = (
     '{"id": …, "status": "PASS|FAIL|TODO", "place": "path:line", "severity": "MUST|SHOULD|COULD", "finding": …}'
 )
@@ -34,7 +36,8 @@ def read(spec: Arg | Field, raw: Any, known: Sequence[Mapping[str, Any]] = ()) -
     """
     if isinstance(raw, str):
         if is_placeholder(raw, spec.name):
-            raise ValueError(f"{spec.name} still stands as {raw.strip()[:80]}; put in {expectation(spec)}")
+            asked = expectation(spec).replace(ITEM_SHAPE, JUDGED_SHAPE) if known else expectation(spec)
+            raise ValueError(f"{spec.name} still stands as {raw.strip()[:80]}; put in {asked}")
         if len(raw) > VALUE_LIMIT:
             raise ValueError(
                 f"{spec.name} has {len(raw):,} characters, at most {VALUE_LIMIT:,} are kept; "
