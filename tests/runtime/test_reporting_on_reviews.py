@@ -368,3 +368,60 @@ def test_findings_are_answered_before_a_command_runs(skill: Skill, repository: P
     agent.write("src/a.py", "put right\n")
     assert agent.run_command(block.next).step == "d-review"
     assert (repository / "runs").read_text() == "x\nx\n"
+
+
+# Small things
+
+
+@pytest.mark.req("S-02")
+@pytest.mark.parametrize("kind", ["answers", "items"])
+def test_a_status_that_is_none_is_the_one_fault_that_is_told(skill: Skill, kind: str) -> None:
+    part = f'StepDef("look", "Look", "Look.", {{Outcome.OK: None}}, requires=[Field("{kind}", "{kind}")])'
+    agent = skill(SCRIPTED, part=part)
+    look = agent.run_command(agent.follow(agent.open()).children[0].command)
+    given = {"id": "S1", "status": "OK"} if kind == "answers" else item("OK", finding="")
+    refused = agent.run_command(filled(look.next, {kind: [given]}))
+    name = {"answers": "answer 1 (S1)", "items": "item 1"}[kind]
+    assert refused.why.startswith(f"{kind}: {name}: status 'OK' is not one of PASS, FAIL, TODO. An ")
+
+
+@pytest.mark.parametrize("kind", ["answers", "items", "statements", "list", "json"])
+def test_what_is_no_json_is_told_once(skill: Skill, kind: str) -> None:
+    agent = skill(f'StepDef("look", "Look", "Look.", {{Outcome.OK: None}}, requires=[Field("found", "{kind}")])')
+    refused = agent.run_command(filled(agent.open().next, {"found": "[one, two"}))
+    assert refused.why.startswith("found is not JSON: ")
+    assert refused.why.count("found") == 1
+
+
+def test_an_object_is_no_list(skill: Skill) -> None:
+    agent = skill('StepDef("look", "Look", "Look.", {Outcome.OK: None}, requires=[Field("found", "list")])')
+    block = agent.open()
+    for given in ('{"a": 1}', "{}"):
+        refused = assert_refused(agent, filled(block.next, {"found": given}), "bad-value")
+        assert refused.why == f"found: '{given}' is not a JSON array of texts."
+    assert agent.follow(block, found="{a} stands for a name").kind == "done"
+
+
+@pytest.mark.req("S-02")
+def test_the_end_of_a_review_tells_what_a_command_judged_once(skill: Skill) -> None:
+    part = SPLIT.replace("COMMAND", ', Command(["false"], 20, "the tests are green", "MUST")')
+    agent = skill(SCRIPTED, part=part)
+    first = agent.run_command(agent.follow(agent.open()).children[0].command)
+    end = agent.follow(agent.follow(first, statements=["M-1 | one is so"]), answers=[answer("S1")])
+    assert list(end.result) == ["verify.items"]
+    assert end.text.count("the tests are green") == 1
+
+
+def test_a_folder_is_no_artifact_and_is_told_as_one(skill: Skill, project: Path) -> None:
+    agent = skill('StepDef("write", "Write", "Write.", {Outcome.OK: None}, requires=[Artifact("notes")])')
+    (project / "notes").mkdir()
+    refused = assert_refused(agent, agent.open().next, "missing-evidence")
+    assert refused.why == "notes is not a file but a folder: name a file in it."
+
+
+def test_a_value_that_was_left_out_is_no_placeholder_in_what_is_told_of_a_command(skill: Skill, project: Path) -> None:
+    look = 'StepDef("look", "Look", "Look.", {Outcome.OK: None}, requires=[Field("word", required=False),'
+    agent = skill(f'{look} Command(["sh", "-c", "test -e ${{HOME}}", "sh", "{{word}}", "{{look.word}}"])])')
+    end = agent.run_command(agent.open().next)
+    assert end.kind == "done"
+    assert end.errors == "lockstep: running sh -c test -e ${HOME} sh '' '' (at most 600 s)\n"

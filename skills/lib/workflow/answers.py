@@ -116,10 +116,10 @@ def _read_answer(entry: Any) -> tuple[dict[str, Any], list[str]]:
         return answer, faults
     if not answer["id"]:
         faults.append("id is missing; say which statement, check or item it answers")
-    if not is_word(ItemStatus, answer["status"]):
-        faults.append(f"status {answer['status']!r:.40} is not one of PASS, FAIL, TODO")
     if answer["severity"] and not is_word(Severity, answer["severity"]):
         faults.append(f"severity {answer['severity']!r:.40} is not one of MUST, SHOULD, COULD")
+    if not is_word(ItemStatus, answer["status"]):
+        return answer, [*faults, f"status {answer['status']!r:.40} is not one of PASS, FAIL, TODO"]
     if answer["status"] != ItemStatus.PASS and not answer["finding"]:
         faults.append("finding is empty; say what is wrong, or what is still to do")
     if answer["status"] != ItemStatus.TODO and not answer["place"]:

@@ -126,11 +126,11 @@ def _read_item(entry: Any) -> tuple[dict[str, str], list[str]]:
         faults.append(f"the id {item['id']!r:.60} is not one (letters, digits, - _ . : and at most 64; no sign first)")
     if not is_word(Severity, item["severity"]):
         faults.append(f"severity {item['severity']!r:.40} is not one of MUST, SHOULD, COULD")
-    if not is_word(ItemStatus, item["status"]):
-        faults.append(f"status {item['status']!r:.40} is not one of PASS, FAIL, TODO")
     if not item["check"]:
         faults.append("check is empty; say what was checked")
-    if item["status"] != ItemStatus.PASS and not item["finding"]:
+    if not is_word(ItemStatus, item["status"]):
+        faults.append(f"status {item['status']!r:.40} is not one of PASS, FAIL, TODO")
+    elif item["status"] != ItemStatus.PASS and not item["finding"]:
         faults.append("finding is empty; say what is wrong, or what is still to do")
     return item, faults
 
