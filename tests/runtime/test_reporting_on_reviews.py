@@ -425,3 +425,53 @@ def test_a_value_that_was_left_out_is_no_placeholder_in_what_is_told_of_a_comman
     end = agent.run_command(agent.open().next)
     assert end.kind == "done"
     assert end.errors == "lockstep: running sh -c test -e ${HOME} sh '' '' (at most 600 s)\n"
+
+
+def helped(agent: Agent, script: str = "") -> list[str]:
+    """The lines of a script's help."""
+    return agent.call(f"python {script or agent.script} --help").text.splitlines()
+
+
+@pytest.mark.req("W-09")
+def test_help_shows_how_findings_are_answered_and_evidence_is_waived(skill: Skill, repository: Path) -> None:
+    params = 'params=[Arg("override", required=False, step="work", waives="the test run")]'
+    agent = skill(COVERING, more=params)
+    lines = helped(agent)
+    assert any(
+        line.startswith("  --override") and "waives the test run: a reason of more than a word" in line
+        for line in lines
+    )
+    [fixes] = [line.strip() for line in lines if "--record fixes=" in line]
+    review = agent.follow(agent.open())
+    found = item("FAIL", "S1", place="src/a.py:2"), item("FAIL", "S2", place="src/b.py:1")
+    work = agent.follow(judge(agent, review, *found))
+    agent.write("src/a.py", "put right\n")
+    assert agent.run_command(f"{work.next} {fixes}").step == "d-review"
+
+
+@pytest.mark.req("W-09")
+def test_help_shows_how_a_reviewer_answers(skill: Skill) -> None:
+    checked = BY_SCRIPT.replace(")", ', checks=[Check("keeps", "MUST", "behaviour stays", over=["W1", "W2"])])')
+    agent = skill(SCRIPTED.replace(BY_SCRIPT, checked), part=SPLIT.replace("COMMAND", ""))
+    lines = helped(agent, str(Path(agent.script).with_name("part.py")))
+    [given] = [line.strip() for line in lines if line.strip().startswith("--record statements=")]
+    [answers] = [line.strip() for line in lines if line.strip().startswith("--record answers=")]
+    first = agent.run_command(agent.follow(agent.open()).children[0].command)
+    verify = agent.run_command(f"{first.next.partition(' --record')[0]} {given}")
+    assert verify.context["split.statements"].startswith("- S1 | ")
+    assert agent.run_command(f"{verify.next.partition(' --record')[0]} {answers}").kind == "done"
+
+
+@pytest.mark.req("W-09")
+def test_help_shows_how_a_reviewer_without_a_script_reports(skill: Skill) -> None:
+    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last"), {END}')
+    [items] = [line.strip() for line in helped(agent) if line.strip().startswith("--record items=")]
+    task = agent.run_command(agent.follow(agent.open()).children[0].command)
+    assert agent.run_command(f"{task.next.partition(' --record')[0]} {items}").kind == "done"
+    assert not [line for line in helped(agent) if "--record answers=" in line]
+
+
+@pytest.mark.req("W-09")
+def test_help_of_a_skill_without_reviews_says_nothing_of_them(skill: Skill) -> None:
+    agent = skill('StepDef("look", "Look", "Look.", {Outcome.OK: None}, requires=[Field("found", "list")])')
+    assert not [line for line in helped(agent) if "fixes" in line or "Reviews" in line]
