@@ -475,3 +475,57 @@ def test_help_shows_how_a_reviewer_without_a_script_reports(skill: Skill) -> Non
 def test_help_of_a_skill_without_reviews_says_nothing_of_them(skill: Skill) -> None:
     agent = skill('StepDef("look", "Look", "Look.", {Outcome.OK: None}, requires=[Field("found", "list")])')
     assert not [line for line in helped(agent) if "fixes" in line or "Reviews" in line]
+
+
+# What was not clear when a whole review was played
+
+
+def disputed(skill: Skill, steps: str = COVERING) -> tuple[Agent, Block]:
+    """A finding that was disputed twice, and the question about it."""
+    agent = skill(steps)
+    block = agent.follow(agent.open())
+    for _ in range(2):
+        work = agent.follow(judge(agent, block, item("FAIL", place="src/a.py:2")))
+        block = record(agent, work, fixes=["a | disputed | it is what was asked for"])
+    assert block.kind == "waiting"
+    return agent, block
+
+
+@pytest.mark.req("S-01", "W-24")
+def test_a_question_about_a_dispute_has_all_that_a_person_decides_by(skill: Skill, repository: Path) -> None:
+    _, asked = disputed(skill)
+    assert asked.words("QUESTION") == (
+        "Reviewers of d found this twice, and the work disputes it twice.\n"
+        "- a (MUST) it holds: it does not hold [src/a.py:2]\n  Disputed: it is what was asked for"
+    )
+
+
+@pytest.mark.req("S-01")
+def test_a_reviewer_with_nothing_left_to_verify_looks_at_what_is_there_and_knows_what_was_accepted(
+    skill: Skill, repository: Path
+) -> None:
+    agent, asked = disputed(skill)
+    review = agent.answer(asked, "accept", "nobody asked for more")
+    task = agent.run_command(review.children[0].command)
+    assert task.context == {
+        "items": "- rest-1 (MUST, all): what is there now does what is asked, and nothing that was changed harms it",
+        "accepted": "- it holds: it does not hold (nobody asked for more)",
+    }
+    assert "re-verification of 1 item, with" in task.words("STATE")
+    last = agent.follow(judge(agent, review, item(name="rest-1", place="src/a.py:2")))
+    end = agent.follow(last)
+    assert (end.root.get("status"), undone(end)) == (
+        "done",
+        [("finding", "a (MUST, accepted by a person): it does not hold")],
+    )
+
+
+@pytest.mark.req("S-01")
+def test_a_reviewer_is_told_which_files_were_changed_since_its_review_passed(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING)
+    last = agent.follow(judge(agent, agent.follow(agent.open()), item(place="src/a.py:1")))
+    agent.write("src/b.py", "changed\n")
+    review = agent.follow(last)
+    assert review.words("STATE").endswith("step 2 of 4. Review of d: iteration 1 of 5, first review.")
+    task = agent.run_command(review.children[0].command)
+    assert task.context == {"changed": "- src/b.py (since d passed)"}

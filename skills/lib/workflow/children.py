@@ -73,15 +73,18 @@ def specs(
             )
         if checkpoint:
             given_items = shares[at - 1][1]
+            accepted = _accepted(run, checkpoint, target, at)
+            if accepted and not given_items and (dispatch.script or not dispatch.checks):
+                # It has nothing left to verify: what is there now is still looked at.
+                given_items = [{"id": "rest-1", "scope": "all", "check": REST, "severity": Severity.MUST.value}]
             spec["checkpoint"] = checkpoint
             if dispatch.checks and not dispatch.script:
                 spec["answers"] = True
             spec["items"] = [{name: part for name, part in item.items() if name != "failed"} for item in given_items]
             more = {
                 "failed": [item["id"] for item in given_items if item.get("failed")],
-                "checks": _checks(
-                    run, dispatch, checks, target, [*given_items, *_accepted(run, checkpoint, target, at)]
-                ),
+                "checks": _checks(run, dispatch, checks, target, [*given_items, *accepted]),
+                "accepted": [f"{item['check']}: {item['finding']} ({item['accepted']})" for item in accepted],
                 "gone": at > present,
                 **reviewed,
             }

@@ -43,6 +43,7 @@ def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[st
         given_to_review = {
             "items": children.to_verify(run.spec),
             "checks": children.to_check(run.spec),
+            "accepted": run.spec.get("accepted"),
             "changed": run.spec.get("since"),
         }
         found += [(f"review.given.{name}", "", name, present(told)) for name, told in given_to_review.items() if told]

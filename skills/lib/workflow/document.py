@@ -286,12 +286,12 @@ def _attributes(workflow: Workflow, run: Run, step: StepDef) -> dict[str, object
 
 def _state(workflow: Workflow, run: Run, step: StepDef) -> str:
     words = f"{workflow.title or workflow.name}: step {workflow.number(step.id)} of {len(workflow.steps)}"
+    checkpoint = step.gate.checkpoint if step.gate else step.checkpoint
     if run.iteration <= (step.max_iterations or 0):
         words += f", iteration {run.iteration} of at most {step.max_iterations}"
-    elif run.iteration > 1:
+    elif run.iteration > 1 and not checkpoint:
         words += f", iteration {run.iteration}"
     words += "."
-    checkpoint = step.gate.checkpoint if step.gate else step.checkpoint
     if "checkpoint" in run.spec:
         from skills.lib.workflow import quality
 

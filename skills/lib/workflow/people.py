@@ -88,12 +88,14 @@ def ask_about_disputes(
 ) -> Move:
     """Put findings on which reviewer and worker disagree twice to a person, and wait."""
     review = run.reviews[checkpoint]
-    parts = [
-        f"{item['id']} ({item['severity']}): {item['finding']:.300} Disputed: {review['fixes'][item['id']]['why']:.300}"
+    found = [
+        f"- {item['id']} ({item['severity']}) {item['check']:.200}: {item['finding']:.300}"
+        + (f" [{item['place']:.100}]" if item.get("place") else "")
+        + f"\n  Disputed: {review['fixes'][item['id']]['why']:.300}"
         for item in review["items"]
         if item["id"] in ids
     ]
-    text = f"Reviewers of {checkpoint} found this twice, and the work disputes it twice. {'; '.join(parts)}"
+    text = "\n".join([f"Reviewers of {checkpoint} found this twice, and the work disputes it twice.", *found])
     return _put(run, step, request, "dispute", checkpoint, text, state, detail, ids=list(ids))
 
 

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from skills.lib.workflow.engine import Proof
     from skills.lib.workflow.types import Gate
 
+# How many changed files a reviewer is told.
+TOLD = 50
 # A content that the ledger does not have any more: whatever was reviewed counts as changed.
 UNKNOWN = "(the record of what was reviewed is lost)"
 
@@ -165,14 +167,14 @@ def stands(
 
 
 def since(run: Run, step: StepDef, proof: Proof) -> list[str]:
-    """The files of a review that were changed since another checkpoint passed them: its verdict takes theirs over."""
+    """The files of a review that were changed since a review passed them, be it this one or one it takes over from."""
     covered = set(proof.contents(patterns(run, step)))
     found = []
     for checkpoint, review in run.reviews.items():
-        if checkpoint != step.checkpoint and review.get("passed"):
+        if review.get("passed"):
             paths = _shown([path for path in _changed(run, checkpoint, proof) if path in covered])
             found += [f"{path} (since {checkpoint} passed)" for path in paths]
-    return found
+    return found if len(found) <= TOLD else [*found[:TOLD], f"and {len(found) - TOLD} more"]
 
 
 def may_end_done(run: Run) -> bool:
