@@ -60,9 +60,10 @@ def print_run(screen: Screen, records: Records, run: Run, whole: bool) -> None:
             str(run.spec.get("agent", "")),
             str(run.spec.get("target", "")),
             one_line(run.spec.get("task", ""))[:SHOWN],
-            quality.mode(run.spec),
         ]
         screen.print(f"  sub-agent of {run.parent}: ", ", ".join(part for part in about if part))
+        if "checkpoint" in run.spec:
+            screen.print(f"  {quality.mode(run.spec)}")
     # A workflow's name says little: any file can give one of that name.
     screen.print(f"  script {run.script or 'none'}, definition {run.fingerprint or 'none'}")
     for name, value in run.params.items():
