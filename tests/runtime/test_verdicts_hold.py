@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +13,9 @@ from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block, filled
 from skills.lib.testing.calls import InProcess
 from skills.lib.workflow import seal
+from tests.fixtures.agents import Skill, git
 from tests.fixtures.deviations import assert_refused
-from tests.fixtures.skill import install, source_of
 
-Skill = Callable[..., Agent]
 END = 'StepDef("last", "Last", "Stop.", {Outcome.OK: None})'
 WORK = 'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"})'
 COVERED = 'reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["src/**"])'
@@ -27,43 +24,9 @@ COVERING = f'{WORK}, *review_loop("d", work="work", passed="last", {COVERED}), {
 
 
 @pytest.fixture
-def skill(tmp_path: Path, project: Path, request: pytest.FixtureRequest) -> Skill:
-    """An agent of a skill with these steps; with ``parts``, the scripts of its sub-agents by name."""
-
-    def make(steps: str, before: str = "", more: str = "", **parts: str) -> Agent:
-        name = "v" + "".join(char for char in request.node.name if char.isalnum())[:50].lower()
-        source = source_of(name, steps, more).replace("WORKFLOW = ", f"{before}\nWORKFLOW = ", 1)
-        entry = install(tmp_path, name, source)
-        for part, inside in parts.items():
-            unique = f"{name}{part}"
-            inner, _, params = inside.partition(" ## ")
-            for file in install(tmp_path / part, unique, source_of(unique, inner, params)).parent.glob("*.py"):
-                file.rename(entry.parent / file.name.replace(unique, part))
-        return Agent(entry, project)
-
-    return make
-
-
-@pytest.fixture
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Graphs are not validated: what the engine itself holds is seen."""
     monkeypatch.setattr(seal, "demanded", False)
-
-
-@pytest.fixture
-def repository(project: Path) -> Path:
-    """The project as a git checkout with two source files."""
-    for name, text in (("src/a.py", "one\ntwo\nthree\n"), ("src/b.py", "one\n"), ("README.md", "read\n")):
-        (project / name).parent.mkdir(exist_ok=True)
-        (project / name).write_text(text, encoding="utf-8")
-    git(project, "init", "-q")
-    git(project, "add", "-A")
-    git(project, "-c", "user.name=n", "-c", "user.email=e@x", "commit", "-qm", "first")
-    return project
-
-
-def git(project: Path, *words: str) -> None:
-    subprocess.run(["git", *words], cwd=project, check=True, capture_output=True, timeout=60)
 
 
 def item(status: str = "PASS", severity: str = "MUST", name: str = "a", **more: str) -> dict[str, str]:

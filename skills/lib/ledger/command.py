@@ -32,6 +32,7 @@ _SEQUENCE = 100
 SHOWN = 80
 # Variables that ask for colours although the output is not a terminal.
 _COLOURING = ("FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS")
+_NAME = re.compile(r"\{[A-Za-z][\w.-]*\}")
 # Escape sequences of ECMA-48: control sequences, control strings, and short ones.
 _ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[PX^_][^\x1b]*\x1b\\|\x1b[ -/]*[0-~]"
@@ -59,7 +60,7 @@ def _run(
 ) -> dict[str, Any]:
     argv = [fill(part, fields) for part in command.argv]
     # The evidence is kept with the run, and a secret must not be.
-    safe = [fill(part, values.keepable(dict(fields))) for part in command.argv]
+    safe = [_shown(part, fill(part, values.keepable(dict(fields)))) for part in command.argv]
     shown = " ".join(part if len(part) <= SHOWN else part[: SHOWN - 1] + "…" for part in safe)
     program = safe[0]
     if command.argv[0].endswith(".py") and os.path.basename(command.argv[0]) == command.argv[0]:
@@ -117,6 +118,11 @@ def _run(
         tail = complaints
     ending = f"Its output ends:\n{tail}" if tail.strip() else "It printed nothing."
     return {**result, "why": f"{shown} {how}. {ending}"}
+
+
+def _shown(part: str, filled: str) -> str:
+    """An argument as a reader sees it: one whose value was left out is empty, not the name in braces."""
+    return "''" if part == filled and _NAME.fullmatch(part) else filled
 
 
 @contextlib.contextmanager

@@ -279,6 +279,7 @@ class Agent:
         steering = Steering(workflow, self.given, text, run.script or self.script)
         for command in islice(steering.commands(block, run, leg, verdict, children), TRIES):
             self._write_artifacts(block, command, workflow)
+            self._write_what_is_reviewed(block, command, workflow)
             self._change_what_findings_name(workflow, run, workflow.step(block.step))
             after = self.run_command(command)
             if after.code not in ("missing-evidence", "same-report"):
@@ -300,6 +301,27 @@ class Agent:
                 if content is None:
                     content = _content(artifact, self.text)
                 self.write(path, content)
+
+    def _write_what_is_reviewed(self, block: Block, command: str, workflow: Workflow) -> None:
+        """Write a file for each review ahead that covers none, so that its reviewers have something to look at."""
+        from skills.lib.ledger import contents
+        from skills.lib.workflow import cli, gates, values, verdicts
+        from skills.lib.workflow.requirements import Field
+
+        run, step = self.state(block.run), workflow.step(block.step)
+        request = cli.parse(workflow, shlex.split(command)[2:])
+        records = request.records
+        fields = [spec for spec in step.requires if isinstance(spec, Field) and spec.name in records]
+        recorded = {
+            spec.name: values.read(spec, records[spec.name]) for spec in fields if values.fits(spec, records[spec.name])
+        }
+        after = run.changed(state={**run.state, step.id: {**run.state.get(step.id, {}), **request.params, **recorded}})
+        for review in gates.reviews_ahead(workflow, step.next.values()):
+            covers = [text for text in verdicts.patterns(after, review) if text]
+            if covers and not contents.manifest(str(self.project), covers):
+                path = samples.path(covers[0])
+                if path in contents.covered(str(self.project), covers, [path]):
+                    self.write(path, self.files.get(path, self.text(path) + "\n"))
 
     def _change_what_findings_name(self, workflow: Workflow, run: Run, step: StepDef) -> None:
         """Change each file that an open finding names, and nothing that it does, from what its reviewer saw."""

@@ -140,11 +140,52 @@ def help_text(workflow: Workflow) -> str:
         for arg in workflow.params:
             when = f"on leaving {arg.step}" if arg.step else "fixed when the run opens"
             need = "" if arg.required or arg.default is None else f", default {_shown(arg.default)}"
-            lines.append(f"  {arg.flag:24} {values.expectation(arg)} ({when}{need})")
+            why = f"waives {arg.waives}: a reason of more than a word" if arg.waives else values.expectation(arg)
+            lines.append(f"  {arg.flag:24} {why} ({when}{need})")
             if arg.help:
                 lines.append(f"  {'':24} {arg.help}")
+    examples = _of_reviews(workflow)
+    if examples:
+        lines += ["", "Reviews", *[f"  {example}" for example in examples]]
     lines += ["", _FLAGS]
     return "\n".join(lines)
+
+
+def _of_reviews(workflow: Workflow) -> list[str]:
+    """An example of each report that the reviews of a workflow ask for, with what it is; none without reviews."""
+    from skills.lib.workflow.requirements import Field
+    from skills.lib.workflow.types import Dispatch
+
+    types = {spec.type for step in workflow.steps for spec in step.requires if isinstance(spec, Field)}
+    reviews = [step for step in workflow.steps if step.checkpoint]
+    for step in reviews:
+        if isinstance(step.handler, Dispatch) and not step.handler.script:
+            types.add("answers" if step.handler.checks else "items")
+    lines = [line for kind in ("statements", "items", "answers") if kind in types for line in _EXAMPLES[kind]]
+    return [*lines, *(_EXAMPLES["fixes"] if reviews else ())]
+
+
+_EXAMPLES = {
+    "statements": (
+        "A reviewer states what must be so; the engine numbers it (S1, S2, …):",
+        """  --record statements='["src/a.py | each total is rounded once"]'""",
+    ),
+    "items": (
+        "A reviewer reports each thing that it judged:",
+        """  --record items='[{"check": "each total is rounded once", "severity": "MUST", "status": "FAIL", """
+        """"place": "src/a.py:3", "finding": "it is rounded twice"}]'""",
+    ),
+    "answers": (
+        "A reviewer answers each statement, item and check; a check with several targets has a place for each:",
+        """  --record answers='[{"id": "S1", "status": "FAIL", "place": "src/a.py:3", "severity": "MUST", """
+        """"finding": "it is rounded twice"}, """
+        """{"id": "keeps", "status": "PASS", "place": {"W1": "src/a.py:9", "W2": "src/b.py:1"}}]'""",
+    ),
+    "fixes": (
+        "Work answers each finding whose file it did not change:",
+        """  --record fixes='["S1 | changed | src/a.py", "S2 | disputed | the line is what was asked for"]'""",
+    ),
+}
 
 
 def _shown(default: Any) -> str:

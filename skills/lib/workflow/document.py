@@ -70,7 +70,7 @@ def step_document(
     if run.status == "waiting":
         parts += [*_forbidden(workflow, step), *_waiting(workflow, run, caller)]
         return Element("waiting", _attributes(workflow, run, step), *parts)
-    record = _record(workflow, step, _answers_findings(workflow, run, step))
+    record = _record(workflow, step, _answers_findings(workflow, run, step), run)
     if record:
         parts.append(Element("RECORD", {}, *record))
     parts += _forbidden(workflow, step)
@@ -302,12 +302,16 @@ def _attributes(workflow: Workflow, run: Run, step: StepDef) -> dict[str, object
 
 def _state(workflow: Workflow, run: Run, step: StepDef) -> str:
     words = f"{workflow.title or workflow.name}: step {workflow.number(step.id)} of {len(workflow.steps)}"
+    checkpoint = step.gate.checkpoint if step.gate else step.checkpoint
     if run.iteration <= (step.max_iterations or 0):
         words += f", iteration {run.iteration} of at most {step.max_iterations}"
-    elif run.iteration > 1:
+    elif run.iteration > 1 and not checkpoint:
         words += f", iteration {run.iteration}"
     words += "."
-    checkpoint = step.gate.checkpoint if step.gate else step.checkpoint
+    if "checkpoint" in run.spec:
+        from skills.lib.workflow import quality
+
+        words += f" {quality.mode(run.spec)}"
     if checkpoint:
         from skills.lib.workflow import quality, verdicts
 
@@ -349,7 +353,9 @@ def _waiting(workflow: Workflow, run: Run, caller: Caller) -> list[Element]:
     return parts
 
 
-def _record(workflow: Workflow, step: StepDef, answers_findings: bool | None = None) -> list[Element]:
+def _record(
+    workflow: Workflow, step: StepDef, answers_findings: bool | None = None, run: Run | None = None
+) -> list[Element]:
     fields = [spec for spec in step.requires if isinstance(spec, Field)]
     if answers_findings is not None and all(spec.name != "fixes" for spec in fields):
         from skills.lib.workflow import rework
@@ -371,12 +377,26 @@ def _record(workflow: Workflow, step: StepDef, answers_findings: bool | None = N
         types = {field.type for field in fields}
         forms = "A list is a JSON array of texts. " if types & {"list", "statements"} else ""
         if types & {"items", "answers"}:
-            from skills.lib.workflow.values import ANSWER_SHAPE, ITEM_SHAPE
-
-            forms += f"Items are a JSON array, each {ITEM_SHAPE}. " if "items" in types else ""
-            forms += f"Answers are a JSON array, each {ANSWER_SHAPE}. " if "answers" in types else ""
+            forms += _judged(workflow, run, types)
         parts.append(Element("file", {}, forms + text))
     return parts
+
+
+def _judged(workflow: Workflow, run: Run | None, types: set[str]) -> str:
+    """How the items or answers of a review are written; of a reviewer's run, for what it is to judge."""
+    from skills.lib.workflow.values import ANSWER_SHAPE, ITEM_SHAPE, JUDGED_SHAPE
+
+    is_review = run is not None and "checkpoint" in run.spec
+    forms = ""
+    if "items" in types:
+        again = is_review and run is not None and run.spec.get("items")
+        forms = f"Items are a JSON array, {f'one for each given: {JUDGED_SHAPE}' if again else f'each {ITEM_SHAPE}'}. "
+    if "answers" in types:
+        from skills.lib.workflow import answers
+
+        told = answers.form(workflow, run) if run is not None and is_review else ""
+        forms += told or f"Answers are a JSON array, each {ANSWER_SHAPE}. "
+    return forms
 
 
 def _spec(spec: Arg | Field) -> dict[str, object]:

@@ -101,7 +101,8 @@ def answer_findings(
 
     A step that asks a person at once changes nothing, so what leads to it answers for the review behind it.
     """
-    for checkpoint in _reviews_ahead(workflow, targets):
+    for checkpoint in dict.fromkeys(step.checkpoint for step in reviews_ahead(workflow, targets)):
+        assert checkpoint is not None
         review = run.reviews.get(checkpoint)
         if not review or not verdicts.failed(review) or review.get("settled"):
             continue
@@ -118,15 +119,15 @@ def answer_findings(
     return run
 
 
-def _reviews_ahead(workflow: Workflow, targets: Iterable[str | None]) -> list[str]:
-    """The checkpoints whose reviewers come next, be it after questions to people."""
-    found: list[str] = []
+def reviews_ahead(workflow: Workflow, targets: Iterable[str | None]) -> list[StepDef]:
+    """The reviews that come next from these targets, be it after questions to people."""
+    found: list[StepDef] = []
     queue = [target for target in targets if target is not None]
     seen = set(queue)
     while queue:
         step = workflow.step(queue.pop())
-        if step.handler is not None and step.checkpoint and step.checkpoint not in found:
-            found.append(step.checkpoint)
+        if step.handler is not None and step.checkpoint:
+            found.append(step)
         if isinstance(step.handler, Person) and not step.asks_later:
             ways = {target for target in step.next.values() if target is not None} - seen
             seen |= ways
@@ -146,11 +147,15 @@ def _fall(
     detail: dict[str, Any],
     proof: Proof,
 ) -> Move:
-    """Go to where a fallen verdict leads; once it has fallen as often as its gate allows, a person decides."""
+    """Go to where a fallen verdict leads; once it has fallen as often as its gate allows, a person decides.
+
+    So they do if it leads to a question that was put for the same files already, and the answer was not their own.
+    """
     gate = verdicts.gate_of(workflow, checkpoint)
     detail = {**detail, "outcome": outcome, "stale": {"checkpoint": checkpoint, "files": files[:NAMED]}}
     returns = run.reviews[checkpoint].get("returns", 0)
-    if gate is None or gate.stale is None or returns >= gate.bound:
+    spent = gate is None or returns >= gate.bound or verdicts.was_asked_about(run, checkpoint, proof)
+    if gate is None or gate.stale is None or spent:
         from skills.lib.workflow import people
 
         return people.ask_about_change(run, step, request, checkpoint, files, state, detail)

@@ -56,7 +56,7 @@ def _rank(word: str, words: Sequence[str]) -> int:
 
 def at_end(workflow: Workflow, run: Run) -> Run:
     """The run with what can only be told at its end: gates that it never entered, findings that are open."""
-    left = (*_gates(workflow, run), *_findings(run), *_waived(workflow, run), *_unstated(workflow, run))
+    left = (*_gates(workflow, run), *_findings(run), *_fallen(run), *_waived(workflow, run), *_unstated(workflow, run))
     for kind, step, what in left:
         run = noted(run, kind, step, what)
     return run
@@ -79,12 +79,20 @@ def _gates(workflow: Workflow, run: Run) -> Iterator[tuple[str, str, str]]:
                 yield "gate", step.id, f"the gate of {gate.checkpoint} was not entered again after the last review"
 
 
+def _fallen(run: Run) -> Iterator[tuple[str, str, str]]:
+    for checkpoint, review in run.reviews.items():
+        heard = review.get("heard", {})
+        if review.get("passed") and review.get("changed") and heard.get("content"):
+            what = f"files that the review of {checkpoint} covers were changed since; a person let it stand"
+            yield "verdict", heard["step"], f"{what}: {heard['reason'] or 'no reason given'}"
+
+
 def _findings(run: Run) -> Iterator[tuple[str, str, str]]:
     for checkpoint, review in run.reviews.items():
         for item in review["items"]:
             if item["status"] != ItemStatus.PASS:
                 how = "accepted by a person" if item.get("accepted") or review.get("accepted") else "open"
-                if how == "open" and review.get("heard"):
+                if how == "open" and review.get("heard") and verdicts.failed(review):
                     how = f"open, as a person was told at {review['heard']['step']}"
                 yield "finding", checkpoint, f"{item['id']} ({item['severity']}, {how}): {item['finding']}"
 

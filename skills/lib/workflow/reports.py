@@ -123,8 +123,16 @@ def fits(workflow: Workflow, run: Run, step: StepDef, spec: Arg | Field, raw: An
     try:
         if isinstance(spec, Field):
             _field(workflow, run, step, spec, raw)
-        else:
-            _value(spec, raw)
+            return True
+    except Refused:
+        return False
+    return fits_parameter(spec, raw)
+
+
+def fits_parameter(spec: Arg, raw: Any) -> bool:
+    """True if a value can be given for a parameter."""
+    try:
+        _check_waiver(spec, _value(spec, raw))
     except Refused:
         return False
     return True

@@ -94,7 +94,54 @@ def read(run: Run, step: StepDef, request: Request) -> Run:
     given = request.records.get(FIXES)
     if given is None:
         return run
-    entries = _entries(given)
+    entries, known = _entries(given), _known(run)
+    if not known:
+        raise Refused("unknown-field", f"No finding is open, so step {step.id} records no fixes.")
+    reviews = dict(run.reviews)
+    for entry in entries:
+        name, how, why = _parts(entry)
+        fault = _fault(run, known, entry)
+        if fault:
+            raise fault
+        for checkpoint in known[name]:
+            review, item = reviews[checkpoint], name.removeprefix(f"{checkpoint}:")
+            reviews[checkpoint] = {**review, "fixes": {**review.get("fixes", {}), item: {"how": how, "why": why}}}
+    return run.changed(reviews=reviews)
+
+
+def given_back(run: Run, given: Any) -> list[str]:
+    """The answers with a placeholder for what is wrong in each; empty if they are no list, or nothing is open."""
+    try:
+        entries, known = _entries(given), _known(run)
+    except Refused:
+        return []
+    return [_to_complete(run, known, entry) if _fault(run, known, entry) else entry for entry in entries if known]
+
+
+def _to_complete(run: Run, known: Mapping[str, list[str]], entry: str) -> str:
+    """The answer with a placeholder for each part that is wrong."""
+    name, how, why = _parts(entry)
+    if how == DISPUTED and _is_upheld(run, known, name):
+        return f"{name} | {CHANGED} | FILL_path"
+    if not _is_enough(how, why):
+        why = "FILL_path" if how == CHANGED else "FILL_why"
+    return f"{name if name in known else 'FILL_id'} | {how if how in (CHANGED, DISPUTED) else 'FILL_how'} | {why}"
+
+
+def _is_enough(how: str, why: str) -> bool:
+    """True if an answer says what it has to say: a dispute its reason, in more than a word."""
+    from skills.lib.workflow import values
+
+    return bool(why) and (how != DISPUTED or is_reason(why)) and not values.is_placeholder(why, "why")
+
+
+def _is_upheld(run: Run, known: Mapping[str, list[str]], name: str) -> bool:
+    """True if a person decided that the finding is right."""
+    return any(name.removeprefix(f"{at}:") in run.reviews[at].get("upheld", ()) for at in known.get(name, ()))
+
+
+def _known(run: Run) -> dict[str, list[str]]:
+    """The checkpoints of each finding that may be answered, by the name that an answer gives it."""
     known: dict[str, list[str]] = {}
     for checkpoint, review in run.reviews.items():
         for item in review["items"] if verdicts.failed(review) else ():
@@ -104,23 +151,26 @@ def read(run: Run, step: StepDef, request: Request) -> Run:
         if len(checkpoints) > 1:
             del known[name]
             known.update({f"{checkpoint}:{name}": [checkpoint] for checkpoint in checkpoints})
-    if not known:
-        raise Refused("unknown-field", f"No finding is open, so step {step.id} records no fixes.")
-    reviews = dict(run.reviews)
-    for entry in entries:
-        name, how, why = (*(part.strip() for part in entry.split("|", 2)), "", "")[:3]
-        if name not in known:
-            form = "" if "|" in entry else '; write "id | changed | path" or "id | disputed | why"'
-            raise Refused("bad-value", f"fixes: {name!r:.60} is no finding that is open{form}.", tuple(known))
-        if how not in (CHANGED, DISPUTED) or (how == DISPUTED and not is_reason(why)) or not why:
-            form = f'write "{name} | changed | path that settles it" or "{name} | disputed | why it is wrong"'
-            raise Refused("bad-value", f"fixes, {entry[:80]!r}: {form}.", (CHANGED, DISPUTED))
-        for checkpoint in known[name]:
-            review, name = reviews[checkpoint], name.removeprefix(f"{checkpoint}:")
-            if how == DISPUTED and name in review.get("upheld", ()):
-                raise Refused("bad-value", f"fixes: a person decided that {name} is right; fix it.", (CHANGED,))
-            reviews[checkpoint] = {**review, "fixes": {**review.get("fixes", {}), name: {"how": how, "why": why}}}
-    return run.changed(reviews=reviews)
+    return known
+
+
+def _parts(entry: str) -> tuple[str, str, str]:
+    name, how, why = (*(part.strip() for part in entry.split("|", 2)), "", "")[:3]
+    return name, how, why
+
+
+def _fault(run: Run, known: Mapping[str, list[str]], entry: str) -> Refused | None:
+    """What is wrong with an answer to a finding."""
+    name, how, why = _parts(entry)
+    if name not in known:
+        form = "" if "|" in entry else '; write "id | changed | path" or "id | disputed | why"'
+        return Refused("bad-value", f"fixes: {name!r:.60} is no finding that is open{form}.", tuple(known))
+    if how not in (CHANGED, DISPUTED) or not _is_enough(how, why):
+        form = f'write "{name} | changed | path that settles it" or "{name} | disputed | why it is wrong"'
+        return Refused("bad-value", f"fixes, {entry[:80]!r}: {form}.", (CHANGED, DISPUTED))
+    if how == DISPUTED and _is_upheld(run, known, name):
+        return Refused("bad-value", f"fixes: a person decided that {name} is right; fix it.", (CHANGED,))
+    return None
 
 
 def _entries(given: Any) -> list[str]:

@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from skills.lib.workflow.engine import Proof
     from skills.lib.workflow.types import Gate
 
+# How many changed files a reviewer is told.
+TOLD = 50
 # A content that the ledger does not have any more: whatever was reviewed counts as changed.
 UNKNOWN = "(the record of what was reviewed is lost)"
 
@@ -133,6 +135,26 @@ def fall(run: Run, checkpoint: str, files: Sequence[str], to: str) -> Run:
     return run.changed(reviews={**run.reviews, checkpoint: review})
 
 
+def fell_to(review: Mapping[str, Any], step: StepDef) -> bool:
+    """True if the verdict fell with its files, and that led to this step."""
+    return bool(review.get("passed") and review.get("changed")) and review.get("sent_back_to") == step.id
+
+
+def asked_about(run: Run, step: StepDef, proof: Proof) -> Run:
+    """The run with the files noted that a person was asked about at this step, for each verdict that fell with them."""
+    for checkpoint, review in run.reviews.items():
+        if fell_to(review, step):
+            asked = {**review, "asked_about": proof.digest(proof.contents(review["covers"]))}
+            run = run.changed(reviews={**run.reviews, checkpoint: asked})
+    return run
+
+
+def was_asked_about(run: Run, checkpoint: str, proof: Proof) -> bool:
+    """True if a person was asked about these very files already."""
+    review = run.reviews[checkpoint]
+    return "asked_about" in review and proof.digest(proof.contents(review["covers"])) == review["asked_about"]
+
+
 def stands(
     run: Run, checkpoint: str, decision: Mapping[str, Any], proof: Proof
 ) -> tuple[Run, dict[str, dict[str, str]]]:
@@ -145,14 +167,14 @@ def stands(
 
 
 def since(run: Run, step: StepDef, proof: Proof) -> list[str]:
-    """The files of a review that were changed since another checkpoint passed them: its verdict takes theirs over."""
+    """The files of a review that were changed since a review passed them, be it this one or one it takes over from."""
     covered = set(proof.contents(patterns(run, step)))
     found = []
     for checkpoint, review in run.reviews.items():
-        if checkpoint != step.checkpoint and review.get("passed"):
+        if review.get("passed"):
             paths = _shown([path for path in _changed(run, checkpoint, proof) if path in covered])
             found += [f"{path} (since {checkpoint} passed)" for path in paths]
-    return found
+    return found if len(found) <= TOLD else [*found[:TOLD], f"and {len(found) - TOLD} more"]
 
 
 def may_end_done(run: Run) -> bool:
