@@ -25,6 +25,7 @@ BENCHMARKS = {
     "formatters": "benchmarks.formatters",
     "adherence": "benchmarks.adherence.figures",
     "gates": "benchmarks.gates.figures",
+    "contents": "benchmarks.contents",
     "cost": "benchmarks.cost.figures",
 }
 

@@ -216,7 +216,7 @@ def test_a_table_shows_numbers_with_fitting_digits() -> None:
     }
 
 
-BENCHMARKS = ["steps", "deep", "hooks", "validation", "drawing", "formatters", "adherence", "gates", "cost"]
+BENCHMARKS = ["steps", "deep", "hooks", "validation", "drawing", "formatters", "adherence", "gates", "contents", "cost"]
 
 
 def test_every_benchmark_runs(capsys: pytest.CaptureFixture[str]) -> None:

@@ -1,131 +1,120 @@
-"""Who walks a random graph to get past its gates, and who ends it honestly from wherever the other left it."""
+"""Who walks a random graph to get past its gates: it takes any outcome, answer, verdict and change that is admitted."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.gates.walking import MUST, SHOULD
+from benchmarks.gates.graphs import FILES
+from benchmarks.gates.walking import UNSOUND
+from skills.lib.workflow import answers
 from skills.lib.workflow.decision import Move
-from skills.lib.workflow.types import Outcome, Person
+from skills.lib.workflow.requirements import Field
+from skills.lib.workflow.types import ItemStatus
 
 if TYPE_CHECKING:
     import random
 
     from benchmarks.gates.walking import World
-    from skills.lib.workflow.core import Workflow
 
-# A walk that is not at its end by then is left there.
-MOST = 40
-FILES = ("one", "two", "three", "other")
+# A walk that is not at its end by then is left there; so is a step that is not left by so many attempts.
+MOST, ATTEMPTS = 40, 6
+_SEVERITIES = ("MUST", "MUST", "SHOULD", "SHOULD", "COULD")
+_STATUSES = ("PASS", "PASS", "PASS", "FAIL", "FAIL", "TODO")
 
 
-def walk(world: World, rng: random.Random) -> list[World]:
+def walk(world: World, rng: random.Random, most: int = MOST) -> list[World]:
     """Take whatever the engine admits until the run ends; the states on the way, as copies."""
-    states = []
-    for _ in range(MOST):
+    states: list[World] = []
+    for _ in range(most):
         if world.run.ended:
             break
         states.append(world.fork())
-        if rng.random() < 0.4:
-            world.change(rng.choice(FILES))
-        for _ in range(6):
-            if isinstance(_attempt(world, rng), Move):
-                break
-        else:
+        if rng.random() < 0.3:
+            _change(world, rng)
+        if not any(isinstance(_attempt(world, rng), Move) for _ in range(ATTEMPTS)):
             break
     return states
+
+
+def _change(world: World, rng: random.Random) -> None:
+    """Change a file, delete it, or put back what it was."""
+    name, kind = rng.choice(FILES), rng.random()
+    if kind < 0.1 and name != "one":
+        world.tree.files.pop(name, None)
+        world.trail.append(f"delete {name}")
+    elif kind < 0.25:
+        world.tree.files[name] = "#0"
+        world.trail.append(f"put {name} back")
+    else:
+        world.change(name, rng.choice(("", UNSOUND)))
 
 
 def _attempt(world: World, rng: random.Random) -> object:
     run, step = world.run, world.step
     if run.status == "waiting":
-        choices = (run.question or {}).get("choices") or ["yes"]
-        return world.ask(rng.choice(("agent", "person")), answer=rng.choice(choices), reason="it may well be so")
+        choices = (run.question or {}).get("choices")
+        actor = rng.choice(("agent", "person", "person"))
+        return world.ask(actor, answer=rng.choice(choices or ["yes"]), reason="it may well be so")
+    if world.left and rng.random() < 0.15:
+        name = rng.choice(world.left).run.id
+        return world.ask(**rng.choice(({"lost": name, "reason": "gone"}, {"replace": name})))
+    for child in world.left:
+        if child.run.status == "pending":
+            child.open()
+        walk_child(child, rng)
     fields: dict[str, Any] = {}
-    if world.brood and not all(child.ended for child in world.brood):
-        if rng.random() < 0.1:
-            world.lose()
-        else:
-            verdicts = [(rng.choice((MUST, MUST, SHOULD)), rng.choice(("PASS", "FAIL"))) for _ in range(2)]
-            world.judge(verdicts, rng.choice(FILES[:3]))
     if step.handler is None and len(step.next) > 1:
         fields["outcome"] = rng.choice(list(step.next)).value
+    if rng.random() < 0.05:
+        fields["step"] = rng.choice([*[other.id for other in world.workflow.steps], "done"])
+    records = _records(world, rng)
+    if records:
+        fields["records"] = records
+    return world.ask(**fields)
+
+
+def walk_child(child: World, rng: random.Random) -> None:
+    """Have a sub-agent do the like; perhaps it never comes to its end."""
+    for _ in range(MOST):
+        if child.run.ended or not any(isinstance(_attempt(child, rng), Move) for _ in range(ATTEMPTS)):
+            break
+
+
+def _records(world: World, rng: random.Random) -> dict[str, Any]:
+    run = world.run
+    found: dict[str, Any] = {}
+    for spec in world.step.requires:
+        if not isinstance(spec, Field):
+            continue
+        if spec.type == "statements":
+            said = [f"all | {run.id} {world.step.id} holds {at}" for at in range(rng.randint(1, 2))]
+            found[spec.name] = "none: nothing to be stated" if rng.random() < 0.2 else said
+        elif spec.type == "answers":
+            found[spec.name] = [_judged(item, rng) for item in answers.to_answer(world.workflow, run).values()]
+        elif spec.type == "items":
+            known = run.spec["items"] or [
+                {"id": f"i{at}", "check": f"{run.id} holds {at}"} for at in range(rng.randint(1, 2))
+            ]
+            given = [{**_judged(item, rng), "check": item["check"]} for item in known]
+            found[spec.name] = [{"severity": "MUST", **item} for item in given]
+        elif spec.type == "list":
+            among = FILES if spec.name == "files" else ("A", "B", "C")
+            found[spec.name] = rng.sample(among, rng.randint(0, 2))
+        else:
+            found[spec.name] = rng.choice(("pass", "fail")) if spec.choices else "a word or two"
     open_items = [
         item["id"]
         for review in run.reviews.values()
         for item in review["items"]
-        if item["status"] == "FAIL" and not review.get("passed")
+        if item["status"] == ItemStatus.FAIL and not review.get("passed")
     ]
     if open_items and rng.random() < 0.7:
         how = rng.choice(("disputed | the finding is wrong", f"changed | {rng.choice(FILES)}"))
-        fields["records"] = {"fixes": [f"{name} | {how}" for name in dict.fromkeys(open_items)]}
-    return world.ask(**fields)
+        found["fixes"] = [f"{name} | {how}" for name in dict.fromkeys(open_items)]
+    return found
 
 
-def bound(workflow: Workflow) -> int:
-    """How many commands the honest way out may take: three for each step, and the bounds of loops and gates."""
-    bounds = sum(step.max_iterations or 0 for step in workflow.steps)
-    bounds += sum(step.gate.bound for step in workflow.steps if step.handler is not None and step.gate)
-    return 3 * len(workflow.steps) + bounds
-
-
-def end_honestly(world: World) -> str:
-    """Go on with true reports and a person's answers; empty if the end is reached in time, else what stops it."""
-    limit = bound(world.workflow)
-    distance = _distances(world.workflow)
-    changed = False
-    while not world.run.ended and world.commands <= limit:
-        run, step = world.run, world.step
-        if run.status == "waiting":
-            done = world.ask("person", answer=_answer(world, distance), reason="it was looked at")
-        else:
-            if world.brood and not all(child.ended for child in world.brood):
-                world.judge([(MUST, "PASS")], "one")
-            fields: dict[str, Any] = {}
-            if step.handler is None and len(step.next) > 1:
-                fields["outcome"] = min(step.next, key=lambda outcome: distance[step.next[outcome]]).value
-            open_items = _open(world)
-            if open_items and not changed:
-                for name in ("one", "two", "three"):
-                    world.change(name)
-                changed = True
-            if not open_items:
-                changed = False
-            done = world.ask(**fields)
-        if not isinstance(done, Move):
-            return f"{done} at {world.run.step}: {world.trail}"
-    return "" if world.run.ended else f"not at the end after {world.commands} commands: {world.trail}"
-
-
-def _open(world: World) -> list[str]:
-    return [
-        item["id"]
-        for review in world.run.reviews.values()
-        for item in review["items"]
-        if item["status"] == "FAIL" and not review.get("passed") and not item.get("accepted")
-    ]
-
-
-def _answer(world: World, distance: dict[str | None, int]) -> str:
-    asked, step = world.run.question or {}, world.step
-    if asked.get("about"):
-        return "accept"
-    handler = step.handler
-    assert isinstance(handler, Person)
-    return min(handler.choices, key=lambda choice: distance[step.next.get(handler.choices[choice], step.id)])
-
-
-def _distances(workflow: Workflow) -> dict[str | None, int]:
-    """How many steps it is from each step to the end."""
-    found: dict[str | None, int] = {None: 0}
-    for _ in workflow.steps:
-        for step in workflow.steps:
-            ways = [
-                found[target]
-                for outcome, target in step.next.items()
-                if target in found and outcome is not Outcome.FAIL
-            ]
-            ways += [found[target] for target in step.next.values() if target in found and not ways]
-            if ways:
-                found[step.id] = min(found.get(step.id, 10_000), 1 + min(ways))
-    return {**dict.fromkeys([step.id for step in workflow.steps], 10_000), **found}
+def _judged(item: dict[str, Any], rng: random.Random) -> dict[str, str]:
+    severity = item.get("severity") or rng.choice(_SEVERITIES)
+    told = {"id": item["id"], "status": rng.choice(_STATUSES), "finding": "it is so", "severity": severity}
+    return {**told, "place": rng.choice(FILES)}

@@ -1,98 +1,137 @@
-"""A run of a random graph in memory: its reviewers, its people and its files are played; what they did is written down.
-
-What a gate may let through is worked out here from what was played, not from the engine's record.
-"""
+"""Runs of a random graph in memory: files, reviewers and people are played; what they did is told to the oracle."""
 
 from __future__ import annotations
 
 import copy
 from typing import TYPE_CHECKING, Any
 
+from benchmarks.gates import oracle
+from benchmarks.gates.graphs import FILES
+from skills.lib.errors import HandlerError
+from skills.lib.workflow import answers, children
 from skills.lib.workflow.decision import Move, Refusal
 from skills.lib.workflow.engine import decide, open_run
-from skills.lib.workflow.state import Request, Run
-from skills.lib.workflow.types import Outcome
+from skills.lib.workflow.state import FINISHED, Request, Run
+from skills.lib.workflow.types import Before, Dispatch, NeverEndsFailed, Outcome, Passes, Person
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    import random
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
 
+    from benchmarks.gates.graphs import Graph
     from skills.lib.workflow.core import StepDef, Workflow
+    from skills.lib.workflow.decision import Decision
 
-MUST, SHOULD = "MUST", "SHOULD"
+# What a file ends with whose content is wrong: an honest reviewer fails it, and a command that judges does.
+UNSOUND = "!"
 
 
-class Played:
-    """What really happened to one checkpoint: the last review, and whether its verdict may still open a gate."""
+class Tree:
+    """The files of a project, by name, and those that were under review, by digest."""
 
-    def __init__(self) -> None:
-        self.failing: list[str] = []
-        self.fresh = False
-        self.files: dict[str, str] = {}
-        self.covers: list[str] = []
-        self.settled = True
-        self.order = 0
+    def __init__(self, rng: random.Random) -> None:
+        self.files = {name: "#0" + rng.choice(("", UNSOUND)) for name in FILES}
+        self.known: dict[str, dict[str, str]] = {}
+        self.clock = 0
+
+    def copy(self) -> Tree:
+        """The same files, to be changed apart."""
+        other = copy.copy(self)
+        other.files, other.known = dict(self.files), dict(self.known)
+        return other
+
+    def change(self, name: str, how: str = "") -> None:
+        """Give a file a content that it never had."""
+        self.clock += 1
+        self.files[name] = f"#{self.clock}{how}"
+
+    def covered(self, patterns: Sequence[str]) -> dict[str, str]:
+        """The covered files as they are."""
+        return {name: content for name, content in sorted(self.files.items()) if is_covered(name, patterns)}
+
+    def unsound(self, patterns: Sequence[str] | None = None) -> list[str]:
+        """The files whose content is wrong: of the covered ones, if a review covers any."""
+        files = self.files if patterns is None else self.covered(patterns)
+        return [name for name, content in files.items() if content.endswith(UNSOUND)]
+
+
+def is_covered(name: str, patterns: Sequence[str]) -> bool:
+    """True if one of the patterns, a name or all below a folder, covers the name."""
+    return any(name == text or (text.endswith("/**") and name.startswith(text[:-2])) for text in patterns)
 
 
 class World:
-    """Files by name, the records of what was under review, and the sub-agents of the present step."""
+    """One run, with the runs of its present step's sub-agents; the tree is shared among them."""
 
-    def __init__(self, workflow: Workflow) -> None:
-        self.workflow = workflow
-        self.files = dict.fromkeys(("one", "two", "three", "other"), "0")
-        self.contents_by_digest: dict[str, dict[str, str]] = {}
-        self.brood: list[Run] = []
-        self.played: dict[str, Played] = {}
-        self.handed: dict[str, dict[str, str]] = {}
+    def __init__(self, graph: Graph, tree: Tree, workflow: Workflow, run: Run) -> None:
+        self.graph, self.tree, self.workflow, self.run = graph, tree, workflow, run
+        self.brood: list[World] = []
+        self.born = 0
+        self.played: dict[str, oracle.Played] = {}
+        self.handed: tuple[tuple[str, ...], dict[str, str]] = ((), {})
+        # What this run has reported as a reviewer, by what it is about: severity and status.
+        self.said: dict[str, tuple[str, str]] = {}
+        self.been: set[str] = set()
         self.wrong: list[str] = []
+        self.broken = ""
         self.commands = 0
-        self.clock = 0
         self.trail: list[str] = []
-        move = open_run(workflow, Run(id="r", turn=1), {}, self)
-        assert isinstance(move, Move), move
-        self.run = move.run
-        self._arrive(move)
 
-    def fork(self) -> World:
-        """A copy that goes its own way."""
+    @classmethod
+    def of(cls, graph: Graph, rng: random.Random) -> World:
+        """A run of the graph on its first step."""
+        world = cls(graph, Tree(rng), graph.workflow, Run(id="r", turn=1))
+        world.open()
+        return world
+
+    def fork(self, tree: Tree | None = None) -> World:
+        """A copy that goes its own way, with nothing counted."""
         other = copy.copy(self)
-        other.files = dict(self.files)
-        other.contents_by_digest = dict(self.contents_by_digest)
-        other.brood = list(self.brood)
-        other.played = copy.deepcopy(self.played)
-        other.handed = dict(self.handed)
+        other.tree = self.tree.copy() if tree is None else tree
+        other.brood = [child.fork(other.tree) for child in self.brood]
+        other.played = {name: played.copy() for name, played in self.played.items()}
+        other.said, other.been = dict(self.said), set(self.been)
         other.wrong, other.commands, other.trail = list(self.wrong), 0, list(self.trail)
         return other
+
+    def become(self, other: World) -> None:
+        """Take over where a copy stands, with its files."""
+        tree = self.tree
+        tree.__dict__.update(other.tree.__dict__)
+        self.__dict__.update(other.__dict__, tree=tree)
 
     # What the engine asks of the world
 
     def children(self) -> list[Run]:
-        """The present step's sub-agents."""
-        return self.brood
+        """The runs of the present step's sub-agents."""
+        return [child.run for child in self.brood]
 
-    def check(self, *_: Any) -> dict[str, Any]:
-        """Nothing is checked in these graphs."""
-        raise AssertionError("no step has evidence")
+    def check(self, requirement: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
+        """A command fails while a file is unsound."""
+        bad = self.tree.unsound()
+        self.said["the command"] = (requirement.severity.value, "FAIL" if bad else "PASS")
+        return {"ok": not bad, "what": "true", "why": ", ".join(bad)}
 
     def contents(self, covers: Sequence[str]) -> dict[str, str]:
         """The covered files as they are."""
-        return {name: self.files[name] for name in sorted(covers) if name in self.files}
+        return self.tree.covered(covers)
 
     def digest(self, files: Mapping[str, str]) -> str:
         """The files as one text."""
-        return " ".join(f"{name}={content}" for name, content in files.items())
+        return "; ".join(["files", *[f"{name}={content}" for name, content in files.items()]])
 
     def known(self, digest: str) -> dict[str, str] | None:
         """Files that were under review."""
-        return self.contents_by_digest.get(digest)
+        return self.tree.known.get(digest)
 
     def covered(self, covers: Sequence[str], paths: Sequence[str]) -> set[str]:
         """Those of the paths that are covered."""
-        return set(covers) & set(paths)
+        return {path for path in paths if is_covered(path, covers)}
 
     def look(self, place: str, bases: Sequence[str] = ()) -> dict[str, Any]:
         """A place is the name of a file."""
-        found = place in self.files
-        return {"file": place, "content": self.files.get(place, ""), "why": "" if found else f"{place} is no file"}
+        known = place in self.tree.files
+        return {"file": place, "content": self.tree.files.get(place, ""), "why": "" if known else f"no file {place}"}
 
     # What is done in it
 
@@ -101,125 +140,188 @@ class World:
         """The present step."""
         return self.workflow.step(self.run.step or "")
 
-    def change(self, name: str) -> None:
+    def all_wrong(self, admitted: bool) -> list[str]:
+        """What is wrong, of its sub-agents too; what is stated under ``always`` holds for admitted graphs alone."""
+        own = [what for what in self.wrong if admitted or not what.startswith("always: ")]
+        return own + [what for child in self.brood for what in child.all_wrong(admitted)]
+
+    @property
+    def left(self) -> list[World]:
+        """The sub-agents of the present step that have not ended."""
+        return [child for child in self.brood if not child.run.ended]
+
+    def change(self, name: str, how: str = "") -> None:
         """Change a file."""
-        self.clock += 1
-        self.files[name] = str(self.clock)
-        self.trail.append(f"change {name}")
+        self.tree.change(name, how)
+        self.trail.append(f"change {name}{how}")
 
-    def judge(self, verdicts: Sequence[tuple[str, str]], place: str) -> None:
-        """Have every reviewer of the step report items of these severities and statuses, or what it is to verify."""
-        failing: list[str] = []
-        for at, child in enumerate(self.brood):
-            known = child.spec.get("items") or [
-                {"id": f"i{number}", "severity": severity} for number, (severity, _) in enumerate(verdicts)
-            ]
-            items = []
-            for number, item in enumerate(known):
-                status = verdicts[number % len(verdicts)][1]
-                entry = {"scope": "", "check": "c", **item, "status": status, "finding": "it is so"}
-                items.append({**entry, "place": place, "file": place, "content": self.files[place]})
-                if status != "PASS":
-                    failing.append(item["severity"])
-            done = child.changed(status="done", state={"task": {"items": items}}, last={"step": "task"})
-            self.brood[at] = done
-        self._reported = failing
-        self.trail.append(f"judge {[status for _, status in verdicts]}")
+    def open(self) -> None:
+        """Begin the run."""
+        move = open_run(self.workflow, self.run.changed(turn=1), {}, self)
+        assert isinstance(move, Move), move
+        self._take(None, move, {}, "agent")
 
-    def lose(self) -> None:
-        """Give every reviewer of the step up."""
-        self.brood = [child.changed(status="lost", last={"reason": "gone"}) for child in self.brood]
-        known = [item["severity"] for child in self.brood for item in child.spec.get("items", ())]
-        self._reported = known or [MUST]
-        self.trail.append("lose the reviewers")
-
-    def ask(self, actor: str = "agent", **fields: Any) -> Move | Refusal:
+    def ask(self, actor: str = "agent", **fields: Any) -> Decision:
         """Make one request; a move is taken."""
         self.commands += 1
         before = self.run
-        request = Request("next", run="r", turn=before.turn, **fields)
-        decision = decide(self.workflow, before, request, self, actor)
-        if not isinstance(decision, Move):
-            assert isinstance(decision, Refusal)
-            return decision
-        self.trail.append(f"{before.step} {fields} {actor}")
-        self._note(before, decision, fields, actor)
-        self.run = decision.run
-        self.contents_by_digest.update(decision.contents)
-        self._arrive(decision)
+        request = Request(fields.pop("step", "next"), run=before.id, turn=before.turn, **fields)
+        try:
+            decision = decide(self.workflow, before, request, self, actor)
+        except HandlerError as error:
+            self.broken = str(error)
+            return Refusal("broken", self.broken)
+        if isinstance(decision, Move):
+            self.trail.append(f"{before.step} {fields} {actor}")
+            self._take(before, decision, fields, actor)
         return decision
 
-    def _arrive(self, move: Move) -> None:
-        self.contents_by_digest.update(move.contents)
-        if move.kind != "asked":
-            self.brood = [Run(id=f"r.{at}", status="pending", spec=spec) for at, spec in enumerate(move.create, 1)]
-        if self.run.status == "open" and self.run.step:
-            step = self.step
-            if step.checkpoint and step.handler is not None:
-                self.handed[step.checkpoint] = {name: self.files[name] for name in step.covers}
+    def _take(self, before: Run | None, move: Move, fields: Mapping[str, Any], actor: str) -> None:
+        self.tree.known.update(move.contents)
+        if before is not None:
+            self._say(before, fields)
+            self._note(before, move, fields, actor)
+        self.run = move.run
+        for name, status in move.end:
+            child = next(child for child in self.brood if child.run.id == name)
+            child.run = child.run.changed(status=status, last={**child.run.last, "reason": "gone"})
+        if move.kind in ("opened", "moved", "finished"):
+            self.wrong += [what for child in self.brood for what in child.all_wrong(True)]
+            self.brood = []
+        for spec in move.create:
+            self.born += 1
+            run = Run(id=f"{self.run.id}.{self.born}", status="pending", turn=0, spec=spec)
+            workflow = self.graph.scripts.get(spec["script"] or "") or children.task_workflow("task", spec)
+            self.brood.append(World(self.graph, self.tree, workflow, run))
+        if move.kind in ("opened", "moved") and self.run.status != "waiting":
+            self._arrive()
+
+    def _arrive(self) -> None:
+        step = self.step
+        if isinstance(step.handler, Dispatch) and step.checkpoint:
+            covers = tuple(self._patterns(step.covers))
+            self.handed = (covers, self.tree.covered(covers) if step.covers else {})
+        for stated in self.workflow.always:
+            if isinstance(stated, Before) and step.id == stated.then and stated.first not in self.been:
+                self.wrong.append(f"always: came to {step.id} before {stated.first}")
+
+    def _patterns(self, covers: Iterable[str]) -> Iterator[str]:
+        for text in covers:
+            yield from self._recorded(text.strip("{}"), [text]) if text[0] == "{" else (text,)
+
+    def _recorded(self, name: str, default: list[str]) -> list[str]:
+        step, _, field = name.partition(".")
+        found: list[str] = self.run.state.get(step, {}).get(field, default)
+        return found
+
+    # What is told to the oracle
+
+    def _say(self, before: Run, fields: Mapping[str, Any]) -> None:
+        """Write down what a reviewer reported."""
+        records = fields.get("records") or {}
+        if "checkpoint" not in before.spec:
+            return
+        asked = answers.to_answer(self.workflow, before)
+        said: dict[str, tuple[str, str]] = {}
+        for told in (*records.get("items", ()), *records.get("answers", ())):
+            item = {**asked.get(told["id"], {}), **{name: part for name, part in told.items() if part}}
+            if item["status"] != "PASS" or about(item) not in said:
+                said[about(item)] = (item.get("severity", oracle.MUST), item["status"])
+        self.said.update(said)
 
     def _note(self, before: Run, move: Move, fields: Mapping[str, Any], actor: str) -> None:
-        """Write down what a transition means for the checkpoints, by what was played."""
-        step = self.workflow.step(before.step or "")
-        asked = before.question or {}
-        if step.handler is not None and step.checkpoint and before.status == "open" and self.brood:
-            played = self.played.setdefault(step.checkpoint, Played())
-            if move.kind != "asked" or step.gate:
-                played.failing, played.fresh = list(self._reported), True
-                played.files, played.covers = self.handed.get(step.checkpoint, {}), list(step.covers)
-                played.settled = False
-        choice = fields.get("answer")
-        if asked.get("about") and choice == "accept":
-            self._accepted(asked)
-        elif choice == "yes" and step.handler is not None and not asked.get("about"):
-            for played in self.played.values():
-                if played.failing and (actor == "person" or MUST not in played.failing):
-                    played.settled = True
-                    played.files = {name: self.files[name] for name in played.covers}
-        gate = step.gate
-        through = move.kind in ("moved", "finished") and move.detail.get("outcome") == Outcome.OK
-        if gate and through and "stale" not in move.detail:
-            self._passed(gate.checkpoint, bool(asked), step)
+        """Write down what a move means for the checkpoints."""
+        step, asked, given = self.workflow.step(before.step or ""), before.question or {}, fields.get("answer")
+        moved = move.kind in ("moved", "finished")
+        if step.checkpoint and before.status == "open" and self.brood and (moved or move.kind == "asked"):
+            self._reviewed(step)
+        if asked.get("about") and given == "accept":
+            self._accepted(before, asked)
+        elif (
+            isinstance(step.handler, Person)
+            and before.status == "waiting"
+            and not asked.get("about")
+            and step.handler.choices[str(given)] is not Outcome.FAIL
+        ):
+            self._heard(actor)
+        if moved:
+            self.been.add(step.id)
+            if step.gate and self._is_opened(step, move):
+                self._opened(step, bool(asked))
+            elif "stale" in move.detail:
+                self.played[move.detail["stale"]["checkpoint"]].fall()
         if move.kind == "finished" and move.run.status == "done":
-            self._ended()
+            now = {name: self.tree.covered(played.covers) for name, played in self.played.items()}
+            never = [stated.checkpoint for stated in self.workflow.always if isinstance(stated, NeverEndsFailed)]
+            self.wrong += oracle.ended(self.played, now, never)
+            passes = [stated.step for stated in self.workflow.always if isinstance(stated, Passes)]
+            self.wrong += [f"always: done without {name}" for name in passes if name not in self.been]
 
-    def _accepted(self, asked: Mapping[str, Any]) -> None:
+    def _reviewed(self, step: StepDef) -> None:
+        assert step.checkpoint is not None
+        present = [child for child in self.brood if child.run.status != "replaced"]
+        reports = [(owner(child), child.said if child.run.status in FINISHED else None) for child in present]
+        asked = {}
+        assert isinstance(step.handler, Dispatch)
+        for check in step.handler.checks:
+            over = self._recorded(check.over, []) if isinstance(check.over, str) else check.over
+            assert isinstance(over, (list, tuple))
+            things = [f"{check.kind} of {target}" for target in (over if check.over else ("all",))]
+            asked.update({(owner(child), what): str(check.severity) for child in present for what in things})
+        self.played.setdefault(step.checkpoint, oracle.Played()).reviewed(reports, asked, self.handed)
+
+    def _accepted(self, before: Run, asked: Mapping[str, Any]) -> None:
         played = self.played.get(asked["gate"])
-        if played is None:
+        if played is None or asked["about"] == "limit":
             return
-        if asked["about"] in ("bound", "change"):
-            played.settled = True
+        if asked["about"] == "dispute":
+            items = before.reviews[asked["gate"]]["items"]
+            settled = [item for item in items if item["id"] in asked["ids"]]
+            played.accept([(item.get("target") or item["owner"], about(item)) for item in settled])
+            return
+        played.accept(list(played.open))
         if asked["about"] == "change":
-            played.files = {name: self.files[name] for name in played.covers}
-            played.order = self.clock = self.clock + 1
+            self.tree.clock += 1
+            played.hear(self.tree.covered(played.covers), self.tree.clock)
 
-    def _passed(self, checkpoint: str, by_person: bool, step: StepDef) -> None:
+    def _heard(self, actor: str) -> None:
+        for played in self.played.values():
+            is_heard = actor == "person" or oracle.MUST not in played.blocking().values()
+            if played.fresh and played.failed and is_heard:
+                self.tree.clock += 1
+                played.hear(self.tree.covered(played.covers), self.tree.clock)
+
+    def _is_opened(self, step: StepDef, move: Move) -> bool:
+        """True if the move leads through the gate; the record is asked only if two ways lead to the same step."""
+        gate = step.gate
+        onward = step.next.get(Outcome.OK)
+        assert gate is not None
+        if move.run.step != onward:
+            return False
+        stale = {one.gate.stale for one in self.workflow.steps if one.gate}
+        others = [step.next[outcome] for outcome in (Outcome.FAIL, Outcome.SKIP) if outcome in step.next]
+        if move.detail["outcome"] != Outcome.OK and onward in others:
+            return False
+        return not ("stale" in move.detail and onward in stale)
+
+    def _opened(self, step: StepDef, by_person: bool) -> None:
+        assert step.gate is not None
+        checkpoint = step.gate.checkpoint
         played = self.played.get(checkpoint)
-        if played is None:
-            self.wrong.append(f"{step.id} opened without a review of {checkpoint}")
-            return
-        if not played.fresh:
-            self.wrong.append(f"{step.id} opened on a verdict that was used already")
-        if MUST in played.failing and not by_person and not played.settled:
-            self.wrong.append(f"{step.id} opened with a MUST open")
-        now = {name: self.files[name] for name in played.covers}
-        if now != played.files and not by_person:
-            self.wrong.append(f"{step.id} opened although {checkpoint} was changed since its review")
-        played.fresh, played.settled = False, True
-        self.clock += 1
-        played.order = self.clock
+        now = self.tree.covered(played.covers) if played else {}
+        self.wrong += oracle.opened(played, step.id, checkpoint, now, by_person)
+        if played is not None:
+            self.tree.clock += 1
+            played.spend(self.tree.clock)
 
-    def _ended(self) -> None:
-        for checkpoint, played in self.played.items():
-            if MUST in played.failing and not played.settled:
-                self.wrong.append(f"done with a failed review of {checkpoint}")
-            if not played.order:
-                continue
-            for name in played.covers:
-                if played.files.get(name) != self.files[name] and not self._taken_over(name, played):
-                    self.wrong.append(f"done although {name} was changed since {checkpoint} passed")
 
-    def _taken_over(self, name: str, played: Played) -> bool:
-        return any(
-            other.order > played.order and other.files.get(name) == self.files[name] for other in self.played.values()
-        )
+def owner(child: World) -> str | int:
+    """Whose findings a reviewer's are: its target's, else its number's."""
+    return child.run.spec.get("target") or int(child.run.spec["number"])
+
+
+def about(item: Mapping[str, Any]) -> str:
+    """What an item of a review is about."""
+    if item.get("command"):
+        return "the command"
+    return f"{item['kind']} of {item['scope']}" if item.get("kind") else str(item["check"])

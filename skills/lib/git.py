@@ -129,7 +129,7 @@ def _read(process: subprocess.Popen[bytes], deadline: float, program: str) -> by
     pipe, size = process.stdout.fileno(), 0
     poll = select.poll()
     poll.register(pipe, select.POLLIN)
-    while poll.poll(max(deadline - time.monotonic(), 0) * 1000):
+    while (left := deadline - time.monotonic()) > 0 and poll.poll(left * 1000):
         part = os.read(pipe, 1 << 20)
         if not part:
             return b"".join(parts)

@@ -34,6 +34,12 @@ def search_paths() -> dict[str, str]:
     return {name: "".join(char if char.isprintable() else "?" for char in path) for name, path in found.items()}
 
 
+def folder_of(pattern: str) -> str:
+    """The folder that all paths of a glob lie in, empty for the project; the path itself if it is no glob."""
+    at = min((pattern.find(char) for char in "*?[{" if char in pattern), default=-1)
+    return pattern if at < 0 else pattern[:at].rpartition("/")[0]
+
+
 def cache() -> str:
     """The user's cache folder for Lockstep (XDG_CACHE_HOME is respected)."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")

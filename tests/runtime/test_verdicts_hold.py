@@ -320,6 +320,19 @@ def test_a_review_in_which_nothing_is_stated_ends_by_its_commands(skill: Skill) 
     ]
 
 
+@pytest.mark.req("S-02")
+def test_a_reviewer_who_states_nothing_at_all_ends_and_has_not_reviewed(skill: Skill) -> None:
+    agent = skill(SCRIPTED, part=SPLIT)
+    verify = split(agent, "none: there is no code", "none: nothing hangs on it")
+    end = agent.follow(verify, answers=[])
+    assert end.kind == "done", end.text
+    work = agent.follow(agent.run_command(end.next))
+    assert work.step == "work"
+    [found] = agent.state(work.run).reviews["d"]["items"]
+    assert (found["severity"], found["status"]) == ("MUST", "TODO")
+    assert "the reviewer recorded no items" in found["finding"]
+
+
 CHECKS = (
     'checks=[Check("keeps", "MUST", "behaviour stays", over="work.parts"),'
     ' Check("order", "SHOULD", "the order holds"), Check("taste", "COULD", "it reads well", over="work.parts")]'
@@ -369,6 +382,19 @@ def test_a_target_may_say_what_must_be_so_of_it(skill: Skill) -> None:
         "  W1: the total is rounded once",
         "  W2: behaviour stays",
         "- order (SHOULD): the order holds.",
+    ]
+
+
+@pytest.mark.req("S-02")
+def test_a_target_that_a_lost_reviewer_was_to_check_is_checked_though_it_is_recorded_no_more(skill: Skill) -> None:
+    agent = skill(CHECKED)
+    review = agent.follow(agent.open(), parts=["W1", "W2 | the total is rounded once"])
+    work = agent.follow(agent.run_command(agent.lose(review, review.children[0].id).next))
+    again = agent.run_command(agent.follow(work, parts=["W1"]).children[0].command)
+    assert again.context["checks"].splitlines()[:3] == [
+        "- keeps (MUST): behaviour stays. Targets:",
+        "  W1: behaviour stays",
+        "  W2: the total is rounded once",
     ]
 
 
@@ -755,6 +781,103 @@ def test_a_finding_that_a_person_does_not_share_blocks_no_more_and_is_told_at_th
     assert task.context["items"] == "- b (MUST, whole): it holds"
     last = agent.follow(judge(agent, review, item(name="b", place="src/b.py:1")))
     assert undone(agent.follow(last)) == [("finding", "a (MUST, accepted by a person): it does not hold")]
+
+
+@pytest.mark.req("S-01")
+@pytest.mark.parametrize("decision, question", [("accept", "Is it good?"), ("revise", None)])
+def test_a_second_dispute_is_decided_before_the_question_of_the_step_that_leads_to_the_review(
+    skill: Skill, repository: Path, decision: str, question: str | None
+) -> None:
+    agent = skill(
+        'StepDef("work", "Work", "Work.", {Outcome.OK: "show"}),'
+        ' StepDef("show", "Show", "Show.", {Outcome.OK: "d-review", Outcome.FAIL: "work"},'
+        ' person("Is it good?", {"yes": Outcome.OK, "no": Outcome.FAIL}), requires=[Field("note")]),'
+        f'*review_loop("d", work="work", passed="last", {COVERED}), {END}'
+    )
+    work = agent.open()
+    for at in range(2):
+        show = record(agent, work, fixes=["a | disputed | it was asked for"]) if at else agent.follow(work)
+        review = agent.follow(agent.follow(show, note=f"note {at}"), answer="yes")
+        work = agent.follow(judge(agent, review, item("FAIL", place="src/a.py:2")))
+    show = record(agent, work, fixes=["a | disputed | it was asked for"])
+    disputed = agent.follow(show, note="the last note")
+    assert (disputed.kind, disputed.step) == ("waiting", "show")
+    assert "Disputed: it was asked for" in disputed.words("QUESTION")
+    settled = agent.answer(disputed, decision, "this is what I want")
+    if question is None:
+        assert (settled.kind, settled.step) == ("step", "work")
+        return
+    assert (settled.kind, settled.step) == ("waiting", "show")
+    assert question in settled.words("QUESTION")
+    assert agent.follow(settled, answer="yes").step == "d-review"
+
+
+@pytest.mark.req("S-01")
+def test_a_step_that_leads_to_the_review_by_way_of_a_person_asks_for_the_answers_that_it_is_refused_without(
+    skill: Skill,
+) -> None:
+    agent = skill(
+        'StepDef("work", "Work", "Work.", {Outcome.OK: "polish"}),'
+        ' StepDef("polish", "Polish", "Polish.", {Outcome.OK: "ask"}),'
+        ' StepDef("ask", "Ask", "", {Outcome.OK: "d-review"}, person("Good?", ["yes"])),'
+        f'*review_loop("d", work="work", passed="last"), {END}'
+    )
+    review = agent.follow(agent.follow(agent.run_command(agent.open().next)), answer="yes")
+    work = agent.follow(judge(agent, review, item("FAIL")))
+    polish = agent.run_command(work.next.split(" --record")[0])
+    assert polish.step == "polish"
+    assert "a (MUST) it holds: it does not hold" in polish.context["d.findings"]
+    assert agent.follow(polish, **answered(agent, "a")).step == "ask"
+
+
+@pytest.mark.req("S-01")
+@pytest.mark.parametrize("severity", ["COULD", "SHOULD", "MUST"])
+def test_a_review_that_nobody_made_opens_no_gate_however_light_its_checks_are(skill: Skill, severity: str) -> None:
+    checked = f'Dispatch("quality-reviewer", task="Review it.", checks=[Check("reads", "{severity}", "it reads well")])'
+    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", reviewer={checked}), {END}')
+    review = agent.follow(agent.open())
+    work = agent.follow(agent.run_command(agent.lose(review, review.children[0].id).next))
+    assert work.step == "work"
+    assert "MUST" in {found["severity"] for found in agent.state(work.run).reviews["d"]["items"]}
+    assert agent.run_command(work.next).step == "d-review"
+
+
+@pytest.mark.req("S-01")
+def test_a_reviewer_whose_every_check_is_light_by_its_author_s_word_can_report(skill: Skill) -> None:
+    checked = 'Dispatch("quality-reviewer", task="Review it.", checks=[Check("reads", "COULD", "it reads well")])'
+    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", reviewer={checked}), {END}')
+    task = agent.run_command(agent.follow(agent.open()).children[0].command)
+    last = agent.follow(task, answers=[answer("reads", "FAIL", severity="")])
+    assert last.kind == "done", last.text
+    assert agent.follow(agent.run_command(last.next)).step == "last"
+
+
+@pytest.mark.req("S-01")
+def test_a_review_that_covers_no_file_does_not_fall_with_those_of_an_earlier_one(
+    skill: Skill, repository: Path
+) -> None:
+    agent = skill(
+        f'{WORK}, *review_loop("d", work="work", passed="more", {COVERED}),'
+        ' StepDef("more", "More", "More.", {Outcome.OK: "again"}),'
+        ' StepDef("again", "Again", "Review.", {Outcome.OK: "gate"},'
+        ' Dispatch("quality-reviewer", task="Review the whole.", checkpoint="d")),'
+        ' StepDef("gate", "Gate", "Go.", {Outcome.OK: "last", Outcome.FAIL: "more"}, Gate("d", stale="again")),'
+        f" {END}"
+    )
+    more = agent.follow(judge(agent, agent.follow(agent.open()), item(place="src/a.py:1")))
+    gate = judge(agent, agent.run_command(more.next), item())
+    assert agent.run_command(gate.next).step == "last"
+
+
+@pytest.mark.req("S-01")
+@pytest.mark.parametrize("covered", ["src/[ab].py", "src/?.py", "src/{a,b}.py", "src/*.py"])
+def test_a_place_may_begin_in_the_folder_of_whatever_glob_is_covered(
+    skill: Skill, repository: Path, covered: str
+) -> None:
+    reviewer = f'reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["{covered}"])'
+    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", {reviewer}), {END}')
+    gate = judge(agent, agent.follow(agent.open()), item(place="a.py:2"))
+    assert agent.state(gate.run).reviews["d"]["items"][0]["file"] == "src/a.py"
 
 
 @pytest.mark.req("S-01")

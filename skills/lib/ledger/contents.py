@@ -17,11 +17,11 @@ from skills.lib import git as gits
 from skills.lib.errors import UsageError
 from skills.lib.git import Git, GitProblem, end
 from skills.lib.ledger.globs import Glob, expression, is_simple
-from skills.lib.paths import FOLDER, within
+from skills.lib.paths import FOLDER, folder_of, within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     Manifest = dict[str, str]
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 MADE = frozenset(
     "__pycache__ node_modules .venv venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .hypothesis".split()
 )
+_PASSED_OVER = MADE | {".git", FOLDER}
 # A change is seen whatever the project's configuration says about what git may trust.
 _EXACT = {
     "core.trustctime": "true",
@@ -39,7 +40,6 @@ _EXACT = {
 }
 # Attributes by which git keeps another content than the file's.
 _CONVERTS = re.compile(rb"\b(?:filter|text|eol|crlf|ident|working-tree-encoding)\b")
-_GLOB = re.compile(r"[*?\[{]")
 _CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
 # How many patterns one with {a,b} may stand for.
 _MOST_CHOICES = 1_000
@@ -54,16 +54,21 @@ _ROW = len("H 100644 ") + 40 + len(" 0")
 
 def manifest(project: str, covers: Sequence[str]) -> Manifest:
     """The digest of each file of the project that the patterns cover, by path; a folder's name covers all below it."""
-    wanted = _Wanted(project, covers)
-    files = _listed(project, "", [_fixed(text) for text in covers], time.monotonic() + gits.TIMEOUT)
+    wanted = _Wanted(project, covers).fullmatch
+    below: dict[str, list[str]] = {}
+
+    def walk() -> None:
+        below.update({text: _below(project, text) for text in covers if text not in below})
+
+    files = _listed(project, "", [_fixed(text) for text in covers], time.monotonic() + gits.TIMEOUT, walk)
+    walk()
     files.update(_behind_links(project, files))
-    found = {path: known for path, known in files.items() if wanted.fullmatch(path)}
-    for path, known in found.items():
-        if not known:
-            found[path] = content_id(os.path.join(project, path))
+    found = {path: known for path, known in files.items() if wanted(path)}
+    for path in [path for path, known in found.items() if not known]:
+        found[path] = content_id(os.path.join(project, path))
     for text in covers:
-        found.update(_named(project, text, found))
-    return dict(sorted((path, digest) for path, digest in found.items() if digest))
+        found.update(_named(project, text, below[text], found))
+    return {path: found[path] for path in sorted(found) if found[path]}
 
 
 def covered(project: str, covers: Sequence[str], paths: Sequence[str]) -> set[str]:
@@ -219,9 +224,10 @@ class _Wanted:
             patterns.append(f"{hidden}(?:{'|'.join([named or '.*', *simple])})")
             self._globs += [Glob(glob) for glob in globs if not is_simple(glob)]
         self._pattern = re.compile("|".join(patterns) or r"(?!)", re.DOTALL)
+        # True if a pattern covers the path.
+        self.fullmatch: Callable[[str], object] = self._fullmatch if self._globs else self._pattern.fullmatch
 
-    def fullmatch(self, path: str) -> bool:
-        """True if a pattern covers the path."""
+    def _fullmatch(self, path: str) -> bool:
         if self._pattern.fullmatch(path):
             return True
         return not path.startswith(FOLDER + "/") and any(glob.fullmatch(path) for glob in self._globs)
@@ -250,31 +256,39 @@ def _plain(text: str) -> str:
 
 def _fixed(text: str) -> str:
     """The folder that all paths of a pattern lie in, or are, with a slash; empty for the project."""
-    path = _plain(text)
-    glob = _GLOB.search(path)
-    folder = path[: glob.start()].rpartition("/")[0] if glob else path
+    folder = folder_of(_plain(text))
     return f"{folder}/" if folder not in ("", ".") else ""
 
 
-def _named(project: str, text: str, found: Manifest) -> Manifest:
+def _below(project: str, text: str) -> list[str]:
+    """The files of a folder that is named as it is, from the folder; none if it is no folder of the project."""
+    path = _plain(text)
+    full = os.path.join(project, path)
+    is_named = path != "." and os.path.isdir(full) and _is_within(project, path)
+    return list(_walk(full, hidden=True)) if is_named else []
+
+
+def _named(project: str, text: str, below: Sequence[str], found: Manifest) -> Manifest:
     """A file or folder that is named as it is counts though git ignores it, or a part of it."""
     path = _plain(text)
     full = os.path.join(project, path)
-    more: Manifest = {}
     if path == "." or not _is_within(project, os.path.dirname(path)):
-        return more
-    if path not in found and (os.path.islink(full) or (_is_within(project, path) and os.path.isfile(full))):
-        more[path] = content_id(full)
-    if _is_within(project, path) and os.path.isdir(full):
-        below = [name for name in _walk(full, hidden=True) if f"{path}/{name}" not in found]
-        more.update({f"{path}/{name}": content_id(os.path.join(full, name)) for name in below})
-    return more
+        return {}
+    more = [f"{path}/{name}" for name in below]
+    if os.path.islink(full) or (os.path.isfile(full) and _is_within(project, path)):
+        more.append(path)
+    return {name: content_id(os.path.join(project, name)) for name in more if name not in found}
 
 
-def _listed(folder: str, below: str, fixed: Sequence[str], deadline: float) -> Manifest:
-    """Each file of a folder with its id, empty if it must be read; repositories in it if a pattern leads there."""
+def _listed(
+    folder: str, below: str, fixed: Sequence[str], deadline: float, meanwhile: Callable[[], object] = lambda: None
+) -> Manifest:
+    """Each file of a folder with its id, empty if it must be read; repositories in it if a pattern leads there.
+
+    ``meanwhile`` is done while git is at work.
+    """
     is_asked = not below or os.path.lexists(os.path.join(folder, ".git"))
-    listing = _of_git(folder, deadline) if is_asked else None
+    listing = _of_git(folder, deadline, meanwhile) if is_asked else None
     files, nested = listing or (dict.fromkeys(_walk(folder), ""), [])
     for path in nested:
         full = os.path.join(folder, path)
@@ -302,54 +316,83 @@ def _behind_links(project: str, files: Manifest) -> Manifest:
     return found
 
 
-def _of_git(folder: str, deadline: float) -> tuple[Manifest, list[str]] | None:
+def _of_git(folder: str, deadline: float, meanwhile: Callable[[], object]) -> tuple[Manifest, list[str]] | None:
     """The files of a folder that git lists, each with its id (empty: to be read), and the repositories in it.
 
-    None outside of a checkout, and in a folder that its repository ignores.
+    None outside of a checkout, and in a folder that its repository ignores. The call that looks at every file takes
+    longest: what the others list is read in the meantime. It comes after the settings, which name the filters.
     """
-    git = Git(folder, deadline=deadline)
-    settings = git.output("config", "-z", "--get-regexp", r"^(filter\..*|core\.(autocrlf|attributesfile))$") or b""
-    outside = _attributes_outside(git)
-    git.settings = {**_EXACT, **_without_filters(settings)}
+    git = Git(folder, settings=_EXACT, deadline=deadline)
     running: list[Any] = []
+
+    def start(*words: str) -> Any:
+        running.append(git.start(*words))
+        return running[-1]
+
     try:
-        running += [
-            git.start("ls-files", "--stage", "-v", "-z"),
-            git.start("ls-files", "--others", "--exclude-standard", "-z"),
-            git.start("diff-files", "--raw", "-z", "--relative", "--ignore-submodules=all"),
-        ]
-        staged, others, changed = [git.read(process) for process in running]
+        asked = start("config", "-z", "--get-regexp", r"^(filter\..*|core\.(autocrlf|attributesfile))$")
+        indexed = start("ls-files", "--stage", "-v", "-z")
+        other = start("ls-files", "--others", "--exclude-standard", "-z")
+        settings = git.read(asked) or b""
+        git.settings = {**_EXACT, **_without_filters(settings)}
+        looked_at = start("diff-files", "--raw", "-z", "--relative", "--ignore-submodules=all")
+        outside = _attributes_outside(git)
+        meanwhile()
+        staged, others = git.read(indexed), git.read(other)
+        files, nested = _listing(git, staged or b"", others or b"")
+        changed = git.read(looked_at)
     except OSError:
         return None
     finally:
         for process in running:
             end(process)
-    if staged is None or others is None or changed is None or not staged + others:
+    if staged is None or others is None or changed is None or not (staged or others):
         return None
-    if not _are_lists(staged, others, changed):
-        raise git.garbled()
+    attributes: list[str] = []
+    if b".gitattributes" in staged or b".gitattributes" in others:
+        attributes = [path for path in files if path.endswith(".gitattributes")]
+    if _converts(settings, [os.path.join(folder, path) for path in (*outside, *attributes)]):
+        files = dict.fromkeys(files, "")
+    files.update(dict.fromkeys(_paths(git, changed), ""))
+    return files, nested
+
+
+def _listing(git: Git, staged: bytes, others: bytes) -> tuple[Manifest, list[str]]:
+    """Each path of git's index, and each that is untracked, with its id (empty: to be read); the repositories."""
     files: Manifest = {}
     nested = []
-    for row in _texts(staged):
+    for row in _texts(git, staged):
+        # The row of an ordinary file that git looks at, in one look: there are many.
+        if row[:9] == "H 100644 " and row[49:52] == " 0\t" and len(row) > _ROW + 1:
+            files[row[52:]] = row[9:49]
+            continue
         head, _, path = row.partition("\t")
+        if head.count(" ") != 3 or not path:
+            raise git.garbled()
         if head[2:8] == "160000":
             nested.append(path)
-        elif len(head) == _ROW and head[:8] in ("H 100644", "H 100755"):
-            files[path] = head[9:49] + _mode(head[7] == "5")
+        elif len(head) == _ROW and head[:9] == "H 100755 ":
+            files[path] = head[9:49] + _mode(True)
         else:
             files[path] = ""
-    for path in _texts(others):
+    for path in _texts(git, others):
+        if not path:
+            raise git.garbled()
         if any(_is_made(part) for part in path.split("/")):
             continue
         if path[-1] == "/":
             nested.append(path[:-1])
         else:
             files[path] = ""
-    attributes = [path for path in files if path.endswith(".gitattributes")]
-    if _converts(settings, [os.path.join(folder, path) for path in (*outside, *attributes)]):
-        files = dict.fromkeys(files, "")
-    files.update(dict.fromkeys(_texts(changed)[1::2], ""))
     return files, nested
+
+
+def _paths(git: Git, changed: bytes) -> list[str]:
+    """The paths that differ from the index."""
+    rows = _texts(git, changed)
+    if len(rows) % 2 or not all(row[:1] == ":" for row in rows[::2]):
+        raise git.garbled()
+    return rows[1::2]
 
 
 def _attributes_outside(git: Git) -> list[str]:
@@ -361,33 +404,27 @@ def _attributes_outside(git: Git) -> list[str]:
     return [info, *("../" * at + ".gitattributes" for at in range(1, up.count("../") + 1))]
 
 
-def _texts(output: bytes) -> list[str]:
+def _texts(git: Git, output: bytes) -> list[str]:
+    """The rows of what git printed; GitProblem if it is not what git prints."""
+    if output[-1:] not in (b"", b"\0"):
+        raise git.garbled()
+    return _rows(output)
+
+
+def _rows(output: bytes) -> list[str]:
     return os.fsdecode(output).split("\0")[:-1]
-
-
-def _are_lists(staged: bytes, others: bytes, changed: bytes) -> bool:
-    """True if the outputs of git have the form that they always have."""
-    heads = [row.partition(b"\t") for row in staged.split(b"\0")[:-1]]
-    rows = changed.split(b"\0")[:-1]
-    return (
-        all(output[-1:] in (b"", b"\0") for output in (staged, others, changed))
-        and all(head.count(b" ") == 3 and path for head, _, path in heads)
-        and all(others.split(b"\0")[:-1])
-        and len(rows) % 2 == 0
-        and all(row[:1] == b":" for row in rows[::2])
-    )
 
 
 def _without_filters(settings: bytes) -> dict[str, str]:
     """Settings that switch every filter off that is configured: a filter is a command."""
-    names = {row.partition("\n")[0].rpartition(".")[0] for row in _texts(settings) if row.startswith("filter.")}
+    names = {row.partition("\n")[0].rpartition(".")[0] for row in _rows(settings) if row.startswith("filter.")}
     values = (("clean", ""), ("smudge", ""), ("process", ""), ("required", "false"))
     return {f"{name}.{key}": value for name in sorted(names) for key, value in values}
 
 
 def _converts(settings: bytes, attributes: Sequence[str]) -> bool:
     """Whether git may keep a file's content in another form than the file has."""
-    known = dict(row.partition("\n")[::2] for row in _texts(settings))
+    known = dict(row.partition("\n")[::2] for row in _rows(settings))
     if known.get("core.autocrlf", "false").lower() not in ("false", ""):
         return True
     home = os.environ.get("XDG_CONFIG_HOME") or os.path.join(os.path.expanduser("~"), ".config")
@@ -431,7 +468,7 @@ def _walk(folder: str, hidden: bool = False) -> Iterator[str]:
             continue
         for entry in entries:
             name = entry.name
-            if name in (".git", FOLDER) or _is_made(name):
+            if name in _PASSED_OVER or name.endswith(".pyc"):
                 continue
             if not entry.is_dir(follow_symlinks=False):
                 yield below + name

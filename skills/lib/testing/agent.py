@@ -305,7 +305,7 @@ class Agent:
     def _write_what_is_reviewed(self, block: Block, command: str, workflow: Workflow) -> None:
         """Write a file for each review ahead that covers none, so that its reviewers have something to look at."""
         from skills.lib.ledger import contents
-        from skills.lib.workflow import cli, gates, values, verdicts
+        from skills.lib.workflow import cli, values, verdicts
         from skills.lib.workflow.requirements import Field
 
         run, step = self.state(block.run), workflow.step(block.step)
@@ -316,7 +316,7 @@ class Agent:
             spec.name: values.read(spec, records[spec.name]) for spec in fields if values.fits(spec, records[spec.name])
         }
         after = run.changed(state={**run.state, step.id: {**run.state.get(step.id, {}), **request.params, **recorded}})
-        for review in gates.reviews_ahead(workflow, step.next.values()):
+        for review in verdicts.reviews_ahead(workflow, step.next.values()):
             covers = [text for text in verdicts.patterns(after, review) if text]
             if covers and not contents.manifest(str(self.project), covers):
                 path = samples.path(covers[0])

@@ -163,7 +163,8 @@ def form(workflow: Workflow, run: Run) -> str:
 def items(workflow: Workflow, run: Run, answers: Sequence[Mapping[str, Any]], proof: Proof) -> list[Item]:
     """The items of the review: each thing to judge with its answer, then the commands that judged for themselves.
 
-    Refused if an answer is to nothing that was asked, if one is missing, or if a place cannot be opened.
+    Refused if an answer is to nothing that was asked, if one is missing, or if a place cannot be opened. None if
+    nothing was stated: the reviewer ends, and its review counts as not made.
     """
     asked = to_answer(workflow, run)
     commands = by_commands(run)
@@ -182,8 +183,6 @@ def items(workflow: Workflow, run: Run, answers: Sequence[Mapping[str, Any]], pr
     if left:
         shown = ", ".join(left[:20]) + (f" and {len(left) - 20} more" if len(left) > 20 else "")
         faults.append(f"no answer to {shown}; what you could not look at is TODO, with the reason")
-    if not faults and not found and not commands:
-        faults.append("there is nothing to answer: no statement was split off, and a review without items is no review")
     if faults:
         more = f" (and {len(faults) - _FAULTS} more)" if len(faults) > _FAULTS else ""
         raise Refused("other-items", f"{'; '.join(faults[:_FAULTS])}{more}.", tuple(left[:20]))

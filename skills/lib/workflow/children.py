@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skills.lib.paths import folder_of
 from skills.lib.workflow import values
 from skills.lib.workflow.context import WORTH_A_FILE
 from skills.lib.workflow.core import StepDef, Workflow
@@ -73,7 +74,8 @@ def specs(
             )
         if checkpoint:
             given_items = shares[at - 1][1]
-            accepted = _accepted(run, checkpoint, target, at)
+            before = _of_reviewer(run, checkpoint, target, at)
+            accepted = [item for item in before if item.get("accepted")]
             if accepted and not given_items and (dispatch.script or not dispatch.checks):
                 # It has nothing left to verify: what is there now is still looked at.
                 given_items = [{"id": "rest-1", "scope": "all", "check": REST, "severity": Severity.MUST.value}]
@@ -83,7 +85,7 @@ def specs(
             spec["items"] = [{name: part for name, part in item.items() if name != "failed"} for item in given_items]
             more = {
                 "failed": [item["id"] for item in given_items if item.get("failed")],
-                "checks": _checks(run, dispatch, checks, target, [*given_items, *accepted]),
+                "checks": _checks(run, dispatch, checks, target, given_items, before),
                 "accepted": [f"{item['check']}: {item['finding']} ({item['accepted']})" for item in accepted],
                 "gone": at > present,
                 **reviewed,
@@ -100,17 +102,17 @@ def _covered(run: Run, step: StepDef) -> dict[str, Any]:
     from skills.lib.workflow import verdicts
 
     covers = verdicts.patterns(run, step)
-    folders = [text.partition("*")[0].rpartition("/")[0] if "*" in text else text for text in covers]
-    return {"covers": covers, "bases": [folder for folder in dict.fromkeys(folders) if folder and folder != "."]}
+    folders = dict.fromkeys([folder_of(text) for text in covers])
+    return {"covers": covers, "bases": [folder for folder in folders if folder and folder != "."]}
 
 
-def _accepted(run: Run, checkpoint: str, target: str, number: int) -> list[dict[str, Any]]:
-    """The items of a reviewer that a person accepted: they are not verified again, and their checks not made again."""
+def _of_reviewer(run: Run, checkpoint: str, target: str, number: int) -> list[dict[str, Any]]:
+    """The items of a reviewer in the series of reviews that is open."""
     from skills.lib.workflow import quality
 
     items = quality.open_series(run.reviews.get(checkpoint)).get("items", ())
     mine = ("target", target) if target else ("owner", number)
-    return [item for item in items if item.get("accepted") and item.get(mine[0]) == mine[1]]
+    return [item for item in items if item.get(mine[0]) == mine[1]]
 
 
 def _checks(
@@ -118,10 +120,16 @@ def _checks(
     dispatch: Dispatch,
     computed: Mapping[str, Sequence[str]] | None,
     target: str,
-    given: Sequence[Mapping[str, Any]],
+    again: Sequence[Mapping[str, Any]],
+    before: Sequence[Mapping[str, Any]],
 ) -> list[dict[str, Any]]:
-    """The checks that a reviewer must make beside the items that it was given before, one for each kind and target."""
+    """The checks that a reviewer must make beside the items that it verifies again, one for each kind and target.
+
+    Of the items of the review ``before``, one that a person accepted is not checked again; one that a lost reviewer was
+    to check is, though it may be a target no more.
+    """
     made = []
+    given = [*again, *[item for item in before if item.get("accepted")]]
     for check in dispatch.checks:
         over = (computed or {}).get(check.kind, check.over)
         if over == "{target}":
@@ -132,7 +140,11 @@ def _checks(
         known = {item["scope"] for item in given if item.get("kind") == check.kind}
         taken = {item["id"] for item in given}
         number = 0
-        for scope, detail in _scopes(over if isinstance(over, (list, tuple)) and check.over else ["all"]).items():
+        scopes = _scopes(over if isinstance(over, (list, tuple)) and check.over else ["all"])
+        for item in before:
+            if item.get("unsplit") and item.get("kind") == check.kind:
+                scopes.setdefault(item["scope"], item.get("detail", ""))
+        for scope, detail in scopes.items():
             if scope in known:
                 continue
             number += 1

@@ -7,7 +7,7 @@ from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.decision import Move, Refused
 from skills.lib.workflow.engine import go
 from skills.lib.workflow.state import Request, Run
-from skills.lib.workflow.types import Gate, Outcome, Person, QRStatus
+from skills.lib.workflow.types import Gate, Outcome, QRStatus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,7 +101,7 @@ def answer_findings(
 
     A step that asks a person at once changes nothing, so what leads to it answers for the review behind it.
     """
-    for checkpoint in dict.fromkeys(step.checkpoint for step in reviews_ahead(workflow, targets)):
+    for checkpoint in dict.fromkeys(review.checkpoint for review in verdicts.reviews_ahead(workflow, targets)):
         assert checkpoint is not None
         review = run.reviews.get(checkpoint)
         if not review or not verdicts.failed(review) or review.get("settled"):
@@ -117,22 +117,6 @@ def answer_findings(
             return people.ask_about_disputes(run, step, request, checkpoint, undecided, state, detail)
         run = settled
     return run
-
-
-def reviews_ahead(workflow: Workflow, targets: Iterable[str | None]) -> list[StepDef]:
-    """The reviews that come next from these targets, be it after questions to people."""
-    found: list[StepDef] = []
-    queue = [target for target in targets if target is not None]
-    seen = set(queue)
-    while queue:
-        step = workflow.step(queue.pop())
-        if step.handler is not None and step.checkpoint:
-            found.append(step)
-        if isinstance(step.handler, Person) and not step.asks_later:
-            ways = {target for target in step.next.values() if target is not None} - seen
-            seen |= ways
-            queue += ways
-    return found
 
 
 def _fall(

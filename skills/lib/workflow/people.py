@@ -133,8 +133,9 @@ def _put(
         "about": about,
         **more,
     }
-    put["outcome"] = detail["outcome"]
-    last = {**last_of(run, request, step, {}), "outcome": detail["outcome"]}
+    # A step that asks a person later has no outcome yet.
+    put["outcome"] = detail.get("outcome", Outcome.FAIL)
+    last = {**last_of(run, request, step, {}), "outcome": put["outcome"]}
     states = {**run.state, step.id: state}
     asked = run.changed(status="waiting", question=put, turn=run.turn + 1, last=last, state=states)
     return Move(asked, "asked", {"from": run.step, "to": run.step, **detail})
@@ -263,6 +264,14 @@ def _settle_dispute(
     settled = {"outcome": outcome, **detail}
     if request.answer == ACCEPT:
         run = rework.accepted(run, checkpoint, ids, request.reason or "")
+        if step.asks_later:
+            from skills.lib.workflow import gates
+
+            ways = step.next.values()
+            answered = gates.answer_findings(workflow, run, step, request, ways, state, detail, proof)
+            if isinstance(answered, Move):
+                return answered
+            return ask(answered.changed(state={**run.state, step.id: state}), step, request, detail)
         return go(workflow, run, step, request, outcome, state, settled, proof)
     run = rework.upheld(run, checkpoint, ids)
     work = run.reviews[checkpoint].get("sent_back_to") or step.id

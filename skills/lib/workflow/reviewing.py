@@ -44,7 +44,9 @@ def judged(
             state = {**run.state, step.id: {**run.state.get(step.id, {}), "judged": commands}}
             found[spec.name] = answers.completed(workflow, run.changed(state=state), reported)
     items = found.get("items")
-    if items and not run.spec.get("items") and not answers.has_something_that_blocks(items):
+    # What its author made a COULD is none of the reviewer's choice.
+    own = [item for item in items or () if "kind" not in item and not item.get("command")]
+    if items and own and not run.spec.get("items") and not answers.has_something_that_blocks(items):
         why = "Every item is a COULD, and a COULD stops nothing: judge at least one thing that is MUST or SHOULD."
         raise Refused("bad-value", why)
     return found

@@ -57,12 +57,14 @@ def asks(workflow: Workflow, run: Run, step: StepDef) -> list[Mapping[str, Any]]
 def asked_at(workflow: Workflow, run: Run, step: StepDef) -> list[str]:
     """The checkpoints whose findings a step may answer; a review and its gate leave that to the work."""
     found = []
+    ahead = (
+        {review.checkpoint for review in verdicts.reviews_ahead(workflow, step.next.values())} if run.reviews else ()
+    )
     for checkpoint in open_findings(run) if run.reviews else ():
         review = run.reviews[checkpoint]
         if review.get("settled") or decides(step, checkpoint):
             continue
-        leads = {one.id for one in verdicts.reviewers(workflow, checkpoint)} & set(step.next.values())
-        if leads or review.get("sent_back_to") == step.id:
+        if checkpoint in ahead or review.get("sent_back_to") == step.id:
             found.append(checkpoint)
     return found
 

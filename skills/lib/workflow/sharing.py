@@ -87,7 +87,8 @@ def found(reviewers: Sequence[Run], accepted: Sequence[Mapping[str, Any]] = ()) 
             checks = child.spec.get("checks", ())
             known = [*child.spec["items"], *checks] if child.spec.get("items") else []
             # A first review that was lost split nothing off: the next one is a first review, too.
-            known = known or [{**one, "unsplit": True} for one in checks or (first,)]
+            has_must = any(check["severity"] == Severity.MUST for check in checks)
+            known = known or [{**one, "unsplit": True} for one in (checks if has_must else (first, *checks))]
             reported = [{**item, "status": ItemStatus.TODO, "finding": f"not reviewed: {reason}"} for item in known]
         whose = {"owner": number, **({"target": target} if target else {})}
         mine = {item["id"] for item in child.spec.get("items") or ()}
@@ -122,13 +123,14 @@ def reviewed(run: Run, checkpoint: str, reviewers: Sequence[Run]) -> dict[str, A
     before = run.reviews.get(checkpoint) or {}
     last = quality.open_series(before)
     iteration = last.get("iteration", 0) + 1
-    content = run.handed.get(checkpoint)
+    # Another step may review the same checkpoint, and cover no file.
+    covers = next((child.spec["covers"] for child in reviewers if "covers" in child.spec), None)
+    content = run.handed.get(checkpoint) if covers is not None else None
     accepted = [item for item in last.get("items", ()) if item.get("accepted")]
     items = [*found(reviewers, accepted), *accepted]
     level = quality.level_of(last) + _is_other_work(last, content) if last else 1
     review = {"iteration": iteration, "level": level, "items": items, "status": quality.verdict(items, level)}
     if content:
-        covers: list[str] = next((child.spec["covers"] for child in reviewers if "covers" in child.spec), [])
         review.update(content=content, covers=covers)
     kept = {"series": before.get("series", 1) + bool(before.get("passed")), "returns": before.get("returns", 0)}
     review.update({name: value for name, value in kept.items() if value > (name == "series")})

@@ -90,7 +90,10 @@ class Run:
 
     def changed(self, **fields: Any) -> Run:
         """A copy with these fields replaced; the values of the others are shared and never altered in place."""
-        return Run(**{**self.to_data(), **fields})
+        made = object.__new__(Run)
+        for name in self.__slots__:
+            setattr(made, name, fields[name] if name in fields else getattr(self, name))
+        return made
 
     @property
     def ended(self) -> bool:

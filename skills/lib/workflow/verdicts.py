@@ -10,11 +10,11 @@ from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import fill
 from skills.lib.workflow.state import Run
 from skills.lib.workflow.texts import printable
-from skills.lib.workflow.types import QRStatus
+from skills.lib.workflow.types import Person, QRStatus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
     from skills.lib.workflow.engine import Proof
@@ -31,9 +31,20 @@ def failed(review: Mapping[str, Any] | None) -> bool:
     return review is not None and review["status"] == QRStatus.FAIL and not review.get("passed")
 
 
-def reviewers(workflow: Workflow, checkpoint: str) -> list[StepDef]:
-    """The steps that review a checkpoint."""
-    return [step for step in workflow.steps if step.handler is not None and step.checkpoint == checkpoint]
+def reviews_ahead(workflow: Workflow, targets: Iterable[str | None]) -> list[StepDef]:
+    """The reviews that come next from these targets, be it after questions to people."""
+    found: list[StepDef] = []
+    queue = [target for target in targets if target is not None]
+    seen = set(queue)
+    while queue:
+        step = workflow.step(queue.pop())
+        if step.handler is not None and step.checkpoint:
+            found.append(step)
+        if isinstance(step.handler, Person) and not step.asks_later:
+            ways = {target for target in step.next.values() if target is not None} - seen
+            seen |= ways
+            queue += ways
+    return found
 
 
 def gates(workflow: Workflow) -> Iterator[tuple[StepDef, Gate]]:
