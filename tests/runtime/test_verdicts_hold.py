@@ -146,6 +146,22 @@ def test_a_person_who_knows_of_the_findings_may_let_a_run_end(
     assert agent.state(asked.run).status == status
 
 
+def test_a_person_who_sends_the_work_back_accepts_nothing(skill: Skill) -> None:
+    ways = "when={Outcome.OK: 'it is done', Outcome.SKIP: 'it is not needed'}"
+    agent = skill(
+        f'StepDef("work", "Work", "Work.", {{Outcome.OK: "d-review", Outcome.SKIP: "last"}}, {ways}),'
+        'StepDef("d-review", "Review", "Have it reviewed.", {Outcome.OK: "gate"},'
+        ' Dispatch("quality-reviewer", task="Review it.", checkpoint="d")),'
+        'StepDef("gate", "Gate", "Go.", {Outcome.OK: "last", Outcome.FAIL: "ask"}, Gate("d")),'
+        'StepDef("ask", "Ask", "", {Outcome.OK: "last", Outcome.ITERATE: "work"},'
+        ' person("Ship it, or fix it?", {"ship": "ok", "fix": "iterate"}, at_terminal=True)),' + END
+    )
+    asked = agent.follow(judge(agent, agent.follow(agent.open(), outcome="ok"), item("FAIL")))
+    work = agent.answer(asked, "fix", "it must be fixed")
+    agent.follow(agent.follow(work, outcome="skip", fixes=[]))
+    assert agent.state(asked.run).status == "failed"
+
+
 # What a reviewer reports
 
 

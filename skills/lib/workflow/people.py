@@ -176,22 +176,27 @@ def answer(workflow: Workflow, run: Run, step: StepDef, request: Request, actor:
         run = not_done.noted(run, "answer", step.id, f"answered by the agent for a person: {given}")
     contents: dict[str, dict[str, str]] = {}
     if outcome is not Outcome.FAIL:
-        run, contents = _heard(run, step, detail, proof)
+        run, contents = _heard(workflow, run, step, outcome, detail, proof)
     run = verdicts.asked_about(run, step, proof)
     move = go(workflow, run, step, request, outcome, state, {"outcome": outcome, **detail}, proof, answered=True)
     return move.keeping(contents)
 
 
-def _heard(run: Run, step: StepDef, detail: dict[str, Any], proof: Proof) -> tuple[Run, dict[str, dict[str, str]]]:
+def _heard(
+    workflow: Workflow, run: Run, step: StepDef, outcome: Outcome, detail: dict[str, Any], proof: Proof
+) -> tuple[Run, dict[str, dict[str, str]]]:
     """The run with the reviews marked that failed or fell, and that a person knew of when they let these files go on.
 
-    The agent's word for a person does not do if a MUST is open, or if a verdict fell.
+    The agent's word for a person does not do if a MUST is open, or if a verdict fell. An answer that leads back to a
+    review lets nothing go on.
     """
     contents: dict[str, dict[str, str]] = {}
     for checkpoint, review in run.reviews.items():
         fell = verdicts.fell_to(review, step)
         grave = fell or any(item["severity"] == Severity.MUST for item in quality.blocking_now(review))
         if not (fell or verdicts.failed(review)) or (detail["by"] != "person" and grave):
+            continue
+        if verdicts.leads_to_review(workflow, step, outcome, checkpoint):
             continue
         heard = {"step": step.id, **detail}
         if review.get("content"):

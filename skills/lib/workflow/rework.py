@@ -56,11 +56,11 @@ def asks(workflow: Workflow, run: Run, step: StepDef) -> list[Mapping[str, Any]]
 
 def asked_at(workflow: Workflow, run: Run, step: StepDef) -> list[str]:
     """The checkpoints whose findings a step may answer; a review and its gate leave that to the work."""
+    if not run.reviews:
+        return []
     found = []
-    ahead = (
-        {review.checkpoint for review in verdicts.reviews_ahead(workflow, step.next.values())} if run.reviews else ()
-    )
-    for checkpoint in open_findings(run) if run.reviews else ():
+    ahead = {review.checkpoint for review in verdicts.reviews_ahead(workflow, step.next.values())}
+    for checkpoint in open_findings(run):
         review = run.reviews[checkpoint]
         if review.get("settled") or decides(step, checkpoint):
             continue

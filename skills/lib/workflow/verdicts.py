@@ -10,7 +10,7 @@ from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import fill
 from skills.lib.workflow.state import Run
 from skills.lib.workflow.texts import printable
-from skills.lib.workflow.types import Person, QRStatus
+from skills.lib.workflow.types import Outcome, Person, QRStatus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -45,6 +45,18 @@ def reviews_ahead(workflow: Workflow, targets: Iterable[str | None]) -> list[Ste
             seen |= ways
             queue += ways
     return found
+
+
+def leads_to_review(workflow: Workflow, step: StepDef, outcome: Outcome, checkpoint: str) -> bool:
+    """True if the way on from there, by OK from step to step, comes to the reviewers of the checkpoint."""
+    way, seen = step.route(outcome), {step.id}
+    while way is not None and way[0] is not None and way[0] not in seen:
+        seen.add(way[0])
+        after = workflow.step(way[0])
+        if after.checkpoint == checkpoint:
+            return True
+        way = after.route(Outcome.OK)
+    return False
 
 
 def gates(workflow: Workflow) -> Iterator[tuple[StepDef, Gate]]:
