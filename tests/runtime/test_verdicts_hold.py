@@ -997,6 +997,9 @@ def test_the_same_report_twice_in_a_row_is_refused(skill: Skill) -> None:
     block = agent.follow(agent.open(), seen="the log is empty", outcome="iterate")
     same = filled(block.next, {"seen": "the log is empty", "outcome": "iterate"})
     assert_refused(agent, same, "same-report", block.run)
+    assert_refused(
+        agent, filled(block.next, {"seen": "the log  is empty ", "outcome": "iterate"}), "same-report", block.run
+    )
     assert agent.follow(block, seen="the log is still empty at noon", outcome="iterate").step == "look"
     assert agent.follow(agent.blocks[-1], seen="the log is still empty at noon", outcome="ok").kind == "done"
 

@@ -38,11 +38,16 @@ def next_command(desk: Desk, workflow: Workflow, run: Run, asked: Request | str,
         return document.next_command(workflow, run, desk.caller, _answer(run, asked))
     step = workflow.step(run.step or "")
     fitting, words = _sorted(workflow, run, step, asked)
+    files = dict.fromkeys(asked.filed[name] for name in fitting if name in asked.filed)
+    if files:  # what is wrong in its file is put right there, or by the record that is to be filled in
+        words["--record-file"] = " --record-file ".join(map(quote, files))
+        fitting = {name: raw for name, raw in fitting.items() if name not in asked.filed}
     texts = {name: quote(_text(raw)) for name, raw in fitting.items()}
     if sum(map(printed, texts.values())) <= GIVEN_BACK:
         return document.next_command(workflow, run, desk.caller, {**words, **texts})
     try:
-        return document.next_command(workflow, run, desk.caller, {**words, "--record-file": _file(desk, run, fitting)})
+        path = " --record-file ".join([*map(quote, files), _file(desk, run, fitting)])
+        return document.next_command(workflow, run, desk.caller, {**words, "--record-file": path})
     except EnvironmentProblem:  # the folder cannot be written: every value is a placeholder again
         return document.next_command(workflow, run, desk.caller)
 

@@ -354,7 +354,7 @@ def collect(run: Run, step: StepDef, children: Sequence[Run]) -> tuple[dict[str,
     """The children's results, and the run with their review counted. Raises Refused while a child is still running."""
     out = missing(children)
     if out:
-        names = ", ".join(child.id for child in out)
+        names = ", ".join(child.id + " (not begun)" * (child.status == "pending") for child in out)
         why = (
             f"{step.id} waits for {len(out)} of its sub-agents: {names}. NEXT shows the command of each, and how to "
             "give up on one that never comes back (--lost) or to start another in its place (--replace)."

@@ -40,6 +40,7 @@ def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
     records: dict[str, Any] = {}
     errata: dict[str, str] = {}
     filed: dict[str, Any] = {}
+    files: dict[str, str] = {}
     rest = list(argv)
     while rest:
         if rest[0] in ("-h", "--help"):
@@ -54,7 +55,9 @@ def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
         elif flag == "erratum":
             _add_erratum(errata, value)
         elif flag == "record-file":
-            _add_file(filed, value)
+            read = _in_file(value)
+            filed.update(read)
+            files.update(dict.fromkeys(read, os.path.abspath(value)) if value != "-" else {})
         elif flag in found or (flag in known and known[flag].name in params):
             raise UsageError(f"--{flag} is given twice", remedy="give it once")
         elif flag in known:
@@ -65,6 +68,8 @@ def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
             found[flag] = value
     if "step" not in found:
         step_id(workflow, None)
+    if files:
+        found["filed"] = {name: path for name, path in files.items() if name not in records}
     records = {**filed, **records}  # what stands in the command itself is the later word, wherever it stands
     _check_together(workflow, found, params, records)
     if errata:
@@ -283,7 +288,7 @@ def _add_erratum(errata: dict[str, str], value: str) -> None:
     errata[name] = note.strip()
 
 
-def _add_file(records: dict[str, Any], path: str) -> None:
+def _in_file(path: str) -> dict[str, Any]:
     content = _read_file(path)
     try:
         found = compact_json.loads(content, strict=True)
@@ -296,7 +301,7 @@ def _add_file(records: dict[str, Any], path: str) -> None:
     for name, value in found.items():
         check_text(name, f"--record-file {path}: a name")
         check_tree(value, f"--record-file {path}: {name!r:.40}")
-        records[name] = value
+    return found
 
 
 def _read_file(path: str) -> str:

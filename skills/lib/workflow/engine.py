@@ -241,9 +241,16 @@ def _check_not_repeated(
     before = run.state.get(step.id, {})
     same = values.keepable(dict(reported))
     proved = run.last.get("proved", "") == _proved(evidence)
-    if proved and all(before.get(name) == value for name, value in same.items()):
+    if proved and all(_without_blanks(before.get(name)) == _without_blanks(value) for name, value in same.items()):
         why = f"This is what was reported of {step.id} the last time, word for word: it would lead back here again."
         raise Refused("same-report", f"{why} Look again, and report what that showed.")
+
+
+def _without_blanks(value: Any) -> Any:
+    """The value with the blanks of each text put together: other blanks say nothing else."""
+    if isinstance(value, (list, tuple)):
+        return [_without_blanks(entry) for entry in value]
+    return " ".join(value.split()) if isinstance(value, str) else value
 
 
 def _worded(step: StepDef) -> set[str]:

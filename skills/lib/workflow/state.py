@@ -139,7 +139,8 @@ _EMPTY: dict[str, Any] = {
 class Request(Record):
     """What one call of a step script asks: the step, the run and turn it believes in, and what it reports.
 
-    ``params`` and ``records`` hold values as given (text from the command line, JSON from a record file).
+    ``params`` and ``records`` hold values as given (text from the command line, JSON from a record file); ``filed`` has
+    the path of the file that each record came from.
     """
 
     step: str = "next"
@@ -149,6 +150,7 @@ class Request(Record):
     project: str | None = None
     params: Mapping[str, Any] = EMPTY
     records: Mapping[str, Any] = EMPTY
+    filed: Mapping[str, str] = EMPTY
     outcome: str | None = None
     answer: str | None = None
     lost: str | None = None
