@@ -21,9 +21,8 @@ ALLOWED: dict[str, set[str]] = {
     "ledger": {"ground", "schema", "workflow"},
     "runtime": {"ground", "workflow", "ledger"},
     "hosts": {"ground", "workflow", "ledger", "runtime", "skillfile"},
-    "migration": {"ground", "workflow"},
     "testing": {"ground", "workflow", "ledger", "runtime", "skillfile", "validation"},
-    "commands": {"hosts", "ground", "workflow", "ledger", "migration", "runtime", "skillfile", "testing", "validation"},
+    "commands": {"hosts", "ground", "workflow", "ledger", "runtime", "skillfile", "testing", "validation"},
 }
 # The one way up: registration asks the validator where a graph has no seal.
 DOORS = {"workflow/seal.py": {"validation"}}
@@ -128,7 +127,6 @@ def test_the_ground_floor_reads_and_writes_nothing() -> None:
     [
         ("skills.lib.runtime", ["Desk", "Reply", "main"]),
         ("skills.lib.ledger", ["Event", "Ledger", "Stale", "new_id"]),
-        ("skills.lib.migration", ["Migration", "Refusal", "Unprovable", "migrate"]),
         (
             "skills.lib.testing",
             ["Agent", "Block", "InProcess", "Session", "Shell", "any_of", "every_transition", "every_walk", "parse"],

@@ -101,7 +101,7 @@ def test_the_note_stands_once_with_the_line_of_the_script_and_both_ways_on(tmp_p
     [note] = [line for line in errors.splitlines() if "Warning" in line]
     assert note.startswith(f"{script}:13: LegacyWarning: shared is the older layer: ")
     assert "import from skills.lib.workflow.types and skills.lib.workflow.formatters" in note
-    assert "`lockstep migrate SCRIPT`" in note
+    assert "docs/migrating.md" in note
     assert "Warning" not in out
 
 

@@ -40,9 +40,19 @@ def taken_out(workflow: Workflow, gate: str) -> Workflow:
 def waved_through(workflow: Workflow, gate: str) -> Workflow:
     """The workflow with each way out of the gate leading on, whatever is found or answered there."""
     step = workflow.step(gate)
-    onward = dict.fromkeys(step.next, step.next[Outcome.OK])
-    excuse = {"fail-without-return": "there is no time"} if step.gate else {}
-    return _with(workflow, _changed(step, next=onward, allow=excuse))
+    onward = step.next[Outcome.OK]
+    if not step.gate:
+        return _with(workflow, _changed(step, next=dict.fromkeys(step.next, onward)))
+    excuse = {"review-without-gate": "there is no time"}
+    steps = [
+        _changed(one, handler=None, next={Outcome.OK: onward}, when={})
+        if one.id == gate
+        else _changed(one, allow=excuse)
+        if one.checkpoint == step.gate.checkpoint
+        else one
+        for one in workflow.steps
+    ]
+    return _of_steps(workflow, steps)
 
 
 def opened_to_the_agent(workflow: Workflow, gate: str) -> Workflow:

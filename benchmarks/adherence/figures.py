@@ -96,10 +96,10 @@ def _lazy() -> Figures:
         with own_ledgers(), tempfile.TemporaryDirectory() as project:
             ends.setdefault(name.partition(":")[0], []).append(walked(way, Path(project)).how)
     rows: list[list[Cell]] = [
-        [skill, len(found), *[found.count(how) for how in ("refused", "failed", "done")]]
+        [skill, len(found), *[found.count(how) for how in ("refused", "waiting", "failed", "done")]]
         for skill, found in ends.items()
     ]
-    columns = ["skill", "lazy ways", "refused", "ended as failed", "ended as done"]
+    columns = ["skill", "lazy ways", "refused", "left to a person", "ended as failed", "ended as done"]
     notes = [
         "Each gives the least that a block lets pass: x in each field, sub-agents lost, steps skipped, made-up words.",
         *[f"{name}: {why}." for name, why in UNREFUSED.items()],

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skills.lib.testing.agent import Agent, show_again
 from skills.lib.testing.blocks import filled
+from skills.lib.workflow import answers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -23,6 +24,8 @@ FILES = {"README.md": "# One\n\nIt keeps two things.\n", "code.py": "KEPT = 2\n"
 class End(NamedTuple):
     """Where an agent came to: ``refused`` at a step, with these words; ``failed`` or ``done``, left from a step.
 
+    ``waiting`` at a step is a question that only a person at a terminal can answer.
+
     ``undone`` has the kinds of what the end then lists as not done, ``unentered`` the gates that were never entered.
     """
 
@@ -36,7 +39,8 @@ class End(NamedTuple):
 class Lazy(NamedTuple):
     """One way to be lazy: the values that are given more than "x", by step.field; ``loses`` every sub-agent of a step.
 
-    True loses those of every step.
+    True loses those of every step. A reviewer states one thing if nothing else is to be judged, and says
+    that all is well at README.md:1.
     """
 
     script: str
@@ -58,6 +62,8 @@ def walked(lazy: Lazy, project: Path) -> End:
     step, block = _to_the_end(agent, lazy, block)
     if block.kind == "refused":
         return End("refused", step, block.why)
+    if block.kind == "waiting":
+        return End("waiting", step, block.words("QUESTION"))
     ended = agent.state(run)
     gates = [step.id for step in agent.workflow.steps if step.gate and not ended.visits.get(step.id)]
     kinds = tuple(sorted({entry["kind"] for entry in ended.not_done}))
@@ -69,16 +75,23 @@ def _to_the_end(agent: Agent, lazy: Lazy, block: Block) -> tuple[str, Block]:
     step = ""
     while block.kind in ("step", "waiting"):
         assert len(agent.blocks) < COMMANDS, "this is no handful of commands"
+        step = block.step
         if block.kind == "waiting":
+            if _is_for_a_terminal(block):
+                return step, block
             block = agent.follow(block, answer="yes")
             continue
-        step = block.step
         if block.children:
             block = _children(agent, lazy, block)
             if block.kind == "refused":
                 return block.root.get("step", step), block
         block = _leave(agent, lazy, block)
     return step, block
+
+
+def _is_for_a_terminal(block: Block) -> bool:
+    question = block.root.find("QUESTION")
+    return question is not None and question.get("by") != "agent"
 
 
 def _children(agent: Agent, lazy: Lazy, block: Block) -> Block:
@@ -97,7 +110,7 @@ def _children(agent: Agent, lazy: Lazy, block: Block) -> Block:
 
 def _leave(agent: Agent, lazy: Lazy, block: Block) -> Block:
     """Report the least, write the files that are asked for, and run the command."""
-    values = {spec.name: _value(lazy, block, spec) for spec in block.specs}
+    values = {spec.name: _value(agent, lazy, block, spec) for spec in block.specs}
     for path in block.artifacts:
         where = filled_path(path, {**values, "plan": "plan"})
         if not (agent.project / where).exists():
@@ -116,10 +129,15 @@ def filled_path(path: str, values: Mapping[str, Any]) -> str:
     return path
 
 
-def _value(lazy: Lazy, block: Block, spec: Spec) -> Any:
+def _value(agent: Agent, lazy: Lazy, block: Block, spec: Spec) -> Any:
     given = lazy.values.get(f"{block.step}.{spec.name}")
     if given is not None or not spec.required:
         return given
+    if spec.type in ("statements", "answers"):
+        asked = answers.to_answer(agent.workflow_of(block), agent.state(block.run))
+        if spec.type == "statements":
+            return "none: looks good" if asked else ["all | it is good"]
+        return [{"id": name, "status": "PASS", "place": "README.md:1"} for name in asked]
     least = int(spec.minimum or 0)
     if spec.type == "list":
         return list(spec.choices[:1] or ["x"]) * least

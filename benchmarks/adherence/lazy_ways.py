@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+from typing import TYPE_CHECKING, Any
 
 from benchmarks.adherence.lazy import End, Lazy
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
 
 HYPOTHESES = [
     "H1: it is one thing. Predicts: one is seen. Refuted by: none is seen.",
@@ -130,6 +134,59 @@ SETTLED = {"triage.files": ["README.md"], "triage.folder": "new", "triage.fits":
 CASES = {"assess.cases": ["a | x | x", "b | x | x"]}
 HELD = ['README.md | "One" | x'] * 2
 WHOLE = {"discover.areas": [". | is it so? | README.md"]}
+
+LAZY_PLAN: dict[str, Any] = {
+    "schema": 1,
+    "title": "Three",
+    "request": "Keep three.",
+    "context": {"summary": "x", "files": [], "patterns": []},
+    "testing": {"strategy": "x", "commands": {"test": [["test", "-f", "README.md"]], "lint": None, "types": None}},
+    **{name: [] for name in ("decisions", "rejected", "constraints", "risks", "invisible_knowledge", "milestones")},
+}
+DIFF = "--- a/{0}\n+++ b/{0}\n@@ -1 +1 @@\n-{1}\n+{2}\n"
+CODE_MILESTONE: dict[str, Any] = {
+    "id": "M-001",
+    "title": "Three",
+    "kind": "code",
+    "files": ["code.py"],
+    "requirements": ["It is three."],
+    "acceptance": ["It is three."],
+    "tests": ["x"],
+    "depends_on": [],
+    "intent": [{"id": "I-001", "file": "code.py", "behaviour": "It is three.", "decisions": []}],
+    "changes": [],
+}
+CODE_CHANGE = {
+    "id": "CH-001",
+    "file": "code.py",
+    "diff": DIFF.format("code.py", "KEPT = 2", "KEPT = 3"),
+    "comments": [],
+}
+PAPER_MILESTONE = {**CODE_MILESTONE, "kind": "documentation", "files": ["README.md"], "tests": [], "intent": []}
+
+
+def planned(*milestones: Mapping[str, Any], **testing: Any) -> str:
+    """A plan that says next to nothing."""
+    commands = {**LAZY_PLAN["testing"]["commands"], **testing}
+    return json.dumps({**LAZY_PLAN, "testing": {"strategy": "x", "commands": commands}, "milestones": list(milestones)})
+
+
+ASKED: dict[str, Any] = {"request": "Keep three.", "plan": "plan"}
+SEEN = ["README.md:1 | x | x"]
+SEEN_FROM = {
+    "trace.findings": SEEN,
+    "precedents.patterns": SEEN,
+    "report.findings": SEEN,
+    "report.patterns": SEEN,
+}
+PLANNED = {**SEEN_FROM, "milestones.code": ["M-001"], "write.files": ["code.py"]}
+PAPERS = {**SEEN_FROM, "milestones.documentation": ["M-001"]}
+COPIED = {"plan/.changes/M-001/code.py": "KEPT = 3\n"}
+CARRIED_OUT = {"plan": "plan", "unapproved": "nobody is there"}
+TO_CARRY_OUT = {"plan/plan.1.json": planned({**CODE_MILESTONE, "changes": [CODE_CHANGE]})}
+UNRECONCILED = {**CARRIED_OUT, "reconciliation_check": "false"}
+ALL_MET = ["R1 | met | README.md:1 | x", "A1 | met | README.md:1 | x"]
+LEFT_OUT = {"retrospective.ends": "green", "retrospective.departures": ["M-001 | all | nothing | nobody asked"]}
 
 ATTEMPTS: dict[str, Lazy] = {
     "problem-analysis: x in every field": Lazy(
@@ -339,6 +396,137 @@ ATTEMPTS: dict[str, Lazy] = {
         End("done", "report"),
         {**WHOLE, "audit.compared": ["README.md:3 | x | code.py:1"]},
     ),
+    "planner: x in every field": Lazy(
+        "planner/scripts/planner.py", End("refused", "discover", "it does not begin with path:line"), params=ASKED
+    ),
+    "planner: every explorer lost, and x for a plan": Lazy(
+        "planner/scripts/planner.py", End("refused", "milestones", "cannot be read"), params=ASKED, loses="discover"
+    ),
+    "planner: a plan of nothing": Lazy(
+        "planner/scripts/planner.py",
+        End("refused", "milestones", "/milestones: "),
+        SEEN_FROM,
+        {"plan/draft.json": planned()},
+        ASKED,
+    ),
+    "planner: tests that cannot fail": Lazy(
+        "planner/scripts/planner.py",
+        End("refused", "milestones", "'true' ends with 0 whatever was done"),
+        PLANNED,
+        {"plan/draft.json": planned(CODE_MILESTONE, test=[["true"]])},
+        ASKED,
+    ),
+    "planner: every reviewer lost": Lazy(
+        "planner/scripts/planner.py",
+        End("waiting", "plan-completeness-gate", "not reviewed: x"),
+        PLANNED,
+        {"plan/draft.json": planned(CODE_MILESTONE), **COPIED},
+        ASKED,
+        loses="plan-completeness-review",
+    ),
+    "planner: copies of nothing": Lazy(
+        "planner/scripts/planner.py",
+        End("refused", "changes", "there is no copy of it"),
+        PLANNED,
+        {"plan/draft.json": planned(CODE_MILESTONE)},
+        ASKED,
+    ),
+    "planner: blanks for a change": Lazy(
+        "planner/scripts/planner.py",
+        End("done", "plan-docs-gate"),
+        PLANNED,
+        {"plan/draft.json": planned(CODE_MILESTONE), "plan/.changes/M-001/code.py": "KEPT = 2  \n\n"},
+        ASKED,
+    ),
+    "planner: documents alone": Lazy(
+        "planner/scripts/planner.py",
+        End("done", "plan-docs-gate"),
+        PAPERS,
+        {"plan/draft.json": planned(PAPER_MILESTONE), "plan/.changes/M-001/README.md": "# Three\n"},
+        ASKED,
+    ),
+    "planner: made up": Lazy(
+        "planner/scripts/planner.py",
+        End("done", "plan-docs-gate"),
+        PLANNED,
+        {"plan/draft.json": planned(CODE_MILESTONE), **COPIED},
+        ASKED,
+    ),
+    "executor: approved by nobody, without a reason": Lazy(
+        "planner/scripts/executor.py",
+        End("refused", "waves", "no finished run of planner"),
+        {},
+        TO_CARRY_OUT,
+        {"plan": "plan"},
+    ),
+    "executor: approved by a word": Lazy(
+        "planner/scripts/executor.py",
+        End("refused", "", "give the reason in more than a word"),
+        {},
+        TO_CARRY_OUT,
+        {"plan": "plan", "unapproved": "no no"},
+    ),
+    "executor: tests that cannot fail": Lazy(
+        "planner/scripts/executor.py",
+        End("refused", "waves", "ends with 0 whatever was done"),
+        {},
+        {"plan/plan.1.json": planned({**CODE_MILESTONE, "changes": [CODE_CHANGE]}, test=[["echo", "passed"]])},
+        CARRIED_OUT,
+    ),
+    "executor: satisfied by the README": Lazy(
+        "planner/scripts/executor.py",
+        End("refused", "reconcile", "README.md is not among the milestone's files"),
+        {"judge.verdicts": ALL_MET},
+        TO_CARRY_OUT,
+        CARRIED_OUT,
+    ),
+    "executor: nothing written": Lazy(
+        "planner/scripts/executor.py",
+        End("refused", "retrospective", "M-001: the change of code.py is not in the tree"),
+        {"retrospective.ends": "green"},
+        TO_CARRY_OUT,
+        UNRECONCILED,
+    ),
+    "executor: every developer lost": Lazy(
+        "planner/scripts/executor.py",
+        End("refused", "retrospective", "M-001: the change of code.py is not in the tree"),
+        {"retrospective.ends": "green"},
+        TO_CARRY_OUT,
+        UNRECONCILED,
+        loses="implement",
+    ),
+    "executor: red, and nothing done about it": Lazy(
+        "planner/scripts/executor.py",
+        End("waiting", "retrospective", ""),
+        {"retrospective.ends": "red"},
+        TO_CARRY_OUT,
+        UNRECONCILED,
+    ),
+    "executor: every reviewer lost": Lazy(
+        "planner/scripts/executor.py",
+        End("waiting", "implementation-code-gate", ""),
+        {},
+        TO_CARRY_OUT,
+        UNRECONCILED,
+        loses="implementation-code-review",
+    ),
+    "executor: a departure without a reason": Lazy(
+        "planner/scripts/executor.py",
+        End("refused", "retrospective", "the last in more than a word"),
+        {**LEFT_OUT, "retrospective.departures": ["M-001 | all | nothing | no"]},
+        TO_CARRY_OUT,
+        UNRECONCILED,
+    ),
+    "executor: a departure from all of it": Lazy(
+        "planner/scripts/executor.py", End("done", "retrospective"), LEFT_OUT, TO_CARRY_OUT, UNRECONCILED
+    ),
+    "executor: applied, and read by nobody": Lazy(
+        "planner/scripts/executor.py",
+        End("done", "retrospective"),
+        {"retrospective.ends": "green"},
+        {**TO_CARRY_OUT, "code.py": "KEPT = 3\n"},
+        UNRECONCILED,
+    ),
 }
 
 # What no check can refuse, with the reason. The end of such a run lists what was not done, and who was lost.
@@ -352,5 +540,10 @@ UNREFUSED = {
     "solution-design: made up": "proposals are words; what they would do cannot be looked up",
     "incoherence: nothing found": "a sweep that found nothing looks like one that was not made; its files exist",
     "prompt-engineer: no fault": "the passages are there; what a model makes of them was not run",
+    "planner: blanks for a change": "a plan may be about blanks; whether it should be, only its reviewers can tell",
+    "planner: documents alone": "whether documents are enough, only who reads the request can tell",
+    "planner: made up": "the plan can be carried out; whether it is any good, only its readers can tell",
+    "executor: a departure from all of it": "whether a reason to leave the plan is good, only a reader can tell",
+    "executor: applied, and read by nobody": "the changes are there; whether somebody read them is not in the record",
     "doc-sync: nothing wrong": "the places are there; whether both say the same, only a reader can tell",
 }

@@ -271,7 +271,7 @@ class World:
             over = self._recorded(check.over, []) if isinstance(check.over, str) else check.over
             assert isinstance(over, (list, tuple))
             things = [f"{check.kind} of {target}" for target in (over if check.over else ("all",))]
-            asked.update({(owner(child), what): check.severity.value for child in present for what in things})
+            asked.update({(owner(child), what): str(check.severity) for child in present for what in things})
         self.played.setdefault(step.checkpoint, oracle.Played()).reviewed(step.id, reports, asked, self.handed)
 
     def _accepted(self, before: Run, asked: Mapping[str, Any]) -> None:

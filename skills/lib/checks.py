@@ -10,6 +10,9 @@ import os
 import re
 import sys
 
+from skills.lib.passing import always_passes as always_passes
+from skills.lib.reasons import is_reason as is_reason
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping

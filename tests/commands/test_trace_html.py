@@ -119,7 +119,7 @@ def test_each_finding_is_told_through_the_iterations_to_its_end(cli: Command, me
             "F1",
             "MUST",
             "it has a form out.txt",
-            "FAIL it has none",
+            "FAIL it has none changed: it has a form now",
             "PASS it has one",
             "FAIL, then passed at iteration 2",
         ],
@@ -141,7 +141,7 @@ def test_each_finding_is_told_through_the_iterations_to_its_end(cli: Command, me
 def test_what_a_person_accepted_is_told_with_the_reason(cli: Command, accepted: Run) -> None:
     root = of(cli, accepted)
     form, taste = (texts(row, "td") for row in root.xpath("//main/div[@class='wide']/table/tbody/tr"))
-    assert form[3:8] == ["FAIL it has none"] * 5
+    assert form[3:8] == [*["FAIL it has none changed: it has a form now"] * 4, "FAIL it has none"]
     assert form[8] == "accepted by a person: known, and tracked"
     assert taste[8] == "passed"
     assert "Iteration 5 (turn 15): fail ; a person said accept: known, and tracked" in texts(root, "//main/p")

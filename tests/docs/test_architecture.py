@@ -9,13 +9,17 @@ from pathlib import Path
 import pytest
 
 LIB = Path(__file__).resolve().parents[2] / "skills" / "lib"
-FIRST = {"errors", "paths", "compact_json", "markers"}
+FIRST = {"errors", "paths", "compact_json", "markers", "record", "field_checks", "reasons"}
 ALLOWED = {
     "errors": FIRST,
     "paths": FIRST,
     "compact_json": FIRST,
     "markers": FIRST,
-    "checks": set(),
+    "record": FIRST,
+    "field_checks": FIRST,
+    "reasons": set(),
+    "passing": set(),
+    "checks": {"passing", "reasons"},
     "conventions": FIRST,
     "schema": {"compact_json"},
     "roles": FIRST | {"conventions"},
@@ -23,11 +27,11 @@ ALLOWED = {
     "skillfile": FIRST | {"conventions", "prompts"},
     "workflow": FIRST,
     "workflow/formatters": FIRST | {"workflow"},
-    "workflow/validation": FIRST | {"conventions", "prompts", "schema", "skillfile", "workflow", "workflow/formatters"},
+    "workflow/validation": FIRST
+    | {"conventions", "passing", "prompts", "schema", "skillfile", "workflow", "workflow/formatters"},
     "git": {"errors"},
     "ledger": FIRST | {"git", "schema", "workflow"},
     "runtime": FIRST | {"ledger", "workflow", "workflow/formatters"},
-    "migration": FIRST | {"conventions", "workflow", "workflow/formatters"},
 }
 ALLOWED["hosts"] = set(ALLOWED)
 ALLOWED["testing"] = set(ALLOWED)

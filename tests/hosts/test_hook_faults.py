@@ -117,7 +117,7 @@ def test_a_lost_ledger(host: Host) -> None:
 )
 def test_a_missing_module(host: Host, tmp_path: Path, missing: str) -> None:
     lib = tmp_path / "tree" / "skills" / "lib"
-    ignored = shutil.ignore_patterns("__pycache__", "commands", "migration", "testing", "validation")
+    ignored = shutil.ignore_patterns("__pycache__", "commands", "testing", "validation")
     shutil.copytree(ROOT / "skills" / "lib", lib, ignore=ignored)
     shutil.copy(ROOT / "skills" / "__init__.py", lib.parent)
     if missing == "__init__.py":

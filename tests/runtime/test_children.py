@@ -96,7 +96,10 @@ def test_who_has_begun_and_who_has_not_are_counted_apart(tmp_path: Path, project
     assert ". 2 of 3 are left: 1 at work, 1 not begun. " in asking.finish(first.command).words("ORCHESTRATOR")
     asking.run_command(third.command)
     told = asking.finish(second.command).words("ORCHESTRATOR")
-    assert told == "This sub-agent is finished. 1 of 3 are still at work: wait for them, start no other."
+    assert told == (
+        "This sub-agent is finished. 1 of 3 are not finished: wait for them, start no other. "
+        "Without sub-agents, go on with their commands."
+    )
 
 
 def test_a_dispatch_says_what_a_host_without_sub_agents_does(brood: Agent, explore: Block) -> None:

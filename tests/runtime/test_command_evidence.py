@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import json
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -164,6 +165,46 @@ def test_a_list_of_secrets_is_not_kept_as_it_is_echoed(check: Check) -> None:
     found = kept(agent, agent.open(), tokens='["s3kr1t one", "s3kr1t \\"two\\""]')
     assert found["ok"]
     assert "s3kr1t" not in str(found)
+
+
+# What is read of the output begins some 12,000 bytes before its end; a colour code has five.
+@pytest.mark.parametrize("colours", [2_000, 2_392, 2_396, 2_400, 2_404, 2_408, 2_412])
+def test_a_secret_that_is_cut_where_the_output_is_read_from_is_not_kept(check: Check, colours: int) -> None:
+    secret = "abcdefghij" * 4
+    program = "import sys; print('x' * 9 + sys.argv[1], end=(chr(27) + '[31m') * int(sys.argv[2]))"
+    agent = check(sys.executable, "-c", program, "{token}", str(colours), fields='Field("token"), ')
+    found = kept(agent, agent.open(), token=secret)
+    assert found["ok"]
+    assert "hij" not in str(found)
+
+
+@pytest.mark.parametrize(
+    "lines, times, output",
+    [
+        (3, 1, "KEPT\nall is well\n"),
+        (400, 1, "KEPT\nall is well\n"),
+        (2_000, 1, "KEPT\nall is well\n"),
+        (400, 30, "KEPT"),
+        (2_000, 2, "KEPT"),
+    ],
+)
+def test_a_secret_of_many_lines_is_not_kept_if_only_its_end_is_read(
+    check: Check, lines: int, times: int, output: str
+) -> None:
+    secret = "\n".join(f"s3kr1t{at}" for at in range(lines))
+    program = "import sys; print((sys.argv[1] + chr(10)) * int(sys.argv[2]) + 'all is well')"
+    agent = check(sys.executable, "-c", program, "{token}", str(times), fields='Field("token"), ')
+    found = kept(agent, agent.open(), token=secret)
+    assert found["output"] == output.replace("KEPT", "(not kept: named like a secret)")
+    assert "s3kr1t" not in str(found)
+
+
+def test_what_a_command_says_after_much_output_and_a_secret_is_kept(check: Check) -> None:
+    program = "import sys; print(('x' * 99 + chr(10)) * 300 + sys.argv[1] + ' is wrong')"
+    agent = check(sys.executable, "-c", program, "{token}", fields='Field("token"), ')
+    found = kept(agent, agent.open(), token="s3kr1t" * 200)
+    assert found["output"].endswith("x\n(not kept: named like a secret) is wrong\n")
+    assert 1_400 < len(found["output"]) <= 1_500
 
 
 @pytest.fixture

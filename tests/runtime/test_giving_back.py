@@ -120,15 +120,23 @@ def test_a_command_of_another_turn_gives_nothing_back(make: Make) -> None:
 
 def test_long_values_are_given_back_in_a_file(make: Make) -> None:
     agent = make()
+    why = "why " * 700
+    refused = report(agent, agent.open(), "--mode", "full", why=why, sure="no", places='["a"]')
+    words = shlex.split(refused.next)
+    path = Path(words[words.index("--record-file") + 1])
+    assert path == agent.project / ".lockstep" / "context" / refused.run / "refused-1.json"
+    assert json.loads(path.read_text()) == {"mode": "full", "why": why, "places": '["a"]'}
+
+
+def test_the_record_file_of_a_refused_command_is_named_again(make: Make) -> None:
+    agent = make()
     why, places = "why " * 700, [f"place {at} <&>" for at in range(200)]
     agent.write("report.json", json.dumps({"why": why, "places": places, "sure": "no", "data": {"a": None}}))
     file = str(agent.project / "report.json")
     refused = report(agent, agent.open(), "--mode", "full", "--record-file", file)
     assert (refused.code, len(refused.text) < 10_000) == ("bad-value", True)
     words = shlex.split(refused.next)
-    path = Path(words[words.index("--record-file") + 1])
-    assert path == agent.project / ".lockstep" / "context" / refused.run / "refused-1.json"
-    assert json.loads(path.read_text()) == {"mode": "full", "why": why, "places": places, "data": {"a": None}}
+    assert words[words.index("--record-file") + 1] == file
     assert placeholders(refused.next) == ["sure", "outcome"]
     agent.write("proof.txt", "x")
     end = agent.follow(refused, sure="high", outcome="ok")

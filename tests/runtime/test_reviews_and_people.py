@@ -78,7 +78,7 @@ def test_a_re_verification_is_told_the_items_and_not_the_verdicts(gated: Agent) 
     assert "iteration 2 of 5, re-verification, with fresh eyes" in review.words("STATE")
     again = gated.run_command(review.children[0].command)
     assert again.context == {"items": "- a (MUST, all): it holds\n- b (COULD, all): it holds"}
-    assert "Verify each of these items afresh" in again.words("DO")
+    assert "judge each item of CONTEXT again" in again.words("DO")
     assert "FAIL" not in again.words("DO")
 
 

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import subprocess
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -15,10 +13,9 @@ from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block, filled
 from skills.lib.testing.calls import InProcess
 from skills.lib.workflow import seal
+from tests.fixtures.agents import Skill, git
 from tests.fixtures.deviations import assert_refused
-from tests.fixtures.skill import install, source_of
 
-Skill = Callable[..., Agent]
 END = 'StepDef("last", "Last", "Stop.", {Outcome.OK: None})'
 WORK = 'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"})'
 COVERED = 'reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["src/**"])'
@@ -27,43 +24,9 @@ COVERING = f'{WORK}, *review_loop("d", work="work", passed="last", {COVERED}), {
 
 
 @pytest.fixture
-def skill(tmp_path: Path, project: Path, request: pytest.FixtureRequest) -> Skill:
-    """An agent of a skill with these steps; with ``parts``, the scripts of its sub-agents by name."""
-
-    def make(steps: str, before: str = "", more: str = "", **parts: str) -> Agent:
-        name = "v" + "".join(char for char in request.node.name if char.isalnum())[:50].lower()
-        source = source_of(name, steps, more).replace("WORKFLOW = ", f"{before}\nWORKFLOW = ", 1)
-        entry = install(tmp_path, name, source)
-        for part, inside in parts.items():
-            unique = f"{name}{part}"
-            inner, _, params = inside.partition(" ## ")
-            for file in install(tmp_path / part, unique, source_of(unique, inner, params)).parent.glob("*.py"):
-                file.rename(entry.parent / file.name.replace(unique, part))
-        return Agent(entry, project)
-
-    return make
-
-
-@pytest.fixture
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Graphs are not validated: what the engine itself holds is seen."""
     monkeypatch.setattr(seal, "demanded", False)
-
-
-@pytest.fixture
-def repository(project: Path) -> Path:
-    """The project as a git checkout with two source files."""
-    for name, text in (("src/a.py", "one\ntwo\nthree\n"), ("src/b.py", "one\n"), ("README.md", "read\n")):
-        (project / name).parent.mkdir(exist_ok=True)
-        (project / name).write_text(text, encoding="utf-8")
-    git(project, "init", "-q")
-    git(project, "add", "-A")
-    git(project, "-c", "user.name=n", "-c", "user.email=e@x", "commit", "-qm", "first")
-    return project
-
-
-def git(project: Path, *words: str) -> None:
-    subprocess.run(["git", *words], cwd=project, check=True, capture_output=True, timeout=60)
 
 
 def item(status: str = "PASS", severity: str = "MUST", name: str = "a", **more: str) -> dict[str, str]:
@@ -183,6 +146,22 @@ def test_a_person_who_knows_of_the_findings_may_let_a_run_end(
     assert agent.state(asked.run).status == status
 
 
+def test_a_person_who_sends_the_work_back_accepts_nothing(skill: Skill) -> None:
+    ways = "when={Outcome.OK: 'it is done', Outcome.SKIP: 'it is not needed'}"
+    agent = skill(
+        f'StepDef("work", "Work", "Work.", {{Outcome.OK: "d-review", Outcome.SKIP: "last"}}, {ways}),'
+        'StepDef("d-review", "Review", "Have it reviewed.", {Outcome.OK: "gate"},'
+        ' Dispatch("quality-reviewer", task="Review it.", checkpoint="d")),'
+        'StepDef("gate", "Gate", "Go.", {Outcome.OK: "last", Outcome.FAIL: "ask"}, Gate("d")),'
+        'StepDef("ask", "Ask", "", {Outcome.OK: "last", Outcome.ITERATE: "work"},'
+        ' person("Ship it, or fix it?", {"ship": "ok", "fix": "iterate"}, at_terminal=True)),' + END
+    )
+    asked = agent.follow(judge(agent, agent.follow(agent.open(), outcome="ok"), item("FAIL")))
+    work = agent.answer(asked, "fix", "it must be fixed")
+    agent.follow(agent.follow(work, outcome="skip", fixes=[]))
+    assert agent.state(asked.run).status == "failed"
+
+
 # What a reviewer reports
 
 
@@ -267,13 +246,21 @@ def test_an_answer_that_answers_nothing_is_refused_and_says_what_is_asked(
 @pytest.mark.req("S-02", "S-03")
 def test_a_split_that_states_nothing_says_why_and_the_end_tells_it(skill: Skill) -> None:
     agent = skill(SCRIPTED, part=SPLIT)
-    for given in ("none:", "none: nothing", [], ["one is so"], ["M-1 | so"], [" | one is so"]):
+    for given in (
+        "none:",
+        "none: nothing",
+        "none: nothing, nothing",
+        [],
+        ["one is so"],
+        ["M-1 | so"],
+        [" | one is so"],
+    ):
         review = agent.follow(agent.open("--new"))
         first = agent.run_command(review.children[0].command)
         assert agent.run_command(filled(first.next, {"statements": given})).exit_code == 3, given
     verify = split_again(agent, review, "none: the part has no code", ["M-2 | two is so"])
     end = agent.follow(verify, answers=[answer("S1")])
-    told = "split stated nothing: the part has no code"
+    told = "nothing was stated to check at split: the part has no code"
     assert undone(end) == [("review", told)]
     last = agent.follow(agent.run_command(end.next))
     assert undone(agent.follow(last)) == [("review", f"sub-agent {end.run}: {told}")]
@@ -361,7 +348,13 @@ def test_a_review_in_which_nothing_is_stated_ends_by_its_commands(skill: Skill) 
     agent = skill(SCRIPTED, part=SUITE)
     verify = split(agent, "none: there is no code", "none: nothing hangs on it")
     end = agent.follow(verify, answers=[])
-    assert agent.follow(agent.run_command(end.next)).step == "last"
+    last = agent.follow(agent.run_command(end.next))
+    assert last.step == "last"
+    told = [what.partition(": ")[2] for kind, what in undone(agent.follow(last)) if kind == "review"]
+    assert told == [
+        "nothing at all was stated to check at split: there is no code",
+        "nothing at all was stated to check at more: nothing hangs on it",
+    ]
 
 
 @pytest.mark.req("S-02")
@@ -692,12 +685,50 @@ def test_work_that_changes_nothing_and_disputes_nothing_is_refused(skill: Skill,
 
 
 @pytest.mark.req("S-01")
+@pytest.mark.parametrize("text", ["one  \ntwo\nthree\n", "one\n\ntwo\nthree\n\n\n", "one\r\ntwo\r\nthree\r\n"])
+def test_a_change_of_blanks_at_line_ends_answers_no_finding_by_itself(
+    skill: Skill, repository: Path, text: str
+) -> None:
+    agent = skill(COVERING)
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", "SHOULD", place="src/a.py:2")))
+    (repository / "src/a.py").write_bytes(text.encode())
+    refused = assert_refused(agent, work.next, "unanswered-finding", work.run)
+    assert 'only blanks at line ends of src/a.py differ; say "a | changed | src/a.py" if that settles it' in refused.why
+    review = record(agent, work, fixes=["a | changed | src/a.py"])
+    last = agent.follow(judge(agent, review, item("PASS", "SHOULD", place="src/a.py:2")))
+    assert agent.state(last.run).reviews["d"]["level"] == 1
+    assert undone(agent.follow(last)) == [("finding", "a was answered by a change of blanks alone")]
+
+
+@pytest.mark.req("S-01")
+def test_other_blanks_in_front_of_a_line_are_a_change(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING)
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:2")))
+    agent.write("src/a.py", "one\n  two\nthree\n")
+    assert agent.run_command(work.next).step == "d-review"
+
+
+@pytest.mark.req("S-02")
+def test_a_finding_names_the_line_that_is_wrong(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING)
+    (repository / "src/logo.png").write_bytes(b"\x89PNG\0")
+    review = agent.follow(agent.open())
+    task = agent.run_command(review.children[0].command)
+    refused = agent.follow(task, items=[item("FAIL", place="src/a.py")])
+    assert (refused.exit_code, refused.code) == (3, "bad-value")
+    assert "a: src/a.py is a whole file; name the line that is wrong, as path:line" in refused.why
+    ended = agent.follow(task, items=[item("FAIL", place="src/logo.png"), item(name="b", place="src/a.py")])
+    assert ended.kind == "done"
+
+
+@pytest.mark.req("S-01")
 @pytest.mark.parametrize(
     "fix, words",
     [
         ("a | changed | src/a.py:2", "src/a.py is as the reviewer saw it"),
         ("a | changed | src/b.py", "src/a.py is as the reviewer saw it"),
         ("a | disputed | no", "a | disputed | why it is wrong"),
+        ("a | disputed | no no", "a | disputed | why it is wrong"),
         ("b | disputed | the line is right", "'b' is no finding that is open"),
         ("a | done | it is right", "a | changed | path that settles it"),
         ("a", "a | changed | path that settles it"),
@@ -889,7 +920,7 @@ def test_a_place_may_begin_in_the_folder_of_whatever_glob_is_covered(
 @pytest.mark.req("S-01")
 def test_reviews_of_the_same_work_never_make_a_finding_light(skill: Skill, repository: Path) -> None:
     agent = skill(COVERING)
-    found = item("FAIL", "SHOULD", place="src/a.py")
+    found = item("FAIL", "SHOULD", place="src/a.py:1")
     work = agent.follow(judge(agent, agent.follow(agent.open()), found))
     for text in ("changed\n", "changed again\n"):
         agent.write("src/a.py", text)
@@ -987,6 +1018,9 @@ def test_the_same_report_twice_in_a_row_is_refused(skill: Skill) -> None:
     block = agent.follow(agent.open(), seen="the log is empty", outcome="iterate")
     same = filled(block.next, {"seen": "the log is empty", "outcome": "iterate"})
     assert_refused(agent, same, "same-report", block.run)
+    assert_refused(
+        agent, filled(block.next, {"seen": "the log  is empty ", "outcome": "iterate"}), "same-report", block.run
+    )
     assert agent.follow(block, seen="the log is still empty at noon", outcome="iterate").step == "look"
     assert agent.follow(agent.blocks[-1], seen="the log is still empty at noon", outcome="ok").kind == "done"
 
@@ -1020,9 +1054,10 @@ def test_the_end_tells_gates_that_were_never_entered_lost_sub_agents_and_relayed
 
 
 @pytest.mark.req("S-03")
-def test_evidence_is_not_waived_by_a_word(skill: Skill) -> None:
+@pytest.mark.parametrize("reason", ["no", "no no"])
+def test_evidence_is_not_waived_by_a_word(skill: Skill, reason: str) -> None:
     agent = skill(END, more='params=[Arg("unproved", default="", waives="the proof")]')
-    refused = agent.open(unproved="no")
+    refused = agent.open(unproved=reason)
     assert (refused.exit_code, refused.code) == (3, "no-reason")
     assert "give the reason in more than a word" in refused.why
 
@@ -1038,6 +1073,7 @@ def test_an_erratum_stands_beside_the_value_from_then_on(skill: Skill) -> None:
     for wrong in ("look=x", "look.seen", "look.seen= "):
         assert agent.run_command(f"{think.next} --erratum '{wrong}'").exit_code == 2
     assert_refused(agent, f"{think.next} --erratum 'look.sen=it is not'", "unknown-field", think.run)
+    assert_refused(agent, f"{think.next} --erratum 'look.seen=no no'", "no-reason", think.run)
     tell = agent.run_command(f"{think.next} --erratum 'look.seen=it was the log of another day'")
     [value] = tell.root.iterfind("CONTEXT/value")
     assert (value.text, value.get("erratum")) == ("the log is empty", "it was the log of another day")

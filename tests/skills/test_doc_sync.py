@@ -624,6 +624,59 @@ def test_what_git_ignores_is_no_part_of_the_project(tmp_path: Path) -> None:
     assert [line for line in FOUND if line not in lines] == []
 
 
+@pytest.fixture
+def clone(tmp_path: Path) -> Path:
+    """The store as a git checkout, beside which other things may lie."""
+    subprocess.run(["git", "init", "-q", str(tmp_path / "clone")], check=True, timeout=60)
+    put(tmp_path / "clone", FILES)
+    return tmp_path / "clone"
+
+
+def test_a_hostile_project_runs_no_program_while_its_files_are_listed(clone: Path, tmp_path: Path) -> None:
+    evil = planted(tmp_path / "evil", tmp_path / "ran")
+    subprocess.run(["git", "config", "core.fsmonitor", str(evil)], cwd=clone, check=True, timeout=60)
+    assert check(clone, "list", "repo", ".") == (1, FOUND)
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_bare_repository_in_the_project_is_not_asked(clone: Path, tmp_path: Path) -> None:
+    bare = clone / "inner"
+    evil = planted(tmp_path / "evil", tmp_path / "ran")
+    subprocess.run(["git", "init", "-q", "--bare", str(bare)], check=True, timeout=60)
+    for name, value in (("core.fsmonitor", str(evil)), ("core.worktree", "."), ("core.bare", "false")):
+        subprocess.run(["git", "--git-dir", str(bare), "config", name, value], check=True, timeout=60)
+    put(bare, FILES)
+    (bare / ".git").mkdir()
+    assert check(bare, "list", "file", "docs/storage.md") == (1, FOUND[3:5])
+    (bare / ".git").rmdir()
+    assert check(bare, "list", "file", "docs/storage.md") == (1, FOUND[3:5])
+    assert check(clone, "list", "file", "docs/storage.md") == (1, FOUND[3:5])
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_git_of_the_project_is_not_run(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    planted(clone / "git", tmp_path / "ran")
+    monkeypatch.setenv("PATH", f"{clone}{os.pathsep}.{os.pathsep}{os.environ['PATH']}")
+    assert check(clone, "list", "file", "docs/storage.md") == (1, FOUND[3:5])
+    assert not (tmp_path / "ran").exists()
+
+
+def test_a_git_that_does_not_end_is_told(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    planted(tmp_path / "bin" / "git", tmp_path / "ran").write_text("#!/bin/sh\nexec cat /dev/zero\n", encoding="utf-8")
+    monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
+    code, lines = check(clone, "list", "repo", ".")
+    assert (code, lines[0].startswith("this cannot be checked: git printed more than 268,435,456 bytes")) == (1, True)
+    assert lines[1] == "  try:   see that the git that comes first on PATH is git itself"
+
+
+def planted(path: Path, mark: Path) -> Path:
+    """A program that leaves a mark when it runs."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\ntouch {mark}\n", encoding="utf-8")
+    path.chmod(0o755)
+    return path
+
+
 def test_the_check_says_how_it_is_called(project: Path) -> None:
     code, lines = check(project, "nothing")
     assert (code, lines[0].startswith("usage: check_docs.py list SCOPE PATH | ")) == (2, True)

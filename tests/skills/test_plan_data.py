@@ -136,6 +136,18 @@ def test_every_fault_is_told_in_one_pass_with_its_place_and_what_is_right(say: C
             "/milestones/2/acceptance: M-003 is a documentation",
         ),
         (lambda text: text["testing"]["commands"].update(test=[]), "/testing/commands/test: there is no test command"),
+        (
+            lambda text: text["testing"]["commands"].update(test=[["make", "test"], ["true"]]),
+            "/testing/commands/test/1: 'true' ends with 0 whatever was done, and proves nothing",
+        ),
+        (
+            lambda text: text["testing"]["commands"].update(lint=[["sh", "-c", "ruff check || :"]]),
+            "/testing/commands/lint/0: 'sh -c ruff check || :' ends with 0 whatever was done",
+        ),
+        (
+            lambda text: text["testing"]["commands"].update(types=[["python3", "-c", "pass"]]),
+            "/testing/commands/types/0: 'python3 -c pass' ends with 0 whatever was done",
+        ),
         (lambda text: text["decisions"][1].update(source="guess"), '/decisions/1/source: "guess" is not one of'),
         (lambda text: text["milestones"][0].update(depends_on=["M-002"]), "in a circle: M-001 -> M-002 -> M-001"),
         (lambda text: text["milestones"][0].update(depends_on=["M-001"]), "M-001 depends on itself"),

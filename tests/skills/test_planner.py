@@ -679,6 +679,15 @@ def test_a_technical_writer_s_other_faults_are_told(agent: Agent) -> None:
     assert checked("tw/plan_scrub_check.py", agent.project, PLAN, "M-009") == (1, "the plan has no milestone 'M-009'")
 
 
+def test_a_technical_writer_states_each_reason_that_the_plan_is_collected_with(agent: Agent) -> None:
+    for path, text in sample.FILES.items():
+        agent.write(path, text)
+    assert checked("plan_data.py", agent.project, "collect", PLAN)[0] == 0
+    (agent.project / PLAN / ".changes/M-001/COMMENTS.json").unlink()
+    code, told = checked("tw/plan_scrub_check.py", agent.project, PLAN, "M-001")
+    assert (code, told) == (1, "COMMENTS.json has no entry for src/greet.py, which rests on D-001")
+
+
 def test_hostile_text_stays_text(agent: Agent) -> None:
     block = dispatched(agent, agent.open(request=HOSTILE, plan=PLAN), EXPLORER)
     assert block.context["request"] == HOSTILE

@@ -27,7 +27,7 @@ Step: Any = types.Step
 person: Any = types.person
 STEP = StepDef("boil", "Boil", next={Outcome.OK: None})
 WRONG: dict[str, tuple[Callable[[], Any], str]] = {
-    "step id": (lambda: StepDef(5), "step id: 5 is not text"),
+    "step id": (lambda: StepDef(5), "step 5 id: 5 is not text"),
     "step title": (lambda: StepDef("boil", ["A"]), "step 'boil' title: ['A'] is not text"),
     "step actions": (lambda: StepDef("boil", "", [5]), "step 'boil' actions: 5 is not text"),
     "step actions at all": (lambda: StepDef("boil", "", 5), "step 'boil' actions: 5 is not a list"),
@@ -84,7 +84,21 @@ WRONG: dict[str, tuple[Callable[[], Any], str]] = {
     "a parameter": (lambda: Workflow("tea", STEP, params=["x"]), "workflow 'tea' params: 'x' is not an Arg"),
     "registered": (lambda: register_workflow("tea"), "register_workflow: 'tea' is not a Workflow"),
     "parameter name": (lambda: Arg(5), "Arg name: 5 is not text"),
-    "parameter type": (lambda: Arg("cups", ["int"]), "Arg cups: ['int'] is not a type: use one of text, int"),
+    "parameter default of another type": (
+        lambda: Arg("cups", "int", default="x"),
+        "Arg cups default: cups: 'x' is not",
+    ),
+    "parameter default as text": (
+        lambda: Arg("cups", "int", default="3"),
+        "Arg cups default: '3' is not a whole number; write 3",
+    ),
+    "parameter default that is no choice": (
+        lambda: Arg("cups", choices=("a", "b"), default="c"),
+        "'c' is not one of a, b",
+    ),
+    "parameter default out of range": (lambda: Arg("cups", "int", minimum=3, default=1), "1 is out of range"),
+    "parameter default of a switch": (lambda: Arg("hot", "bool", default="maybe"), "'maybe' is not true or false"),
+    "parameter type": (lambda: Arg("cups", ["int"]), "Arg type: ['int'] is not text"),
     "choices as text": (lambda: Arg("cups", choices="high"), "Arg cups choices: 'high' is not a list; write choices=["),
     "a choice": (lambda: Field("cups", choices=[None]), "Field cups choices: None is not a text or number"),
     "a bound": (lambda: Field("cups", minimum="3"), "Field cups: the bound '3' is not a number"),

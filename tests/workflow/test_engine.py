@@ -77,12 +77,13 @@ def test_a_move_says_where_from_where_to_and_why() -> None:
 
 def test_checks_are_made_only_once_all_else_is_right() -> None:
     world = World()
-    for fields in (
+    reported: tuple[dict[str, Any], ...] = (
         {},
         {"records": {"y": "1"}},
         {"records": {"x": "FILL_x"}},
         {"params": {"topic": "u"}, "records": {"x": "1"}},
-    ):
+    )
+    for fields in reported:
         decision = decide(LINE, at_start(LINE), Request("next", run="r", turn=1, **fields), world)
         assert isinstance(decision, Refusal)
     assert world.asked == []

@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from skills.lib.field_checks import coerce
 from skills.lib.workflow.types import (
     AgentRole,
     Block,
@@ -26,7 +27,6 @@ from skills.lib.workflow.types import (
     Severity,
     Step,
     TerminalRouting,
-    coerce,
     person,
 )
 
@@ -126,7 +126,7 @@ def test_a_question_has_choices_that_lead_somewhere() -> None:
     assert person("Ship?", {"no": "fail"}).choices == {"no": Outcome.FAIL}
     assert person("What?").choices == {}
     with pytest.raises(ValueError, match="Person choice no"):
-        Person("Ship?", {"no": "never"})
+        Person("Ship?", {"no": "never"})  # type: ignore[dict-item]
 
 
 def test_values_are_frozen_equal_by_content_and_readable() -> None:
@@ -138,7 +138,7 @@ def test_values_are_frozen_equal_by_content_and_readable() -> None:
     assert copy.copy(Gate("d")) == Gate("d")
     assert Gate("d") != "d"
     with pytest.raises(AttributeError, match="Step is frozen: title cannot be set"):
-        step.title = "other"
+        step.title = "other"  # type: ignore[misc]
     with pytest.raises(AttributeError, match="Step is frozen: title cannot be deleted"):
         del step.title
 

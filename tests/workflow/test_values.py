@@ -187,7 +187,7 @@ def test_requirements_refuse_nonsense() -> None:
         Command([])
     assert Artifact("x").schema is None
     assert Arg("max_depth").flag == "--max-depth"
-    assert (Arg("x").required, Arg("x", default=1).required, Arg("x", default=1, required=True).required) == (
+    assert (Arg("x").required, Arg("x", default="1").required, Arg("x", default="1", required=True).required) == (
         True,
         False,
         True,

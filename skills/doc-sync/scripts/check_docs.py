@@ -12,7 +12,6 @@ import json
 import os
 import posixpath
 import re
-import subprocess
 import sys
 from collections.abc import Iterator
 from typing import NamedTuple
@@ -26,6 +25,7 @@ if root not in sys.path:
 
 import skills.lib.checks as checks
 from skills.lib.checks import cells, repeated
+from skills.lib.git import Git, GitProblem
 
 KINDS = ("index", "link", "drift", "invisible", "misplaced", "temporal", "exempt")
 INDEXES = ("CLAUDE.md", "AGENTS.md")
@@ -107,14 +107,13 @@ class Project:
 
 
 def listed(root: str) -> Iterator[str]:
-    """The paths of a project's files: those that git tracks or would, else those outside hidden and built folders."""
-    git = ["git", "ls-files", "-co", "--exclude-standard", "-z"]
-    try:
-        done = subprocess.run(git, cwd=root, capture_output=True, timeout=60)
-        names = os.fsdecode(done.stdout).split("\0") if done.returncode == 0 else []
-    except (OSError, subprocess.SubprocessError):
-        names = []
-    if names:
+    """The paths of a project's files: those that git tracks or would, else those outside hidden and built folders.
+
+    Raises GitProblem if git does not answer.
+    """
+    printed = Git(root).output("ls-files", "-co", "--exclude-standard", "-z") or b""
+    names = [os.fsdecode(name) for name in printed.split(b"\0")]
+    if printed:
         yield from (name for name in names if name and os.path.isfile(os.path.join(root, name)))
         return
     for folder, folders, files in os.walk(root):
@@ -248,7 +247,7 @@ def left_out_complaints(documents: Rows, path: str, left_out: Rows) -> Rows:
     found = []
     for row in left_out:
         parts = cells(row)
-        if len(parts) < 2 or checks.says_little(parts[1], 2):
+        if len(parts) < 2 or not checks.is_reason(parts[1]):
             found.append(f"{row[:60]!r}: write path | why it is left out, in more than a word")
         elif under(plain_path(path), plain_path(parts[0])):
             found.append(f"{row[:60]!r} leaves out the whole scope; name the documents that nobody is to touch")
@@ -342,7 +341,7 @@ def exemption_complaints(present: list[Fault], findings: Rows) -> Rows:
         silent = [target for target in there if not says(parts[3], target)]
         if silent:
             found.append(f"{parts[0]}: put in what is exempt, word for word: {', '.join(silent)}")
-        if checks.says_little(" ".join(parts[4:]), 2):
+        if not checks.is_reason(" ".join(parts[4:])):
             found.append(f"{parts[0]}: say in the last part why that is right, in more than a word")
     return found
 
@@ -486,6 +485,8 @@ def main(arguments: list[str]) -> int:
         found = check(*(rows(text) if form.endswith("[]") else text for form, text in pairs))
     except (OSError, ValueError) as error:
         found = [f"this cannot be checked: {error}"]
+    except GitProblem as error:
+        found = [f"this cannot be checked: {error}", *error.lines()[1:]]
     shown = found if arguments[0] == "list" else found[:SHOWN]
     for line in shown:
         print(line)

@@ -83,8 +83,9 @@ def reasoned(wanted: int, form: str, words: tuple[str, ...] = ()) -> Callable[[s
 
     def fault(entry: str) -> str:
         why = shape(entry)
-        little = not why and checks.says_little(cells(entry)[wanted - 1], 2)
-        return f"a reason has more than a word: {form}" if little else why
+        if why or checks.is_reason(cells(entry)[wanted - 1]):
+            return why
+        return f"a reason has more than a word: {form}"
 
     return fault
 

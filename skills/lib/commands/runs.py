@@ -7,9 +7,12 @@ import click
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.lookup import runs as lookup
+from skills.lib.workflow import not_done
 from skills.lib.workflow.caller import join
 from skills.lib.workflow.state import Run
 
+# Of how many runs it is listed what they left undone, and how much of each.
+TOLD, ENTRIES = 10, 5
 _HEADINGS = ("RUN", "SKILL", "STATUS", "STEP", "TURN", "OPENED", "MOVED")
 
 
@@ -54,10 +57,23 @@ def runs(screen: Screen, everything: bool, skill: str | None, as_json: bool, pro
         else:
             told = [[*row, lookup.about(run)] for row, (_, run) in zip(rows, shown, strict=True)]
             screen.table((*_HEADINGS, "ABOUT"), told)
+        _print_not_done(screen, [run for depth, run in shown if not depth and run.ended and run.not_done])
     else:
         screen.say(
             lookup.none_of(skill, project, "recorded" if everything else "open") + _hint(everything, roots, skill)
         )
+
+
+def _print_not_done(screen: Screen, ended: list[Run]) -> None:
+    """What the runs that ended left undone, the gravest first."""
+    for run in ended[:TOLD]:
+        screen.print(screen.styled(f"Not done by {run.id}", "bold"))
+        for entry in not_done.gravest(run.not_done)[:ENTRIES]:
+            screen.print(f"  {lookup.undone(entry)}")
+        if len(run.not_done) > ENTRIES:
+            screen.print(f"  and {len(run.not_done) - ENTRIES} more: {join(['lockstep', 'trace', run.id])}")
+    if len(ended) > TOLD:
+        screen.print(f"{len(ended) - TOLD} more runs left something undone: lockstep trace RUN says what.")
 
 
 def _hint(everything: bool, roots: list[Run], skill: str | None) -> str:

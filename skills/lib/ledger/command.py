@@ -26,10 +26,13 @@ if TYPE_CHECKING:
 TAIL = 1_500
 # How many bytes are read for that: colour codes are removed, and a character has up to four bytes.
 _READ = 8 * TAIL
+# How many characters of an escape sequence may be left where what is read begins.
+_SEQUENCE = 100
 # How many characters of one argument are shown: the run keeps a recorded value whole anyway.
 SHOWN = 80
 # Variables that ask for colours although the output is not a terminal.
 _COLOURING = ("FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS")
+_NAME = re.compile(r"\{[A-Za-z][\w.-]*\}")
 # Escape sequences of ECMA-48: control sequences, control strings, and short ones.
 _ESCAPES = re.compile(
     r"(?:\x1b\[|\x9b)[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)|\x1b[PX^_][^\x1b]*\x1b\\|\x1b[ -/]*[0-~]"
@@ -57,7 +60,7 @@ def _run(
 ) -> dict[str, Any]:
     argv = [fill(part, fields) for part in command.argv]
     # The evidence is kept with the run, and a secret must not be.
-    safe = [fill(part, values.keepable(dict(fields))) for part in command.argv]
+    safe = [_shown(part, fill(part, values.keepable(dict(fields)))) for part in command.argv]
     shown = " ".join(part if len(part) <= SHOWN else part[: SHOWN - 1] + "…" for part in safe)
     program = safe[0]
     if command.argv[0].endswith(".py") and os.path.basename(command.argv[0]) == command.argv[0]:
@@ -117,6 +120,11 @@ def _run(
     return {**result, "why": f"{shown} {how}. {ending}"}
 
 
+def _shown(part: str, filled: str) -> str:
+    """An argument as a reader sees it: one whose value was left out is empty, not the name in braces."""
+    return "''" if part == filled and _NAME.fullmatch(part) else filled
+
+
 @contextlib.contextmanager
 def _interrupts() -> Iterator[list[int]]:
     """Collect the interrupts that come meanwhile, instead of raising, so that a process being started can be ended.
@@ -148,19 +156,27 @@ def _program(name: str, project: str) -> str:
 
 def _last_lines(output: IO[bytes], fields: Mapping[str, Any]) -> str:
     """The last whole lines of the output, without escape sequences and secrets; a line longer than TAIL is cut."""
-    begin = max(0, output.seek(0, 2) - _READ)
+    longest = max((len(secret.encode("utf-8", "surrogatepass")) for secret in _secrets(fields)), default=0)
+    begin = max(0, output.seek(0, 2) - _READ - longest)
     output.seek(begin)
-    # A secret may have characters that are left out below, and may be printed with some that are.
-    text = _without_secrets(output.read().decode("utf-8", "replace"), fields)
-    # A terminal shows only what follows the last carriage return of a line, as in a progress bar.
-    lines = [line.rstrip("\r").rpartition("\r")[2] for line in _ESCAPES.sub("", text).split("\n")]
-    text = printable("\n".join(lines))
-    text = _without_secrets(text, fields)
+    text = _readable(output.read(), fields)
+    if begin and longest:
+        # What is read may begin within a secret, and nothing tells the rest of one from other text.
+        text = text[longest + _SEQUENCE :] or values.NOT_KEPT
     if begin == 0 and len(text) <= TAIL:
         return text
     # The text before the first line end is the rest of a line whose beginning is not shown: leave it out.
     whole = text[-TAIL - 1 :].partition("\n")[2]
     return whole if whole.strip() else text[-TAIL:]
+
+
+def _readable(output: bytes, fields: Mapping[str, Any]) -> str:
+    """Output as a terminal shows it, without secrets."""
+    # A secret may have characters that are left out below, and may be printed with some that are.
+    text = _without_secrets(output.decode("utf-8", "replace"), fields)
+    # A terminal shows only what follows the last carriage return of a line, as in a progress bar.
+    lines = [line.rstrip("\r").rpartition("\r")[2] for line in _ESCAPES.sub("", text).split("\n")]
+    return _without_secrets(printable("\n".join(lines)), fields)
 
 
 def _value(output: IO[bytes], fields: Mapping[str, Any], name: str) -> tuple[Any, str]:

@@ -119,7 +119,8 @@ def look(project: str, text: str, bases: Sequence[str] = ()) -> dict[str, Any]:
     """What a place leads to: its ``file`` (empty if none), the file's ``content``, and ``why`` it is not there.
 
     A place is a path from the project's root, or from one of ``bases``, with a line or lines: src/a.py:3-8. It may
-    quote a piece of the line behind it.
+    quote a piece of the line behind it. ``text`` is a digest of the file without blank lines and blanks at line ends;
+    empty if it is no text. ``lacks_line`` is True if the place names no line of a text.
     """
     where, words = _quotation(text.strip())
     place = _PLACE.fullmatch(where.strip().strip("`"))
@@ -130,11 +131,27 @@ def look(project: str, text: str, bases: Sequence[str] = ()) -> dict[str, Any]:
         file = os.path.normpath(os.path.join(base, path))
         if _is_within(project, file) and os.path.isfile(os.path.join(project, file)):
             why = _line_fault(project, file, place["line"], place["last"], words)
-            return {"file": file, "content": content_id(os.path.join(project, file)), "why": why and f"{file} {why}"}
+            full = os.path.join(project, file)
+            found = {"file": file, "content": content_id(full), "why": why and f"{file} {why}", "text": _text_id(full)}
+            return {**found, "lacks_line": bool(found["text"]) and place["line"] is None}
     file = os.path.normpath(path)
     if not _is_within(project, file):
         return {"file": "", "content": "", "why": f"{path[:80]!r} leads out of the project"}
     return {"file": file, "content": "", "why": f"{file[:200]} is no file of the project"}
+
+
+def _text_id(path: str) -> str:
+    """A digest of a text without its blank lines and the blanks at line ends; empty for other files, and large ones."""
+    try:
+        with open(path, "rb") as file:
+            data = file.read(LOOKED_AT + 1)
+    except OSError:
+        return ""
+    if len(data) > LOOKED_AT or b"\0" in data:
+        return ""
+    lines = [line.rstrip() for line in data.splitlines()]
+    kept = b"\n".join([line for line in lines if line])
+    return _blob(len(kept), [kept]) if kept else ""
 
 
 def _quotation(text: str) -> tuple[str, str]:

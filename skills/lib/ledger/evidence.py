@@ -45,6 +45,8 @@ def _artifact(artifact: Artifact, fields: Mapping[str, Any], project: str) -> di
         resolved = paths.within(project, path)
     except (UsageError, ValueError) as error:
         return {**result, "why": f"{error}; give a path under the project"}
+    if os.path.isdir(resolved):
+        return {**result, "why": f"{path} is not a file but a folder: name a file in it."}
     if not os.path.isfile(resolved):
         return {**result, "why": f"{path} is not a file under the project {project}; write it first."}
     size = os.path.getsize(resolved)

@@ -8,8 +8,8 @@ import time
 from skills.lib import compact_json, markers
 from skills.lib.compact_json import digest
 from skills.lib.ledger.database import Database
+from skills.lib.record import Record
 from skills.lib.workflow.state import Run
-from skills.lib.workflow.types import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,10 +34,9 @@ class Stale(Exception):
     """The run has moved since it was read: somebody else won; read it again."""
 
 
-class Event(Value):
+class Event(Record):
     """One row of the record; ``at`` is seconds since the epoch, for people only: ``seq`` is the order."""
 
-    __slots__ = ("seq", "run", "turn", "kind", "actor", "at", "detail", "change")
     seq: int
     run: str
     turn: int
@@ -46,19 +45,6 @@ class Event(Value):
     at: float
     detail: dict[str, Any]
     change: dict[str, Any]
-
-    def __init__(
-        self,
-        seq: int,
-        run: str,
-        turn: int,
-        kind: str,
-        actor: str,
-        at: float,
-        detail: dict[str, Any],
-        change: dict[str, Any],
-    ) -> None:
-        self._set(seq=seq, run=run, turn=turn, kind=kind, actor=actor, at=at, detail=detail, change=change)
 
 
 def new_id() -> str:

@@ -7,11 +7,11 @@ import os
 from skills.lib import markers, paths
 from skills.lib.errors import PRINTED, LockstepError, UsageError
 from skills.lib.ledger import Ledger, Stale, new_id
+from skills.lib.record import Record
 from skills.lib.runtime import loading
 from skills.lib.workflow import cli, document, engine
 from skills.lib.workflow.decision import Move, Refusal, Repeat
 from skills.lib.workflow.state import Request, Run
-from skills.lib.workflow.types import Value
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,28 +41,17 @@ def agents_at_once() -> int | None:
     return int(given)
 
 
-class Reply(Value):
+class Reply(Record):
     """What a call gives back: the document, its exit code, and the run and workflow that it is about.
 
     ``rebuild`` makes the document anew with the context values of the given names standing in files.
     """
 
-    __slots__ = ("element", "exit_code", "run", "workflow", "rebuild")
     element: Element
-    exit_code: int
-    run: Run | None
-    workflow: Workflow | None
-    rebuild: Callable[[Offloaded], Element] | None
-
-    def __init__(
-        self,
-        element: Element,
-        exit_code: int = PRINTED,
-        run: Run | None = None,
-        workflow: Workflow | None = None,
-        rebuild: Callable[[Offloaded], Element] | None = None,
-    ) -> None:
-        self._set(element=element, exit_code=exit_code, run=run, workflow=workflow, rebuild=rebuild)
+    exit_code: int = PRINTED
+    run: Run | None = None
+    workflow: Workflow | None = None
+    rebuild: Callable[[Offloaded], Element] | None = None
 
 
 class Desk:

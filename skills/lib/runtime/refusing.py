@@ -9,7 +9,7 @@ from skills.lib.errors import REFUSED
 from skills.lib.ledger import database
 from skills.lib.runtime import retrying
 from skills.lib.runtime.desk import Reply, is_of_another_project
-from skills.lib.workflow import document, values
+from skills.lib.workflow import document, reports, values
 from skills.lib.workflow.caller import quote
 from skills.lib.workflow.decision import Refusal
 from skills.lib.workflow.refused import asked_for, printed, refused_document
@@ -50,7 +50,7 @@ def refuse(
         show = desk.caller.step("current", run, turn=False)
         if next_line is None:
             looks = run.status == "pending" or refusal.code in _SHOWN
-            next_line = show if looks else retrying.next_command(desk, workflow, run, asked)
+            next_line = show if looks else retrying.next_command(desk, workflow, run, asked, refusal)
         if next_line == show or not shows:
             show = ""
     if run is not None:
@@ -195,7 +195,7 @@ def _start_line(
         text = value if isinstance(value, str) or value is None else compact_json.readable(value)
         size = printed(quote(text or ""))
         fits = size <= min(TOLD, room) and kept and not values.is_secret(arg.name)
-        if text is not None and fits and values.fits(arg, text):
+        if text is not None and fits and reports.fits_parameter(arg, text):
             words += [arg.flag, text]
             room -= size
         elif arg.required or text is not None:

@@ -19,25 +19,35 @@ if TYPE_CHECKING:
 
     from skills.lib.runtime.desk import Desk
     from skills.lib.workflow.core import StepDef, Workflow
+    from skills.lib.workflow.decision import Refusal
     from skills.lib.workflow.state import Run
 
 # A command repeats so many characters of values. If there are more, it names a record file that has all of them.
 GIVEN_BACK = 2_000
 
 
-def next_command(desk: Desk, workflow: Workflow, run: Run, asked: Request | str) -> str:
+def next_command(desk: Desk, workflow: Workflow, run: Run, asked: Request | str, refusal: Refusal) -> str:
     """The command that goes on: the values of the refused request that fit, and a placeholder for each other value."""
     if isinstance(asked, str) or asked.turn != run.turn:
         return document.next_command(workflow, run, desk.caller)
+    if asked.lost or asked.replace:
+        if refusal.code == "no-reason" and asked.lost:
+            return desk.caller.step("current", run, "--lost", asked.lost) + " --reason 'FILL_reason'"
+        return desk.caller.step("current", run, turn=False)
     if run.status == "waiting":
         return document.next_command(workflow, run, desk.caller, _answer(run, asked))
     step = workflow.step(run.step or "")
     fitting, words = _sorted(workflow, run, step, asked)
+    files = dict.fromkeys(asked.filed[name] for name in fitting if name in asked.filed)
+    if files:  # what is wrong in its file is put right there, or by the record that is to be filled in
+        words["--record-file"] = " --record-file ".join(map(quote, files))
+        fitting = {name: raw for name, raw in fitting.items() if name not in asked.filed}
     texts = {name: quote(_text(raw)) for name, raw in fitting.items()}
     if sum(map(printed, texts.values())) <= GIVEN_BACK:
         return document.next_command(workflow, run, desk.caller, {**words, **texts})
     try:
-        return document.next_command(workflow, run, desk.caller, {**words, "--record-file": _file(desk, run, fitting)})
+        path = " --record-file ".join([*map(quote, files), _file(desk, run, fitting)])
+        return document.next_command(workflow, run, desk.caller, {**words, "--record-file": path})
     except EnvironmentProblem:  # the folder cannot be written: every value is a placeholder again
         return document.next_command(workflow, run, desk.caller)
 
@@ -52,6 +62,16 @@ def _sorted(workflow: Workflow, run: Run, step: StepDef, asked: Request) -> tupl
     for spec in (*workflow.step_params(step.id), *fields):
         given = asked.records if spec.name in named else {**asked.records, **asked.params}
         if spec.name not in given:
+            continue
+        if spec.name == FIXES and isinstance(spec, Field) and run.reviews:
+            from skills.lib.workflow import rework
+
+            entries = rework.given_back(run, given[FIXES])
+            if entries:
+                fitting[FIXES] = entries
+                words.pop(FIXES, None)
+            elif rework.open_findings(run):
+                words[FIXES] = document.placeholder(spec)
             continue
         # A secret is neither printed nor written.
         if reports.fits(workflow, run, step, spec, given[spec.name]) and not values.is_secret(spec.name):

@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterator
 from difflib import get_close_matches
 from types import FrameType, ModuleType
 
+from skills.lib import record
 from skills.lib.workflow.types import Outcome
 
 # More names than these are not listed: nobody reads them, and the nearest one is told anyway.
@@ -131,11 +132,13 @@ def _quoted(message: str, before: str) -> str:
 
 
 def _frame(error: Exception) -> FrameType | None:
-    """The frame that raised it."""
-    at = error.__traceback__
-    while at is not None and at.tb_next is not None:
+    """The frame that raised it; for an argument that does not fit a record, the frame that makes the record."""
+    at, found = error.__traceback__, None
+    while at is not None:
+        if at.tb_frame.f_code.co_filename != record.__file__:
+            found = at.tb_frame
         at = at.tb_next
-    return at.tb_frame if at else None
+    return found
 
 
 def _nearest(given: str, names: Collection[str]) -> str:

@@ -279,6 +279,7 @@ class Agent:
         steering = Steering(workflow, self.given, text, run.script or self.script)
         for command in islice(steering.commands(block, run, leg, verdict, children), TRIES):
             self._write_artifacts(block, command, workflow)
+            self._write_what_is_reviewed(block, command, workflow)
             self._change_what_findings_name(workflow, run, workflow.step(block.step))
             after = self.run_command(command)
             if after.code not in ("missing-evidence", "same-report"):
@@ -301,14 +302,36 @@ class Agent:
                     content = _content(artifact, self.text)
                 self.write(path, content)
 
+    def _write_what_is_reviewed(self, block: Block, command: str, workflow: Workflow) -> None:
+        """Write a file for each review ahead that covers none, so that its reviewers have something to look at."""
+        from skills.lib.ledger import contents
+        from skills.lib.workflow import cli, values, verdicts
+        from skills.lib.workflow.requirements import Field
+
+        run, step = self.state(block.run), workflow.step(block.step)
+        request = cli.parse(workflow, shlex.split(command)[2:])
+        records = request.records
+        fields = [spec for spec in step.requires if isinstance(spec, Field) and spec.name in records]
+        recorded = {
+            spec.name: values.read(spec, records[spec.name]) for spec in fields if values.fits(spec, records[spec.name])
+        }
+        after = run.changed(state={**run.state, step.id: {**run.state.get(step.id, {}), **request.params, **recorded}})
+        for review in verdicts.reviews_ahead(workflow, step.next.values()):
+            covers = [text for text in verdicts.patterns(after, review) if text]
+            if covers and not contents.manifest(str(self.project), covers):
+                path = samples.path(covers[0])
+                if path in contents.covered(str(self.project), covers, [path]):
+                    self.write(path, self.files.get(path, self.text(path) + "\n"))
+
     def _change_what_findings_name(self, workflow: Workflow, run: Run, step: StepDef) -> None:
-        """Append empty lines to each file that an open finding names, so that it is not as its reviewer saw it."""
+        """Change each file that an open finding names, and nothing that it does, from what its reviewer saw."""
         from skills.lib.workflow import rework
 
         rounds = max((review["iteration"] for review in run.reviews.values()), default=0)
         for name in {item["file"] for item in rework.asks(workflow, run, step) if item.get("file")}:
-            with open(self.project / name, "a", encoding="utf-8") as file:
-                file.write("\n" * rounds)
+            file = self.project / name
+            text = file.read_text(encoding="utf-8") if file.exists() else ""
+            file.write_text(_reworked(name, text, rounds), encoding="utf-8")
 
     def parameters(self) -> dict[str, Any]:
         """What a run is opened with: the parameters of the author (the first of several), and required ones made up."""
@@ -322,7 +345,7 @@ class Agent:
                 if value is not None:
                     chosen[arg.name] = value
             elif arg.required:
-                spec = Spec(arg.name, arg.type, True, arg.choices, arg.minimum, arg.maximum, arg.flag)
+                spec = Spec(arg.name, arg.type, True, tuple(arg.choices), arg.minimum, arg.maximum, arg.flag)
                 chosen[arg.name] = spec.argument(samples.candidates(spec, self.text)[0])[1]
         return chosen
 
@@ -337,6 +360,10 @@ class Agent:
         if isinstance(self.call, InProcess):
             return self.call.workflow(script)
         return InProcess().workflow(script)
+
+    def workflow_of(self, block: Block) -> Workflow:
+        """The graph of the run that a block is about: the agent's own, or a sub-agent's."""
+        return self._workflow_of_run(block.run, block.next)
 
     def _workflow_of_run(self, run: str, command: str) -> Workflow:
         found = self.state(run)
@@ -369,6 +396,14 @@ def show_again(block: Block) -> str:
     at = words.index("--turn")
     project = words.index("--project")
     return shlex.join([*words[:at], *words[project : project + 2]])
+
+
+def _reworked(name: str, text: str, rounds: int) -> str:
+    """A text with one more comment, or with more blanks in front if it is JSON."""
+    if text.lstrip()[:1] in ("{", "["):
+        return " " * rounds + text
+    begin, end = ("<!-- ", " -->") if name.endswith((".md", ".html", ".xml")) else ("# ", "")
+    return f"{text.removesuffix(chr(10))}\n{begin}round {rounds}{end}\n"
 
 
 def _content(artifact: Any, text: samples.Text) -> str:

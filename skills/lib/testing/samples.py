@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import posixpath
+import re
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from skills.lib.testing.blocks import Spec
 
@@ -14,6 +16,13 @@ if TYPE_CHECKING:
 
 # So many combinations are looked at before a handler counts as one that cannot be steered.
 COMBINATIONS = 20_000
+# The first line of a finding; further lines of its text are set in.
+_FINDING = re.compile(r"^- (\S+) \((?:MUST|SHOULD|COULD)\) ", re.MULTILINE)
+_CHOICE = re.compile(r"\{([^{},]*),[^{}]*\}")
+_WILDCARDS = [
+    (re.compile(pattern), name)
+    for pattern, name in ((r"\*\*/", ""), (r"\*\*", "sample.txt"), (r"\*", "sample"), (r"\?", "s"))
+] + [(re.compile(r"\[([^!\]])[^\]]*\]"), r"\1")]
 
 
 class any_of(tuple[Any, ...]):
@@ -37,7 +46,7 @@ def plain(name: str) -> str:
     return f"What was found for {name.replace('_', ' ')}."
 
 
-def item(verdict: str, name: str = "check-1") -> dict[str, str]:
+def item(verdict: str, name: str = "check-1", place: str = "") -> dict[str, str]:
     """The one review item that the scripted reviewer splits off, passed or failed; later by the name that it has."""
     finding = "it is as it should be" if verdict == "pass" else "not as it should be"
     status = "PASS" if verdict == "pass" else "FAIL"
@@ -48,7 +57,17 @@ def item(verdict: str, name: str = "check-1") -> dict[str, str]:
         "severity": "MUST",
         "status": status,
         "finding": finding,
+        **({"place": place} if place else {}),
     }
+
+
+def path(covers: str) -> str:
+    """A path that a pattern of a review covers: src/sample.txt for src/**."""
+    found = _CHOICE.sub(lambda choice: choice[1], covers)
+    for wildcard, name in _WILDCARDS:
+        found = wildcard.sub(name, found)
+    named = "." in posixpath.basename(found) or posixpath.basename(found) != posixpath.basename(covers)
+    return posixpath.normpath(found if named and found not in (".", "..") else f"{found}/sample.txt")
 
 
 def statements(text: Text = plain) -> list[str]:
@@ -73,9 +92,9 @@ def answers(asked: Mapping[str, Mapping[str, str]], verdict: str, place: str) ->
     return made
 
 
-def fixes(findings: Iterable[str]) -> list[str]:
-    """An answer to each finding that a block shows: it was fixed."""
-    return [f"{line.removeprefix('- ').partition(' (')[0]} | changed | it was fixed" for line in findings]
+def fixes(findings: str) -> list[str]:
+    """An answer to each of the findings that a block shows: it was fixed."""
+    return [f"{name} | changed | it was fixed" for name in _FINDING.findall(findings)]
 
 
 def candidates(spec: Spec, text: Text = plain, verdict: str = "pass", hints: Sequence[Any] = ()) -> list[Any]:

@@ -75,11 +75,13 @@ class Steering:
         for spec in block.specs:
             if spec.type == "answers" and not self._is_given(block.step, spec.name):
                 known = answers.to_answer(self._workflow, run)
-                options[spec.name] = [samples.answers(known, verdict, self._place(run))]
-            known = {item["id"]: item for item in run.spec.get("items", ())}
-            if spec.type == "items" and known and not self._is_given(block.step, spec.name):
-                judged = samples.answers(known, verdict, "")
-                options[spec.name] = [[samples.item(one["status"].lower(), one["id"]) for one in judged]]
+                options[spec.name] = [samples.answers(known, verdict, _place(run) or "the work")]
+            if spec.type == "items" and "checkpoint" in run.spec and not self._is_given(block.step, spec.name):
+                known = {item["id"]: item for item in run.spec.get("items", ())}
+                place = _place(run)
+                judged = samples.answers(known, verdict, place)
+                again = [samples.item(one["status"].lower(), one["id"], place) for one in judged]
+                options[spec.name] = [again or [samples.item(verdict, place=place)]]
         optional = {spec.name: spec for spec in block.specs if not spec.required}
         for name in optional:
             options[name] = options[name] if self._is_given(block.step, name) else [None, *options[name]]
@@ -117,11 +119,6 @@ class Steering:
         more = f", or another number of targets by {targets!r}" if isinstance(targets, str) else ""
         return f"What decides is reported by its sub-agents: {reported}{more}"
 
-    def _place(self, run: Run) -> str:
-        """A place for an answer: a file that the review covers, if there is one."""
-        covered = contents.manifest(run.project, run.spec.get("covers", ()))
-        return next(iter(covered), "the work")
-
     def _is_given(self, step: str, name: str) -> bool:
         return f"{step}.{name}" in self._given or name in self._given
 
@@ -144,9 +141,15 @@ class Steering:
         return "" if leg is None or _is(step, leg, outcome) else f"outcome {outcome}"
 
 
-def _findings(block: Block) -> list[str]:
-    """The findings that the block shows, a line each."""
-    return [line for name, text in block.context.items() if name.endswith(".findings") for line in text.splitlines()]
+def _place(run: Run) -> str:
+    """A place for what a reviewer judges: in a file that the review covers; empty if there is none."""
+    covered = contents.manifest(run.project, run.spec["covers"]) if "covers" in run.spec else {}
+    return next((f"{path}:1" for path in covered), "")
+
+
+def _findings(block: Block) -> str:
+    """The findings that the block shows, from a line with the name of each."""
+    return "\n".join(text for name, text in block.context.items() if name.endswith(".findings"))
 
 
 def _values(names: Iterable[str]) -> str:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from skills.lib.reasons import is_reason
 from skills.lib.workflow import quality
 from skills.lib.workflow.core import Workflow
 from skills.lib.workflow.decision import Refused
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.state import Run
 from skills.lib.workflow.types import ItemStatus, Severity, is_word
-from skills.lib.workflow.values import ANSWER_SHAPE
+from skills.lib.workflow.values import ANSWER_SHAPE, JUDGED_SHAPE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,11 +45,6 @@ def read_statements(value: Any) -> list[str] | str:
                 f'statement {at}, {entry[:60]!r}: write "scope | statement", a sentence that can be checked'
             )
     return [" | ".join(part.strip() for part in entry.split("|", 1)) for entry in given]
-
-
-def is_reason(text: str) -> bool:
-    """True if a text has more than one word."""
-    return len(text.split()) > 1
 
 
 def numbered(workflow: Workflow, run: Run, step_id: str, name: str, statements: list[str] | str) -> list[str] | str:
@@ -116,10 +112,10 @@ def _read_answer(entry: Any) -> tuple[dict[str, Any], list[str]]:
         return answer, faults
     if not answer["id"]:
         faults.append("id is missing; say which statement, check or item it answers")
-    if not is_word(ItemStatus, answer["status"]):
-        faults.append(f"status {answer['status']!r:.40} is not one of PASS, FAIL, TODO")
     if answer["severity"] and not is_word(Severity, answer["severity"]):
         faults.append(f"severity {answer['severity']!r:.40} is not one of MUST, SHOULD, COULD")
+    if not is_word(ItemStatus, answer["status"]):
+        return answer, [*faults, f"status {answer['status']!r:.40} is not one of PASS, FAIL, TODO"]
     if answer["status"] != ItemStatus.PASS and not answer["finding"]:
         faults.append("finding is empty; say what is wrong, or what is still to do")
     if answer["status"] != ItemStatus.TODO and not answer["place"]:
@@ -140,6 +136,28 @@ def to_answer(workflow: Workflow, run: Run) -> dict[str, Item]:
             name, scope, statement = entry.split(" | ", 2)
             known[name] = {"id": name, "scope": scope, "check": statement}
     return known
+
+
+def form(workflow: Workflow, run: Run) -> str:
+    """How the answers of a reviewer are written: what has one, what names it, and its place; empty if nothing has."""
+    asked = to_answer(workflow, run)
+    checks = run.spec.get("checks", ())
+    again = [item for item in run.spec.get("items", ()) if not item.get("command")]
+    stated = len(asked) - len(checks) - len(again)
+    each = ["statement (its number, S1)"] if stated else []
+    each += ["item (its id)"] if again else []
+    each += ["check (its name)"] if checks else []
+    if not each:
+        return ""
+    named = " and ".join([part for part in (", ".join(each[:-1]), each[-1]) if part])
+    shape = ANSWER_SHAPE if stated else JUDGED_SHAPE
+    text = f"Answers are a JSON array, one for each {named}: {shape}. "
+    if stated and len(each) > 1:
+        text += "severity is given for a statement alone. "
+    if any(check["scope"] != checks[0]["scope"] for check in checks):
+        text += 'For a check with several targets, place is {"target": "path:line", …}; '
+        text += "targets that fare differently get an answer each. "
+    return text
 
 
 def items(workflow: Workflow, run: Run, answers: Sequence[Mapping[str, Any]], proof: Proof) -> list[Item]:
@@ -227,8 +245,12 @@ def located(item: Item, run: Run, proof: Proof) -> list[str]:
     seen = proof.look(item["place"], run.spec.get("bases", ()))
     if seen["file"] and (seen["content"] or covers is not None):
         item["file"], item["content"] = seen["file"], seen["content"]
+        if item["status"] == ItemStatus.FAIL and seen.get("text"):
+            item["text"] = seen["text"]
         if covers is not None and not proof.covered(covers, [seen["file"]]):
             item["outside"] = True
+    if item["status"] == ItemStatus.FAIL and seen.get("lacks_line"):
+        return [f"{item['id']}: {seen['file']} is a whole file; name the line that is wrong, as path:line"]
     if covers is None or not seen["why"]:
         return []
     # What is missing is found wrong at the place that lacks it.

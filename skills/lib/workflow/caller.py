@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from skills.lib.workflow.types import Value
+from skills.lib.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,17 +42,13 @@ def lockstep_command() -> tuple[str, ...]:
     return (sys.executable, os.path.join(package, "__main__.py"))
 
 
-class Caller(Value):
+class Caller(Record):
     """How to call this step script again: interpreter, script, project; ``lockstep`` is the words of that command."""
 
-    __slots__ = ("python", "script", "project", "lockstep")
     python: str
     script: str
     project: str
-    lockstep: tuple[str, ...]
-
-    def __init__(self, python: str, script: str, project: str, lockstep: Sequence[str] = ("lockstep",)) -> None:
-        self._set(python=python, script=script, project=project, lockstep=tuple(lockstep))
+    lockstep: Sequence[str] = ("lockstep",)
 
     def beside(self, script: str) -> str:
         """The path of another script of the skill, given relative to this script's folder."""

@@ -56,7 +56,7 @@ def specs(
         fields = {**given, "target": target}
         told = _told(dispatch, task, fields)
         spec: dict[str, Any] = {
-            "agent": dispatch.agent.value,
+            "agent": str(dispatch.agent),
             "number": at,
             "step": step.id,
             "title": step.title,
@@ -74,15 +74,19 @@ def specs(
             )
         if checkpoint:
             given_items = shares[at - 1][1]
+            before = _of_reviewer(run, checkpoint, target, at)
+            accepted = [item for item in before if item.get("accepted")]
+            if accepted and not given_items and (dispatch.script or not dispatch.checks):
+                # It has nothing left to verify: what is there now is still looked at.
+                given_items = [{"id": "rest-1", "scope": "all", "check": REST, "severity": Severity.MUST.value}]
             spec["checkpoint"] = checkpoint
             if dispatch.checks and not dispatch.script:
                 spec["answers"] = True
             spec["items"] = [{name: part for name, part in item.items() if name != "failed"} for item in given_items]
             more = {
                 "failed": [item["id"] for item in given_items if item.get("failed")],
-                "checks": _checks(
-                    run, dispatch, checks, target, given_items, _of_reviewer(run, checkpoint, target, at)
-                ),
+                "checks": _checks(run, dispatch, checks, target, given_items, before),
+                "accepted": [f"{item['check']}: {item['finding']} ({item['accepted']})" for item in accepted],
                 "gone": at > present,
                 **reviewed,
             }
@@ -148,7 +152,7 @@ def _checks(
                 number += 1
             text = f"{check.text}: {detail}" if detail else check.text
             stub = {"id": f"{check.kind}-{number}", "kind": check.kind, "scope": scope, "check": text}
-            made.append({**stub, "severity": check.severity.value, **({"detail": detail} if detail else {})})
+            made.append({**stub, "severity": str(check.severity), **({"detail": detail} if detail else {})})
     if dispatch.checks and not dispatch.script and not made and all(item.get("accepted") for item in given):
         # Each check was accepted by a person, or has no target: what is there now is still looked at.
         stub = {"id": "rest-1", "kind": "rest", "scope": "all", "check": REST}
@@ -234,10 +238,9 @@ def _assignments(run: Run, step: StepDef, dispatch: Dispatch, computed: Sequence
 def task_workflow(name: str, spec: Mapping[str, Any]) -> Workflow:
     """The one-step workflow that a free-form sub-agent walks: its task, and the result it must report."""
     if spec.get("answers"):
-        requires = [Field("answers", "answers", help="one for each check, with the place of each of its targets")]
+        requires = [Field("answers", "answers")]
     elif "checkpoint" in spec:
-        what = "one object per check; on a re-verification, exactly the items you were given, judged anew"
-        requires = [Field("items", "items", help=what)]
+        requires = [Field("items", "items")]
     else:
         requires = [Field("result", help="what you found or did, with file and line where it applies")]
         if spec.get("verdict"):
@@ -248,8 +251,8 @@ def task_workflow(name: str, spec: Mapping[str, Any]) -> Workflow:
     if spec.get("items"):
         actions += [
             "",
-            "Verify each of these items afresh: they stand under items, in CONTEXT. Report id, status, place, finding.",
-            "What the earlier review found is left out on purpose: look, then judge. Say in finding what is there now.",
+            "This is a re-verification: judge each item of CONTEXT again. Look, then judge: what the earlier review",
+            "found is left out on purpose. Say in finding what is there now.",
         ]
     elif "checkpoint" in spec and not spec.get("answers"):
         actions += [
@@ -257,12 +260,11 @@ def task_workflow(name: str, spec: Mapping[str, Any]) -> Workflow:
             "Split the review into items, one checkable statement each, and judge every one: PASS, FAIL or TODO.",
             "MUST: cannot be undone later, or breaks what is asked. SHOULD: costs later. COULD: taste.",
         ]
-    if spec.get("answers"):
+    if spec.get("answers") and spec.get("checks"):
         actions += [
             "",
-            "Make every check that CONTEXT lists, for each of its targets. Answer by the check's name, with the place",
-            'that you looked at for each target: {"id": "keeps", "status": "PASS", "place": {"W1": "src/a.py:3"}}.',
-            "Targets that fare differently get an answer each. A FAIL has a finding: what is wrong, what settles it.",
+            "Make every check that CONTEXT lists, for each of its targets. A FAIL has a finding: what is wrong, what "
+            "settles it.",
         ]
     if spec.get("gone"):
         actions += [
@@ -352,7 +354,7 @@ def collect(run: Run, step: StepDef, children: Sequence[Run]) -> tuple[dict[str,
     """The children's results, and the run with their review counted. Raises Refused while a child is still running."""
     out = missing(children)
     if out:
-        names = ", ".join(child.id for child in out)
+        names = ", ".join(child.id + " (not begun)" * (child.status == "pending") for child in out)
         why = (
             f"{step.id} waits for {len(out)} of its sub-agents: {names}. NEXT shows the command of each, and how to "
             "give up on one that never comes back (--lost) or to start another in its place (--replace)."

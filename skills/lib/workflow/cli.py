@@ -40,6 +40,7 @@ def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
     records: dict[str, Any] = {}
     errata: dict[str, str] = {}
     filed: dict[str, Any] = {}
+    files: dict[str, str] = {}
     rest = list(argv)
     while rest:
         if rest[0] in ("-h", "--help"):
@@ -54,7 +55,9 @@ def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
         elif flag == "erratum":
             _add_erratum(errata, value)
         elif flag == "record-file":
-            _add_file(filed, value)
+            read = _in_file(value)
+            filed.update(read)
+            files.update(dict.fromkeys(read, os.path.abspath(value)) if value != "-" else {})
         elif flag in found or (flag in known and known[flag].name in params):
             raise UsageError(f"--{flag} is given twice", remedy="give it once")
         elif flag in known:
@@ -65,6 +68,8 @@ def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
             found[flag] = value
     if "step" not in found:
         step_id(workflow, None)
+    if files:
+        found["filed"] = {name: path for name, path in files.items() if name not in records}
     records = {**filed, **records}  # what stands in the command itself is the later word, wherever it stands
     _check_together(workflow, found, params, records)
     if errata:
@@ -140,11 +145,52 @@ def help_text(workflow: Workflow) -> str:
         for arg in workflow.params:
             when = f"on leaving {arg.step}" if arg.step else "fixed when the run opens"
             need = "" if arg.required or arg.default is None else f", default {_shown(arg.default)}"
-            lines.append(f"  {arg.flag:24} {values.expectation(arg)} ({when}{need})")
+            why = f"waives {arg.waives}: a reason of more than a word" if arg.waives else values.expectation(arg)
+            lines.append(f"  {arg.flag:24} {why} ({when}{need})")
             if arg.help:
                 lines.append(f"  {'':24} {arg.help}")
+    examples = _of_reviews(workflow)
+    if examples:
+        lines += ["", "Reviews", *[f"  {example}" for example in examples]]
     lines += ["", _FLAGS]
     return "\n".join(lines)
+
+
+def _of_reviews(workflow: Workflow) -> list[str]:
+    """An example of each report that the reviews of a workflow ask for, with what it is; none without reviews."""
+    from skills.lib.workflow.requirements import Field
+    from skills.lib.workflow.types import Dispatch
+
+    types = {spec.type for step in workflow.steps for spec in step.requires if isinstance(spec, Field)}
+    reviews = [step for step in workflow.steps if step.checkpoint]
+    for step in reviews:
+        if isinstance(step.handler, Dispatch) and not step.handler.script:
+            types.add("answers" if step.handler.checks else "items")
+    lines = [line for kind in ("statements", "items", "answers") if kind in types for line in _EXAMPLES[kind]]
+    return [*lines, *(_EXAMPLES["fixes"] if reviews else ())]
+
+
+_EXAMPLES = {
+    "statements": (
+        "A reviewer states what must be so; the engine numbers it (S1, S2, …):",
+        """  --record statements='["src/a.py | each total is rounded once"]'""",
+    ),
+    "items": (
+        "A reviewer reports each thing that it judged:",
+        """  --record items='[{"check": "each total is rounded once", "severity": "MUST", "status": "FAIL", """
+        """"place": "src/a.py:3", "finding": "it is rounded twice"}]'""",
+    ),
+    "answers": (
+        "A reviewer answers each statement, item and check; a check with several targets has a place for each:",
+        """  --record answers='[{"id": "S1", "status": "FAIL", "place": "src/a.py:3", "severity": "MUST", """
+        """"finding": "it is rounded twice"}, """
+        """{"id": "keeps", "status": "PASS", "place": {"W1": "src/a.py:9", "W2": "src/b.py:1"}}]'""",
+    ),
+    "fixes": (
+        "Work answers each finding whose file it did not change:",
+        """  --record fixes='["S1 | changed | src/a.py", "S2 | disputed | the line is what was asked for"]'""",
+    ),
+}
 
 
 def _shown(default: Any) -> str:
@@ -242,7 +288,7 @@ def _add_erratum(errata: dict[str, str], value: str) -> None:
     errata[name] = note.strip()
 
 
-def _add_file(records: dict[str, Any], path: str) -> None:
+def _in_file(path: str) -> dict[str, Any]:
     content = _read_file(path)
     try:
         found = compact_json.loads(content, strict=True)
@@ -255,7 +301,7 @@ def _add_file(records: dict[str, Any], path: str) -> None:
     for name, value in found.items():
         check_text(name, f"--record-file {path}: a name")
         check_tree(value, f"--record-file {path}: {name!r:.40}")
-        records[name] = value
+    return found
 
 
 def _read_file(path: str) -> str:

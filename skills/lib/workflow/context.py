@@ -43,6 +43,7 @@ def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[st
         given_to_review = {
             "items": children.to_verify(run.spec),
             "checks": children.to_check(run.spec),
+            "accepted": run.spec.get("accepted"),
             "changed": run.spec.get("since"),
         }
         found += [(f"review.given.{name}", "", name, present(told)) for name, told in given_to_review.items() if told]
@@ -143,19 +144,19 @@ def _without_digest(item: Any) -> Any:
     """An item of a review as a reader wants it: its place says which file, and no digest."""
     if not isinstance(item, dict):
         return item
-    return {name: part for name, part in item.items() if name not in ("file", "content")}
+    return {name: part for name, part in item.items() if name not in ("file", "content", "text")}
 
 
 def result_values(workflow: Workflow, run: Run, last: str) -> list[tuple[str, Any]]:
     """What the last step recorded, in the order of its fields: the ledger keeps none, and a repeat prints the same.
 
-    Answers are left out, for the items of a review say the same and more.
+    Answers are left out, and what commands judged, for the items of a review say the same and more.
     """
     state = run.state.get(last, {})
     specs = [spec for spec in workflow.step(last).requires if isinstance(spec, Field)] if workflow.has(last) else []
     if "checkpoint" in run.spec and isinstance(state.get("items"), list):
-        answers = [spec.name for spec in specs if spec.type == "answers"]
-        state = {name: value for name, value in state.items() if name not in answers}
+        known = ["judged", *[spec.name for spec in specs if spec.type == "answers"]]
+        state = {name: value for name, value in state.items() if name not in known}
         state["items"] = [_without_digest(item) for item in state["items"]]
     names = [spec.name for spec in specs if spec.name in state]
     return [(name, state[name]) for name in [*names, *sorted(set(state) - set(names))]]

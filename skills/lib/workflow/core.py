@@ -6,6 +6,17 @@ import sys
 
 from skills.lib.compact_json import digest as digest
 from skills.lib.errors import SkillError, UsageError
+from skills.lib.field_checks import (
+    EMPTY,
+    check_list,
+    check_mapping,
+    check_optional_text,
+    check_text,
+    check_texts,
+    coerce,
+    shown,
+)
+from skills.lib.record import Record
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
 from skills.lib.workflow.types import (
     AgentRole,
@@ -16,20 +27,13 @@ from skills.lib.workflow.types import (
     NeverEndsFailed,
     Passes,
     Person,
-    Value,
-    check_list,
-    check_mapping,
-    check_optional_text,
-    check_text,
-    check_texts,
-    coerce,
-    shown,
 )
 from skills.lib.workflow.types import Outcome as Outcome  # a name of this module too (requirement W-01)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from dataclasses import KW_ONLY
     from typing import Any
 
     from skills.lib.workflow.requirements import Requirement
@@ -47,40 +51,21 @@ RESERVED_FLAGS = frozenset(
 TOOLS = ("read", "search", "edit", "write", "shell", "web", "agent", "ask")
 
 
-class StepContext(Value):
+class StepContext(Record):
     """What a handler may read: parameters, this step's state, the state of every step, the iteration, the reviews.
 
     ``reviews`` has each checkpoint's ``iteration`` (reviews since it passed), ``status``, ``items`` and ``passed``.
     """
 
-    __slots__ = ("workflow_params", "step_state", "run_state", "step_id", "iteration", "reviews")
-    workflow_params: Mapping[str, Any]
-    step_state: Mapping[str, Any]
-    run_state: Mapping[str, Mapping[str, Any]]
-    step_id: str
-    iteration: int
-    reviews: Mapping[str, Mapping[str, Any]]
-
-    def __init__(
-        self,
-        workflow_params: Mapping[str, Any] | None = None,
-        step_state: Mapping[str, Any] | None = None,
-        run_state: Mapping[str, Mapping[str, Any]] | None = None,
-        step_id: str = "",
-        iteration: int = 1,
-        reviews: Mapping[str, Mapping[str, Any]] | None = None,
-    ) -> None:
-        self._set(
-            workflow_params=workflow_params or {},
-            step_state=step_state or {},
-            run_state=run_state or {},
-            step_id=step_id,
-            iteration=iteration,
-            reviews=reviews or {},
-        )
+    workflow_params: Mapping[str, Any] = EMPTY
+    step_state: Mapping[str, Any] = EMPTY
+    run_state: Mapping[str, Mapping[str, Any]] = EMPTY
+    step_id: str = ""
+    iteration: int = 1
+    reviews: Mapping[str, Mapping[str, Any]] = EMPTY
 
 
-class StepDef(Value):
+class StepDef(Record):
     """One step: what to do, what must be true to leave it, and where each outcome leads.
 
     ``next`` maps an Outcome to a step id, or to None for the end. ``handler`` is a function evaluated on leaving, or
@@ -93,81 +78,43 @@ class StepDef(Value):
     ``rule:value`` if the rule can find several things at one step.
     """
 
-    __slots__ = (
-        "id",
-        "title",
-        "actions",
-        "next",
-        "handler",
-        "needs",
-        "requires",
-        "when",
-        "repeat",
-        "forbidden",
-        "max_iterations",
-        "at_limit",
-        "outcomes",
-        "tools",
-        "allow",
-    )
     id: str
-    title: str
-    actions: tuple[str, ...]
-    next: Mapping[Outcome, str | None]
-    handler: Handler | Dispatch | Person | Gate | None
-    needs: tuple[str, ...]
-    requires: tuple[Requirement, ...]
-    when: Mapping[Outcome, str]
-    repeat: tuple[str, ...]
-    forbidden: tuple[str, ...]
-    max_iterations: int | None
-    at_limit: Outcome
-    outcomes: tuple[Outcome, ...]
-    tools: tuple[str, ...]
-    allow: Mapping[str, str]
+    title: str = ""
+    actions: Sequence[str] = ()
+    next: Mapping[Outcome, str | None] = EMPTY
+    handler: Handler | Dispatch | Person | Gate | None = None
+    _: KW_ONLY
+    needs: Sequence[str] = ()
+    requires: Sequence[Requirement] = ()
+    when: Mapping[Outcome, str] = EMPTY
+    repeat: Sequence[str] = ()
+    forbidden: Sequence[str] = ()
+    max_iterations: int | None = None
+    at_limit: Outcome = Outcome.OK
+    outcomes: Sequence[Outcome] = ()
+    tools: Sequence[str] = ()
+    allow: Mapping[str, str] | None = None
 
-    def __init__(
-        self,
-        id: str,
-        title: str = "",
-        actions: Sequence[str] | str = (),
-        next: Mapping[Outcome, str | None] | None = None,
-        handler: Handler | Dispatch | Person | Gate | None = None,
-        *,
-        needs: Sequence[str] = (),
-        requires: Sequence[Requirement] = (),
-        when: Mapping[Outcome, str] | None = None,
-        repeat: Sequence[str] | str = (),
-        forbidden: Sequence[str] = (),
-        max_iterations: int | None = None,
-        at_limit: Outcome | str = Outcome.OK,
-        outcomes: Sequence[Outcome | str] = (),
-        tools: Sequence[str] = (),
-        allow: Mapping[str, str] | None = None,
-    ) -> None:
-        where = f"step {shown(id)}"
+    @property
+    def _label(self) -> str:
+        return f"step {shown(self.id)}"
+
+    def _check(self) -> None:
+        where, handler, limit = self._label, self.handler, self.max_iterations
         if handler is not None and not callable(handler) and not isinstance(handler, (Dispatch, Person, Gate)):
             raise TypeError(f"{where}: handler is a function, a Dispatch, a Person or a Gate, not {shown(handler)}")
-        if isinstance(handler, Person) and max_iterations is not None:
+        if isinstance(handler, Person) and limit is not None:
             raise ValueError(f"{where}: max_iterations bounds no answers; a person is heard however often it takes")
-        if max_iterations is not None and (isinstance(max_iterations, bool) or not isinstance(max_iterations, int)):
-            raise TypeError(f"{where} max_iterations: {shown(max_iterations)} is not a whole number")
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int)):
+            raise TypeError(f"{where} max_iterations: {shown(limit)} is not a whole number")
+        _check_tools(self.tools, where)
         self._set(
-            id=check_text(id, "step id"),
-            title=check_text(title, f"{where} title"),
-            actions=check_texts(actions, f"{where} actions"),
-            next=_routes(next, f"{where} next"),
-            handler=handler,
-            needs=check_texts(needs, f"{where} needs"),
-            requires=_requirements(requires, where, handler),
-            when=_by_outcome(when, f"{where} when", "{Outcome.OK: 'all is done'}", check_text) if when else {},
-            repeat=check_texts(repeat, f"{where} repeat"),
-            forbidden=check_texts(forbidden, f"{where} forbidden"),
-            max_iterations=max_iterations,
-            at_limit=coerce(Outcome, at_limit, f"{where} at_limit"),
-            outcomes=_outcomes(outcomes, f"{where} outcomes") if outcomes else (),
-            tools=_tools(tools, where),
-            allow=dict(check_mapping(allow, f"{where} allow", "{'rule-name': 'the reason'}")) if allow else {},
+            next=_routes(self.next, f"{where} next"),
+            requires=_requirements(self.requires, where, handler),
+            when=_by_outcome(self.when, f"{where} when", "{Outcome.OK: 'all is done'}", check_text),
+            at_limit=coerce(Outcome, self.at_limit, f"{where} at_limit"),
+            outcomes=_outcomes(self.outcomes, f"{where} outcomes"),
+            allow=dict(check_mapping(self.allow, f"{where} allow", "{'rule-name': 'the reason'}")),
         )
 
     @property
@@ -215,7 +162,7 @@ class StepDef(Value):
     @property
     def covers(self) -> tuple[str, ...]:
         """The files that the reviewers of this step judge, as its Dispatch names them; empty if it names none."""
-        return self.handler.covers if isinstance(self.handler, Dispatch) else ()
+        return tuple(self.handler.covers) if isinstance(self.handler, Dispatch) else ()
 
     def route(self, outcome: Outcome) -> tuple[str | None] | None:
         """The target of ``outcome`` as a one-tuple (its own route, else DEFAULT's), or None where there is none."""
@@ -226,7 +173,7 @@ class StepDef(Value):
         return None
 
 
-class Workflow(Value):
+class Workflow(Record):
     """A named graph of steps; the first is the start unless ``start`` says otherwise.
 
     ``params`` holds the Arg of the run and of leaving a step; ``output`` is ``xml`` or ``text``. ``closing`` says what
@@ -236,22 +183,6 @@ class Workflow(Value):
     paths, which validation proves: Before, Passes, NeverEndsFailed.
     """
 
-    __slots__ = (
-        "name",
-        "steps",
-        "title",
-        "description",
-        "params",
-        "start",
-        "output",
-        "closing",
-        "tools",
-        "forbidden",
-        "reverify",
-        "always",
-        "_by_id",
-        "_fingerprint",
-    )
     name: str
     steps: tuple[StepDef, ...]
     title: str
@@ -310,17 +241,13 @@ class Workflow(Value):
             start=check_text(start, f"{where} start") if start is not None else (steps[0].id if steps else ""),
             output=output,
             closing=check_text(closing, f"{where} closing"),
-            tools=_tools(tools, where),
+            tools=_check_tools(check_texts(tools, f"{where} tools"), where),
             forbidden=check_texts(forbidden, f"{where} forbidden"),
             reverify=check_optional_text(reverify, f"{where} reverify"),
             always=_properties(always, where) if always else (),
             _by_id={step.id: step for step in reversed(steps)},
             _fingerprint="",
         )
-
-    def fields(self) -> dict[str, object]:
-        """The public fields by name."""
-        return {name: getattr(self, name) for name in self.__slots__ if name[0] != "_"}
 
     def step(self, step_id: str) -> StepDef:
         """The step of that id; UsageError names the valid ones."""
@@ -341,11 +268,11 @@ class Workflow(Value):
 
     def tools_of(self, step: StepDef) -> tuple[str, ...]:
         """What the agent may use in a step; none named is all."""
-        return step.tools or self.tools
+        return tuple(step.tools or self.tools)
 
     def forbidden_in(self, step: StepDef) -> tuple[str, ...]:
         """What is to be left alone in a step: its own rules, then those of every step; each once."""
-        return tuple(dict.fromkeys(step.forbidden + self.forbidden))
+        return tuple(dict.fromkeys([*step.forbidden, *self.forbidden]))
 
     def run_params(self) -> tuple[Arg, ...]:
         """The parameters fixed when a run opens."""
@@ -388,15 +315,11 @@ class Workflow(Value):
         return self._fingerprint
 
 
-class Registered(Value):
+class Registered(Record):
     """A registered workflow and the file that registered it."""
 
-    __slots__ = ("workflow", "file")
     workflow: Workflow
     file: str
-
-    def __init__(self, workflow: Workflow, file: str) -> None:
-        self._set(workflow=workflow, file=file)
 
 
 REGISTRY: dict[str, Registered] = {}
@@ -470,16 +393,15 @@ def _properties(value: Any, where: str) -> tuple[Before | Passes | NeverEndsFail
     return properties
 
 
-def _tools(value: Sequence[str], where: str) -> tuple[str, ...]:
-    tools = check_texts(value, f"{where} tools")
+def _check_tools(tools: Sequence[str], where: str) -> tuple[str, ...]:
     for tool in tools:
         program = tool[len("shell(") : -1] if tool.startswith("shell(") and tool.endswith(")") else None
         if tool not in TOOLS and not (program and not set(program) & set(" \t\n()'\"|&;<>$`")):
             raise ValueError(f"{where} tools: {tool!r} is not a tool: use one of {', '.join(TOOLS)}, shell(PROGRAM)")
-    return tools
+    return tuple(tools)
 
 
-def _plain_fields(value: Value) -> dict[str, Any]:
+def _plain_fields(value: Record) -> dict[str, Any]:
     return {name: _plain(field) for name, field in value.fields().items() if field or field == 0}
 
 
@@ -490,7 +412,7 @@ def _plain(value: Any) -> Any:
         return {"$xml": str(value)}
     if value is None or isinstance(value, (str, int, float)):
         return value
-    if isinstance(value, Value):
+    if isinstance(value, Record):
         return {"$kind": type(value).__name__, **_plain_fields(value)}
     if isinstance(value, dict):
         return {str(key): _plain(item) for key, item in value.items()}

@@ -25,7 +25,7 @@ def dispatch_element(
     present = [child for child in brood if child.status != "replaced"]
     left = [child for child in present if not child.ended]
     given, listed = _fitting(present, caller, at_once)
-    attributes: dict[str, object] = {"agent": dispatch.agent.value}
+    attributes: dict[str, object] = {"agent": str(dispatch.agent)}
     if dispatch.model:
         attributes["model"] = dispatch.model
     attributes.update(children=len(present), left=len(left))
@@ -64,7 +64,7 @@ def _how(
     if not left:
         return "Every sub-agent is accounted for. Go on with NEXT."
     how = (
-        f"Start one {dispatch.agent.value} sub-agent per command below, all at once. Give each its command and "
+        f"Start one {dispatch.agent} sub-agent per command below, all at once. Give each its command and "
         "nothing else: 'Run this command and follow what it prints, to its end.' Wait for all of them. One that "
         "never comes back is given up with the command in lost, or started anew with the one in replace. Without "
         "sub-agents, take the commands one after another and follow each to its end yourself."

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 BLOCK_LIMIT = 10_000
 # How much is printed of a question, of why a run was given up, and of a parameter in what is to be done at the end.
 QUESTION_LIMIT, REASON_LIMIT, CLOSING_LIMIT = 3_000, 1_000, 400
+# How much of what was not done is told, in characters.
+UNDONE_LIMIT = 3_000
 ANSWER = "'FILL_answer'"
 DECIDING = (
     "A person decides before anything goes on: change nothing meanwhile. Have them run the command in ANSWER. accept "
@@ -68,7 +70,7 @@ def step_document(
     if run.status == "waiting":
         parts += [*_forbidden(workflow, step), *_waiting(workflow, run, caller)]
         return Element("waiting", _attributes(workflow, run, step), *parts)
-    record = _record(workflow, step, _answers_findings(workflow, run, step))
+    record = _record(workflow, step, _answers_findings(workflow, run, step), run)
     if record:
         parts.append(Element("RECORD", {}, *record))
     parts += _forbidden(workflow, step)
@@ -102,7 +104,7 @@ def done_document(
     if workflow.closing and run.status in FINISHED and parent is None:
         parts.append(notice(_closing(workflow, run, caller)))
     if run.not_done and run.status in FINISHED:
-        parts.append(Element("NOT_DONE", {}, *[_undone(entry) for entry in run.not_done]))
+        parts.append(Element("NOT_DONE", {}, *_undone(run, caller)))
     files = offloaded or {}
     result = [
         value_element(last, name, value, files.get(f"{last}.{name}"))
@@ -132,14 +134,28 @@ def done_document(
     return Element("done", attributes, *parts)
 
 
-def _undone(entry: Mapping[str, str]) -> Element:
-    return Element("entry", {"kind": entry["kind"], "step": entry["step"]}, entry["what"])
+def _undone(run: Run, caller: Caller) -> list[Element]:
+    """What the run left undone; the gravest of it if it is much."""
+    entries = run.not_done
+    room = UNDONE_LIMIT - sum(len(entry["what"]) for entry in entries)
+    if room < 0:
+        from skills.lib.workflow import not_done
+
+        entries = not_done.gravest(entries)
+        while room < 0:
+            room += len(entries.pop()["what"])
+    told = [Element("entry", {"kind": entry["kind"], "step": entry["step"]}, entry["what"]) for entry in entries]
+    if len(entries) < len(run.not_done):
+        left = f"{len(run.not_done) - len(entries)} more, shown by: {caller.person('trace', run.id)}"
+        told.append(Element("entry", {"kind": "more", "step": ""}, left))
+    return told
 
 
 def _others(left: int, count: int, pending: int, held: bool, at_once: int | None) -> str:
     """How many other sub-agents are left, and what to do about them; ``held`` means that some have no command yet."""
     if not pending:
-        return f"{left} of {count} are still at work: wait for them, start no other."
+        found = f"{left} of {count} are not finished: wait for them, start no other."
+        return f"{found} Without sub-agents, go on with their commands."
     found = f"{left} of {count} are left: {left - pending} at work, {pending} not begun"
     if not held:
         return f"{found}. Wait for each whose command a sub-agent was given; what nobody was given is run next."
@@ -286,12 +302,16 @@ def _attributes(workflow: Workflow, run: Run, step: StepDef) -> dict[str, object
 
 def _state(workflow: Workflow, run: Run, step: StepDef) -> str:
     words = f"{workflow.title or workflow.name}: step {workflow.number(step.id)} of {len(workflow.steps)}"
+    checkpoint = step.gate.checkpoint if step.gate else step.checkpoint
     if run.iteration <= (step.max_iterations or 0):
         words += f", iteration {run.iteration} of at most {step.max_iterations}"
-    elif run.iteration > 1:
+    elif run.iteration > 1 and not checkpoint:
         words += f", iteration {run.iteration}"
     words += "."
-    checkpoint = step.gate.checkpoint if step.gate else step.checkpoint
+    if "checkpoint" in run.spec:
+        from skills.lib.workflow import quality
+
+        words += f" {quality.mode(run.spec)}"
     if checkpoint:
         from skills.lib.workflow import quality, verdicts
 
@@ -333,7 +353,9 @@ def _waiting(workflow: Workflow, run: Run, caller: Caller) -> list[Element]:
     return parts
 
 
-def _record(workflow: Workflow, step: StepDef, answers_findings: bool | None = None) -> list[Element]:
+def _record(
+    workflow: Workflow, step: StepDef, answers_findings: bool | None = None, run: Run | None = None
+) -> list[Element]:
     fields = [spec for spec in step.requires if isinstance(spec, Field)]
     if answers_findings is not None and all(spec.name != "fixes" for spec in fields):
         from skills.lib.workflow import rework
@@ -355,12 +377,26 @@ def _record(workflow: Workflow, step: StepDef, answers_findings: bool | None = N
         types = {field.type for field in fields}
         forms = "A list is a JSON array of texts. " if types & {"list", "statements"} else ""
         if types & {"items", "answers"}:
-            from skills.lib.workflow.values import ANSWER_SHAPE, ITEM_SHAPE
-
-            forms += f"Items are a JSON array, each {ITEM_SHAPE}. " if "items" in types else ""
-            forms += f"Answers are a JSON array, each {ANSWER_SHAPE}. " if "answers" in types else ""
+            forms += _judged(workflow, run, types)
         parts.append(Element("file", {}, forms + text))
     return parts
+
+
+def _judged(workflow: Workflow, run: Run | None, types: set[str]) -> str:
+    """How the items or answers of a review are written; of a reviewer's run, for what it is to judge."""
+    from skills.lib.workflow.values import ANSWER_SHAPE, ITEM_SHAPE, JUDGED_SHAPE
+
+    is_review = run is not None and "checkpoint" in run.spec
+    forms = ""
+    if "items" in types:
+        again = is_review and run is not None and run.spec.get("items")
+        forms = f"Items are a JSON array, {f'one for each given: {JUDGED_SHAPE}' if again else f'each {ITEM_SHAPE}'}. "
+    if "answers" in types:
+        from skills.lib.workflow import answers
+
+        told = answers.form(workflow, run) if run is not None and is_review else ""
+        forms += told or f"Answers are a JSON array, each {ANSWER_SHAPE}. "
+    return forms
 
 
 def _spec(spec: Arg | Field) -> dict[str, object]:

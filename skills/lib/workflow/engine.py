@@ -162,6 +162,8 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof:
         found, run = children.collect(run, step, proof.children())
     if step.asks_later and request.outcome is not None:
         raise Refused("wrong-outcome", f"A person says how {step.id} ends: leave --outcome out.", ())
+    if any(isinstance(spec, Command) for spec in step.requires):
+        _check_before_commands(workflow, run, step, request, recorded, proof)
     evidence, printed = _prove(run, step, {**run.params, **params, **recorded}, proof)
     recorded.update(printed)
     if "checkpoint" in run.spec:
@@ -203,8 +205,28 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof:
         if "limit" in detail:
             from skills.lib.workflow import not_done
 
-            run = not_done.noted(run, "limit", step.id, f"{step.id} was to be done once more, at its limit of {limit}")
+            what = f"{step.id} was to be done once more, and its {limit} iterations were used up"
+            run = not_done.noted(run, "limit", step.id, what)
     return go(workflow, run, step, request, outcome, kept, {**detail, "outcome": outcome}, proof)
+
+
+def _check_before_commands(
+    workflow: Workflow, run: Run, step: StepDef, request: Request, recorded: Mapping[str, Any], proof: Proof
+) -> None:
+    """Refuse what was typed wrong before a command of the step runs, which may take minutes."""
+    if step.handler is None:
+        outcome = _reported(step, request)
+        route = step.route(outcome)
+        if not step.max_iterations:
+            _check_target(step, request, outcome, route)
+        if run.reviews and route:
+            from skills.lib.workflow import gates
+
+            gates.answer_findings(workflow, run, step, request, route, {}, {"outcome": outcome}, proof)
+    if "checkpoint" in run.spec:
+        from skills.lib.workflow import reviewing
+
+        reviewing.check(workflow, run, step, recorded, proof)
 
 
 def _check_not_repeated(
@@ -219,9 +241,16 @@ def _check_not_repeated(
     before = run.state.get(step.id, {})
     same = values.keepable(dict(reported))
     proved = run.last.get("proved", "") == _proved(evidence)
-    if proved and all(before.get(name) == value for name, value in same.items()):
+    if proved and all(_without_blanks(before.get(name)) == _without_blanks(value) for name, value in same.items()):
         why = f"This is what was reported of {step.id} the last time, word for word: it would lead back here again."
         raise Refused("same-report", f"{why} Look again, and report what that showed.")
+
+
+def _without_blanks(value: Any) -> Any:
+    """The value with the blanks of each text put together: other blanks say nothing else."""
+    if isinstance(value, (list, tuple)):
+        return [_without_blanks(entry) for entry in value]
+    return " ".join(value.split()) if isinstance(value, str) else value
 
 
 def _worded(step: StepDef) -> set[str]:
@@ -358,11 +387,7 @@ def go(
         if isinstance(put, Move):
             return put
         left = put
-    wanted = None if request.step == "done" else request.step
-    if wanted != "next" and wanted != target:
-        spent = f" for want of iterations (its limit is {detail['limit']})" if "limit" in detail else ""
-        ways = f"which leads to {target or 'the end'}, not to {wanted or 'the end'}"
-        raise Refused("wrong-outcome", f"{step.id} ended with {outcome}{spent}, {ways}.", (target or "done",))
+    _check_target(step, request, outcome, route, detail.get("limit"))
     last = {**last_of(run, request, step, state), "outcome": outcome}
     if "limit" in detail:
         last["limit"] = detail["limit"]
@@ -373,6 +398,18 @@ def go(
     if target is None:
         return _end(workflow, left, outcome, detail)
     return _enter(workflow, left.changed(turn=run.turn + 1), target, "moved", detail, proof, answered)
+
+
+def _check_target(
+    step: StepDef, request: Request, outcome: Outcome, route: tuple[str | None] | None, limit: int | None = None
+) -> None:
+    """Refuse a request for a step to which the outcome does not lead."""
+    wanted = None if request.step == "done" else request.step
+    if route is None or wanted == "next" or wanted == route[0]:
+        return
+    spent = f" for want of iterations (its limit is {limit})" if limit else ""
+    ways = f"which leads to {route[0] or 'the end'}, not to {wanted or 'the end'}"
+    raise Refused("wrong-outcome", f"{step.id} ended with {outcome}{spent}, {ways}.", (route[0] or "done",))
 
 
 def _end(workflow: Workflow, run: Run, outcome: Outcome, detail: dict[str, Any]) -> Move:

@@ -6,9 +6,10 @@ import importlib
 import sys
 
 from skills.lib.errors import SkillError
+from skills.lib.record import Record
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
-from skills.lib.workflow.types import Before, Block, Check, Dispatch, Gate, NeverEndsFailed, Passes, Person, Value
+from skills.lib.workflow.types import Before, Block, Check, Dispatch, Gate, NeverEndsFailed, Passes, Person
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
 
     from skills.lib.workflow.core import Handler
 
-_KINDS: dict[str, type[Value]] = {
+_KINDS: dict[str, type[Record]] = {
     kind.__name__: kind
     for kind in (Arg, Field, Artifact, Before, Check, Command, Dispatch, Person, Gate, NeverEndsFailed, Passes)
 }

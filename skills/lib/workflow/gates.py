@@ -101,7 +101,8 @@ def answer_findings(
 
     A step that asks a person at once changes nothing, so what leads to it answers for the review behind it.
     """
-    for checkpoint in verdicts.reviews_ahead(workflow, targets):
+    for checkpoint in dict.fromkeys(review.checkpoint for review in verdicts.reviews_ahead(workflow, targets)):
+        assert checkpoint is not None
         review = run.reviews.get(checkpoint)
         if not review or not verdicts.failed(review) or review.get("settled"):
             continue
@@ -130,11 +131,15 @@ def _fall(
     detail: dict[str, Any],
     proof: Proof,
 ) -> Move:
-    """Go to where a fallen verdict leads; once it has fallen as often as its gate allows, a person decides."""
+    """Go to where a fallen verdict leads; once it has fallen as often as its gate allows, a person decides.
+
+    So they do if it leads to a question that was put for the same files already, and the answer was not their own.
+    """
     gate = verdicts.gate_of(workflow, checkpoint)
     detail = {**detail, "outcome": outcome, "stale": {"checkpoint": checkpoint, "files": files[:NAMED]}}
     returns = run.reviews[checkpoint].get("returns", 0)
-    if gate is None or gate.stale is None or returns >= gate.bound:
+    spent = gate is None or returns >= gate.bound or verdicts.was_asked_about(run, checkpoint, proof)
+    if gate is None or gate.stale is None or spent:
         from skills.lib.workflow import people
 
         return people.ask_about_change(run, step, request, checkpoint, files, state, detail)

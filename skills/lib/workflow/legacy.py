@@ -1,6 +1,6 @@
 """The older form of a skill: ``@skill`` over a main function that prints its steps. New skills are a Workflow.
 
-``lockstep migrate`` reads the same form from the source, and writes the Workflow.
+docs/migrating.md shows how such a skill is written as a Workflow.
 """
 
 from __future__ import annotations
@@ -11,7 +11,7 @@ import inspect
 import sys
 import warnings
 
-from skills.lib.workflow.types import Value
+from skills.lib.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,17 +28,13 @@ class LegacyWarning(DeprecationWarning):
     """What is used still works, and has a successor that the message names."""
 
 
-class LegacySkill(Value):
+class LegacySkill(Record):
     """What ``@skill`` was told of a skill; ``steps`` is the STEPS table of its module, empty where there is none."""
 
-    __slots__ = ("name", "total_steps", "description", "main")
     name: str
     total_steps: int
     description: str
     main: Main
-
-    def __init__(self, name: str, total_steps: int, description: str, main: Main) -> None:
-        self._set(name=name, total_steps=total_steps, description=description, main=main)
 
     @property
     def steps(self) -> Mapping[int, Any]:
@@ -105,7 +101,7 @@ def note(what: str) -> None:
         warnings.simplefilter("default", LegacyWarning)
     warnings.warn(
         f"{what}: import from skills.lib.workflow.types and skills.lib.workflow.formatters;"
-        " `lockstep migrate SCRIPT` makes a Workflow of a script",
+        " docs/migrating.md of Lockstep shows how to write a Workflow",
         LegacyWarning,
         stacklevel=3,
     )

@@ -7,7 +7,7 @@ from skills.lib.workflow.core import Workflow
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.state import Run
 from skills.lib.workflow.texts import printable
-from skills.lib.workflow.types import ItemStatus
+from skills.lib.workflow.types import ItemStatus, QRStatus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 # How much of an answer, a reason or a finding stands in an entry.
 SHORT = 300
+# The kinds of entries, and the severities of findings, the gravest first.
+KINDS = ("gate", "verdict", "finding", "evidence", "sub-agent", "answer", "limit", "review")
+SEVERITIES = ("MUST", "SHOULD", "COULD")
 
 
 def noted(run: Run, kind: str, step: str, what: str) -> Run:
@@ -27,26 +30,61 @@ def noted(run: Run, kind: str, step: str, what: str) -> Run:
 
 
 def from_children(run: Run, step: str, children: Sequence[Run]) -> Run:
-    """The run with what its finished sub-agents left undone."""
+    """The run with what its finished sub-agents left undone; what each round of a review leaves out is told once."""
+    before = [entry["what"] for entry in run.not_done if entry["step"] == step]
     for child in children:
         for entry in child.not_done:
-            run = noted(run, entry["kind"], step, f"sub-agent {child.id}: {entry['what']}")
+            what = f": {entry['what']}"
+            if entry["kind"] != "review" or not any(text.endswith(what) for text in before):
+                run = noted(run, entry["kind"], step, f"sub-agent {child.id}{what}")
     return run
+
+
+def gravest(entries: Sequence[Entry]) -> list[Entry]:
+    """The entries in the order of how much they weigh."""
+    return sorted(entries, key=lambda entry: (_rank(entry["kind"], KINDS), _rank(_severity(entry["what"]), SEVERITIES)))
+
+
+def _severity(what: str) -> str:
+    """The severity of a finding, which stands behind its id."""
+    return what.partition("(")[2].partition(",")[0]
+
+
+def _rank(word: str, words: Sequence[str]) -> int:
+    return words.index(word) if word in words else len(words)
 
 
 def at_end(workflow: Workflow, run: Run) -> Run:
     """The run with what can only be told at its end: gates that it never entered, findings that are open."""
-    left = (*_gates(workflow, run), *_findings(run), *_waived(workflow, run), *_unstated(workflow, run))
+    left = (*_gates(workflow, run), *_findings(run), *_fallen(run), *_waived(workflow, run), *_unstated(workflow, run))
     for kind, step, what in left:
         run = noted(run, kind, step, what)
     return run
 
 
 def _gates(workflow: Workflow, run: Run) -> Iterator[tuple[str, str, str]]:
-    for step, gate in verdicts.gates(workflow):
-        if gate.checkpoint not in run.reviews:
-            entered = "was passed without a review" if run.visits.get(step.id) else "was never entered"
-            yield "gate", step.id, f"the gate of {gate.checkpoint} {entered}"
+    gates = list(verdicts.gates(workflow))
+    entered = {gate.checkpoint for step, gate in gates if run.visits.get(step.id)}
+    told = set()
+    for step, gate in gates:
+        review = run.reviews.get(gate.checkpoint)
+        if review is None:
+            how = "was passed without a review" if run.visits.get(step.id) else "was never entered"
+            yield "gate", step.id, f"the gate of {gate.checkpoint} {how}"
+        elif gate.checkpoint not in told and not review.get("passed"):
+            told.add(gate.checkpoint)
+            if gate.checkpoint not in entered:
+                yield "gate", step.id, f"the gate of {gate.checkpoint} was never entered, though it was reviewed"
+            elif review["status"] == QRStatus.PASS:
+                yield "gate", step.id, f"the gate of {gate.checkpoint} was not entered again after the last review"
+
+
+def _fallen(run: Run) -> Iterator[tuple[str, str, str]]:
+    for checkpoint, review in run.reviews.items():
+        heard = review.get("heard", {})
+        if review.get("passed") and review.get("changed") and heard.get("content"):
+            what = f"files that the review of {checkpoint} covers were changed since; a person let it stand"
+            yield "verdict", heard["step"], f"{what}: {heard['reason'] or 'no reason given'}"
 
 
 def _findings(run: Run) -> Iterator[tuple[str, str, str]]:
@@ -54,17 +92,24 @@ def _findings(run: Run) -> Iterator[tuple[str, str, str]]:
         for item in review["items"]:
             if item["status"] != ItemStatus.PASS:
                 how = "accepted by a person" if item.get("accepted") or review.get("accepted") else "open"
-                if how == "open" and review.get("heard"):
+                if how == "open" and review.get("heard") and verdicts.failed(review):
                     how = f"open, as a person was told at {review['heard']['step']}"
                 yield "finding", checkpoint, f"{item['id']} ({item['severity']}, {how}): {item['finding']}"
 
 
 def _unstated(workflow: Workflow, run: Run) -> Iterator[tuple[str, str, str]]:
+    steps: dict[str, list[str]] = {}
+    stated: list[bool] = []
     for step in workflow.steps if "checkpoint" in run.spec else ():
         for spec in step.requires:
             value = run.state.get(step.id, {}).get(spec.name) if isinstance(spec, Field) else None
-            if isinstance(value, str) and isinstance(spec, Field) and spec.type == "statements":
-                yield "review", step.id, f"{step.id} stated nothing: {value.partition(': ')[2]}"
+            if value and isinstance(spec, Field) and spec.type == "statements":
+                stated.append(isinstance(value, list))
+                if isinstance(value, str):
+                    steps.setdefault(value.partition(": ")[2], []).append(step.id)
+    whole = " at all" if not any(stated) else ""
+    for reason, named in steps.items():
+        yield "review", named[0], f"nothing{whole} was stated to check at {', '.join(named)}: {reason}"
 
 
 def _waived(workflow: Workflow, run: Run) -> Iterator[tuple[str, str, str]]:
@@ -72,3 +117,9 @@ def _waived(workflow: Workflow, run: Run) -> Iterator[tuple[str, str, str]]:
         value = run.state.get(arg.step, {}).get(arg.name) if arg.step else run.params.get(arg.name)
         if arg.waives and value:
             yield "evidence", arg.step or "", f"{arg.waives} was waived: {value}"
+    for step in workflow.steps:
+        for spec in step.requires:
+            if isinstance(spec, Field) and spec.waives:
+                given = run.state.get(step.id, {}).get(spec.name) or []
+                for entry in given if isinstance(given, list) else [given]:
+                    yield "evidence", step.id, f"{spec.waives} was waived: {entry}"

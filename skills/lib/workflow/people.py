@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skills.lib.reasons import is_reason
 from skills.lib.workflow import quality, reports, values, verdicts
 from skills.lib.workflow.context import present
 from skills.lib.workflow.core import StepDef, Workflow
@@ -34,6 +35,8 @@ def question(run: Run, step: StepDef) -> dict[str, Any]:
     for checkpoint, review in run.reviews.items():
         if verdicts.failed(review):
             text += f"\n\nThe review of {checkpoint} failed, and these findings are open: {_told(run, review)}"
+        elif verdicts.fell_to(review, step):
+            text += f"\n\n{_changed(checkpoint, review['changed'])}"
     return {"text": text, "choices": list(asked.choices), "at_terminal": asked.at_terminal}
 
 
@@ -64,11 +67,15 @@ def ask_about_change(
 ) -> Move:
     """Put files that were changed since their review passed to a person, and wait."""
     returns = run.reviews[checkpoint].get("returns", 0)
-    named = ", ".join(files[:NAMED]) + (f" and {len(files) - NAMED} more" if len(files) > NAMED else "")
-    text = f"The review of {checkpoint} passed, and what it covers was changed since: {named}."
+    text = _changed(checkpoint, files)
     if returns:
         text += f" It was sent back for that {returns} times already."
     return _put(run, step, request, "change", checkpoint, text, state, detail)
+
+
+def _changed(checkpoint: str, files: Sequence[str]) -> str:
+    named = ", ".join(files[:NAMED]) + (f" and {len(files) - NAMED} more" if len(files) > NAMED else "")
+    return f"The review of {checkpoint} passed, and what it covers was changed since: {named}."
 
 
 def ask_about_disputes(
@@ -82,12 +89,14 @@ def ask_about_disputes(
 ) -> Move:
     """Put findings on which reviewer and worker disagree twice to a person, and wait."""
     review = run.reviews[checkpoint]
-    parts = [
-        f"{item['id']} ({item['severity']}): {item['finding']:.300} Disputed: {review['fixes'][item['id']]['why']:.300}"
+    found = [
+        f"- {item['id']} ({item['severity']}) {item['check']:.200}: {item['finding']:.300}"
+        + (f" [{item['place']:.100}]" if item.get("place") else "")
+        + f"\n  Disputed: {review['fixes'][item['id']]['why']:.300}"
         for item in review["items"]
         if item["id"] in ids
     ]
-    text = f"Reviewers of {checkpoint} found this twice, and the work disputes it twice. {'; '.join(parts)}"
+    text = "\n".join([f"Reviewers of {checkpoint} found this twice, and the work disputes it twice.", *found])
     return _put(run, step, request, "dispute", checkpoint, text, state, detail, ids=list(ids))
 
 
@@ -167,20 +176,27 @@ def answer(workflow: Workflow, run: Run, step: StepDef, request: Request, actor:
         run = not_done.noted(run, "answer", step.id, f"answered by the agent for a person: {given}")
     contents: dict[str, dict[str, str]] = {}
     if outcome is not Outcome.FAIL:
-        run, contents = _heard(run, step, detail, proof)
+        run, contents = _heard(workflow, run, step, outcome, detail, proof)
+    run = verdicts.asked_about(run, step, proof)
     move = go(workflow, run, step, request, outcome, state, {"outcome": outcome, **detail}, proof, answered=True)
     return move.keeping(contents)
 
 
-def _heard(run: Run, step: StepDef, detail: dict[str, Any], proof: Proof) -> tuple[Run, dict[str, dict[str, str]]]:
-    """The run with its failed reviews marked as ones that a person knew of when they let it go on, for these files.
+def _heard(
+    workflow: Workflow, run: Run, step: StepDef, outcome: Outcome, detail: dict[str, Any], proof: Proof
+) -> tuple[Run, dict[str, dict[str, str]]]:
+    """The run with the reviews marked that failed or fell, and that a person knew of when they let these files go on.
 
-    The agent's word for a person does not do if a MUST is open.
+    The agent's word for a person does not do if a MUST is open, or if a verdict fell. An answer that leads back to a
+    review lets nothing go on.
     """
     contents: dict[str, dict[str, str]] = {}
     for checkpoint, review in run.reviews.items():
-        must = any(item["severity"] == Severity.MUST for item in quality.blocking_now(review))
-        if not verdicts.failed(review) or (detail["by"] != "person" and must):
+        fell = verdicts.fell_to(review, step)
+        grave = fell or any(item["severity"] == Severity.MUST for item in quality.blocking_now(review))
+        if not (fell or verdicts.failed(review)) or (detail["by"] != "person" and grave):
+            continue
+        if verdicts.leads_to_review(workflow, step, outcome, checkpoint):
             continue
         heard = {"step": step.id, **detail}
         if review.get("content"):
@@ -204,7 +220,7 @@ def _settle(
     asked = run.question or {}
     name, about, choice = asked["gate"], asked.get("about", "bound"), request.answer
     reason = (request.reason or "").strip()
-    if choice in (ACCEPT, ABANDON) and len(reason.split()) < 2:
+    if choice in (ACCEPT, ABANDON) and not is_reason(reason):
         what = "Accepting what is open" if choice == ACCEPT else "Abandoning the run"
         raise Refused("no-reason", f"{what} takes a reason, in more than a word: --reason.", (ACCEPT, REVISE, ABANDON))
     if choice == ABANDON:
@@ -217,7 +233,7 @@ def _settle(
         if choice == ACCEPT:
             from skills.lib.workflow import not_done
 
-            run = not_done.noted(run, "verdict", step.id, f"a person went on although it failed: {reason}")
+            run = not_done.noted(run, "verdict", step.id, f"a person went on although {step.id} failed: {reason}")
         settled = {"outcome": outcome, **detail}
         return go(workflow, run, step, request, outcome, state, settled, proof, answered=True)
     review = {**run.reviews[name], "decision": detail}

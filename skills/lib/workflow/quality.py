@@ -19,7 +19,7 @@ from skills.lib.workflow.types import (
     Severity,
     is_word,
 )
-from skills.lib.workflow.values import ITEM_SHAPE
+from skills.lib.workflow.values import ITEM_SHAPE, JUDGED_SHAPE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -78,8 +78,9 @@ def read_items(value: Any, known: Sequence[Mapping[str, str]] = ()) -> list[dict
     An id that is left out is given. Of ``known`` items, which are verified again, scope, check and severity need not be
     reported again.
     """
+    shape = JUDGED_SHAPE if known else ITEM_SHAPE
     if not isinstance(value, list) or not value:
-        raise ValueError(f"give a JSON array of at least one item, each {ITEM_SHAPE}")
+        raise ValueError(f"give a JSON array of at least one item, each {shape}")
     items: dict[str, dict[str, str]] = {}
     faults: list[str] = []
     for at, entry in enumerate(value, 1):
@@ -92,7 +93,7 @@ def read_items(value: Any, known: Sequence[Mapping[str, str]] = ()) -> list[dict
         faults += [f"item {at}: {fault}" for fault in wrong]
     if faults:
         more = f" (and {len(faults) - _FAULTS} more)" if len(faults) > _FAULTS else ""
-        raise ValueError(f"{'; '.join(faults[:_FAULTS])}{more}. An item is {ITEM_SHAPE}")
+        raise ValueError(f"{'; '.join(faults[:_FAULTS])}{more}. An item is {shape}")
     return list(items.values())
 
 
@@ -125,11 +126,11 @@ def _read_item(entry: Any) -> tuple[dict[str, str], list[str]]:
         faults.append(f"the id {item['id']!r:.60} is not one (letters, digits, - _ . : and at most 64; no sign first)")
     if not is_word(Severity, item["severity"]):
         faults.append(f"severity {item['severity']!r:.40} is not one of MUST, SHOULD, COULD")
-    if not is_word(ItemStatus, item["status"]):
-        faults.append(f"status {item['status']!r:.40} is not one of PASS, FAIL, TODO")
     if not item["check"]:
         faults.append("check is empty; say what was checked")
-    if item["status"] != ItemStatus.PASS and not item["finding"]:
+    if not is_word(ItemStatus, item["status"]):
+        faults.append(f"status {item['status']!r:.40} is not one of PASS, FAIL, TODO")
+    elif item["status"] != ItemStatus.PASS and not item["finding"]:
         faults.append("finding is empty; say what is wrong, or what is still to do")
     return item, faults
 
@@ -141,6 +142,8 @@ def check_same(
 
     An item of ``failed``, which was a finding before, says why it passes now.
     """
+    from skills.lib.reasons import is_reason
+
     has, wants = {item["id"] for item in reported}, {item["id"] for item in known}
     if has != wants:
         parts = []
@@ -155,7 +158,7 @@ def check_same(
             raise ValueError(
                 f"item {item['id']}: severity is {severity[item['id']]} since the first review, not {item['severity']}"
             )
-        if item["status"] == ItemStatus.PASS and item["id"] in failed and len(item["finding"].split()) < 2:
+        if item["status"] == ItemStatus.PASS and item["id"] in failed and not is_reason(item["finding"]):
             raise ValueError(
                 f"item {item['id']} was a finding before: say in finding what is there now that settles it"
             )
@@ -193,6 +196,15 @@ def banner(checkpoint: str, review: Mapping[str, Any] | None, bound: int, judged
         iteration = state(review).iteration
         mode = "re-verification, with fresh eyes" if iteration > 1 else "first review"
     return f"Review of {checkpoint}: iteration {iteration} of {max(bound, iteration)}, {mode}."
+
+
+def mode(spec: Mapping[str, Any]) -> str:
+    """Which kind of review a reviewer makes, in words; empty if its sub-agent reviews nothing."""
+    if "checkpoint" not in spec:
+        return ""
+    items = len(spec.get("items") or ())
+    of = f"re-verification of {items} item{'s' * (items != 1)}, with fresh eyes" if items else "first review"
+    return f"Review of {spec['checkpoint']}: {of}."
 
 
 def review_loop(

@@ -30,7 +30,9 @@ def parameters(specs: tuple[Arg, ...], given: Mapping[str, Any]) -> dict[str, An
             _check_waiver(spec, found[spec.name])
         elif spec.required:
             what = f"{spec.flag} is missing: {values.expectation(spec)}"
-            raise Refused("missing-parameter", f"{what} ({spec.help})." if spec.help else f"{what}.", spec.choices)
+            raise Refused(
+                "missing-parameter", f"{what} ({spec.help})." if spec.help else f"{what}.", tuple(spec.choices)
+            )
         else:
             found[spec.name] = spec.default
     return found
@@ -44,12 +46,16 @@ def _value(spec: Arg | Field, raw: Any, known: Sequence[Mapping[str, Any]] = ())
         # A refusal is kept with the run, and a secret is not.
         secret = values.is_secret(spec.name) and not unfilled
         why = f"{spec.name} is not {values.expectation(spec)}" if secret else str(error)
-        raise Refused("unfilled" if unfilled else "bad-value", f"{why}.", spec.choices) from None
+        raise Refused("unfilled" if unfilled else "bad-value", f"{why}.", tuple(spec.choices)) from None
 
 
 def _check_waiver(spec: Arg, value: Any) -> None:
-    """Refuse a reason of one word for what stands in for evidence."""
-    if spec.waives and isinstance(value, str) and len(value.split()) == 1:
+    """Refuse what is no reason for going without evidence."""
+    if not (spec.waives and isinstance(value, str) and value):
+        return
+    from skills.lib.reasons import is_reason
+
+    if not is_reason(value):
         why = f"{spec.flag} waives {spec.waives}: give the reason in more than a word; it is kept and told at the end."
         raise Refused("no-reason", why)
 
@@ -100,7 +106,9 @@ def records(workflow: Workflow, run: Run, step: StepDef, request: Request) -> di
                 recorded[name] = _field(workflow, run, step, spec, request.records[name])
             elif spec.required:
                 what = f"{name} is not recorded: {values.expectation(spec)}"
-                raise Refused("missing-evidence", f"{what} ({spec.help})." if spec.help else f"{what}.", spec.choices)
+                raise Refused(
+                    "missing-evidence", f"{what} ({spec.help})." if spec.help else f"{what}.", tuple(spec.choices)
+                )
         except Refused as refused:
             wrong.append(refused)
     if len(wrong) == 1:
@@ -115,8 +123,16 @@ def fits(workflow: Workflow, run: Run, step: StepDef, spec: Arg | Field, raw: An
     try:
         if isinstance(spec, Field):
             _field(workflow, run, step, spec, raw)
-        else:
-            _value(spec, raw)
+            return True
+    except Refused:
+        return False
+    return fits_parameter(spec, raw)
+
+
+def fits_parameter(spec: Arg, raw: Any) -> bool:
+    """True if a value can be given for a parameter."""
+    try:
+        _check_waiver(spec, _value(spec, raw))
     except Refused:
         return False
     return True
@@ -143,6 +159,8 @@ def _field(workflow: Workflow, run: Run, step: StepDef, spec: Field, raw: Any) -
 
 def corrected(workflow: Workflow, run: Run, request: Request) -> Run:
     """The run with the errata that the request reports; refused if one names nothing that was recorded."""
+    from skills.lib.reasons import is_reason
+
     errata = dict(run.errata)
     for name, note in request.errata.items():
         if name not in run.recorded:
@@ -151,6 +169,8 @@ def corrected(workflow: Workflow, run: Run, request: Request) -> Run:
             raise Refused("unknown-field", f"--erratum: nothing was recorded as {name!r:.80}.", valid[:20])
         if values.is_placeholder(note, "note"):
             raise Refused("unfilled", f"--erratum {name}: say what proved wrong with it.")
+        if not is_reason(note):
+            raise Refused("no-reason", f"--erratum {name}: say what proved wrong with it, in more than a word.")
         errata[name] = [*errata.get(name, ()), note]
     return run.changed(errata=errata)
 
@@ -163,7 +183,7 @@ def check_echo(run: Run, step: StepDef, request: Request) -> None:
 
     checkpoint = step.gate.checkpoint if step.gate else step.checkpoint
     state = quality.state(run.reviews.get(checkpoint or ""))
-    status = state.status.value if state.status else "not reviewed"
+    status = str(state.status or "not reviewed")
     if request.qr_status is not None and request.qr_status != status:
         why = f"--qr-status {request.qr_status} is not what the ledger has for {checkpoint or step.id}: {status}."
         raise Refused("forged-verdict", why)

@@ -52,6 +52,12 @@ def judged(
     return found
 
 
+def check(workflow: Workflow, run: Run, step: StepDef, recorded: Mapping[str, Any], proof: Proof) -> None:
+    """Refuse answers or items that are wrong whatever the step's commands will show."""
+    passed = [{"ok": True, "what": "", "why": ""} for spec in step.requires if not isinstance(spec, Field)]
+    judged(workflow, run, step, recorded, passed, proof)
+
+
 def _located(run: Run, items: Sequence[Mapping[str, Any]], proof: Proof) -> list[dict[str, Any]]:
     found, faults = [], []
     for given in items:
@@ -74,7 +80,7 @@ def _by_commands(run: Run, step: StepDef, evidence: Sequence[Mapping[str, Any]])
         if isinstance(spec, Command) and spec.severity:
             name = f"{step.id}:{len(found) + 1}"
             what = spec.help or f"{result['what']} ends with 0"
-            item = {"id": name, "scope": "all", "check": what, "severity": spec.severity.value, "place": ""}
+            item = {"id": name, "scope": "all", "check": what, "severity": str(spec.severity), "place": ""}
             item["command"] = name
             status = ItemStatus.PASS if result["ok"] else ItemStatus.FAIL
             finding = f"{result['what']} ended with 0" if result["ok"] else str(result["why"])[-TAIL:]

@@ -1,11 +1,13 @@
 """What became of the findings that sent a run back: a change or a dispute answers each, before the next review.
 
 A finding counts as changed once the file of its place has another content than the reviewer saw. One that was settled
-elsewhere, and one without a file, is answered in the record ``fixes``: "id | changed | where" or "id | disputed | why".
+elsewhere, one without a file, and one that other blanks at line ends settle, is answered in the record ``fixes``:
+"id | changed | where" or "id | disputed | why".
 """
 
 from __future__ import annotations
 
+from skills.lib.reasons import is_reason
 from skills.lib.workflow import quality, verdicts
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.decision import Refused
@@ -54,9 +56,11 @@ def asks(workflow: Workflow, run: Run, step: StepDef) -> list[Mapping[str, Any]]
 
 def asked_at(workflow: Workflow, run: Run, step: StepDef) -> list[str]:
     """The checkpoints whose findings a step may answer; a review and its gate leave that to the work."""
+    if not run.reviews:
+        return []
     found = []
-    ahead = verdicts.reviews_ahead(workflow, step.next.values()) if run.reviews else []
-    for checkpoint in open_findings(run) if run.reviews else ():
+    ahead = {review.checkpoint for review in verdicts.reviews_ahead(workflow, step.next.values())}
+    for checkpoint in open_findings(run):
         review = run.reviews[checkpoint]
         if review.get("settled") or decides(step, checkpoint):
             continue
@@ -92,7 +96,54 @@ def read(run: Run, step: StepDef, request: Request) -> Run:
     given = request.records.get(FIXES)
     if given is None:
         return run
-    entries = _entries(given)
+    entries, known = _entries(given), _known(run)
+    if not known:
+        raise Refused("unknown-field", f"No finding is open, so step {step.id} records no fixes.")
+    reviews = dict(run.reviews)
+    for entry in entries:
+        name, how, why = _parts(entry)
+        fault = _fault(run, known, entry)
+        if fault:
+            raise fault
+        for checkpoint in known[name]:
+            review, item = reviews[checkpoint], name.removeprefix(f"{checkpoint}:")
+            reviews[checkpoint] = {**review, "fixes": {**review.get("fixes", {}), item: {"how": how, "why": why}}}
+    return run.changed(reviews=reviews)
+
+
+def given_back(run: Run, given: Any) -> list[str]:
+    """The answers with a placeholder for what is wrong in each; empty if they are no list, or nothing is open."""
+    try:
+        entries, known = _entries(given), _known(run)
+    except Refused:
+        return []
+    return [_to_complete(run, known, entry) if _fault(run, known, entry) else entry for entry in entries if known]
+
+
+def _to_complete(run: Run, known: Mapping[str, list[str]], entry: str) -> str:
+    """The answer with a placeholder for each part that is wrong."""
+    name, how, why = _parts(entry)
+    if how == DISPUTED and _is_upheld(run, known, name):
+        return f"{name} | {CHANGED} | FILL_path"
+    if not _is_enough(how, why):
+        why = "FILL_path" if how == CHANGED else "FILL_why"
+    return f"{name if name in known else 'FILL_id'} | {how if how in (CHANGED, DISPUTED) else 'FILL_how'} | {why}"
+
+
+def _is_enough(how: str, why: str) -> bool:
+    """True if an answer says what it has to say: a dispute its reason, in more than a word."""
+    from skills.lib.workflow import values
+
+    return bool(why) and (how != DISPUTED or is_reason(why)) and not values.is_placeholder(why, "why")
+
+
+def _is_upheld(run: Run, known: Mapping[str, list[str]], name: str) -> bool:
+    """True if a person decided that the finding is right."""
+    return any(name.removeprefix(f"{at}:") in run.reviews[at].get("upheld", ()) for at in known.get(name, ()))
+
+
+def _known(run: Run) -> dict[str, list[str]]:
+    """The checkpoints of each finding that may be answered, by the name that an answer gives it."""
     known: dict[str, list[str]] = {}
     for checkpoint, review in run.reviews.items():
         for item in review["items"] if verdicts.failed(review) else ():
@@ -102,23 +153,26 @@ def read(run: Run, step: StepDef, request: Request) -> Run:
         if len(checkpoints) > 1:
             del known[name]
             known.update({f"{checkpoint}:{name}": [checkpoint] for checkpoint in checkpoints})
-    if not known:
-        raise Refused("unknown-field", f"No finding is open, so step {step.id} records no fixes.")
-    reviews = dict(run.reviews)
-    for entry in entries:
-        name, how, why = (*(part.strip() for part in entry.split("|", 2)), "", "")[:3]
-        if name not in known:
-            form = "" if "|" in entry else '; write "id | changed | path" or "id | disputed | why"'
-            raise Refused("bad-value", f"fixes: {name!r:.60} is no finding that is open{form}.", tuple(known))
-        if how not in (CHANGED, DISPUTED) or (how == DISPUTED and len(why.split()) < 2) or not why:
-            form = f'write "{name} | changed | path that settles it" or "{name} | disputed | why it is wrong"'
-            raise Refused("bad-value", f"fixes, {entry[:80]!r}: {form}.", (CHANGED, DISPUTED))
-        for checkpoint in known[name]:
-            review, name = reviews[checkpoint], name.removeprefix(f"{checkpoint}:")
-            if how == DISPUTED and name in review.get("upheld", ()):
-                raise Refused("bad-value", f"fixes: a person decided that {name} is right; fix it.", (CHANGED,))
-            reviews[checkpoint] = {**review, "fixes": {**review.get("fixes", {}), name: {"how": how, "why": why}}}
-    return run.changed(reviews=reviews)
+    return known
+
+
+def _parts(entry: str) -> tuple[str, str, str]:
+    name, how, why = (*(part.strip() for part in entry.split("|", 2)), "", "")[:3]
+    return name, how, why
+
+
+def _fault(run: Run, known: Mapping[str, list[str]], entry: str) -> Refused | None:
+    """What is wrong with an answer to a finding."""
+    name, how, why = _parts(entry)
+    if name not in known:
+        form = "" if "|" in entry else '; write "id | changed | path" or "id | disputed | why"'
+        return Refused("bad-value", f"fixes: {name!r:.60} is no finding that is open{form}.", tuple(known))
+    if how not in (CHANGED, DISPUTED) or not _is_enough(how, why):
+        form = f'write "{name} | changed | path that settles it" or "{name} | disputed | why it is wrong"'
+        return Refused("bad-value", f"fixes, {entry[:80]!r}: {form}.", (CHANGED, DISPUTED))
+    if how == DISPUTED and _is_upheld(run, known, name):
+        return Refused("bad-value", f"fixes: a person decided that {name} is right; fix it.", (CHANGED,))
+    return None
 
 
 def _entries(given: Any) -> list[str]:
@@ -134,14 +188,15 @@ def _entries(given: Any) -> list[str]:
 def settle(run: Run, step: StepDef, checkpoint: str, proof: Proof) -> tuple[Run, list[str]]:
     """The run with the answers to its findings settled, and the ids on which a person is to decide.
 
-    Refused while a finding has no answer. ``moved`` in the review then says whether the work changed.
+    Refused while a finding has no answer. ``moved`` in the review then says whether the work changed, and ``blanks``
+    has the findings in answer to which nothing but blanks at line ends was changed.
     """
     review = run.reviews.get(checkpoint)
     items = open_findings(run).get(checkpoint, []) if review else []
     if not review or not items:
         return run, []
     fixes, disputes = review.get("fixes", {}), dict(review.get("disputes", {}))
-    missing, moved, undecided = [], False, []
+    missing, blanks, moved, undecided = [], [], False, []
     for item in items:
         fix = fixes.get(item["id"], {})
         if fix.get("how") == DISPUTED:
@@ -150,17 +205,27 @@ def settle(run: Run, step: StepDef, checkpoint: str, proof: Proof) -> tuple[Run,
                 undecided.append(item["id"])
         elif _is_changed(item, fix, review, proof):
             moved = True
+        elif _has_other_blanks(item, proof) and _names_its_file(item, fix, proof):
+            blanks.append(item["id"])
         else:
             missing.append(item)
     if missing:
-        raise Refused("unanswered-finding", _what_is_missing(step, missing), tuple(item["id"] for item in missing))
+        raise Refused(
+            "unanswered-finding", _what_is_missing(step, missing, proof), tuple(item["id"] for item in missing)
+        )
     after = {**review, "disputes": disputes, "moved": moved, "settled": True}
+    if blanks:
+        from skills.lib.workflow import not_done
+
+        after["blanks"] = blanks
+        for name in blanks:
+            run = not_done.noted(run, "finding", checkpoint, f"{name} was answered by a change of blanks alone")
     return run.changed(reviews={**run.reviews, checkpoint: after}), undecided
 
 
 def _is_changed(item: Mapping[str, Any], fix: Mapping[str, Any], review: Mapping[str, Any], proof: Proof) -> bool:
     if item.get("file") and proof.look(item["file"])["content"] != item["content"]:
-        return True
+        return not _has_other_blanks(item, proof)
     if fix.get("how") != CHANGED:
         return False
     seen = proof.look(fix["why"])
@@ -176,10 +241,25 @@ def _is_changed(item: Mapping[str, Any], fix: Mapping[str, Any], review: Mapping
     return bool(known.get(seen["file"]) != seen["content"])
 
 
-def _what_is_missing(step: StepDef, items: list[Mapping[str, Any]]) -> str:
+def _has_other_blanks(item: Mapping[str, Any], proof: Proof) -> bool:
+    """True if the file of a finding differs from what the reviewer saw in blank lines and blanks at line ends alone."""
+    if not item.get("text"):
+        return False
+    seen = proof.look(item["file"])
+    return bool(seen["content"] != item["content"] and seen.get("text") == item["text"])
+
+
+def _names_its_file(item: Mapping[str, Any], fix: Mapping[str, Any], proof: Proof) -> bool:
+    return fix.get("how") == CHANGED and bool(proof.look(fix["why"])["file"] == item["file"])
+
+
+def _what_is_missing(step: StepDef, items: list[Mapping[str, Any]], proof: Proof) -> str:
     told = []
     for item in items[:6]:
         place = f"{item['file']} is as the reviewer saw it" if item.get("file") else "it names no file"
+        if _has_other_blanks(item, proof):
+            place = f'only blanks at line ends of {item["file"]} differ; say "{item["id"]} | changed | {item["file"]}" '
+            place += "if that settles it"
         told.append(f"{item['id']} ({place})")
     more = f" and {len(items) - 6} more" if len(items) > 6 else ""
     return (

@@ -140,6 +140,8 @@ def reviewed(run: Run, checkpoint: str, reviewers: Sequence[Run]) -> dict[str, A
 
 def _is_other_work(last: Mapping[str, Any], content: str | None) -> bool:
     """True if the work changed since the last review; told by its files, else by how its findings were answered."""
+    if last.get("blanks") and not last.get("moved"):
+        return False
     if content and last.get("content"):
         return bool(content != last["content"])
     return bool(last.get("moved"))

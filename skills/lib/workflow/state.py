@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from skills.lib.workflow.types import Value
+from skills.lib.field_checks import EMPTY
+from skills.lib.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+    from dataclasses import KW_ONLY
     from typing import Any
 
 # The statuses that nothing moves a run out of: done, or failed where it ended by a FAIL or with a failed review that no
@@ -134,65 +136,33 @@ _EMPTY: dict[str, Any] = {
 }
 
 
-class Request(Value):
+class Request(Record):
     """What one call of a step script asks: the step, the run and turn it believes in, and what it reports.
 
-    ``params`` and ``records`` hold values as given (text from the command line, JSON from a record file).
+    ``params`` and ``records`` hold values as given (text from the command line, JSON from a record file); ``filed`` has
+    the path of the file that each record came from.
     """
 
-    __slots__ = (
-        "step",
-        "run",
-        "turn",
-        "project",
-        "params",
-        "records",
-        "outcome",
-        "answer",
-        "lost",
-        "replace",
-        "reason",
-        "errata",
-        "qr_status",
-        "qr_iteration",
-        "qr_fail",
-        "total_steps",
-        "stateless",
-        "new",
-    )
-    step: str
-    run: str | None
-    turn: int | None
-    project: str | None
-    params: Mapping[str, Any]
-    records: Mapping[str, Any]
-    outcome: str | None
-    answer: str | None
-    lost: str | None
-    replace: str | None
-    reason: str | None
-    errata: Mapping[str, str]
-    qr_status: str | None
-    qr_iteration: int | None
-    qr_fail: bool | None
-    total_steps: int | None
-    stateless: bool
-    new: bool
-
-    def __init__(self, step: str = "next", **fields: Any) -> None:
-        unknown = set(fields) - set(self.__slots__)
-        if unknown:
-            raise TypeError(f"Request has no {', '.join(sorted(unknown))}")
-        values = {name: fields.get(name) for name in self.__slots__}
-        values.update(
-            step=step,
-            params=fields.get("params") or {},
-            records=fields.get("records") or {},
-            errata=fields.get("errata") or {},
-            stateless=bool(fields.get("stateless")),
-            new=bool(fields.get("new")),
-        )
-        self._set(**values)
+    step: str = "next"
+    _: KW_ONLY
+    run: str | None = None
+    turn: int | None = None
+    project: str | None = None
+    params: Mapping[str, Any] = EMPTY
+    records: Mapping[str, Any] = EMPTY
+    filed: Mapping[str, str] = EMPTY
+    outcome: str | None = None
+    answer: str | None = None
+    lost: str | None = None
+    replace: str | None = None
+    reason: str | None = None
+    errata: Mapping[str, str] = EMPTY
+    qr_status: str | None = None
+    qr_iteration: int | None = None
+    qr_fail: bool | None = None
+    total_steps: int | None = None
+    stateless: bool = False
+    new: bool = False
 
     @property
     def reports(self) -> bool:

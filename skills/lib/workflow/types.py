@@ -1,14 +1,28 @@
 """The words and values of a workflow: outcomes, roles, routing, dispatch.
 
-Enum costs 3 ms at start-up and a dataclass 9 (lessons measured in docs/architecture.md), on a step
-that has about 8 to spend; so the two small bases below do what this package needs of them.
+Enum costs 3 ms at start-up (docs/architecture.md), on a step that has about 8 to spend; so a small base does what this
+package needs of it.
 """
 
 from __future__ import annotations
 
+from skills.lib.field_checks import (
+    EMPTY,
+    TEXTS,
+    check_count,
+    check_list,
+    check_mapping,
+    check_text,
+    check_texts,
+    coerce,
+    shown,
+)
+from skills.lib.record import Record as Record  # a name of this face, too
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from dataclasses import KW_ONLY
     from enum import StrEnum as Vocabulary
     from typing import Any
 
@@ -73,46 +87,6 @@ else:
             return type(self), (self.value,)
 
 
-class Value:
-    """A frozen record: slots, equality by value, a readable repr."""
-
-    __slots__ = ()
-
-    def _set(self, **fields: object) -> None:
-        for name, value in fields.items():
-            object.__setattr__(self, name, value)
-
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{type(self).__name__} is frozen: {name} cannot be set")
-
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"{type(self).__name__} is frozen: {name} cannot be deleted")
-
-    def fields(self) -> dict[str, object]:
-        """Every field by name, in the order of declaration."""
-        slots: tuple[str, ...] = self.__slots__
-        return {name: getattr(self, name) for name in slots}
-
-    def __eq__(self, other: object) -> bool:
-        return type(other) is type(self) and self.fields() == other.fields()
-
-    def __hash__(self) -> int:
-        return hash(repr(self))
-
-    def __repr__(self) -> str:
-        body = ", ".join(f"{name}={value!r}" for name, value in self.fields().items())
-        return f"{type(self).__name__}({body})"
-
-    def __reduce__(self) -> tuple[object, ...]:
-        return _revive, (type(self), self.fields())
-
-
-def _revive(cls: type[Value], fields: dict[str, object]) -> Value:
-    value = object.__new__(cls)
-    value._set(**fields)
-    return value
-
-
 class Block(str):
     """A rendered XML fragment that stands as it is; a plain string beside it is escaped.
 
@@ -122,24 +96,19 @@ class Block(str):
     __slots__ = ()
 
 
-class Element(Value):
+class Element(Record):
     """A piece of a document before rendering: a tag, attributes, and text, blocks or elements inside.
 
     ``prose`` sets the content on lines of its own; otherwise the text stands exactly as it is.
     """
 
-    __slots__ = ("tag", "attributes", "children", "prose")
     tag: str
     attributes: Mapping[str, object]
     children: tuple[Element | str, ...]
     prose: bool
 
     def __init__(
-        self,
-        tag: str,
-        attributes: Mapping[str, object] | None = None,
-        *children: Element | str,
-        prose: bool = False,
+        self, tag: str, attributes: Mapping[str, object] | None = None, *children: Element | str, prose: bool = False
     ) -> None:
         self._set(tag=tag, attributes=dict(attributes or {}), children=children, prose=prose)
 
@@ -199,108 +168,34 @@ class Severity(Vocabulary):
     COULD = "COULD"
 
 
-def coerce(kind: type[Any], value: object, what: str) -> Any:
-    """Return ``value`` as a word of ``kind``; raise ValueError that names ``what`` and the valid words."""
-    try:
-        return kind(value)
-    except ValueError as error:
-        raise ValueError(f"{what}: {error}") from None
-    except TypeError:  # it cannot be looked up: a list, a mapping
-        words: Any = kind
-        valid = ", ".join(words)
-        raise TypeError(f"{what}: {shown(value)} is not a {kind.__name__}: use one of {valid}") from None
-
-
-_TEXTS = "a list of texts"
-
-
-def shown(value: object) -> str:
-    """``value`` as an error message names it, cut if it is long."""
-    text = repr(value)
-    return text if len(text) <= 80 else text[:77] + "..."
-
-
-def check_text(value: object, what: str) -> str:
-    """Return ``value`` if it is text; raise TypeError that names ``what`` if it is not."""
-    if isinstance(value, str):
-        return value
-    raise TypeError(f"{what}: {shown(value)} is not text")
-
-
-def check_optional_text(value: object, what: str) -> str | None:
-    """Return ``value`` if it is text or None; raise TypeError that names ``what`` if it is neither."""
-    if value is None or isinstance(value, str):
-        return value
-    raise TypeError(f"{what}: {shown(value)} is not text, and not None")
-
-
-def check_list(value: Any, what: str, example: str) -> tuple[Any, ...]:
-    """Return the entries of a list; raise TypeError for one text, a mapping or a single value in place of a list."""
-    if not isinstance(value, (str, bytes, dict)):
-        try:
-            return tuple(value)
-        except TypeError:
-            pass
-    raise TypeError(f"{what}: {shown(value)} is not a list; write {example}")
-
-
-def check_texts(value: Sequence[str] | str, what: str) -> tuple[str, ...]:
-    """Return the texts of a list, a single text as a list of one; raise TypeError that names ``what`` for others."""
-    texts = value if type(value) is tuple else (value,) if isinstance(value, str) else check_list(value, what, _TEXTS)
-    for text in texts:
-        if not isinstance(text, str):
-            raise TypeError(f"{what}: {shown(text)} is not text")
-    return texts
-
-
-def check_mapping(value: Any, what: str, example: str) -> Mapping[Any, Any]:
-    """Return ``value`` if it is a mapping, an empty one for None; raise TypeError that shows what to write."""
-    if value is None:
-        return {}
-    if hasattr(value, "items"):
-        return value  # type: ignore[no-any-return]
-    raise TypeError(f"{what}: {shown(value)} is not a mapping; write {example}")
-
-
-def check_count(value: object, what: str) -> int:
-    """Return ``value`` if it is a whole number of 1 or more; raise TypeError or ValueError that names ``what``."""
-    if isinstance(value, bool) or not isinstance(value, int):
-        raise TypeError(f"{what}: {shown(value)} is not a whole number of 1 or more")
-    if value < 1:
-        raise ValueError(f"{what}: {value} is not a whole number of 1 or more")
-    return value
-
-
-class Check(Value):
+class Check(Record):
     """One kind of check that every reviewer of a checkpoint makes, with the severity of its failure.
 
     ``over`` holds its targets: texts, the name ``step.field`` of a recorded list, or a function evaluated on entering
     the step. A text "target | what must be so" says more of one. Without targets it is made once, over all.
     """
 
-    __slots__ = ("kind", "severity", "text", "over")
     kind: str
-    severity: Severity
+    severity: Severity | str
     text: str
-    over: tuple[str, ...] | str | Targets
+    over: Sequence[str] | Targets = ()
 
-    def __init__(
-        self, kind: str, severity: Severity | str, text: str, over: Sequence[str] | str | Targets = ()
-    ) -> None:
-        where = f"Check {check_text(kind, 'Check kind')}"
+    @property
+    def _label(self) -> str:
+        return f"Check {shown(self.kind)}"
+
+    def _check(self) -> None:
+        where = f"Check {self.kind}"
+        kind, over = self.kind, self.over
         if not (kind.isascii() and kind.replace("-", "a").isalnum() and kind[:1].isalpha() and len(kind) <= 40):
-            raise ValueError(
-                f"{where}: {shown(kind)} is not a kind (letters, digits and -, a letter first, at most 40)"
-            )
-        self._set(
-            kind=kind,
-            severity=coerce(Severity, severity, where),
-            text=check_text(text, f"{where} text"),
-            over=over if isinstance(over, str) or callable(over) else check_texts(over, f"{where} over"),
-        )
+            what = f"{shown(kind)} is not a kind (letters, digits and -, a letter first, at most 40)"
+            raise ValueError(f"{where}: {what}")
+        self._set(severity=coerce(Severity, self.severity, where))
+        if not isinstance(over, str) and not callable(over):
+            self._set(over=check_texts(over, f"{where} over"))
 
 
-class Dispatch(Value):
+class Dispatch(Record):
     """Sub-agents to start on entering a step: one, a template over targets, or distinct tasks.
 
     ``script`` (relative to the skill's scripts folder) puts the sub-agents in script mode: each walks that script's
@@ -316,74 +211,39 @@ class Dispatch(Value):
     reviewers of targets that are removed come on top.
     """
 
-    __slots__ = (
-        "agent",
-        "script",
-        "task",
-        "targets",
-        "tasks",
-        "context",
-        "params",
-        "model",
-        "checkpoint",
-        "cap",
-        "then",
-        "checks",
-        "covers",
-    )
-    agent: AgentRole
-    script: str | None
-    task: str
-    targets: tuple[str, ...] | str | Targets
-    tasks: tuple[str, ...]
-    context: str
-    params: Mapping[str, str]
-    model: str | None
-    checkpoint: str | None
-    cap: int
-    then: Then | None
-    checks: tuple[Check, ...]
-    covers: tuple[str, ...]
+    agent: AgentRole | str
+    script: str | None = None
+    task: str = ""
+    _: KW_ONLY
+    targets: Sequence[str] | Targets = ()
+    tasks: tuple[str, ...] | list[str] = ()
+    context: str = ""
+    params: Mapping[str, str] = EMPTY
+    model: str | None = None
+    checkpoint: str | None = None
+    cap: int = 16
+    then: Then | None = None
+    checks: Sequence[Check] = ()
+    covers: Sequence[str] = ()
 
-    def __init__(
-        self,
-        agent: AgentRole | str,
-        script: str | None = None,
-        task: str = "",
-        *,
-        targets: Sequence[str] | str | Targets = (),
-        tasks: Sequence[str] = (),
-        context: str = "",
-        params: Mapping[str, str] | None = None,
-        model: str | None = None,
-        checkpoint: str | None = None,
-        cap: int = 16,
-        then: Then | None = None,
-        checks: Sequence[Check] = (),
-        covers: Sequence[str] = (),
-    ) -> None:
-        if script is None and not task and not tasks:
-            task = "Do what this step asks and report the result."
+    def _check(self) -> None:
+        targets = self.targets
         if not isinstance(targets, str) and not callable(targets):
-            targets = check_texts(check_list(targets, "Dispatch targets", _TEXTS), "Dispatch targets")
+            targets = check_texts(check_list(targets, "Dispatch targets", TEXTS), "Dispatch targets")
+        tasks = check_texts(check_list(self.tasks, "Dispatch tasks", "tasks=['…']"), "Dispatch tasks")
         if targets and tasks:
             raise ValueError("Dispatch: give targets (one template, many targets) or tasks (distinct), not both")
-        if then is not None and (checkpoint or not callable(then)):
+        if self.then is not None and (self.checkpoint or not callable(self.then)):
             raise ValueError("Dispatch: then is a function, and a checkpoint's verdict is decided by its items alone")
+        if self.script is None and not self.task and not tasks:
+            self._set(task="Do what this step asks and report the result.")
         self._set(
-            agent=coerce(AgentRole, agent, "Dispatch agent"),
-            script=check_optional_text(script, "Dispatch script"),
-            task=check_text(task, "Dispatch task"),
+            agent=coerce(AgentRole, self.agent, "Dispatch agent"),
             targets=targets,
-            tasks=check_texts(check_list(tasks, "Dispatch tasks", "tasks=['…']"), "Dispatch tasks"),
-            context=check_text(context, "Dispatch context"),
-            params=_params(params),
-            model=check_optional_text(model, "Dispatch model"),
-            checkpoint=check_optional_text(checkpoint, "Dispatch checkpoint"),
-            cap=check_count(cap, "Dispatch cap"),
-            then=then,
-            checks=_checks(checks),
-            covers=check_texts(covers, "Dispatch covers"),
+            tasks=tasks,
+            params=_params(self.params),
+            cap=check_count(self.cap, "Dispatch cap"),
+            checks=_checks(self.checks),
         )
 
 
@@ -408,7 +268,7 @@ def _params(params: Mapping[str, str] | None) -> dict[str, str]:
     return given
 
 
-class Person(Value):
+class Person(Record):
     """A question that a person answers; each choice leads to an outcome.
 
     The question may name a run parameter as ``{name}`` and a recorded value as ``{step.field}``. On a step with
@@ -416,21 +276,17 @@ class Person(Value):
     With ``at_terminal`` an answer relayed by the agent is refused: it takes ``lockstep answer``.
     """
 
-    __slots__ = ("question", "choices", "at_terminal")
     question: str
-    choices: Mapping[str, Outcome]
-    at_terminal: bool
+    choices: Mapping[str, Outcome] = EMPTY
+    at_terminal: bool = False
 
-    def __init__(
-        self, question: str, choices: Mapping[str, Outcome | str] | None = None, at_terminal: bool = False
-    ) -> None:
-        example = "{'yes': Outcome.OK}, or use person('…', ['yes', 'no'])"
-        given = check_mapping(choices, "Person choices", example).items()
-        coerced = {
+    def _check(self) -> None:
+        given = check_mapping(self.choices, "Person choices", "{'yes': Outcome.OK}, or use person('…', ['yes', 'no'])")
+        choices = {
             check_text(name, "Person choice"): coerce(Outcome, outcome, f"Person choice {name}")
-            for name, outcome in given
+            for name, outcome in given.items()
         }
-        self._set(question=check_text(question, "Person question"), choices=coerced, at_terminal=bool(at_terminal))
+        self._set(choices=choices)
 
 
 def person(
@@ -443,7 +299,7 @@ def person(
     return Person(question, choices, at_terminal)  # type: ignore[arg-type]
 
 
-class Gate(Value):
+class Gate(Record):
     """The stop condition of a review loop: reads the verdict of ``checkpoint`` from the ledger.
 
     ``bound`` is the number of completed reviews, and of fallen verdicts, after which a person decides (requirement
@@ -451,48 +307,31 @@ class Gate(Value):
     changed since: from the gate, and from every step that would end the run.
     """
 
-    __slots__ = ("checkpoint", "bound", "stale")
     checkpoint: str
-    bound: int
-    stale: str | None
+    bound: int = 5
+    stale: str | None = None
 
-    def __init__(self, checkpoint: str, bound: int = 5, stale: str | None = None) -> None:
-        self._set(
-            checkpoint=check_text(checkpoint, "Gate checkpoint"),
-            bound=check_count(bound, "Gate bound"),
-            stale=check_optional_text(stale, "Gate stale"),
-        )
+    def _check(self) -> None:
+        self._set(bound=check_count(self.bound, "Gate bound"))
 
 
-class Before(Value):
+class Before(Record):
     """A property of all paths: no run comes to the step ``then`` without having passed the step ``first``."""
 
-    __slots__ = ("first", "then")
     first: str
     then: str
 
-    def __init__(self, first: str, then: str) -> None:
-        self._set(first=check_text(first, "Before first"), then=check_text(then, "Before then"))
 
-
-class Passes(Value):
+class Passes(Record):
     """A property of all paths: no run ends without having passed the step, but by FAIL."""
 
-    __slots__ = ("step",)
     step: str
 
-    def __init__(self, step: str) -> None:
-        self._set(step=check_text(step, "Passes step"))
 
-
-class NeverEndsFailed(Value):
+class NeverEndsFailed(Record):
     """A property of all paths: no run ends while the last verdict of the checkpoint is FAIL, but by FAIL itself."""
 
-    __slots__ = ("checkpoint",)
     checkpoint: str
-
-    def __init__(self, checkpoint: str) -> None:
-        self._set(checkpoint=check_text(checkpoint, "NeverEndsFailed checkpoint"))
 
 
 def is_word(kind: type[Any], value: object) -> bool:

@@ -17,6 +17,8 @@ ITEM_SHAPE = (
     '{"scope": …, "check": …, "severity": "MUST|SHOULD|COULD", "status": "PASS|FAIL|TODO", "place": "path:line", '
     '"finding": …}'
 )
+# Of an item that is verified again, and of an answer whose severity is fixed.
+JUDGED_SHAPE = '{"id": …, "status": "PASS|FAIL|TODO", "place": "path:line", "finding": …}'
 ANSWER_SHAPE = (
     '{"id": …, "status": "PASS|FAIL|TODO", "place": "path:line", "severity": "MUST|SHOULD|COULD", "finding": …}'
 )
@@ -34,7 +36,8 @@ def read(spec: Arg | Field, raw: Any, known: Sequence[Mapping[str, Any]] = ()) -
     """
     if isinstance(raw, str):
         if is_placeholder(raw, spec.name):
-            raise ValueError(f"{spec.name} still stands as {raw.strip()[:80]}; put in {expectation(spec)}")
+            asked = expectation(spec).replace(ITEM_SHAPE, JUDGED_SHAPE) if known else expectation(spec)
+            raise ValueError(f"{spec.name} still stands as {raw.strip()[:80]}; put in {asked}")
         if len(raw) > VALUE_LIMIT:
             raise ValueError(
                 f"{spec.name} has {len(raw):,} characters, at most {VALUE_LIMIT:,} are kept; "
@@ -146,7 +149,7 @@ def _bool(spec: Arg | Field, raw: Any) -> bool:
 def _list(spec: Arg | Field, raw: Any) -> list[Any]:
     value = raw
     if isinstance(raw, str):
-        value = _array(spec, raw) if raw.lstrip().startswith("[") else [raw]
+        value = _array(spec, raw) if raw.lstrip().startswith("[") else raw if _is_object(raw) else [raw]
     if not isinstance(value, list):
         raise ValueError(f"{spec.name}: {_short(raw)} is not {expectation(spec)}")
     for entry in value:
@@ -161,11 +164,19 @@ def _list(spec: Arg | Field, raw: Any) -> list[Any]:
     return value
 
 
+def _is_object(raw: str) -> bool:
+    """Whether a text is a JSON object; one that only begins with a brace is not."""
+    try:
+        return raw.lstrip().startswith("{") and isinstance(compact_json.loads(raw, strict=True), dict)
+    except ValueError:
+        return False
+
+
 def _array(spec: Arg | Field, raw: str) -> Any:
     try:
         return _json(spec, raw)
     except ValueError as error:
-        form = """'["one", "two"]'"""
+        form = """'["scope | statement"]'""" if spec.type == "statements" else """'["one", "two"]'"""
         raise ValueError(f"{error}; put in {expectation(spec)}, such as {form}, or use --record-file") from None
 
 
@@ -188,8 +199,9 @@ def _json(spec: Arg | Field, raw: Any) -> Any:
 def _items(spec: Arg | Field, raw: Any, known: Sequence[Mapping[str, Any]] = ()) -> list[dict[str, str]]:
     from skills.lib.workflow import quality
 
+    value = _json(spec, raw)
     try:
-        return quality.read_items(_json(spec, raw), known)
+        return quality.read_items(value, known)
     except ValueError as error:
         raise ValueError(f"{spec.name}: {error}") from None
 
@@ -197,9 +209,9 @@ def _items(spec: Arg | Field, raw: Any, known: Sequence[Mapping[str, Any]] = ())
 def _statements(spec: Arg | Field, raw: Any) -> list[str] | str:
     from skills.lib.workflow import answers
 
+    value = _array(spec, raw) if isinstance(raw, str) and raw.lstrip().startswith("[") else raw
     try:
-        is_json = isinstance(raw, str) and raw.lstrip().startswith("[")
-        return answers.read_statements(_array(spec, raw) if is_json else raw)
+        return answers.read_statements(value)
     except ValueError as error:
         raise ValueError(f"{spec.name}: {error}") from None
 
@@ -207,8 +219,9 @@ def _statements(spec: Arg | Field, raw: Any) -> list[str] | str:
 def _answers(spec: Arg | Field, raw: Any) -> list[dict[str, Any]]:
     from skills.lib.workflow import answers
 
+    value = _json(spec, raw)
     try:
-        return answers.read_answers(_json(spec, raw))
+        return answers.read_answers(value)
     except ValueError as error:
         raise ValueError(f"{spec.name}: {error}") from None
 

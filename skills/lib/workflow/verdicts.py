@@ -10,7 +10,7 @@ from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import fill
 from skills.lib.workflow.state import Run
 from skills.lib.workflow.texts import printable
-from skills.lib.workflow.types import Person, QRStatus
+from skills.lib.workflow.types import Outcome, Person, QRStatus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from skills.lib.workflow.engine import Proof
     from skills.lib.workflow.types import Gate
 
+# How many changed files a reviewer is told.
+TOLD = 50
 # A content that the ledger does not have any more: whatever was reviewed counts as changed.
 UNKNOWN = "(the record of what was reviewed is lost)"
 
@@ -29,20 +31,32 @@ def failed(review: Mapping[str, Any] | None) -> bool:
     return review is not None and review["status"] == QRStatus.FAIL and not review.get("passed")
 
 
-def reviews_ahead(workflow: Workflow, targets: Iterable[str | None]) -> list[str]:
-    """The checkpoints whose reviewers come next, be it after questions to people."""
-    found: list[str] = []
+def reviews_ahead(workflow: Workflow, targets: Iterable[str | None]) -> list[StepDef]:
+    """The reviews that come next from these targets, be it after questions to people."""
+    found: list[StepDef] = []
     queue = [target for target in targets if target is not None]
     seen = set(queue)
     while queue:
         step = workflow.step(queue.pop())
-        if step.handler is not None and step.checkpoint and step.checkpoint not in found:
-            found.append(step.checkpoint)
+        if step.handler is not None and step.checkpoint:
+            found.append(step)
         if isinstance(step.handler, Person) and not step.asks_later:
             ways = {target for target in step.next.values() if target is not None} - seen
             seen |= ways
             queue += ways
     return found
+
+
+def leads_to_review(workflow: Workflow, step: StepDef, outcome: Outcome, checkpoint: str) -> bool:
+    """True if the way on from there, by OK from step to step, comes to the reviewers of the checkpoint."""
+    way, seen = step.route(outcome), {step.id}
+    while way is not None and way[0] is not None and way[0] not in seen:
+        seen.add(way[0])
+        after = workflow.step(way[0])
+        if after.checkpoint == checkpoint:
+            return True
+        way = after.route(Outcome.OK)
+    return False
 
 
 def gates(workflow: Workflow) -> Iterator[tuple[StepDef, Gate]]:
@@ -144,6 +158,26 @@ def fall(run: Run, checkpoint: str, files: Sequence[str], to: str) -> Run:
     return run.changed(reviews={**run.reviews, checkpoint: review})
 
 
+def fell_to(review: Mapping[str, Any], step: StepDef) -> bool:
+    """True if the verdict fell with its files, and that led to this step."""
+    return bool(review.get("passed") and review.get("changed")) and review.get("sent_back_to") == step.id
+
+
+def asked_about(run: Run, step: StepDef, proof: Proof) -> Run:
+    """The run with the files noted that a person was asked about at this step, for each verdict that fell with them."""
+    for checkpoint, review in run.reviews.items():
+        if fell_to(review, step):
+            asked = {**review, "asked_about": proof.digest(proof.contents(review["covers"]))}
+            run = run.changed(reviews={**run.reviews, checkpoint: asked})
+    return run
+
+
+def was_asked_about(run: Run, checkpoint: str, proof: Proof) -> bool:
+    """True if a person was asked about these very files already."""
+    review = run.reviews[checkpoint]
+    return "asked_about" in review and proof.digest(proof.contents(review["covers"])) == review["asked_about"]
+
+
 def stands(
     run: Run, checkpoint: str, decision: Mapping[str, Any], proof: Proof
 ) -> tuple[Run, dict[str, dict[str, str]]]:
@@ -156,14 +190,14 @@ def stands(
 
 
 def since(run: Run, step: StepDef, proof: Proof) -> list[str]:
-    """The files of a review that were changed since another checkpoint passed them: its verdict takes theirs over."""
+    """The files of a review that were changed since a review passed them, be it this one or one it takes over from."""
     covered = set(proof.contents(patterns(run, step)))
     found = []
     for checkpoint, review in run.reviews.items():
-        if checkpoint != step.checkpoint and review.get("passed"):
+        if review.get("passed"):
             paths = _shown([path for path in _changed(run, checkpoint, proof) if path in covered])
             found += [f"{path} (since {checkpoint} passed)" for path in paths]
-    return found
+    return found if len(found) <= TOLD else [*found[:TOLD], f"and {len(found) - TOLD} more"]
 
 
 def may_end_done(run: Run) -> bool:

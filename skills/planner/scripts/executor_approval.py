@@ -101,7 +101,7 @@ def main(arguments: list[str]) -> int:
     try:
         number, plan = plan_in(folder)
     except PlanError as error:
-        print(f"the plan cannot be read: {error.what}")
+        print("\n".join([f"the plan cannot be read: {error.what}", *map(str, error.faults)]))
         return 1
     this = f"plan.{number}.json, content {content_id(plan)}"
     if len(arguments) == 3:

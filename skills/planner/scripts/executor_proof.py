@@ -18,6 +18,8 @@ from plandata.command import plan_in  # type: ignore[import-not-found]
 from plandata.faults import PlanError  # type: ignore[import-not-found]
 from plandata.stages import text_of  # type: ignore[import-not-found]
 
+from skills.lib.checks import is_reason
+
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -26,9 +28,21 @@ _MILESTONES = re.compile(r"M-[0-9]{3}")
 
 
 def missing(plan: Mapping[str, Any], departures: Sequence[str], root: str) -> list[str]:
-    """The changes of the plan that are not in the tree, but for those of milestones that a departure names."""
+    """The changes of the plan that are not in the tree, but for those of milestones that a departure names.
+
+    A departure says why in its last part, or it is none.
+    """
     named = {name for text in departures for name in _MILESTONES.findall(text.partition("|")[0])}
-    found = []
+    found = [
+        f"{text[:60]!r}: write milestone | planned | done | why, the last in more than a word"
+        for text in departures
+        if text.count("|") < 3 or not is_reason(text.split("|", 3)[3])
+    ]
+    found += [
+        f"{text[:60]!r}: write a departure for each milestone, with what was done in its place"
+        for text in departures
+        if len(_MILESTONES.findall(text.partition("|")[0])) > 1
+    ]
     for one in plan["milestones"]:
         lacking = [change["file"] for change in one["changes"] if not is_there(change, root)]
         if lacking and one["id"] not in named:

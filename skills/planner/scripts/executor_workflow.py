@@ -46,7 +46,13 @@ RETROSPECTIVE: list[Requirement] = [
     Field(
         "summary", minimum=40, maximum=1500, help="what the project does now that it did not; or what is red, and why"
     ),
-    Field("departures", "list", maximum=20, help='each "milestone | planned | done | why"; [] where there is none'),
+    Field(
+        "departures",
+        "list",
+        maximum=20,
+        help='each "milestone | planned | done | why"; [] where there is none',
+        waives="what the plan says",
+    ),
     Field("lessons", "list", maximum=10, help='each "what happened | what to do next time"; [] where there is none'),
     Field("open", "list", maximum=20, help='each "what is open | who can close it"; [] where nothing is'),
     Command(

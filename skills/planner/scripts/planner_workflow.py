@@ -147,8 +147,11 @@ def loop(
 
 
 ANSWERS = (
-    "On the testing strategy ({testing.strategy}) the user said: {testing.answer}\n"
-    "On the assumptions ({assumptions.assumptions}) and the approach the user said: {assumptions.answer}"
+    "On the testing strategy ({testing.strategy}) the user's answer, given by the {testing.answered_by}: "
+    "{testing.answer}\n"
+    "On the assumptions ({assumptions.assumptions}) and the approach the user's answer, given by the "
+    "{assumptions.answered_by}: {assumptions.answer}\n"
+    "What the agent gave is its report of what the user said; nobody confirmed it."
 )
 COMPLETE = loop(
     "plan-completeness", "milestones", "changes", reviewer("plan_completeness", ["{plan}/draft.json"], answers=ANSWERS)

@@ -131,6 +131,8 @@ def test_rendering_loads_nothing_but_the_core() -> None:
         "skills",
         "skills.lib",
         "skills.lib.errors",
+        "skills.lib.field_checks",
+        "skills.lib.record",
         "skills.lib.workflow",
         "skills.lib.workflow.formatters",
         "skills.lib.workflow.formatters.text",

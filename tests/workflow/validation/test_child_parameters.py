@@ -136,6 +136,16 @@ def test_each_target_that_is_written_out_is_held_against_the_parameter(find: Fin
     assert find(given, 'Arg("mode", choices=("quick", "fulll"))', dispatch=dispatch) == []
 
 
+def test_targets_of_a_recorded_list_are_held_against_the_parameter(find: Find) -> None:
+    dispatch, given = 'script="explore.py", targets="scope.areas"', '{"cups": "{target}"}'
+    ((rule, told),) = find(given, 'Arg("cups", "int", minimum=3)', dispatch=dispatch)
+    assert rule == "uncertain-child-parameter"
+    assert "it is any text, and cups takes a whole number of 3 or more" in told
+    assert find(given, 'Arg("cups")', dispatch=dispatch) == []
+    words = 'Field("areas", "list", choices=("3", "4"))'
+    assert find(given, 'Arg("cups", "int", minimum=3)', fields=words, dispatch=dispatch) == []
+
+
 def test_parameters_without_a_script_are_found(find: Find) -> None:
     ((rule, told),) = find('{"area": "x"}', "", dispatch='task="Look."')
     assert rule == "child-parameter"

@@ -8,7 +8,7 @@ import pytest
 
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.quality import review_loop
-from skills.lib.workflow.types import Before, Dispatch, NeverEndsFailed, Outcome, Passes
+from skills.lib.workflow.types import Before, Dispatch, NeverEndsFailed, Outcome, Passes, person
 from skills.lib.workflow.validation import validate
 
 BUILD: dict[Any, Any] = {Outcome.OK: "test", Outcome.SKIP: "publish"}
@@ -51,6 +51,17 @@ def test_an_end_past_a_failed_review_breaks_what_an_author_states() -> None:
     found = _found(open_end, *loop, always=[NeverEndsFailed("look")])
     assert "always" in [rule for rule, _ in found]
     assert _found(StepDef("work", "Work", next={Outcome.OK: loop[0].id}), *loop, always=[NeverEndsFailed("look")]) == []
+
+
+@pytest.mark.req("S-04")
+def test_an_end_past_a_review_that_fails_by_the_default_route_breaks_it_too() -> None:
+    ways: dict[Any, Any] = {Outcome.OK: None, Outcome.DEFAULT: "ask"}
+    loop = review_loop("look", work="work", passed=None, reviewer=Dispatch("quality-reviewer", task="Look."))
+    gate = StepDef("look", "Look", next=ways, handler=loop[1].handler)
+    review = StepDef(loop[0].id, "Review", next={Outcome.OK: "look"}, handler=loop[0].handler)
+    ask = StepDef("ask", "Ask", next={Outcome.OK: None}, handler=person("Ship?", ["yes"]))
+    steps = (StepDef("work", "Work", next={Outcome.OK: review.id}), review, gate, ask)
+    assert "always" in [rule for rule, _ in _found(*steps, always=[NeverEndsFailed("look")])]
 
 
 @pytest.mark.req("S-04")

@@ -9,7 +9,7 @@ import pytest
 
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Field
-from skills.lib.workflow.types import Outcome
+from skills.lib.workflow.types import Dispatch, Gate, Outcome
 from skills.lib.workflow.validation import output, rules, validate
 from skills.lib.workflow.validation.finding import OF_NO_STEP, STOPPING, Finding
 from tests.workflow.validation.test_output import SARIF
@@ -68,6 +68,15 @@ def test_what_stops_a_run_cannot_be_waived(key: str) -> None:
     assert {finding.rule for finding in found} >= {"unknown-target", "invalid-allow"}
     (told,) = [finding for finding in found if finding.rule == "invalid-allow"]
     assert told.what == "a allows unknown-target, and what it finds stops a run or opens a gate"
+
+
+def test_a_gate_without_a_way_back_cannot_be_waived() -> None:
+    review = StepDef(
+        "review", "Review", next={Outcome.OK: "gate"}, handler=Dispatch("quality-reviewer", task="t", checkpoint="c")
+    )
+    gate = StepDef("gate", "Gate", next={Outcome.OK: None}, handler=Gate("c"), allow={"fail-without-return": LATER})
+    found = {finding.rule for finding in validate(Workflow("w", review, gate))}
+    assert found >= {"fail-without-return", "invalid-allow"}
 
 
 def test_what_is_about_no_single_step_cannot_be_waived_by_one() -> None:

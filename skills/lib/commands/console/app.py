@@ -23,7 +23,6 @@ SUBCOMMANDS = {
     "status": "Show which skills of a tree are Workflows, and what those hold.",
     "graph": "Draw a workflow: every edge, every outcome, the edges that a run took.",
     "new": "Make a new skill: running, valid and tested.",
-    "migrate": "Turn a legacy skill script into a Workflow.",
     "walk": "Play the agent: walk a skill block by block.",
     "runs": "List the runs of a project.",
     "trace": "Show the record of a run.",

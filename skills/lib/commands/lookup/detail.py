@@ -63,6 +63,8 @@ def _print_workflow(screen: Screen, entry: skills.Loaded, workflow: Workflow) ->
     for at, step in enumerate(workflow.steps, 1):
         rows.append([str(at), screen.styled(step.id, "bold"), step.title, _kind(step), _routes(step)])
     screen.table(("", "STEP", "TITLE", "KIND", "ROUTES"), rows)
+    if workflow.reverify:
+        screen.print(f"A re-verification begins at {workflow.reverify}.")
     wanted = [[step.id, *line] for step in workflow.steps for line in _requirements(workflow, step)]
     for arg in workflow.run_params():
         default = "" if arg.required else f"; {arg.default} if not given"
@@ -138,4 +140,4 @@ def _sub(dispatch: Dispatch) -> list[str]:
         many = f"as many as {dispatch.targets.__name__} says, at most {dispatch.cap}"
     else:
         many = str(len(dispatch.targets) or 1)
-    return [dispatch.agent.value, walk, many]
+    return [str(dispatch.agent), walk, many]

@@ -20,7 +20,7 @@ from skills.lib.ledger.database import FILE, MARKER
 from skills.lib.runtime import Desk, loading
 from skills.lib.workflow.caller import Caller, lockstep_command
 from skills.lib.workflow.core import Workflow
-from skills.lib.workflow.state import Run
+from skills.lib.workflow.state import FINISHED, Run
 
 COLOURS = {
     "open": "green",
@@ -210,7 +210,7 @@ def described(run: Run, records: Records) -> dict[str, object]:
         "opened": _iso(records.events(run.id)[0].at if records.events(run.id) else 0.0),
         "moved": _iso(records.moved_at(run)),
         "params": run.params,
-        "not_done": run.not_done,
+        "not_done": left_undone(run, records),
     }
 
 
@@ -261,6 +261,25 @@ def row(screen: Screen, records: Records, depth: int, run: Run) -> list[Cell]:
 def status_of(run: Run) -> str:
     """The status of a run in words; of a finished one with the number of things that it left undone."""
     return f"{run.status}, {len(run.not_done)} not done" if run.ended and run.not_done else run.status
+
+
+def left_undone(run: Run, records: Records) -> list[dict[str, str]]:
+    """What a run left undone; of one that is not finished, what it left undone so far, evidence that was waived too."""
+    found = list(run.not_done)
+    if run.status in FINISHED or not run.fingerprint:
+        return found
+    for arg in records.ledger.definition(run.fingerprint).get("params", ()):
+        step, name = arg.get("step"), arg.get("name")
+        value = run.state.get(step, {}).get(name) if step else run.params.get(name)
+        if arg.get("waives") and value:
+            found.append({"kind": "evidence", "step": step or "", "what": f"{arg['waives']} was waived: {value}"})
+    return found
+
+
+def undone(entry: Mapping[str, str]) -> str:
+    """One thing that a run left undone, in a line."""
+    place = f" at {entry['step']}" if entry["step"] else ""
+    return f"{entry['kind']}{place}: {one_line(entry['what'])}"
 
 
 def outcome_told(detail: Mapping[str, Any]) -> str:

@@ -12,19 +12,25 @@ from skills.lib.commands.lookup.runs import (
     SHOWN,
     Records,
     described,
+    left_undone,
     moment,
     outcome_told,
     short,
     skill_of,
+    undone,
 )
+from skills.lib.commands.tracing import findings
 from skills.lib.ledger import Event
+from skills.lib.workflow import quality
 from skills.lib.workflow.state import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 # How many test files that were removed stand in a line.
 TESTS = 3
+# How many answers to findings are listed.
+ANSWERS = 20
 _OF_THE_SYSTEM = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin")
 _HEADINGS = ("SEQ", "TURN", "WHEN", "STEP", "WHAT", "BY", "DETAIL")
 _WHO = {"agent": "agent", "script": "script", "person": "person"}
@@ -39,7 +45,9 @@ def as_data(records: Records, run: Run) -> dict[str, Any]:
         **described(run, records),
         "script": run.script,
         "definition": run.fingerprint,
+        **({"review": quality.mode(run.spec)} if "checkpoint" in run.spec else {}),
         "reviews": run.reviews,
+        "rounds": {name: findings.as_data(done) for name, done in findings.rounds(records.events(run.id)).items()},
         "state": run.state,
         "errata": run.errata,
         "events": events,
@@ -60,6 +68,8 @@ def print_run(screen: Screen, records: Records, run: Run, whole: bool) -> None:
             one_line(run.spec.get("task", ""))[:SHOWN],
         ]
         screen.print(f"  sub-agent of {run.parent}: ", ", ".join(part for part in about if part))
+        if "checkpoint" in run.spec:
+            screen.print(f"  {quality.mode(run.spec)}")
     # A workflow's name says little: any file can give one of that name.
     screen.print(f"  script {run.script or 'none'}, definition {run.fingerprint or 'none'}")
     for name, value in run.params.items():
@@ -67,11 +77,12 @@ def print_run(screen: Screen, records: Records, run: Run, whole: bool) -> None:
     screen.table(_HEADINGS, [_row(screen, event) for event in records.events(run.id)])
     for checkpoint, review in run.reviews.items():
         _print_review(screen, checkpoint, review)
-    if run.not_done:
+    _print_answers(screen, findings.rounds(records.events(run.id)), whole)
+    undone_here = left_undone(run, records)
+    if undone_here:
         screen.print(screen.styled("Not done" if run.ended else "Not done so far", "bold"))
-        for entry in run.not_done:
-            place = f" at {entry['step']}" if entry["step"] else ""
-            screen.print(f"  {entry['kind']}{place}: {one_line(entry['what'])}")
+        for entry in undone_here:
+            screen.print(f"  {undone(entry)}")
     for name, notes in run.errata.items():
         screen.print(screen.styled(f"Erratum to {name}: ", "bold"), one_line("; ".join(notes)))
     if whole:
@@ -110,6 +121,8 @@ def _detail(event: Event) -> str:
     if detail.get("stale"):
         stale = detail["stale"]
         parts.append(f"the verdict on {stale['checkpoint']} fell: {short(', '.join(stale['files']))} changed")
+    if detail.get("errata"):
+        parts.append(f"erratum to {', '.join(detail['errata'])}")
     if detail.get("reason"):
         parts.append(f"because {short(detail['reason'])}")
     parts += [
@@ -150,7 +163,8 @@ def surroundings(evidence: Mapping[str, Any], whole: bool = False) -> list[str]:
 
 def _print_review(screen: Screen, checkpoint: str, review: dict[str, Any]) -> None:
     status = review.get("status", "?")
-    head = f"Review of {checkpoint}: {review.get('iteration')} completed, verdict {status}"
+    series = f", series {review['series']}" if "series" in review else ""
+    head = f"Review of {checkpoint}{series}: {review.get('iteration')} completed, verdict {status}"
     decision = review.get("decision")
     if decision:
         head += f"; {decision.get('by')} said {decision.get('answer')}: {decision.get('reason')}"
@@ -158,3 +172,21 @@ def _print_review(screen: Screen, checkpoint: str, review: dict[str, Any]) -> No
     items = review.get("items", ())
     columns = ("id", "severity", "status", "scope", "check", "finding")
     screen.table([name.upper() for name in columns], [[str(item.get(name, "")) for name in columns] for item in items])
+
+
+def _print_answers(screen: Screen, rounds: Mapping[str, Sequence[findings.Round]], whole: bool) -> None:
+    """How the findings of each review were answered, and which verdicts fell."""
+    shown = one_line if whole else short
+    for checkpoint, done in rounds.items():
+        lines = []
+        for one in done:
+            at = f"  iteration {one.iteration}, "
+            for name, given in one.answers.items():
+                lines.append(f"{at}{name} " + "; ".join(shown(answer.text) for answer in given))
+            lines += [f"{at}verdict fell at turn {turn}: {shown(', '.join(files))} changed" for turn, files in one.fell]
+        if lines:
+            screen.print(screen.styled(f"Answers to the review of {checkpoint}", "bold"))
+        for line in lines if whole else lines[:ANSWERS]:
+            screen.print(line)
+        if len(lines) > ANSWERS and not whole:
+            screen.print(f"  and {len(lines) - ANSWERS} more, which --values shows")

@@ -1,4 +1,4 @@
-"""How each finding of a review fared: its status at every iteration, and how it ended.
+"""How each finding of a review fared: its status at every iteration, how it was answered, and how it ended.
 
 The run as it stands keeps the latest items of a checkpoint alone; what came before is in the record's events.
 """
@@ -11,22 +11,54 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from skills.lib.commands.console.screen import one_line
-from skills.lib.workflow import quality
+from skills.lib.workflow import quality, rework
 from skills.lib.workflow.types import ItemStatus, QRStatus
 
 if TYPE_CHECKING:
     from skills.lib.ledger import Event
 
 
+ASKED, UPHELD, ACCEPTED = "taken to a person", "upheld by a person", "accepted by a person"
+
+
+@dataclass(frozen=True)
+class Answer:
+    """What was said to a finding: that its file was changed, or it is disputed; what a person decided on a dispute."""
+
+    how: str
+    why: str
+    turn: int
+
+    @property
+    def text(self) -> str:
+        """The answer in words."""
+        return f"{self.how}: {self.why}" if self.why else self.how
+
+
 @dataclass
 class Round:
-    """One completed review of a checkpoint; ``decision`` is what a person then said, if one was asked."""
+    """One completed review of a checkpoint; ``decision`` is what a person then said, if one was asked.
+
+    ``answers`` are those to its findings by id. ``fell`` has the turns at which its verdict fell, each with the files
+    that were changed. ``heard`` says where a person let the run go on with what is open.
+    """
 
     iteration: int
+    level: int
     status: str
     turn: int
     items: Sequence[Mapping[str, Any]]
     decision: Mapping[str, Any] = field(default_factory=dict)
+    answers: dict[str, list[Answer]] = field(default_factory=dict)
+    fell: list[tuple[int, list[str]]] = field(default_factory=list)
+    heard: Mapping[str, Any] = field(default_factory=dict)
+    upheld: Sequence[str] = ()
+
+    def answer(self, finding: str, how: str, why: str, turn: int) -> None:
+        """Note an answer once."""
+        given = self.answers.setdefault(finding, [])
+        if all((one.how, one.why) != (how, why) for one in given):
+            given.append(Answer(how, why, turn))
 
 
 @dataclass(frozen=True)
@@ -47,15 +79,65 @@ class History:
 def rounds(events: Sequence[Event]) -> dict[str, list[Round]]:
     """Every completed review of a run in order, by checkpoint; after one has passed, the next begin a series anew."""
     found: dict[str, list[Round]] = {}
+    latest: dict[str, list[Round]] = {}
     for event in events:
         for checkpoint, review in event.change.get("reviews", {}).items():
             series = review.get("series", 1)
             done = found.setdefault(checkpoint if series == 1 else f"{checkpoint}, series {series}", [])
+            latest[checkpoint] = done
             if not done or done[-1].iteration != review["iteration"]:
-                done.append(Round(review["iteration"], review["status"], event.turn, review["items"]))
+                level = quality.level_of(review)
+                one = Round(review["iteration"], level, review["status"], event.turn, review["items"])
+                one.upheld = review.get("upheld", ())
+                done.append(one)
+            _note_answers(done[-1], review, event.turn)
             if review.get("decision"):
                 done[-1].decision = review["decision"]
+            done[-1].heard = review.get("heard", {})
+        asked = event.change.get("question") or {}
+        if asked.get("about") == "dispute" and asked["gate"] in latest:
+            for name in asked["ids"]:
+                latest[asked["gate"]][-1].answer(name, ASKED, "", event.turn)
+        stale = event.detail.get("stale")
+        if stale and stale["checkpoint"] in latest:
+            latest[stale["checkpoint"]][-1].fell.append((event.turn, stale["files"]))
     return found
+
+
+def _note_answers(one: Round, review: Mapping[str, Any], turn: int) -> None:
+    """Add to a round what is new in its review's record: answers to findings, and decisions of a person on them."""
+    reason = str(review.get("decision", {}).get("reason", ""))
+    for name, fix in review.get("fixes", {}).items():
+        one.answer(name, fix["how"], fix["why"], turn)
+    for name in review.get("upheld", ()):
+        if name not in one.upheld:
+            one.answer(name, UPHELD, reason, turn)
+    before = {item["id"] for item in one.items if item.get("accepted")}
+    for item in review["items"]:
+        if item.get("accepted") and item["id"] not in before:
+            one.answer(item["id"], ACCEPTED, item["accepted"], turn)
+    for item in quality.blocking_now(review) if review.get("settled") else ():
+        given = one.answers.get(item["id"])
+        if item.get("file") and (not given or given[-1].how == UPHELD):
+            one.answer(item["id"], rework.CHANGED, item["file"], turn)
+
+
+def as_data(done: Sequence[Round]) -> list[dict[str, Any]]:
+    """The rounds of a checkpoint for a program, without their items."""
+    return [
+        {
+            "iteration": one.iteration,
+            "status": one.status,
+            "turn": one.turn,
+            "decision": dict(one.decision),
+            "answers": {
+                name: [{"how": answer.how, "why": answer.why, "turn": answer.turn} for answer in given]
+                for name, given in one.answers.items()
+            },
+            "fell": [{"turn": turn, "files": files} for turn, files in one.fell],
+        }
+        for one in done
+    ]
 
 
 def histories(done: Sequence[Round]) -> list[History]:
@@ -93,7 +175,11 @@ def _end(entries: Sequence[Mapping[str, Any] | None], done: Sequence[Round]) -> 
             at -= 1
         before = [entry for entry in entries[:at] if entry is not None]
         return f"{before[-1]['status']}, then passed at iteration {done[at].iteration}" if before else "passed"
-    if last not in quality.blocking(final.items, final.iteration):
+    if last.get("accepted"):
+        return f"{ACCEPTED}: {last['accepted']}"
+    if final.heard:
+        return f"open, as {who(final.heard)} was told at {final.heard['step']}"
+    if last not in quality.blocking(final.items, final.level):
         return f"left open: {last['severity']} does not block at iteration {final.iteration}"
     if final.decision.get("answer") == "accept":
         return f"accepted by {who(final.decision)}: {final.decision.get('reason', '')}"

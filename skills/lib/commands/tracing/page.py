@@ -14,7 +14,7 @@ from lxml import html
 from skills import __version__
 from skills.lib.commands.console.screen import one_line
 from skills.lib.commands.drawing import edges
-from skills.lib.commands.lookup.runs import Records, moment, skill_of
+from skills.lib.commands.lookup.runs import Records, left_undone, moment, skill_of, undone
 from skills.lib.commands.tracing import chart, chronicle, findings, svg
 from skills.lib.commands.tracing.markup import Piece, el, facts, table, value
 from skills.lib.commands.tracing.stays import Stays
@@ -121,10 +121,17 @@ class _Page:
         return el("strong", f"{run.status}{at}{why}", class_=_COLOURS.get(run.status))
 
     def _about(self, run: Run, heading: str) -> Iterator[Piece]:
-        """The sections of one run: its way, its reviews, its steps."""
+        """The sections of one run: what it left undone, its way, its reviews, its steps."""
         events = self.records.events(run.id)
         told = chronicle.tell(events)
         workflow = self._workflow(run)
+        left = left_undone(run, self.records)
+        if left:
+            yield el(heading, "Not done" if run.ended else "Not done so far")
+            yield el("ul", [el("li", undone(entry)) for entry in left])
+        if run.errata:
+            yield el(heading, "Errata")
+            yield facts([(name, value(notes, self.limit)) for name, notes in run.errata.items()])
         if told.stays:
             yield el(heading, "The way")
             yield self._way(run, workflow, events, chronicle.trail(told, run.status))
@@ -158,8 +165,10 @@ class _Page:
             good = "good" if one.status == "pass" else "bad"
             verdict = el("strong", one.status, class_=good)
             yield el("p", f"Iteration {one.iteration} (turn {one.turn}): ", verdict, *self._decision(one))
+            for turn, files in one.fell:
+                yield el("p", f"The verdict fell at turn {turn}, as files were changed: ", value(files, self.limit))
         headings = ["finding", "severity", "what was checked", *(f"iteration {one.iteration}" for one in done), "end"]
-        yield table(headings, [self._history(history) for history in findings.histories(done)])
+        yield table(headings, [self._history(history, done) for history in findings.histories(done)])
 
     def _decision(self, one: findings.Round) -> Iterator[Piece]:
         if one.decision:
@@ -167,7 +176,7 @@ class _Page:
             if one.decision.get("reason"):
                 yield f": {one.decision['reason']}"
 
-    def _history(self, history: findings.History) -> list[Piece | list[Piece]]:
+    def _history(self, history: findings.History, done: list[findings.Round]) -> list[Piece | list[Piece]]:
         item = history.item
         scope = [el("div", str(item["scope"]), class_="faint")] if item.get("scope") else []
         cells: list[Piece | list[Piece]] = [
@@ -175,12 +184,14 @@ class _Page:
             str(item["severity"]),
             [value(item["check"], self.limit), *scope],
         ]
-        for entry in history.entries:
+        for entry, one in zip(history.entries, done, strict=True):
             if entry is None:
                 cells.append("—")
                 continue
             good = "good" if entry["status"] == "PASS" else "bad"
             found = [value(entry["finding"], self.limit)] if entry.get("finding") else []
+            given = one.answers.get(entry["id"], ())
+            found += [el("div", value(answer.text, self.limit), class_="answer") for answer in given]
             cells.append([el("strong", entry["status"], class_=good), *found])
         return [*cells, el("span", history.end, class_="good" if history.settled else "bad")]
 

@@ -82,6 +82,13 @@ class Stays:
             pairs += [("answer", value(detail["answer"], self.limit)), ("given by", _answered(detail))]
         if detail.get("child"):
             pairs += [("sub-agent", str(detail["child"]))]
+        if detail.get("stale"):
+            stale = detail["stale"]
+            pairs += [
+                ("verdict", f"on {stale['checkpoint']} fell"),
+                ("changed files", value(stale["files"], self.limit)),
+            ]
+        pairs += [(f"erratum to {name}", value(note, self.limit)) for name, note in detail.get("errata", {}).items()]
         if detail.get("reason"):
             pairs += [("reason", value(str(detail["reason"]), self.limit))]
         for name, given in detail.get("recorded", {}).items():

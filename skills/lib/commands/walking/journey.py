@@ -86,7 +86,7 @@ class Journey:
             asking.pause(self.screen, "Enter when it is done (b leaves)")
         return Request("next", **common, params=params, records=records, outcome=outcome)
 
-    def _answer(self, run: Run) -> dict[str, str | None]:
+    def _answer(self, run: Run) -> dict[str, Any]:
         question = run.question or {}
         answer = asking.text(self.screen, "Your answer", question.get("choices", ()))
         reason = asking.text(self.screen, "Why (may be left empty)")
@@ -116,7 +116,8 @@ class Journey:
                 self._play(child)
             else:
                 reason = asking.text(self.screen, "Why") if choice == "lost" else None
-                request = Request("current", run=run.id, turn=run.turn, **{choice: child.id}, reason=reason)
+                given: dict[str, Any] = {choice: child.id, "reason": reason}
+                request = Request("current", run=run.id, turn=run.turn, **given)
                 reply = desk.advance(self._workflow_of(run), run.id, request)
                 if reply.exit_code != PRINTED:
                     block.print_block(self.screen, reply.element)

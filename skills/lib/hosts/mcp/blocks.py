@@ -7,7 +7,7 @@ from typing import Any
 
 from skills.lib.hosts.mcp import toolcalls
 from skills.lib.runtime import Reply
-from skills.lib.workflow import document
+from skills.lib.workflow import document, quality
 from skills.lib.workflow.caller import Caller
 from skills.lib.workflow.core import Workflow
 from skills.lib.workflow.formatters.xml import COMMANDS
@@ -54,6 +54,8 @@ def data_of(reply: Reply, caller: Caller) -> dict[str, Any]:
         data["skill"] = workflow.name
     if run is not None:
         data |= {"run": run.id, "turn": run.turn, "step": run.step, "status": run.status}
+        if "checkpoint" in run.spec:
+            data["review"] = quality.mode(run.spec)
     if element.tag == "refused":
         data["code"] = element.attributes["code"]
     for part in element.children:

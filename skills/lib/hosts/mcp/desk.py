@@ -133,7 +133,7 @@ def _request(given: Given, workflow: Workflow) -> Request:
         parameters.setdefault(name, records.pop(name))
     if given.get("lost") is not None and given.get("replace") is not None:
         raise UsageError("lost gives up on a sub-agent and replace starts another", remedy="give one of the two")
-    fields = {name: given.get(name) for name in (*_TEXTS, "turn") if name != "step"}
+    fields: dict[str, Any] = {name: given.get(name) for name in (*_TEXTS, "turn") if name != "step"}
     fields["errata"] = errata
     return Request(given.get("step", "next"), run=given["run"], params=parameters, records=records, **fields)
 

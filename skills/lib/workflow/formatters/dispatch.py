@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from skills.lib.errors import UsageError
+from skills.lib.field_checks import coerce
 from skills.lib.workflow.formatters.commands import INTERPRETER, command_line, script_arguments
 from skills.lib.workflow.formatters.fragments import block, elements, exactly, texts
-from skills.lib.workflow.types import AgentRole, Block, Dispatch, Element, coerce
+from skills.lib.workflow.types import AgentRole, Block, Dispatch, Element
 
 _SCRIPT = (
     "Start one sub-agent. Give it {what}, word for word, and nothing of your own: it runs the command and follows what"

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from skills.lib.errors import UsageError
+from skills.lib.field_checks import coerce
 from skills.lib.workflow.formatters.fragments import block, elements, exactly, texts
-from skills.lib.workflow.types import Block, Element, Severity, coerce
+from skills.lib.workflow.types import Block, Element, Severity
 
 _FACTORED = (
     "Answer each verification question by itself, from the sources alone.",

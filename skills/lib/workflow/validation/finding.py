@@ -24,7 +24,8 @@ STOPPING = frozenset(
         ),
         *("artifact-outside-project", "unsupported-schema", "child-parameter", "invalid-allow"),
         *("unresolved-handler", "unresolved-script", "unresolved-command"),
-        *("gate-without-review", "bare-gate"),
+        *("gate-without-review", "bare-gate", "fail-without-return"),
+        *("handler-unrouted-outcome", "handler-read-before-write"),
     )
 )
 # Findings of these belong to a workflow or to a skill, and a step cannot waive them.

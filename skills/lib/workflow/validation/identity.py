@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from skills.lib import schema
+from skills.lib import passing, schema
 from skills.lib.compact_json import digest
 from skills.lib.workflow.validation import rules
 
@@ -32,6 +32,7 @@ def rules_digest() -> str:
     here = os.path.dirname(__file__)
     files = [os.path.join(here, f"{name}.py") for name in FOUNDATION]
     files += [os.path.join(os.path.dirname(str(schema.__file__)), f"{name}.py") for name in SCHEMA]
+    files += [str(passing.__file__)]
     files += [str(rule.__file__) for rule in rules.GRAPH_RULES]
     sources = {os.path.basename(file): _source(file) for file in files}
     return digest([sources, [rule.RULE for rule in rules.GRAPH_RULES], sorted(rules.NAMES)])[:16]

@@ -48,7 +48,7 @@ def certain(step: StepDef) -> tuple[Outcome, ...]:
     """The outcomes that need a way out; a person's answers and a gate's FAIL have rules of their own."""
     if isinstance(step.handler, (Dispatch, Gate)) and not step.function:
         return tuple(dict.fromkeys((Outcome.OK, *step.outcomes)))
-    return step.outcomes
+    return tuple(step.outcomes)
 
 
 def kind(step: StepDef) -> str:

@@ -38,11 +38,15 @@ def refusal(graph: GraphView, at: int, template: str, arg: Arg) -> str:
     return _written(template, arg)
 
 
-def doubt(graph: GraphView, template: str, arg: Arg) -> str:
-    """Why the parameter refuses some of what the template can become, as far as that is declared; else empty."""
+def doubt(graph: GraphView, at: int, template: str, arg: Arg) -> str:
+    """Why the parameter refuses some of what the template can become at that step, as far as that is declared."""
     names = PLACEHOLDER.findall(template)
     if not names:
         return ""
+    handler = graph.steps[at].handler
+    if template == "{target}" and isinstance(handler, Dispatch) and isinstance(handler.targets, str):
+        listed = source_of(graph, handler.targets)
+        return _partly(_entry(listed), arg) if listed is not None else ""
     sources = [source_of(graph, name) for name in names]
     if arg.required and not PLACEHOLDER.sub("", template).strip() and all(map(_may_be_missing, sources)):
         return "it may be missing, and is required"
@@ -59,6 +63,11 @@ def source_of(graph: GraphView, name: str) -> Arg | Field | None:
     if index is not None:
         specs += [spec for spec in graph.steps[index].requires if isinstance(spec, Field)]
     return next((spec for spec in specs if spec.name == field), None)
+
+
+def _entry(listed: Arg | Field) -> Field:
+    """What one entry of a list is: a text, of the choices that the list has."""
+    return Field(listed.name, choices=listed.choices)
 
 
 def _may_be_missing(spec: Arg | Field | None) -> bool:

@@ -9,8 +9,9 @@ from functools import cached_property
 
 from skills.lib.errors import LockstepError
 from skills.lib.prompts import read_prompts
+from skills.lib.record import Record
 from skills.lib.workflow.core import StepDef
-from skills.lib.workflow.types import Block, Dispatch, Person, Value
+from skills.lib.workflow.types import Block, Dispatch, Person
 
 _FENCE = "```"
 
@@ -96,7 +97,7 @@ def every_text(value: object) -> Iterator[str]:
     """Every text that stands anywhere in a workflow."""
     if isinstance(value, str):
         yield value
-    elif isinstance(value, Value):
+    elif isinstance(value, Record):
         yield from every_text(value.fields())
     elif isinstance(value, Mapping):
         for item in value.values():

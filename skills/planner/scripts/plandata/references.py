@@ -8,6 +8,8 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING, Any
 
+from skills.lib.checks import always_passes
+
 from .faults import Fault, nearest
 from .form import pointer
 from .places import path_fault
@@ -72,7 +74,15 @@ def draft_faults(plan: Any) -> list[Fault]:
     if codes and isinstance(commands, dict) and commands.get("test") == []:
         what = "there is no test command, and a milestone changes code"
         found.append(Fault("/testing/commands/test", what, 'lists of arguments, such as ["python", "-m", "unittest"]'))
-    return found
+    return found + list(_proofs_of_nothing(commands))
+
+
+def _proofs_of_nothing(commands: Any) -> Iterator[Fault]:
+    for kind, listed in commands.items() if isinstance(commands, dict) else ():
+        for number, argv in enumerate(listed if isinstance(listed, list) else ()):
+            if isinstance(argv, list) and argv and all(isinstance(word, str) for word in argv) and always_passes(argv):
+                what = f"{' '.join(argv)[:120]!r} ends with 0 whatever was done, and proves nothing"
+                yield Fault(pointer("testing", "commands", kind, number), what, "a command that fails if the work does")
 
 
 def is_document(path: str) -> bool:

@@ -1,4 +1,4 @@
-"""Checks the judgement on a milestone: one verdict for each requirement and acceptance, places that exist, the status.
+"""Checks the judgement on a milestone: a verdict for each requirement and acceptance, places in its files, the status.
 
 Called in the project's root as ``PLAN_DIR MILESTONE STATUS VERDICTS MISSING``, the last two JSON arrays of texts.
 Prints each fault and ends with 1 if there is one.
@@ -38,7 +38,7 @@ def faults(milestone: dict[str, Any], status: str, verdicts: list[str], missing:
             found.append(f"{head}{match['id']} {what}")
         else:
             given[match["id"]] = match["how"]
-            why = place_fault(match["rest"], root) if match["how"] == "met" else ""
+            why = place_fault(match["rest"], milestone["files"], root) if match["how"] == "met" else ""
             if why:
                 found.append(head + why)
     left = [name for name in wanted if name not in given]
@@ -59,15 +59,21 @@ def status_faults(verdicts: list[str], status: str, missing: list[str]) -> list[
     return found
 
 
-def place_fault(rest: str, root: str) -> str:
-    """Why what follows "met" does not begin with a place that can be opened, or nothing."""
+def place_fault(rest: str, files: list[str], root: str) -> str:
+    """Why what follows "met" does not begin with a place in one of the milestone's files, or nothing."""
     place = _PLACE.match(rest)
     if not place:
         return "what is met begins with path:line"
     count = places.line_count(places.file_under(root, place["path"]))
     if count is None:
         return f"{place['path']} is no file of the project"
-    return "" if int(place["line"]) <= count else f"{place['path']} has {count} lines"
+    if int(place["line"]) > count:
+        return f"{place['path']} has {count} lines"
+    if os.path.normpath(place["path"]).replace(os.sep, "/") not in files:
+        return (
+            f"{place['path']} is not among the milestone's files, {', '.join(files):.400}: met is shown in one of them"
+        )
+    return ""
 
 
 def main(arguments: list[str]) -> int:

@@ -11,46 +11,39 @@ from typing import Any
 
 from skills.lib.errors import UsageError
 from skills.lib.workflow.formatters import format_invoke_after, format_step_output
-from skills.lib.workflow.types import Block, TerminalRouting, Value
+from skills.lib.workflow.types import Block, Record, TerminalRouting
 
 Arguments = Sequence[str]
 
 
-class FlatCommand(Value):
+class FlatCommand(Record):
     """The one command that goes on, as arguments or as a line for the shell."""
 
-    __slots__ = ("command",)
-    command: Arguments
+    command: Arguments | str
 
-    def __init__(self, command: Arguments | str) -> None:
-        self._set(command=_arguments(command))
+    def _check(self) -> None:
+        self._set(command=_arguments(self.command))
 
 
-class BranchCommand(Value):
+class BranchCommand(Record):
     """The command for each verdict of a review."""
 
-    __slots__ = ("if_pass", "if_fail")
-    if_pass: Arguments
-    if_fail: Arguments
+    if_pass: Arguments | str
+    if_fail: Arguments | str
 
-    def __init__(self, if_pass: Arguments | str, if_fail: Arguments | str) -> None:
-        self._set(if_pass=_arguments(if_pass), if_fail=_arguments(if_fail))
+    def _check(self) -> None:
+        self._set(if_pass=_arguments(self.if_pass), if_fail=_arguments(self.if_fail))
 
 
 NextCommand = FlatCommand | BranchCommand
 
 
-class GuidanceResult(Value):
+class GuidanceResult(Record):
     """What a step says: its title, its actions (text and blocks, mixed), and how it goes on; None is the end."""
 
-    __slots__ = ("title", "actions", "next_command")
     title: str
-    actions: tuple[str, ...]
-    next_command: NextCommand | None
-
-    def __init__(self, title: str, actions: Sequence[str] | str, next_command: NextCommand | None = None) -> None:
-        lines = (actions,) if isinstance(actions, str) else tuple(actions)
-        self._set(title=title, actions=lines, next_command=next_command)
+    actions: Sequence[str]
+    next_command: NextCommand | None = None
 
 
 def format_guidance(guidance: GuidanceResult | Mapping[str, Any], step: int | str, total: int, **parts: Any) -> Block:

@@ -12,7 +12,9 @@ import json
 import os
 import sys
 import tomllib
+from collections.abc import Mapping
 from itertools import zip_longest
+from typing import Any
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
@@ -41,7 +43,19 @@ def faults(plan_folder: str, milestone: str, root: str) -> list[str]:
             why = difference(path, handed.get(path), _text(os.path.join(folder, path)))
             if why:
                 found.append(f"{path}: {why}")
-    return found + comment_faults(_text(os.path.join(folder, "COMMENTS.json")))
+    comments = _text(os.path.join(folder, "COMMENTS.json"))
+    return found + (comment_faults(comments) or _missing(one, comments))
+
+
+def _missing(milestone: Mapping[str, Any], comments: str | None) -> list[str]:
+    """Each file whose intents name decisions and which has no entry: the plan could not be collected."""
+    told = json.loads(comments) if comments else {}
+    changed = {change["file"] for change in milestone["changes"]}
+    return [
+        f"COMMENTS.json has no entry for {intent['file']}, which rests on {', '.join(intent['decisions'])}"
+        for intent in milestone["intent"]
+        if intent["decisions"] and intent["file"] in changed and not told.get(intent["file"])
+    ]
 
 
 def is_code(path: str) -> bool:

@@ -2,8 +2,9 @@
 
 ## What it does
 Reports each property under `always` of a Workflow that some path breaks, with the path: `Before("a", "b")`, step a is
-passed before step b; `Passes("a")`, no run ends without step a but by FAIL; `NeverEndsFailed("c")`, no run ends while
-the last verdict of checkpoint c is FAIL, not even by a person's word.
+passed before step b; `Passes("a")`, no run ends without step a but by FAIL; `NeverEndsFailed("c")`, no route leads from
+a FAIL of checkpoint c to the end past its reviewers, not even through a question to a person. (What a person accepts at
+the gate itself, once its bound is reached, is no route.)
 
 ## Why it is bad
 The author relies on it. A route that is added later breaks it, and no other rule knows of it.
@@ -41,7 +42,8 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
-from skills.lib.workflow.types import Before, NeverEndsFailed, Outcome, Passes, Value
+from skills.lib.record import Record
+from skills.lib.workflow.types import Before, NeverEndsFailed, Outcome, Passes
 from skills.lib.workflow.validation import review, walks
 from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.graph import GraphView
@@ -69,7 +71,7 @@ def check(graph: GraphView) -> Iterator[Finding]:
             )
 
 
-def _unknown(graph: GraphView, stated: Value) -> str:
+def _unknown(graph: GraphView, stated: Record) -> str:
     if isinstance(stated, NeverEndsFailed):
         known = {name for _, name in review.reviews(graph)} | set(review.gates(graph))
         near = did_you_mean(Nearest(known).to(stated.checkpoint))
@@ -80,7 +82,7 @@ def _unknown(graph: GraphView, stated: Value) -> str:
     return ""
 
 
-def _broken(graph: GraphView, stated: Value) -> str:
+def _broken(graph: GraphView, stated: Record) -> str:
     """The path that breaks the property, in words; empty if none does."""
     ends = _failing(graph)
     hops: list[Hop] | None = None
@@ -92,7 +94,8 @@ def _broken(graph: GraphView, stated: Value) -> str:
     elif isinstance(stated, NeverEndsFailed):
         reviewers = {at for at, name in review.reviews(graph) if name == stated.checkpoint}
         for gate in sorted(review.deciding(graph, stated.checkpoint)):
-            target = next((target for outcome, target in graph.routes[gate] if outcome is Outcome.FAIL), None)
+            key = Outcome.FAIL if Outcome.FAIL in graph.steps[gate].next else Outcome.DEFAULT
+            target = next((target for outcome, target in graph.routes[gate] if outcome is key), None)
             if target == END:
                 continue  # it ends by FAIL
             if target is not None and target >= 0 and target not in reviewers:

@@ -22,10 +22,9 @@ WORKFLOW = Workflow(
 
 from __future__ import annotations
 
-import os
-import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 
+from skills.lib.passing import always_passes
 from skills.lib.workflow.requirements import Command
 from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.graph import GraphView
@@ -33,18 +32,13 @@ from skills.lib.workflow.validation.graph import GraphView
 RULE = "always-passing-command"
 SEVERITY: Severity = "warning"
 VALUE = "command"
-_PASSING = frozenset(": clear date echo hostname id nproc printf pwd sleep true uname uptime whoami".split())
-_SHELLS = frozenset("bash dash ksh sh zsh".split())
-_PYTHON = re.compile(r"python[\d.]*(?:\.exe)?")
-# The last command of a shell's script, after what parts it from the one before; && hands a failure on.
-_LAST = re.compile(r"(?:.*(?:;|\|\||\n|(?<!\|)\|(?!\|)))?\s*(.*)", re.DOTALL)
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
     """Yield one finding per command that proves nothing."""
     for at, step in enumerate(graph.steps):
         for spec in step.requires:
-            if isinstance(spec, Command) and _passes(spec.argv):
+            if isinstance(spec, Command) and always_passes(spec.argv):
                 command = " ".join(spec.argv)
                 yield graph.finding(
                     RULE,
@@ -55,14 +49,3 @@ def check(graph: GraphView) -> Iterator[Finding]:
                     step=at,
                     value=command,
                 )
-
-
-def _passes(argv: Sequence[str]) -> bool:
-    program = os.path.basename(argv[0])
-    if program in _SHELLS and len(argv) == 3 and argv[1].endswith("c"):
-        found = _LAST.fullmatch(argv[2].rstrip().rstrip(";"))
-        words = found[1].split() if found else []
-        return "&&" not in words and (words == ["exit", "0"] or (bool(words) and words[0] in _PASSING))
-    if _PYTHON.fullmatch(program) and argv[1:2] == ("-c",):
-        return len(argv) == 3 and argv[2].strip() in ("", "pass")
-    return program in _PASSING

@@ -77,7 +77,7 @@ def check(tree: TreeView) -> Iterator[Finding]:
                 continue
             for arg in child.workflow.run_params():
                 template = step.handler.params.get(arg.name, "")
-                why = doubt(graph, template, arg) if not refusal(graph, at, template, arg) else ""
+                why = doubt(graph, at, template, arg) if not refusal(graph, at, template, arg) else ""
                 if why:
                     yield graph.finding(
                         RULE,
