@@ -126,6 +126,7 @@ WORKFLOW = Workflow(
     title="Codebase analysis",
     description="Finds out how a codebase works, for one goal, with a place for every claim.",
     params=[CONFIDENCE],
+    unchecked="whether the places were understood: they can be opened, no more",
 )
 
 register_workflow(WORKFLOW)

@@ -387,6 +387,7 @@ WORKFLOW = Workflow(
     description="Thinks one hard question through, by several perspectives, to an answer that was attacked.",
     params=PARAMS,
     closing=PROMPTS["closing"],
+    unchecked="whether the thinking is sound: nothing outside of its text was looked at",
 )
 
 register_workflow(WORKFLOW)

@@ -224,6 +224,7 @@ WORKFLOW = Workflow(
     description="Brings documents back in line with the code.",
     params=PARAMS,
     closing=PROMPTS["closing"],
+    unchecked="whether documents and code say the same at places that the review did not name",
 )
 
 register_workflow(WORKFLOW)

@@ -400,6 +400,7 @@ WORKFLOW = Workflow(
     title="Incoherence",
     description="Finds where a repository contradicts itself, and settles each contradiction with the user.",
     closing=PROMPTS["closing"],
+    unchecked="whether a sweep that found nothing was made with care",
 )
 
 register_workflow(WORKFLOW)

@@ -158,6 +158,7 @@ WORKFLOW = Workflow(
     ),
     title="Leon writing style",
     description="Writes one text in the voice of a style profile, with nothing invented and nothing machine-sounding.",
+    unchecked="whether the text is good: it is there and keeps its facts",
 )
 
 register_workflow(WORKFLOW)

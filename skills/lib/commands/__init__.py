@@ -16,6 +16,10 @@ def main() -> None:
             sys.exit(doctor([word for word in sys.argv[2:] if not word.startswith("-")]))
         if (error.name or "").partition(".")[0] not in ("click", "rich"):
             raise
+        from skills.lib.runtime import plain
+
+        if sys.argv[1:2] and sys.argv[1] in plain.COMMANDS:  # blocks name these
+            sys.exit(plain.main(sys.argv[1:]))
         print(f"lockstep: {error.name} is not installed for {sys.executable}", file=sys.stderr)
         print("  try:   pip install lockstep-skills", file=sys.stderr)
         sys.exit(4)

@@ -180,7 +180,8 @@ class Workflow(Record):
     is to be done once the run is at its end; it may name a run parameter as ``{name}``. ``tools`` are those of every
     step that names none of its own; ``forbidden`` are rules of every step, beside its own. ``reverify`` is the step at
     which a reviewer begins that verifies the items of an earlier review again. ``always`` holds properties of all
-    paths, which validation proves: Before, Passes, NeverEndsFailed.
+    paths, which validation proves: Before, Passes, NeverEndsFailed. ``unchecked`` is what no check of this workflow
+    tells, such as "whether the text is good"; ``done`` lists it.
     """
 
     name: str
@@ -195,6 +196,7 @@ class Workflow(Record):
     forbidden: tuple[str, ...]
     reverify: str | None
     always: tuple[Before | Passes | NeverEndsFailed, ...]
+    unchecked: str
     _by_id: dict[str, StepDef]
     _fingerprint: str
 
@@ -212,6 +214,7 @@ class Workflow(Record):
         forbidden: Sequence[str] = (),
         reverify: str | None = None,
         always: Sequence[Before | Passes | NeverEndsFailed] = (),
+        unchecked: str = "",
     ) -> None:
         where = f"workflow {shown(name)}"
         if output not in ("xml", "text"):
@@ -245,6 +248,7 @@ class Workflow(Record):
             forbidden=check_texts(forbidden, f"{where} forbidden"),
             reverify=check_optional_text(reverify, f"{where} reverify"),
             always=_properties(always, where) if always else (),
+            unchecked=check_text(unchecked, f"{where} unchecked"),
             _by_id={step.id: step for step in reversed(steps)},
             _fingerprint="",
         )
@@ -291,7 +295,7 @@ class Workflow(Record):
             "start": self.start,
             "output": self.output,
             **{name: list(rule) for name, rule in (("tools", self.tools), ("forbidden", self.forbidden)) if rule},
-            **{name: text for name, text in (("closing", self.closing), ("reverify", self.reverify)) if text},
+            **{name: getattr(self, name) for name in ("closing", "reverify", "unchecked") if getattr(self, name)},
             **({"always": [_plain(stated) for stated in self.always]} if self.always else {}),
             "params": [_plain(arg) for arg in self.params],
             "steps": [_plain_fields(step) for step in self.steps],

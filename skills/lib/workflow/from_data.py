@@ -22,7 +22,7 @@ _KINDS: dict[str, type[Record]] = {
     kind.__name__: kind
     for kind in (Arg, Field, Artifact, Before, Check, Command, Dispatch, Person, Gate, NeverEndsFailed, Passes)
 }
-_TEXTS = ("title", "description", "closing")
+_TEXTS = ("title", "description", "closing", "unchecked")
 
 
 def workflow_from_data(data: Mapping[str, Any], resolve: Callable[[str], Handler] | None = None) -> Workflow:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 # How much of an answer, a reason or a finding stands in an entry.
 SHORT = 300
 # The kinds of entries, and the severities of findings, the gravest first.
-KINDS = ("gate", "verdict", "finding", "evidence", "sub-agent", "answer", "limit", "review")
+KINDS = ("gate", "verdict", "finding", "evidence", "sub-agent", "answer", "limit", "review", "unchecked")
 SEVERITIES = ("MUST", "SHOULD", "COULD")
 
 
@@ -57,6 +57,8 @@ def _rank(word: str, words: Sequence[str]) -> int:
 def at_end(workflow: Workflow, run: Run) -> Run:
     """The run with what can only be told at its end: gates that it never entered, findings that are open."""
     left = (*_gates(workflow, run), *_findings(run), *_fallen(run), *_waived(workflow, run), *_unstated(workflow, run))
+    if workflow.unchecked:
+        left = (*left, ("unchecked", "", f"no check tells {workflow.unchecked}"))
     for kind, step, what in left:
         run = noted(run, kind, step, what)
     return run

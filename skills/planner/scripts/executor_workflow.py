@@ -361,6 +361,7 @@ WORKFLOW = Workflow(
             waives="the approval of the plan by planner and by the user",
         ),
     ],
+    unchecked="whether somebody read the changes before they went in",
 )
 
 register_workflow(WORKFLOW)

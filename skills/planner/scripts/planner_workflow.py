@@ -279,6 +279,7 @@ WORKFLOW = Workflow(
         Arg("request", minimum=10, maximum=6000, help="what the user asked for, in their own words"),
         Arg("plan", maximum=120, help="the folder that the plan is kept in, such as plans/retry-queue"),
     ],
+    unchecked="whether the plan is any good: it can be carried out, and its reviewers passed it",
 )
 
 register_workflow(WORKFLOW)

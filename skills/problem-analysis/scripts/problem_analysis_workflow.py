@@ -187,6 +187,7 @@ WORKFLOW = Workflow(
     title="Problem analysis",
     description="Finds the cause of one problem by rival hypotheses and evidence.",
     params=[CONFIDENCE],
+    unchecked="whether a command was run, and showed what the evidence says",
 )
 
 register_workflow(WORKFLOW)

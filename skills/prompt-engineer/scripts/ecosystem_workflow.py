@@ -96,6 +96,7 @@ WORKFLOW = Workflow(
     steps.approve(PROMPTS, "plan"),
     steps.execute("assess"),
     title="Prompt engineer: ecosystem",
+    unchecked="what a model makes of the prompts: none was run",
     description="Improves several prompts that hand work to each other, with their handovers changed on both sides.",
     closing=steps.CLOSING,
 )

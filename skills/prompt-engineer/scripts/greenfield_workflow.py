@@ -70,6 +70,7 @@ WORKFLOW = Workflow(
     steps.approve(PROMPTS, "design", "requirements.requirements", "design.coverage"),
     steps.execute("requirements"),
     title="Prompt engineer: greenfield",
+    unchecked="what a model makes of the prompts: none was run",
     description="Writes a new prompt from requirements, each technique in it for a difficulty that was found.",
     closing=steps.CLOSING,
 )

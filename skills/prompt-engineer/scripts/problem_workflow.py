@@ -76,6 +76,7 @@ WORKFLOW = Workflow(
     steps.approve(PROMPTS, "target"),
     steps.execute("diagnose"),
     title="Prompt engineer: problem",
+    unchecked="what a model makes of the prompts: none was run",
     description="Removes one failure of a prompt: finds the words behind it, and makes the least change that cures it.",
     closing=steps.CLOSING,
 )

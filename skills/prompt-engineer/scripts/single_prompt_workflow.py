@@ -72,6 +72,7 @@ WORKFLOW = Workflow(
     steps.approve(PROMPTS, "plan"),
     steps.execute("assess"),
     title="Prompt engineer: single prompt",
+    unchecked="what a model makes of the prompts: none was run",
     description="Improves one existing prompt, by techniques that are checked and changes that the user approves.",
     closing=steps.CLOSING,
 )

@@ -220,6 +220,7 @@ WORKFLOW = Workflow(
     description="Finds what is worth refactoring and hands over reviewed work items.",
     closing=PROMPTS["closing"],
     params=PARAMS,
+    unchecked="whether a search that found nothing was made with care",
 )
 
 register_workflow(WORKFLOW)

@@ -238,6 +238,7 @@ WORKFLOW = Workflow(
     description="Designs the solution of one problem from several perspectives, and selects one candidate by attack.",
     params=PARAMS,
     closing=PROMPTS["closing"],
+    unchecked="what the proposals would do: they are words",
 )
 
 register_workflow(WORKFLOW)

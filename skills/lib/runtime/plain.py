@@ -1,0 +1,109 @@
+"""The commands that a block names for a person or an agent (answer, resume, abandon), by the standard library alone.
+
+They stand in for the ``lockstep`` command where click and rich are not installed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from collections.abc import Sequence
+
+from skills.lib import paths
+from skills.lib.errors import BUG, INTERRUPTED, PRINTED, LockstepError, RefusedError, UsageError, tell
+from skills.lib.ledger import Ledger
+from skills.lib.runtime import loading, script
+from skills.lib.runtime.desk import Desk
+from skills.lib.workflow.caller import Caller, lockstep_command
+from skills.lib.workflow.state import Request, Run
+
+
+def main(argv: Sequence[str]) -> int:
+    """Serve one call and return its exit code."""
+    given = _parser().parse_args(argv)
+    project = os.path.realpath(given.project) if given.project else paths.project_root()
+    try:
+        run = _run(project, given.run)
+        desk = Desk(Caller(sys.executable, run.script, project, lockstep_command()), _actor())
+        try:
+            return int(given.serve(desk, run, given))
+        finally:
+            desk.close()
+    except LockstepError as error:
+        tell(error.message())
+        return error.exit_code
+    except KeyboardInterrupt:
+        return INTERRUPTED
+    except Exception:
+        script.report_bug()
+        return BUG
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser("lockstep", description="Without click and rich: these three commands.")
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    for name, serve, text in (
+        ("answer", _answer, "Answer what a run asks a person."),
+        ("resume", _resume, "Print the block with which a run goes on."),
+        ("abandon", _abandon, "End a run, and record why."),
+    ):
+        one = commands.add_parser(name, help=text, description=text)
+        one.add_argument("run", metavar="RUN")
+        one.add_argument("--project", metavar="DIR", help="the project's root (default: found from here)")
+        if serve is not _resume:
+            one.add_argument("--reason", required=serve is _abandon, metavar="TEXT", help="why; kept with the run")
+        if serve is _answer:
+            one.add_argument("answer", metavar="ANSWER")
+        one.set_defaults(serve=serve)
+    return parser
+
+
+COMMANDS = ("answer", "resume", "abandon")
+
+
+def _actor() -> str:
+    return "person" if sys.stdin.isatty() else "agent"
+
+
+def _run(project: str, run_id: str) -> Run:
+    ledger = Ledger(paths.home(project), create=False)
+    try:
+        found = ledger.run(run_id)
+    finally:
+        ledger.close()
+    if found is None:
+        raise UsageError(f"the ledger of {project} has no run {run_id!r:.80}", remedy="take the id from the block")
+    return found
+
+
+def _answer(desk: Desk, run: Run, given: argparse.Namespace) -> int:
+    if desk.actor != "person":
+        raise RefusedError(
+            "an answer is a person's: standard input is not a terminal",
+            valid="a person who types this command at a terminal",
+            remedy="ask the user to run it; an answer that the block lets you pass on goes with --answer",
+        )
+    if run.status != "waiting":
+        raise RefusedError(f"run {run.id} asks nobody anything: it is {run.status}")
+    workflow = loading.workflow_of_script(run.script)
+    request = Request("next", run=run.id, turn=run.turn, answer=given.answer, reason=given.reason)
+    reply = desk.advance(workflow, run.id, request)
+    if reply.exit_code != PRINTED or reply.run is None:
+        return script.emit(script.render_reply(reply, desk), reply.exit_code)
+    after = reply.run
+    where = f"The run is {after.status}." if after.ended else f"The run goes on at {after.step}."
+    return script.emit(
+        f"Recorded as a person's answer of run {run.id} at {run.step}: {given.answer}. {where}\n", PRINTED
+    )
+
+
+def _resume(desk: Desk, run: Run, given: argparse.Namespace) -> int:
+    reply = desk.state(loading.workflow_of_script(run.script), run.id)
+    return script.emit(script.render_reply(reply, desk), reply.exit_code)
+
+
+def _abandon(desk: Desk, run: Run, given: argparse.Namespace) -> int:
+    ended = desk.abandon(run.id, given.reason)
+    sys.stdout.write("".join([f"Run {one.id} is abandoned.\n" for one in ended]))
+    return PRINTED
