@@ -104,11 +104,12 @@ def _ways(world: World) -> list[tuple[dict[str, Any], str | None]]:
         return [({"answer": "accept"}, None), ({"answer": "revise"}, step.id)]
     if isinstance(step.handler, Person) and run.status == "waiting":
         return [({"answer": one}, step.next.get(outcome, step.id)) for one, outcome in step.handler.choices.items()]
+    ways: list[tuple[dict[str, Any], str | None]] = [({}, None)]
     if step.handler is None and len(step.next) > 1:
-        return [({"outcome": outcome.value}, target) for outcome, target in step.next.items()]
+        ways = [({"outcome": outcome.value}, target) for outcome, target in step.next.items()]
     if any(isinstance(spec, Field) and spec.name == "parts" for spec in step.requires):
-        return [({}, None), ({"parts": []}, step.id)]
-    return [({}, None)]
+        ways += [({**way, "parts": []}, step.id) for way, _ in ways]
+    return ways
 
 
 def _ask(world: World, way: dict[str, Any]) -> object:

@@ -65,6 +65,23 @@ def test_a_loop_that_is_left_only_for_want_of_targets_that_were_recorded_before_
     assert "loop-without-exit" not in dict(_of_parts("last", "work", back))
 
 
+def test_a_loop_that_is_left_only_by_as_many_iterations_as_there_may_be_is_never_left_after_them() -> None:
+    found = _found(
+        StepDef("make", "Make", "Make.", {OK: "try"}),
+        StepDef(
+            "try",
+            "Try",
+            "Try.",
+            {OK: "look", Outcome.ITERATE: "last"},
+            when={OK: "it works", Outcome.ITERATE: "it does not"},
+            max_iterations=2,
+        ),
+        StepDef("look", "Look", "Look.", {OK: "make"}),
+        StepDef("last", "Last", "Stop.", {OK: None}),
+    )
+    assert ("loop-without-exit", "w:make") in found
+
+
 def test_a_loop_that_only_a_sub_agent_that_fails_would_leave_is_never_left() -> None:
     found = _found(
         StepDef("make", "Make", "Make.", {OK: "try"}),

@@ -1,9 +1,10 @@
 """The routes out of a loop are never taken.
 
 ## What it does
-Reports a loop whose only routes out belong to outcomes that the steps never give, to the FAIL of a gate or of
-sub-agents, or to the SKIP of sub-agents whose targets are recorded outside of the loop, and so are there each time or
-never: on paper the loop can be left, in truth a run whose work is good cannot leave it.
+Reports a loop whose only routes out belong to outcomes that the steps never give, to an ITERATE that is taken no more
+at its limit, to the FAIL of a gate or of sub-agents, or to the SKIP of sub-agents whose targets are recorded outside of
+the loop, and so are there each time or never: on paper the loop can be left, in truth a run whose work is good cannot
+leave it.
 
 ## Why it is bad
 A run that comes there goes round for ever, although a diagram shows a way out.
@@ -44,7 +45,7 @@ from collections.abc import Collection, Iterator
 import networkx as nx
 
 from skills.lib.workflow.types import Dispatch, Outcome
-from skills.lib.workflow.validation import walks
+from skills.lib.workflow.validation import outcomes, walks
 from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.graph import GraphView
 
@@ -80,6 +81,8 @@ def _dead(graph: GraphView) -> dict[tuple[int, Outcome], str]:
             found[at, Outcome.FAIL] = "takes a review that fails"
         elif isinstance(step.handler, Dispatch) and step.function is None:
             found[at, Outcome.FAIL] = "takes a sub-agent that fails"
+        if outcomes.is_limited(step) and step.at_limit is not Outcome.ITERATE:
+            found[at, Outcome.ITERATE] = "is taken no more at the limit"
     return found
 
 
