@@ -359,15 +359,14 @@ def test_how_a_step_ended_is_known_before_its_command_runs(skill: Skill, project
 
 
 @pytest.mark.req("S-01")
-def test_findings_are_answered_before_a_command_runs(skill: Skill, repository: Path) -> None:
-    work = WORK.replace("})", '}, requires=[Command(["sh", "-c", "echo x >> runs"])])')
-    agent = skill(COVERING.replace(WORK, work))
-    block = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:2")))
-    assert_refused(agent, block.next, "unanswered-finding", block.run)
-    assert (repository / "runs").read_text() == "x\n"
-    agent.write("src/a.py", "put right\n")
-    assert agent.run_command(block.next).step == "d-review"
-    assert (repository / "runs").read_text() == "x\nx\n"
+def test_a_command_may_write_the_file_that_a_finding_names(skill: Skill, repository: Path) -> None:
+    write = 'Command(["sh", "-c", "cat notes >> src/a.py"])'
+    agent = skill(COVERING.replace(WORK, WORK.replace("})", f"}}, requires=[{write}])")))
+    agent.write("notes", "")
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:2")))
+    assert_refused(agent, work.next, "unanswered-finding", work.run)
+    agent.write("notes", "put right\n")
+    assert agent.run_command(work.next).step == "d-review"
 
 
 # Small things

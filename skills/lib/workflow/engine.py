@@ -213,16 +213,14 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof:
 def _check_before_commands(
     workflow: Workflow, run: Run, step: StepDef, request: Request, recorded: Mapping[str, Any], proof: Proof
 ) -> None:
-    """Refuse what was typed wrong before a command of the step runs, which may take minutes."""
+    """Refuse what was typed wrong before a command of the step runs, which may take minutes.
+
+    Whether findings are answered is seen after it: a command may write the very file that a finding names.
+    """
     if step.handler is None:
         outcome = _reported(step, request)
-        route = step.route(outcome)
         if not step.max_iterations:
-            _check_target(step, request, outcome, route)
-        if run.reviews and route:
-            from skills.lib.workflow import gates
-
-            gates.answer_findings(workflow, run, step, request, route, {}, {"outcome": outcome}, proof)
+            _check_target(step, request, outcome, step.route(outcome))
     if "checkpoint" in run.spec:
         from skills.lib.workflow import reviewing
 
