@@ -30,6 +30,7 @@ class Played:
         self.open: dict[Key, str] = {}
         self.accepted: set[Key] = set()
         self.owners: frozenset[str | int] = frozenset()
+        self.step = ""
         self.level = 0
         self.fresh = False
         self.begins_anew = False
@@ -49,6 +50,7 @@ class Played:
 
     def reviewed(
         self,
+        step: str,
         reports: Sequence[tuple[str | int, Mapping[str, tuple[str, str]] | None]],
         asked: Mapping[Key, str],
         handed: tuple[tuple[str, ...], Files],
@@ -61,6 +63,10 @@ class Played:
         self.level += not self.level or not covers or files != self.handed
         self.covers, self.handed, self.files = covers, files, files
         self.fresh, self.heard = True, False
+        if step != self.step:
+            # What only the reviewers of the other step were to judge, and never did, is left to that step.
+            self.open = {key: severity for key, severity in self.open.items() if key in self.known}
+            self.step = step
         owners = self.owners = frozenset(owner for owner, _ in reports)
         self.open = {key: severity for key, severity in self.open.items() if key[0] in owners or key[1] != UNSEEN}
         for owner, said in reports:
@@ -71,8 +77,7 @@ class Played:
             self.open.pop((owner, UNSEEN), None)
             for what, (severity, status) in said.items():
                 # Another step that reviews the checkpoint may divide what there is among others.
-                keys = [key for key in self.known if key[1] == what and (key[0] == owner or key[0] not in owners)]
-                for key in keys or [(owner, what)]:
+                for key in {(owner, what), *[key for key in self.known if key[1] == what and key[0] not in owners]}:
                     self.known[key] = self.open[key] = severity
                     if status == "PASS":
                         del self.open[key]

@@ -221,7 +221,8 @@ class World:
         records = fields.get("records") or {}
         if "checkpoint" not in before.spec:
             return
-        asked = answers.to_answer(self.workflow, before)
+        asked = {item["id"]: item for item in before.spec["items"]}
+        asked.update(answers.to_answer(self.workflow, before))
         said: dict[str, tuple[str, str]] = {}
         for told in (*records.get("items", ()), *records.get("answers", ())):
             item = {**asked.get(told["id"], {}), **{name: part for name, part in told.items() if part}}
@@ -237,6 +238,8 @@ class World:
             self._reviewed(step)
         if asked.get("about") and given == "accept":
             self._accepted(before, asked)
+        elif asked.get("about") == "change" and given == "revise":
+            self.played[asked["gate"]].fall()
         elif (
             isinstance(step.handler, Person)
             and before.status == "waiting"
@@ -246,7 +249,7 @@ class World:
             self._heard(actor)
         if moved:
             self.been.add(step.id)
-            if step.gate and self._is_opened(step, move):
+            if step.gate and given != "revise" and self._is_opened(step, move):
                 self._opened(step, bool(asked))
             elif "stale" in move.detail:
                 self.played[move.detail["stale"]["checkpoint"]].fall()
@@ -260,7 +263,8 @@ class World:
     def _reviewed(self, step: StepDef) -> None:
         assert step.checkpoint is not None
         present = [child for child in self.brood if child.run.status != "replaced"]
-        reports = [(owner(child), child.said if child.run.status in FINISHED else None) for child in present]
+        # A reviewer that judged nothing has not reviewed, just as one that was lost.
+        reports = [(owner(child), (child.run.status in FINISHED and child.said) or None) for child in present]
         asked = {}
         assert isinstance(step.handler, Dispatch)
         for check in step.handler.checks:
@@ -268,7 +272,7 @@ class World:
             assert isinstance(over, (list, tuple))
             things = [f"{check.kind} of {target}" for target in (over if check.over else ("all",))]
             asked.update({(owner(child), what): str(check.severity) for child in present for what in things})
-        self.played.setdefault(step.checkpoint, oracle.Played()).reviewed(reports, asked, self.handed)
+        self.played.setdefault(step.checkpoint, oracle.Played()).reviewed(step.id, reports, asked, self.handed)
 
     def _accepted(self, before: Run, asked: Mapping[str, Any]) -> None:
         played = self.played.get(asked["gate"])

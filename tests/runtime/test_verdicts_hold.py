@@ -323,6 +323,27 @@ def test_what_a_command_judges_is_asked_of_no_reviewer(skill: Skill) -> None:
 
 
 @pytest.mark.req("S-02")
+def test_a_command_that_several_reviewers_run_settles_what_it_judged_for_each_of_them(skill: Skill) -> None:
+    by_two = 'reviewer=Dispatch("quality-reviewer", script="part.py", targets=("A", "B"))'
+    agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", {by_two}), {END}', part=SUITE)
+    agent.write("red", "x")
+    review = agent.follow(agent.open())
+    for at, child in enumerate(review.children):
+        more = agent.follow(agent.run_command(child.command), statements=[f"{at} | all is so"])
+        verify = agent.follow(more, statements="none: nothing more hangs on it")
+        last = agent.follow(verify, answers=[answer("S1", place="the text")])
+    work = agent.follow(agent.run_command(last.next))
+    assert work.step == "work"
+    (agent.project / "red").unlink()
+    review = agent.follow(work, **answered(agent, "verify:1", "verify:1.2"))
+    for child, stated in zip(review.children, ("S1", "S1.2"), strict=True):
+        last = agent.follow(agent.run_command(child.command), answers=[answer(stated, place="the text")])
+    assert agent.follow(agent.run_command(last.next)).step == "last"
+    found = agent.state(work.run).reviews["d"]["items"]
+    assert sorted(one["id"] for one in found) == ["S1", "S1.2", "verify:1", "verify:1.2"]
+
+
+@pytest.mark.req("S-02")
 def test_a_review_in_which_nothing_is_stated_ends_by_its_commands(skill: Skill) -> None:
     agent = skill(SCRIPTED, part=SUITE)
     verify = split(agent, "none: there is no code", "none: nothing hangs on it")

@@ -259,12 +259,27 @@ def located(item: Item, run: Run, proof: Proof) -> list[str]:
 
 
 def by_commands(run: Run) -> list[Item]:
-    """The items that commands judge by how they end, in the order of the steps; TODO if one to verify was not run."""
-    found = [item for state in run.state.values() for item in state.get("judged", ())]
-    ran = {item["id"] for item in found}
-    left = [item for item in run.spec.get("items", ()) if item.get("command") and item["id"] not in ran]
+    """The items that commands judge by how they end, in the order of the steps; TODO if one to verify was not run.
+
+    One to verify has the id that it has in the review, where another reviewer's may be called the same.
+    """
+    asked: dict[str, list[Item]] = {}
+    for item in run.spec.get("items", ()):
+        if item.get("command"):
+            asked.setdefault(_name_of(item), []).append(item)
+    found = [
+        {**item, "id": one["id"]}
+        for state in run.state.values()
+        for item in state.get("judged", ())
+        for one in asked.pop(_name_of(item), [item])
+    ]
     told = {"status": ItemStatus.TODO.value, "finding": "its command was not run again", "place": ""}
-    return [*found, *({**item, **told} for item in left)]
+    return [*found, *({**item, **told} for left in asked.values() for item in left)]
+
+
+def _name_of(item: Item) -> str:
+    """What an item that a command judges is called in the workflow; in an older ledger it has no name but its id."""
+    return str(item["command"] if item["command"] != "true" else item["id"])
 
 
 def completed(workflow: Workflow, run: Run, reported: Sequence[Item]) -> list[Item]:

@@ -165,8 +165,9 @@ def check_same(
 
 
 def as_split(reported: Sequence[Mapping[str, Any]], known: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
-    """The reported items with scope and check as the first review set them: a re-verification rewords nothing."""
-    first = {item["id"]: {"scope": item["scope"], "check": item["check"]} for item in known}
+    """The reported items with scope, check and kind as the first review set them: a re-verification rewords nothing."""
+    set_first = ("scope", "check", "kind")
+    first = {item["id"]: {name: item[name] for name in set_first if name in item} for item in known}
     return [{**item, **first.get(item["id"], {})} for item in reported]
 
 

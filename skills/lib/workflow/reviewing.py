@@ -81,7 +81,7 @@ def _by_commands(run: Run, step: StepDef, evidence: Sequence[Mapping[str, Any]])
             name = f"{step.id}:{len(found) + 1}"
             what = spec.help or f"{result['what']} ends with 0"
             item = {"id": name, "scope": "all", "check": what, "severity": str(spec.severity), "place": ""}
-            item["command"] = "true"
+            item["command"] = name
             status = ItemStatus.PASS if result["ok"] else ItemStatus.FAIL
             finding = f"{result['what']} ended with 0" if result["ok"] else str(result["why"])[-TAIL:]
             found.append({**item, "status": status.value, "finding": finding})

@@ -42,6 +42,38 @@ def test_a_loop_built_by_hand_has_no_findings() -> None:
     assert _found(_work("review"), _review("gate"), _gate(ok=None, fail="work")) == []
 
 
+def _of_parts(gate_ok: str, polishing: str, last: StepDef | None = None) -> list[tuple[str, str]]:
+    """What is found of work whose parts are reviewed, none if it has none, and whose gate leads to that step."""
+    parts = [Field("parts", "list")]
+    targets = Dispatch(AgentRole.QUALITY_REVIEWER, task="Review it.", checkpoint="plan", targets=f"{polishing}.parts")
+    return _found(
+        StepDef("work", "Work", "Work.", {OK: "polish"}, requires=parts),
+        StepDef("polish", "Polish", "Polish.", {OK: "review"}, requires=parts if polishing == "polish" else []),
+        StepDef("review", "Review", next={OK: "gate", Outcome.SKIP: "last"}, handler=targets),
+        _gate(ok=gate_ok, fail="work"),
+        last or StepDef("last", "Last", "Stop.", {OK: None}),
+    )
+
+
+@pytest.mark.req("W-10")
+def test_a_loop_that_is_left_only_for_want_of_targets_that_were_recorded_before_it_is_never_left() -> None:
+    assert _of_parts("polish", "work") == [("loop-without-exit", "w:polish")]
+    assert _of_parts("polish", "polish") == []
+    assert _of_parts("last", "work") == []
+    back = StepDef("last", "Last", "Stop.", {OK: None, FAIL: "work"}, when={OK: "all is well", FAIL: "it is not"})
+    assert ("loop-without-exit", "w:polish") in _of_parts("polish", "work", back)
+    assert "loop-without-exit" not in dict(_of_parts("last", "work", back))
+
+
+def test_a_loop_that_only_a_sub_agent_that_fails_would_leave_is_never_left() -> None:
+    found = _found(
+        StepDef("make", "Make", "Make.", {OK: "try"}),
+        StepDef("try", "Try", next={OK: "make", FAIL: "last"}, handler=Dispatch(AgentRole.DEVELOPER, task="Try it.")),
+        StepDef("last", "Last", "Stop.", {OK: None}),
+    )
+    assert ("loop-without-exit", "w:make") in found
+
+
 @pytest.mark.req("W-10")
 @pytest.mark.parametrize(
     "steps,expected",
