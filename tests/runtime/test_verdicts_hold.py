@@ -1163,6 +1163,89 @@ def test_a_review_that_covers_no_file_is_told_at_the_end(skill: Skill, repositor
     assert ("verdict", "the review of d covers no file: scr/**") in undone(done)
 
 
+LISTED = (
+    'StepDef("work", "Work", "Work.", {{Outcome.OK: "d-review"}}, requires=[Field("files", "list", required={})]),'
+    ' StepDef("d-review", "Review", "Have it reviewed.", {{Outcome.OK: "gate"}},'
+    ' Dispatch("quality-reviewer", task="Review it.", checkpoint="d", covers=["{{work.files}}"])),'
+    ' StepDef("gate", "Gate", "Go.", {{Outcome.OK: "last", Outcome.FAIL: "work"}}, Gate("d", stale="{}")),'
+    + END.replace("{", "{{").replace("}", "}}")
+)
+
+
+@pytest.mark.req("S-01")
+def test_a_file_of_a_failed_review_stays_covered_whatever_is_recorded_for_the_next_one(
+    skill: Skill, repository: Path
+) -> None:
+    agent = skill(LISTED.format(True, "d-review"))
+    review = record(agent, agent.open(), files=["src/a.py"])
+    work = agent.follow(judge(agent, review, item("FAIL", place="src/a.py:1")))
+    agent.write("src/a.py", "put right\n")
+    review = record(agent, work, files=["README.md"])
+    assert sorted(agent.state(review.children[0].id).spec["covers"]) == ["README.md", "src/a.py"]
+    last = agent.follow(judge(agent, review, item(place="README.md:1")))
+    agent.write("src/a.py", "changed later\n")
+    block = agent.follow(last)
+    assert (block.step, "src/a.py" in block.text) == ("d-review", True)
+
+
+@pytest.mark.req("S-01")
+def test_a_review_after_one_that_passed_covers_what_is_recorded_by_then(skill: Skill, repository: Path) -> None:
+    agent = skill(
+        LISTED.format(True, "d-review").replace('Outcome.OK: "last"', 'Outcome.OK: "more"')
+        + ', StepDef("more", "More", "More.", {Outcome.OK: "last", Outcome.ITERATE: "work"}, max_iterations=3,'
+        ' when={Outcome.OK: "all is done", Outcome.ITERATE: "there is more"})'
+    )
+    more = agent.follow(judge(agent, record(agent, agent.open(), files=["src/a.py"]), item(place="src/a.py:1")))
+    review = record(agent, agent.follow(more, outcome="iterate"), files=["README.md"])
+    assert agent.state(review.children[0].id).spec["covers"] == ["README.md"]
+
+
+@pytest.mark.req("S-01")
+def test_a_file_with_which_a_verdict_fell_is_covered_by_the_next_review(skill: Skill, repository: Path) -> None:
+    agent = skill(LISTED.format(True, "work"))
+    last = agent.follow(judge(agent, record(agent, agent.open(), files=["src/a.py"]), item(place="src/a.py:1")))
+    agent.write("src/a.py", "changed later\n")
+    work = agent.follow(last)
+    assert work.step == "work"
+    review = record(agent, work, files=["README.md"])
+    assert agent.state(review.children[0].id).spec["covers"] == ["src/a.py", "README.md"]
+
+
+@pytest.mark.req("S-01")
+@pytest.mark.usefixtures("unchecked")
+def test_another_review_of_a_checkpoint_covers_what_failed_in_the_first_one(skill: Skill, repository: Path) -> None:
+    agent = skill(
+        f'{WORK}, *review_loop("d", work="more", passed="last", {COVERED}),'
+        ' StepDef("more", "More", "More.", {Outcome.OK: "again"}),'
+        ' StepDef("again", "Again", "Review.", {Outcome.OK: "gate"},'
+        ' Dispatch("quality-reviewer", task="Review the whole.", checkpoint="d")),'
+        f' StepDef("gate", "Gate", "Go.", {{Outcome.OK: "last", Outcome.FAIL: "more"}}, Gate("d", stale="again")), {END}'
+    )
+    more = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:1")))
+    agent.write("src/a.py", "put right\n")
+    last = agent.follow(judge(agent, agent.follow(more), item(place="src/a.py:1")))
+    assert last.step == "last"
+    agent.write("src/a.py", "changed later\n")
+    assert agent.follow(last).step == "d-review"
+
+
+@pytest.mark.req("S-03")
+@pytest.mark.parametrize(
+    "values, words",
+    [
+        ({}, "the review of d covers no files of work.files, which was not recorded"),
+        ({"files": []}, "the review of d covers no file: the lists are empty"),
+        ({"files": ["src/c.py"]}, "the review of d covers no file: src/c.py"),
+    ],
+)
+def test_what_a_review_does_not_cover_is_told_in_words(
+    skill: Skill, repository: Path, values: dict[str, Any], words: str
+) -> None:
+    agent = skill(LISTED.format(False, "d-review"))
+    gate = judge(agent, record(agent, agent.open(), **values), item(place="src/a.py:1"))
+    assert ("verdict", words) in undone(agent.follow(agent.follow(gate)))
+
+
 @pytest.mark.req("S-03")
 def test_an_erratum_that_is_not_filled_in_is_refused_and_one_that_is_stands_in_the_way_on(skill: Skill) -> None:
     agent = skill(
