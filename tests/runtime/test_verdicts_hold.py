@@ -740,6 +740,70 @@ def test_a_finding_may_be_settled_in_another_file(skill: Skill, repository: Path
 
 
 @pytest.mark.req("S-01")
+@pytest.mark.parametrize("named", ["src/b.py", "the work of last week", "src/a.py"])
+@pytest.mark.parametrize("place", ["src/a.py:1", ""])
+def test_answers_over_the_same_work_never_make_a_finding_light(
+    skill: Skill, repository: Path, named: str, place: str
+) -> None:
+    agent = skill(LOOP)
+    found = item("FAIL", "SHOULD", **({"place": place} if place else {}))
+    work = agent.follow(judge(agent, agent.follow(agent.open()), found))
+    rounds = 1
+    while work.step == "work":
+        review = record(agent, work, fixes=[f"a | changed | {named}"])
+        if review.kind == "refused":
+            assert review.code == "unanswered-finding"
+            break
+        work = agent.follow(judge(agent, review, found))
+        rounds += 1
+    last = agent.state(work.run).reviews["d"]
+    assert (last["level"], last["status"]) == (1, "fail")
+    assert (rounds, work.kind) == ((5, "waiting") if named.count(" ") and not place else (rounds, "step"))
+
+
+@pytest.mark.req("S-01")
+def test_a_file_that_answered_a_finding_answers_it_again_only_with_another_content(
+    skill: Skill, repository: Path
+) -> None:
+    agent = skill(LOOP)
+    found = item("FAIL", place="src/a.py:1")
+    work = agent.follow(judge(agent, agent.follow(agent.open()), found))
+    work = agent.follow(judge(agent, record(agent, work, fixes=["a | changed | src/b.py"]), found))
+    refused = record(agent, work, fixes=["a | changed | src/b.py"])
+    assert "src/b.py is as it was when it was last reviewed or named" in refused.why
+    agent.write("src/b.py", "a test of it\n")
+    review = record(agent, work, fixes=["a | changed | src/b.py"])
+    assert agent.state(judge(agent, review, item()).run).reviews["d"]["level"] == 2
+
+
+@pytest.mark.req("S-01")
+@pytest.mark.parametrize("named", ["src/c.py", "src", "it was put right"])
+def test_an_answer_that_names_no_file_settles_no_finding_in_a_file(
+    skill: Skill, repository: Path, named: str
+) -> None:
+    agent = skill(LOOP)
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:1")))
+    refused = record(agent, work, fixes=[f"a | changed | {named}"])
+    assert (refused.code, f"'{named}' is no file of the project" in refused.why) == ("unanswered-finding", True)
+
+
+@pytest.mark.req("S-01")
+def test_a_path_that_is_no_file_settles_no_finding(skill: Skill, repository: Path) -> None:
+    agent = skill(LOOP)
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL")))
+    assert record(agent, work, fixes=["a | changed | src/c.py"]).code == "unanswered-finding"
+
+
+@pytest.mark.req("S-01")
+@pytest.mark.parametrize("loop", [LOOP, COVERING])
+def test_a_file_that_was_deleted_settles_a_finding(skill: Skill, repository: Path, loop: str) -> None:
+    agent = skill(loop)
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:1")))
+    (repository / "src" / "b.py").unlink()
+    assert record(agent, work, fixes=["a | changed | src/b.py"]).step == "d-review"
+
+
+@pytest.mark.req("S-01")
 def test_a_finding_at_a_file_that_is_not_under_review_asks_what_settled_it(skill: Skill, repository: Path) -> None:
     agent = skill(COVERING)
     work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="README.md:1")))

@@ -136,7 +136,7 @@ def reviewed(run: Run, checkpoint: str, reviewers: Sequence[Run]) -> dict[str, A
         review.update(content=content, covers=covers)
     kept = {"series": before.get("series", 1) + bool(before.get("passed")), "returns": before.get("returns", 0)}
     review.update({name: value for name, value in kept.items() if value > (name == "series")})
-    review.update({name: last[name] for name in ("disputes", "upheld") if last.get(name)})
+    review.update({name: last[name] for name in ("disputes", "upheld", "named") if last.get(name)})
     return review
 
 
