@@ -97,6 +97,21 @@ def test_a_run_that_ends_by_fail_has_failed_and_its_parent_sees_it(skill: Skill)
     assert agent.state(block.run).state["ask"]["results"][0]["verdict"] == "fail"
 
 
+@pytest.mark.req("S-03")
+@pytest.mark.parametrize("handler", ["", ", then=lambda ctx: Outcome.OK"])
+def test_the_end_tells_a_sub_agent_that_failed_and_was_not_heeded(skill: Skill, handler: str) -> None:
+    agent = skill(
+        f'StepDef("ask", "Ask", "Ask.", {{Outcome.OK: "last"}}, Dispatch("explore", script="part.py"{handler})), {END}',
+        part='StepDef("look", "Look", "Look.", {Outcome.OK: None, Outcome.FAIL: None},'
+        ' when={Outcome.OK: "there", Outcome.FAIL: "nothing is there"})',
+    )
+    child = agent.run_command(agent.open().children[0].command)
+    ended = agent.follow(child, outcome="fail")
+    end = agent.follow(agent.run_command(ended.next))
+    assert end.root.get("status") == "done"
+    assert undone(end) == [("sub-agent", f"{child.run} (part.py) ended as failed, and nothing followed from it")]
+
+
 @pytest.mark.req("S-01")
 def test_no_verdict_stands_under_a_sub_agent_that_nobody_judged(skill: Skill) -> None:
     agent = skill('StepDef("ask", "Ask", "Ask.", {Outcome.OK: None}, Dispatch("explore", task="look"))')
@@ -1094,13 +1109,44 @@ def test_an_erratum_stands_beside_the_value_from_then_on(skill: Skill) -> None:
         'StepDef("tell", "Tell", "Tell.", {Outcome.OK: None}, needs=["look.seen"])'
     )
     think = agent.follow(agent.open(), seen="the log is empty")
-    for wrong in ("look=x", "look.seen", "look.seen= "):
+    for wrong in ("=x y", "look.=x y", ".seen=x y", "look.seen", "look.seen= "):
         assert agent.run_command(f"{think.next} --erratum '{wrong}'").exit_code == 2
     assert_refused(agent, f"{think.next} --erratum 'look.sen=it is not'", "unknown-field", think.run)
     assert_refused(agent, f"{think.next} --erratum 'look.seen=no no'", "no-reason", think.run)
     tell = agent.run_command(f"{think.next} --erratum 'look.seen=it was the log of another day'")
     [value] = tell.root.iterfind("CONTEXT/value")
     assert (value.text, value.get("erratum")) == ("the log is empty", "it was the log of another day")
+
+
+@pytest.mark.req("S-03")
+def test_an_erratum_goes_with_the_value_that_it_was_given_for(skill: Skill) -> None:
+    agent = skill(
+        'StepDef("count", "Count", "Count.", {Outcome.OK: "check"}, requires=[Field("n", "int"), Field("of")]),'
+        'StepDef("check", "Check", "Check.", {Outcome.OK: None, Outcome.ITERATE: "count"}, max_iterations=3,'
+        ' when={Outcome.OK: "it is right", Outcome.ITERATE: "it is not"}, needs=["count.n", "count.of"])'
+    )
+    check = agent.follow(agent.open(), n=1, of="the old files")
+    count = agent.run_command(
+        filled(check.next, {"outcome": "iterate"}) + " --erratum 'count.n=it is two' --erratum 'count.of=they are new'"
+    )
+    check = agent.follow(count, n=3, of="the old files")
+    shown = {one.get("name"): (one.text, one.get("erratum")) for one in check.root.iterfind("CONTEXT/value")}
+    assert shown == {"n": ("3", None), "of": ("the old files", "they are new")}
+
+
+@pytest.mark.req("S-03")
+def test_an_erratum_may_be_about_a_parameter_of_the_run(skill: Skill) -> None:
+    agent = skill(
+        'StepDef("look", "Look", "Look.", {Outcome.OK: "tell"}, needs=["topic"]),'
+        'StepDef("tell", "Tell", "Tell.", {Outcome.OK: None}, needs=["topic"])',
+        more='params=[Arg("topic"), Arg("place", required=False)]',
+    )
+    look = agent.open(topic="tea")
+    assert_refused(agent, f"{look.next} --erratum 'topi=it is coffee'", "unknown-field", look.run)
+    assert_refused(agent, f"{look.next} --erratum 'place=it is here'", "unknown-field", look.run)
+    tell = agent.run_command(f"{look.next} --erratum 'topic=it is coffee'")
+    [value] = tell.root.iterfind("CONTEXT/value")
+    assert (value.text, value.get("step"), value.get("erratum")) == ("tea", None, "it is coffee")
 
 
 # Attacks

@@ -366,10 +366,14 @@ def collect(run: Run, step: StepDef, children: Sequence[Run]) -> tuple[dict[str,
         )
         raise Refused("unaccounted-child", why, tuple(child.id for child in out))
     found = {"results": results(children)}
-    if any(child.not_done for child in children):
+    if any(child.not_done or child.status == "failed" for child in children):
         from skills.lib.workflow import not_done
 
-        run = not_done.from_children(run, step.id, [child for child in children if child.status in FINISHED])
+        ended = [child for child in children if child.status in FINISHED]
+        run = not_done.from_children(run, step.id, ended)
+        # A review counts what its reviewers left out, and a FAIL route says what follows.
+        if step.checkpoint is None and Outcome.FAIL not in step.next:
+            run = not_done.failed_children(run, step.id, ended)
     checkpoint = step.checkpoint
     if checkpoint is None or not children:
         return found, run
