@@ -793,9 +793,7 @@ def test_a_file_that_answered_a_finding_answers_it_again_only_with_another_conte
 
 @pytest.mark.req("S-01")
 @pytest.mark.parametrize("named", ["src/c.py", "src", "it was put right"])
-def test_an_answer_that_names_no_file_settles_no_finding_in_a_file(
-    skill: Skill, repository: Path, named: str
-) -> None:
+def test_an_answer_that_names_no_file_settles_no_finding_in_a_file(skill: Skill, repository: Path, named: str) -> None:
     agent = skill(LOOP)
     work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:1")))
     refused = record(agent, work, fixes=[f"a | changed | {named}"])
@@ -1329,7 +1327,8 @@ def test_another_review_of_a_checkpoint_covers_what_failed_in_the_first_one(skil
         ' StepDef("more", "More", "More.", {Outcome.OK: "again"}),'
         ' StepDef("again", "Again", "Review.", {Outcome.OK: "gate"},'
         ' Dispatch("quality-reviewer", task="Review the whole.", checkpoint="d")),'
-        f' StepDef("gate", "Gate", "Go.", {{Outcome.OK: "last", Outcome.FAIL: "more"}}, Gate("d", stale="again")), {END}'
+        ' StepDef("gate", "Gate", "Go.", {Outcome.OK: "last", Outcome.FAIL: "more"}, Gate("d", stale="again")),'
+        f" {END}"
     )
     more = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:1")))
     agent.write("src/a.py", "put right\n")

@@ -120,8 +120,8 @@ def look(project: str, text: str, bases: Sequence[str] = ()) -> dict[str, Any]:
 
     A place is a path from the project's root, or from one of ``bases``, with a line or lines: src/a.py:3-8. It may
     quote a piece of the line behind it. ``text`` is a digest of the file without blank lines and blanks at line ends;
-    empty if it is no text. ``lacks_line`` is True if the place names no line of a text, ``was_there`` if the file is gone
-and the last commit has it.
+    empty if it is no text. ``lacks_line`` is True if the place names no line of a text, ``was_there`` if the
+    file is gone and the last commit has it.
     """
     where, words = _quotation(text.strip())
     place = _PLACE.fullmatch(where.strip().strip("`"))

@@ -23,7 +23,8 @@ def shares(review: Mapping[str, Any] | None, targets: Sequence[str], named: bool
 
     First those of ``targets``, in order, then one of each target that was removed and is still under review. ``named``
     says that the step has targets; reviewers without are known by their number, as all are in a ledger of an older
-    version. An item that was FAIL, and nobody settled it since, has ``failed``; one that a person accepted is not verified again.
+    version. An item that was FAIL, and nobody settled it since, has ``failed``; one that a person accepted is not
+    verified again.
     """
     found: list[tuple[str, list[Mapping[str, Any]]]] = [(target, []) for target in targets]
     removed: list[tuple[str, list[Mapping[str, Any]]]] = []
@@ -89,9 +90,9 @@ def found(reviewers: Sequence[Run], accepted: Sequence[Mapping[str, Any]] = ()) 
             # A first review that was lost split nothing off: the next one is a first review, too.
             has_must = any(check["severity"] == Severity.MUST for check in checks)
             known = known or [{**one, "unsplit": True} for one in (checks if has_must else (first, *checks))]
-            was = dict.fromkeys(child.spec.get("failed", ()), {"failed": True})
             todo = {"status": ItemStatus.TODO, "finding": f"not reviewed: {reason}"}
-            reported = [{**item, **todo, **was.get(item["id"], {})} for item in known]
+            was = child.spec.get("failed", ())
+            reported = [{**item, **todo, **({"failed": True} if item["id"] in was else {})} for item in known]
         whose = {"owner": number, **({"target": target} if target else {})}
         mine = {item["id"] for item in child.spec.get("items") or ()}
         for item in reported:

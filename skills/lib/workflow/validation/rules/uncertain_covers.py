@@ -12,9 +12,7 @@ a path nor a list of paths matches none: the files may then change after the rev
 ```python
 WORKFLOW = Workflow(
     "change",
-    StepDef(
-        "work", "Make the change", next={Outcome.OK: "review"}, requires=[Field("files", "list", required=False)]
-    ),
+    StepDef("work", "Make the change", next={Outcome.OK: "review"}, requires=[Field("files", "list", required=False)]),
     StepDef(
         "review",
         "Review the change",
@@ -69,7 +67,7 @@ def check(graph: GraphView) -> Iterator[Finding]:
                         SEVERITY,
                         f"the review at {step.id} covers {pattern}, and {name} {why}",
                         why="the verdict is bound to the covered files alone: others may change after the review",
-                        do=f"declare {name.rpartition('.')[2]} as a required list of paths, or name the files in covers",
+                        do=f"declare {name.rpartition('.')[2]} as a required list of paths, or name the files",
                         step=at,
                         value=name,
                     )
