@@ -188,11 +188,13 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof:
             if isinstance(answered, Move):
                 return answered
             run = answered
+        run = reports.without_outdated_errata(run, step, values.keepable(state))
         return people.ask(run.changed(state={**run.state, step.id: values.keepable(state)}), step, request, detail)
     outcome, extra = _outcome(workflow, run, step, request, state, params)
     if run.last.get("step") == step.id and recorded:
         _check_not_repeated(run, step, outcome, {**recorded, **params}, evidence)
     kept = values.keepable({**state, **extra})
+    run = reports.without_outdated_errata(run, step, kept)
     if step.gate:
         from skills.lib.workflow import gates
 
