@@ -169,7 +169,7 @@ def test_a_script_in_a_folder_below_climbs_one_further_and_runs(cli: Command, pr
     text = deeper.read_text(encoding="utf-8")
     assert "for _ in range(5):" in text
     assert text.startswith('"""Entry of the two-check skill;')
-    assert text.endswith('main(__file__, "my_check_workflow")\n')
+    assert text.endswith("main(__file__)\n")
     shown = call(deeper, "--step", "1", "--project", str(project))
     assert '<step protocol="1" skill="two-check" id="one" number="1" of="2" title="One"' in shown.out
 

@@ -164,7 +164,7 @@ def test_another_script_that_a_ledger_names_is_not_loaded(tmp_path: Path, host: 
 
 def planted(clone: Clone) -> None:
     """Let the clone bring a manifest that names its skill as installed, and a folder that looks like Lockstep's."""
-    (clone.skill.parent / "_bootstrap.py").write_text("")
+    (clone.skill.parent / "bootstrap.py").write_text("")
     place = clone.project / ".lockstep" / "installed" / "claude.json"
     place.parent.mkdir(parents=True)
     told = {"format": 1, "host": "claude", "scope": "project", "version": "0.1", "hooks": True, "stops": 3}

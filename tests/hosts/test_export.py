@@ -137,7 +137,7 @@ def test_the_lockstep_command_of_a_copy_says_where_it_is_to_be_had(tmp_path: Pat
 
 def test_what_is_vendored_is_the_step_path_and_no_more() -> None:
     modules = export.modules()
-    assert {"skills._bootstrap", "skills.lib.runtime.desk", "skills.lib.ledger.ledger"} <= set(modules)
+    assert {"skills.bootstrap", "skills.lib.runtime.desk", "skills.lib.ledger.ledger"} <= set(modules)
     assert {"skills.lib.prompts", "skills.lib.conventions", "skills.lib.workflow.formatters.xml"} <= set(modules)
     rooms = {module.split(".")[2] for module in modules if module.count(".") > 2}
     assert rooms == {"workflow", "ledger", "runtime", "schema"}
@@ -215,7 +215,7 @@ def test_an_entry_with_another_head_is_refused(tmp_path: Path) -> None:
     skill = tmp_path / "odd"
     (skill / "scripts").mkdir(parents=True)
     (skill / "SKILL.md").write_text("---\nname: odd\ndescription: Odd.\n---\n")
-    (skill / "scripts" / "odd.py").write_text('from skills._bootstrap import main\n\nmain(__file__, "odd_workflow")\n')
+    (skill / "scripts" / "odd.py").write_text("from skills.bootstrap import main\n\nmain(__file__)\n")
     with pytest.raises(SkillError, match=r"scripts/odd\.py has another head"):
         export.contents(str(skill))
 

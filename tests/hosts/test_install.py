@@ -82,7 +82,7 @@ def test_install_edit_upgrade_uninstall(
     done = cli("install", host, "--scope", scope, "--skill", "my-skill")
     assert done.code == 0, done.err
     copy = Path(place.skills, "my-skill")
-    assert (copy / "skills" / "_bootstrap.py").is_file()
+    assert (copy / "skills" / "bootstrap.py").is_file()
     [state] = json.loads(cli("installed", "--json").out)
     assert (state["host"], state["scope"], state["state"], state["skills"]) == (host, scope, "current", ["my-skill"])
     script = copy / "scripts" / "my_skill.py"

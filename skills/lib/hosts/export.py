@@ -35,7 +35,7 @@ _SKIPPED_ENDINGS = (".pyc", ".pyo", SEAL, ".part", "~")
 _LIMIT = 10_000_000
 # How a script climbs to the folder that holds the package.
 _CLIMB = re.compile(rb"^for _ in range\(\d+\):\n    root = os\.path\.dirname\(root\)$", re.MULTILINE)
-_ENTRY = re.compile(rb"^main\(__file__, \"(\w+)\"\)$", re.MULTILINE)
+_ENTRY = re.compile(rb"^main\(__file__\b.*\)$", re.MULTILINE)
 _NEEDS_PACKAGE = b"compatibility: Needs Python 3.11 or later with the package lockstep-skills.\n"
 _NEEDS_PYTHON = b"compatibility: Needs Python 3.11 or later.\n"
 # In the place of the whole command, which a copy does not have; parses on any Python.
@@ -78,7 +78,7 @@ def skill_files(folder: str) -> dict[str, bytes]:
 
 def is_vendored(folder: str) -> bool:
     """Whether a skill's folder carries its own copy of the step path."""
-    return os.path.isfile(os.path.join(folder, "skills", "_bootstrap.py"))
+    return any(os.path.isfile(os.path.join(folder, "skills", name)) for name in ("bootstrap.py", "_bootstrap.py"))
 
 
 def is_shipped(folder: str) -> bool:
@@ -131,7 +131,7 @@ def vendored() -> dict[str, bytes]:
 @cache
 def modules() -> tuple[str, ...]:
     """The modules of a copy, sorted: the rooms of a step whole, and what these and the bootstrap import."""
-    todo = ["skills", "skills._bootstrap", "skills.lib.checks", "skills.lib.prompts", "skills.lib.conventions"]
+    todo = ["skills", "skills.bootstrap", "skills.lib.checks", "skills.lib.prompts", "skills.lib.conventions"]
     todo += _in_rooms()
     found: set[str] = set()
     while todo:
@@ -210,10 +210,10 @@ def _adapted(name: str, data: bytes) -> bytes:
     if not name.startswith("scripts/") or not name.endswith(".py"):
         return data
     _check_imports(name, data)
-    if b"\nmain(__file__," in data.replace(b"\r", b"") and not _is_entry(data):
+    if b"\nmain(__file__" in data.replace(b"\r", b"") and not _is_entry(data):
         raise SkillError(
             f"{name} has another head than entry scripts have, and would not find its copy of Lockstep",
-            remedy="give it the head that the docstring of skills/_bootstrap.py shows",
+            remedy="give it the head that the docstring of skills/bootstrap.py shows",
         )
     depth = str(name.count("/") + 1).encode()
     return _CLIMB.sub(b"for _ in range(" + depth + b"):\n    root = os.path.dirname(root)", data, count=1)

@@ -146,7 +146,7 @@ def sources(told: Manifest, skills: Mapping[str, str]) -> dict[str, str]:
     """
     found = {}
     for name, folder in told.skills.items():
-        of_a_lockstep = os.path.isfile(os.path.join(os.path.dirname(folder), "_bootstrap.py"))
+        of_a_lockstep = os.path.isfile(os.path.join(os.path.dirname(folder), "bootstrap.py"))
         if os.path.isfile(os.path.join(folder, "SKILL.md")) and not of_a_lockstep:
             found[name] = folder
         elif name in skills and (told.scope == "project" or export.is_shipped(skills[name])):
