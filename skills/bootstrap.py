@@ -33,11 +33,7 @@ def main(script, module=""):
 
     ``module`` is no longer read: older heads name the graph's module there.
     """
-    if sys.version_info < (3, 11):
-        found = ".".join([str(part) for part in sys.version_info[:3]])
-        sys.stderr.write("lockstep: needs Python 3.11 or later, and this is %s (%s)\n" % (found, sys.executable))
-        sys.stderr.write("  try:   run the same command with python3.11 or later in place of the interpreter\n")
-        sys.exit(4)
+    check_python()
     if sys.dont_write_bytecode and sys.pycache_prefix is None:
         # Without any bytecode cache a step takes three times as long; this one stays out of the tree.
         base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
@@ -51,3 +47,25 @@ def main(script, module=""):
         entry.run(os.path.realpath(script))
     except KeyboardInterrupt:
         os._exit(130)
+
+
+def run_helper(script, name):
+    # type: (str, str) -> None
+    """Run the helper ``<skill>/scripts/<name>.py`` that came with Lockstep, for an installed skill's ``script``."""
+    check_python()
+    helper = os.path.join(os.path.dirname(os.path.realpath(__file__)), *name.split("/"))
+    os.environ["LOCKSTEP_SCRIPTS"] = os.path.dirname(os.path.realpath(script))
+    sys.path.insert(0, os.path.dirname(helper))
+    import runpy
+
+    runpy.run_path(helper, run_name="__main__")
+
+
+def check_python():
+    # type: () -> None
+    """Exit with 4, and say what is needed, if this Python cannot run Lockstep."""
+    if sys.version_info < (3, 11):
+        found = ".".join([str(part) for part in sys.version_info[:3]])
+        sys.stderr.write("lockstep: needs Python 3.11 or later, and this is %s (%s)\n" % (found, sys.executable))
+        sys.stderr.write("  try:   run the same command with python3.11 or later in place of the interpreter\n")
+        sys.exit(4)

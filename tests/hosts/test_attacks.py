@@ -209,7 +209,7 @@ def test_a_users_skill_is_not_taken_from_another_project(
 @pytest.mark.req("H-01")
 def test_a_copy_that_was_changed_is_told_without_running_it(tmp_path: Path, cli: Command) -> None:
     clone = Clone(tmp_path)
-    assert cli("install", "agents", "--skill", "evil").code == 0
+    assert cli("install", "agents", "--scope", "project", "--skill", "evil").code == 0
     seal = clone.project / ".agents" / "skills" / "evil" / "scripts" / "evil.seal"
     clone.has_run()
 

@@ -76,7 +76,7 @@ def test_a_full_disk_changes_nothing(project: Path, home: Path, limit: str) -> N
 def test_a_disk_that_fills_up_at_an_upgrade_leaves_the_old_files(
     cli: Command, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cli("install", "codex", "--skill", SKILL)
+    cli("install", "codex", "--scope", "project", "--skill", SKILL)
     before = tree(project)
 
     def full(operation: str, path: str) -> None:
@@ -96,7 +96,7 @@ def test_a_disk_that_fills_up_at_an_upgrade_leaves_the_old_files(
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written_is_told(cli: Command, project: Path) -> None:
     (project / ".codex").mkdir(mode=0o500)
-    shown = cli("install", "codex", "--skill", SKILL)
+    shown = cli("install", "codex", "--scope", "project", "--skill", SKILL)
     assert (shown.code, ".codex" in shown.err) == (4, True)
     assert tree(project) == {".git": None, ".codex": None}
 
@@ -154,7 +154,7 @@ def test_what_is_no_file_of_its_own_is_refused(
     else:
         os.mkfifo(path)
     names = set(os.listdir(path.parent))
-    shown = cli("install", "codex", "--skill", SKILL, "--force")
+    shown = cli("install", "codex", "--scope", "project", "--skill", SKILL, "--force")
     assert (shown.code, shown.out) == (3, "")
     assert f"{path} is {'a file with a second name' if kind == 'hard link' else 'no regular file'}" in shown.err
     assert set(os.listdir(path.parent)) == names
@@ -174,7 +174,7 @@ def test_a_link_that_appears_after_the_plan_was_made_is_not_followed(
             os.symlink(out, path)
 
     monkeypatch.setattr(disk, "before", swap)
-    shown = cli("install", "codex", "--skill", SKILL)
+    shown = cli("install", "codex", "--scope", "project", "--skill", SKILL)
     assert (shown.code, shown.out) == (3, "")
     assert ".codex/agents is a link" in shown.err
     assert list(out.iterdir()) == []
@@ -191,7 +191,7 @@ def test_what_a_user_writes_in_the_middle_of_it_stays(
             path.write_text("mine")
 
     monkeypatch.setattr(disk, "before", write)
-    cli("install", "codex", "--skill", SKILL)
+    cli("install", "codex", "--scope", "project", "--skill", SKILL)
     monkeypatch.setattr(disk, "before", lambda operation, at: None)
     assert path.read_text() == "mine"
     assert cli("uninstall", "codex").code == 0
@@ -206,7 +206,7 @@ def test_a_skill_that_another_tool_linked_there_is_refused(cli: Command, project
     (project / ".claude" / "skills").mkdir(parents=True)
     (project / ".claude" / "skills" / SKILL).symlink_to(f"../../.agents/skills/{SKILL}")
     before = tree(project)
-    shown = cli("install", "claude", "--skill", SKILL)
+    shown = cli("install", "claude", "--scope", "project", "--skill", SKILL)
     assert (shown.code, shown.out) == (3, "")
     assert f".claude/skills/{SKILL} is a link" in shown.err
     assert tree(project) == before
@@ -214,7 +214,7 @@ def test_a_skill_that_another_tool_linked_there_is_refused(cli: Command, project
 
 @pytest.mark.req("H-01")
 def test_an_interrupted_installation_is_told(cli: Command, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cli("install", "codex", "--skill", SKILL)
+    cli("install", "codex", "--scope", "project", "--skill", SKILL)
     records = Path(place_of("codex", "project", project).records)
     told = json.loads((records / "codex.json").read_text())
     told["intended"] = {"tag": "x", "committed": False, "puts": {}, "removals": {}, "folders": [], "then": None}
@@ -229,7 +229,7 @@ def test_two_installations_at_once_both_take_effect(cli: Command, project: Path,
     before = tree(project)
     hosts = ["codex", "gemini", "codex", "opencode"]
     words = ["--skill", SKILL, "--project", str(project)]
-    calls = [python("-m", "skills", "install", host, *words, cwd=project) for host in hosts]
+    calls = [python("-m", "skills", "install", host, "--scope", "project", *words, cwd=project) for host in hosts]
     for call in calls:
         out, err = call.communicate(timeout=120)
         assert (call.returncode, "Traceback" in err) == (0, False), err
@@ -254,6 +254,6 @@ def test_an_installation_waits_no_longer_than_it_says(
 
     monkeypatch.setattr(manifest, "PATIENCE", 0.1)
     with manifest.locked(place_of("codex", "project", project)):
-        shown = cli("install", "gemini", "--skill", SKILL)
+        shown = cli("install", "gemini", "--scope", "project", "--skill", SKILL)
     assert (shown.code, shown.out) == (4, "")
     assert "another lockstep command has been installing here" in shown.err

@@ -132,7 +132,7 @@ def test_a_planted_name_that_is_too_long_once_it_is_staged_is_told(cli: Command,
 
 
 def test_a_damaged_manifest_does_not_hold_up_hosts_with_folders_of_their_own(cli: Command, project: Path) -> None:
-    assert cli("install", "claude", "--skill", SKILL).code == 0
+    assert cli("install", "claude", "--scope", "project", "--skill", SKILL).code == 0
     damaged = plant(project, "gemini")
     damaged.write_text("{")
     shown = cli("installed")
@@ -147,13 +147,13 @@ def test_a_damaged_manifest_does_not_hold_up_hosts_with_folders_of_their_own(cli
     shown = cli("upgrade")
     assert (shown.code, f"the manifest {damaged} cannot be used" in shown.err) == (4, True)
     assert skill_file.is_file()
-    assert cli("install", "claude", "--skill", SKILL).code == 0
+    assert cli("install", "claude", "--scope", "project", "--skill", SKILL).code == 0
     assert cli("uninstall", "claude").code == 0
     assert not skill_file.exists()
 
 
 def test_a_damaged_manifest_holds_up_the_hosts_that_share_a_folder_with_it(cli: Command, project: Path) -> None:
-    assert cli("install", "codex", "--skill", SKILL).code == 0
+    assert cli("install", "codex", "--scope", "project", "--skill", SKILL).code == 0
     plant(project, "gemini").write_text("{")
     before = tree(project)
     shown = cli("uninstall", "codex")
@@ -167,5 +167,5 @@ def test_a_damaged_manifest_of_the_other_scope_does_not_undo_what_was_said(
     place = home / ".local" / "state" / "lockstep" / "installed" / "claude.json"
     place.parent.mkdir(parents=True)
     place.write_text("{")
-    shown = cli("install", "claude", "--skill", SKILL)
+    shown = cli("install", "claude", "--scope", "project", "--skill", SKILL)
     assert (shown.code, "To start a skill" in shown.err) == (0, True)

@@ -15,8 +15,8 @@ def run(path: str) -> None:
     argv = sys.argv[1:]
     output, sys.stdout = sys.stdout, sys.stderr  # what a module prints is not part of the document
     try:
-        if os.path.isfile(choosing := path[: -len(".py")] + loading.CHOICE):
-            path, argv = _chosen(path, choosing, argv)
+        if not os.path.isfile(path[: -len(".py")] + loading.SUFFIX):
+            path, argv = _chosen(path, argv)
         workflow = loading.workflow_of_script(path)
     except cli.HelpRequested as asked:
         sys.stdout = output
@@ -29,8 +29,11 @@ def run(path: str) -> None:
     leave(script.main(workflow, argv, path, exiting=True))
 
 
-def _chosen(path: str, file: str, argv: list[str]) -> tuple[str, list[str]]:
-    """The script that the common entry of several hands over to."""
+def _chosen(path: str, argv: list[str]) -> tuple[str, list[str]]:
+    """The script that the common entry of several hands over to, with its arguments; else ``path`` itself."""
+    file = path[: -len(".py")] + loading.CHOICE
+    if not os.path.isfile(file):
+        return path, argv
     from skills.lib.runtime import choosing
     from skills.lib.workflow.choice import Choice
 

@@ -1,7 +1,8 @@
 """Seals: the proof that a graph was validated, so that a step never imports networkx (91 ms).
 
-A seal is good for one fingerprint of a graph and one set of rules. It is looked for beside the workflow's file
-(shipped skills and exports carry it), in the user's cache, and in the project's .lockstep folder.
+A seal is good for one fingerprint of a graph and one set of rules. It is looked for beside the workflow's file (shipped
+skills and exports carry it), beside the shipped workflow of that name, in the user's cache, and in the project's
+.lockstep folder.
 """
 
 from __future__ import annotations
@@ -44,7 +45,7 @@ def in_project(workflow: Workflow) -> str:
 def is_sealed(workflow: Workflow, file: str) -> bool:
     """Whether a good seal is found."""
     try:
-        with open(beside(workflow, file), "rb") as seal:
+        with open(paths.of_skill(beside(workflow, file)), "rb") as seal:
             if seal.read(200) == text(workflow).encode():
                 return True
     except OSError:
