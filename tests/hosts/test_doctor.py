@@ -18,12 +18,12 @@ from syrupy.assertion import SnapshotAssertion
 
 from skills import __version__
 from skills.lib import markers
-from skills.lib.hosts import sessions
-from skills.lib.hosts.doctor import asking, registry
+from skills.lib.hosts import runtime, sessions
+from skills.lib.hosts.doctor import probe, registry
 from skills.lib.hosts.doctor.context import DoctorContext
 from skills.lib.hosts.doctor.result import Result, ok
 from skills.lib.ledger import Ledger
-from tests.hosts.conftest import BARE, SKILL, Command
+from tests.hosts.conftest import BARE, ROLED, SKILL, Command
 from tests.hosts.examined import of, only, program, wrong
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -301,7 +301,7 @@ def test_a_host_that_does_not_answer_is_left_with_all_that_it_started(
     doctor: Any, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("skills.lib.hosts.doctor.context.SOON", 0.5)
-    monkeypatch.setattr(DoctorContext, "ask", lambda self, *words, seconds=0.5: asking.ask(words, 0.5))
+    monkeypatch.setattr(DoctorContext, "ask", lambda self, *words, seconds=0.5: probe.ask(words, 0.5))
     program(path / "qwen", "sleep 60 & sleep 60")
     begun = time.monotonic()
     assert only(doctor("qwen"), "qwen", "version").what == "qwen --version fails: no answer within 0.5 seconds"
@@ -317,10 +317,9 @@ def test_an_installation_of_another_version_and_one_that_was_interrupted(
     told = json.loads(record.read_text())
     record.write_text(json.dumps({**told, "version": "0.0.1"}))
     result = only(doctor("agents"), "agents", "installation")
-    assert result.what == f"installed (project) by version 0.0.1, and this is {__version__}"
+    assert result.what == f"installed (project) by version 0.0.1, and this is {runtime.version()}"
     assert shlex.split(result.remedy) == f"lockstep upgrade agents --scope project --project {project}".split()
-    intended = {"tag": "x", "committed": False, "puts": {}, "removals": {}, "folders": [], "then": None}
-    record.write_text(json.dumps({**told, "intended": intended}))
+    record.write_text(json.dumps({**told, "complete": False}))
     result = only(doctor("agents"), "agents", "installation")
     assert (result.status, "was interrupted" in result.what) == ("problem", True)
     record.write_text("{")
@@ -426,8 +425,8 @@ def test_a_skill_file_without_its_script_that_nobody_recorded(doctor: Any, proje
 
 @pytest.mark.req("H-03")
 def test_a_host_that_was_uninstalled_is_not_called_installed(doctor: Any, cli: Command, project: Path) -> None:
-    cli("install", "claude", "--scope", "project", "--skill", SKILL)
-    (project / ".claude" / "agents" / "developer.md").write_text("mine")
+    cli("install", "claude", "--scope", "project", "--skill", ROLED)
+    (project / ".claude" / "agents" / "quality-reviewer.md").write_text("mine")
     cli("uninstall", "claude")
     told = doctor("claude")
     assert wrong(told) == []
@@ -437,14 +436,25 @@ def test_a_host_that_was_uninstalled_is_not_called_installed(doctor: Any, cli: C
 
 
 @pytest.mark.req("H-03")
-def test_a_skill_whose_seal_is_not_good_does_not_start(doctor: Any, cli: Command, project: Path) -> None:
+def test_a_skill_whose_text_was_changed_starts_after_an_upgrade(
+    doctor: Any, cli: Command, project: Path, path: Path
+) -> None:
+    (path / "python3").unlink()
+    program(path / "python3", f'exec {BARE} -S "$@"')  # without networkx
     cli("install", "agents", "--scope", "project", "--skill", SKILL)
     scripts = project / ".agents" / "skills" / SKILL / "scripts"
-    (scripts / "problem-analysis.seal").write_text("0 0\n")
+    prompts = scripts / "problem_analysis_prompts.md"
+    prompts.write_text(prompts.read_text().replace("one problem", "one single problem"))
     result = only(doctor("agents"), "agents", "start")
     assert result.status == "problem"
-    assert "is not the one that was sealed" in result.what
+    assert "has no seal and cannot be validated" in result.what
     assert result.remedy.startswith("lockstep upgrade agents ")
+    assert cli("upgrade").code == 3  # the changed text is kept
+    assert (scripts / "problem-analysis.seal").is_file()
+    assert [one.status for one in of(doctor("agents"), "agents", "start")] == ["ok"]
+    assert cli("upgrade").out.startswith("agents, project scope: 4 as they should be.")
+    assert cli("upgrade", "--force").code == 0
+    assert not (scripts / "problem-analysis.seal").exists()
 
 
 @pytest.mark.req("H-03")
@@ -502,7 +512,7 @@ def test_a_hook_whose_python_or_program_is_gone(
     program(path / "old", "echo 3 8")
     settings.write_text(text.replace(sys.executable, str(path / "old")))
     assert only(doctor(host), host, "call").what == "the hooks (project) call Python 3.8, and need 3.11 or later"
-    settings.write_text(text.replace(str(ROOT / "skills"), "/gone/skills"))
+    settings.write_text(text.replace(runtime.folder(runtime.version()), "/gone"))
     result = only(doctor(host), host, "call")
     assert (result.what, result.where) == ("the hook's program is gone", "/gone/skills/lib/hosts/run_hook.py")
 

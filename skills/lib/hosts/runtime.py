@@ -75,7 +75,8 @@ def contents() -> dict[str, bytes]:
         found["skills/" + os.path.relpath(path, package).replace(os.sep, "/")] = source.read(path)
     for kind in SHARED:
         beside = os.path.join(os.path.dirname(package), kind)
-        for path in source.walk(beside):  # an installed package has the folder inside
+        is_inside = os.path.isdir(os.path.join(package, kind))  # as in an installed package
+        for path in () if is_inside else source.walk(beside):
             found[f"skills/{kind}/{os.path.relpath(path, beside)}"] = source.read(path)
     return dict(sorted(found.items()))
 

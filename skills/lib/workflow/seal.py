@@ -72,7 +72,7 @@ def require(workflow: Workflow, file: str) -> None:
             raise
         raise UnsealedWorkflow(
             f"the graph of {workflow.name} has no seal and cannot be validated: {error.name} is not installed",
-            remedy="pip install lockstep-skills, or run `lockstep validate --seal` where it is installed",
+            remedy="lockstep upgrade, if it is an installed skill; else `lockstep validate --seal` where networkx is",
         ) from error
     except ImportError as error:
         if error.name != __name__.rpartition(".")[0]:

@@ -205,8 +205,11 @@ def _sum(plan: Plan) -> str:
     found = [action for action in _WORDS if action in CHANGING and counts[action]]
     changing = [f"{counts[action]} {_WORDS[action][1]}" for action in found]
     staying = [
-        f"{counts[action]} {'is' if counts[action] == 1 else 'are'} {words}"
-        for action, words in ((SAME, "as it should be"), (SHARED, "left to another host"))
+        f"{counts[action]} {one if counts[action] == 1 else many}"
+        for action, one, many in (
+            (SAME, "is as it should be", "are as they should be"),
+            (SHARED, "is left to another host", "are left to another host"),
+        )
         if counts[action]
     ]
     if changing:

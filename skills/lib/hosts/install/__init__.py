@@ -106,6 +106,8 @@ def uninstall(place: Locations, project: str, choose: Choose | None = None, dry_
     with nullcontext() if dry_run else manifest.locked(place):
         old = manifest.read(place)
         if old is None:
+            if not dry_run:
+                manifest.forget(place)  # what an installation left that was stopped at once
             return None
         others = manifest.others(place, project)
         chosen = _chosen(lambda forced: plan.to_uninstall(place, old, others, forced), choose)

@@ -129,6 +129,8 @@ def forget(place: Locations) -> None:
     """Remove the manifest, and a project's .lockstep if it holds nothing else."""
     disk, home = _disk(place), os.path.dirname(place.records)
     ignore = os.path.join(home, IGNORE)
+    for path in (ignore, path_of(place)):
+        disk.drop_part(path)
     disk.remove(path_of(place))
     disk.prune(path_of(place))
     if place.scope == "project" and disk.names(home) == [IGNORE] and disk.read(ignore) == IGNORED:

@@ -25,14 +25,18 @@ def register(project: str) -> None:
 
 
 def unneeded(project: str) -> list[str]:
-    """The runtimes that no installation in a known project or of the user names, and no open run."""
+    """The runtimes that no installation in a known project or of the user names, and no open run.
+
+    None if a manifest or a ledger cannot be read: it may name any.
+    """
     needed = {runtime.version()}
-    for one in {project, *_projects()}:
-        for host in locations.HOSTS:
-            for scope in locations.SCOPES:
-                found = manifest.read(locations.locations(host, scope, one))
-                needed |= {found.version} if found is not None else set()
-        needed |= _of_open_runs(one)
+    try:
+        for one in {project, *_projects()}:
+            places = [locations.locations(host, scope, one) for host in locations.HOSTS for scope in locations.SCOPES]
+            needed |= {found.version for place in places if (found := manifest.read(place)) is not None}
+            needed |= _of_open_runs(one)
+    except LockstepError:
+        return []
     return [version for version in runtime.versions() if version not in needed]
 
 
@@ -49,12 +53,12 @@ def _projects() -> list[str]:
 def _of_open_runs(project: str) -> set[str]:
     """The runtimes that hold the script of a run of that project which has not ended."""
     from skills.lib.ledger import Ledger
+    from skills.lib.ledger.database import FILE
 
     above = runtime.folder("")
-    try:
-        ledger = Ledger(paths.home(project), create=False)
-    except LockstepError:
+    if not os.path.exists(os.path.join(paths.home(project), FILE)):
         return set()
+    ledger = Ledger(paths.home(project), create=False)
     try:
         scripts = [run.script for run in ledger.every_run() if not run.ended]
     finally:

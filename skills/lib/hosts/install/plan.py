@@ -170,6 +170,10 @@ def apply(plan: Plan) -> None:
     if not changing and then == before:
         return
     under_way = then or replace(before or Manifest(place.host, place.scope), uninstalled=True)
+    if before:
+        under_way = replace(
+            under_way, entries={**under_way.entries, **before.entries}, made=under_way.made or before.made
+        )
     files = dict(before.files) if before else {}
     for path, digests in under_way.files.items():
         files[path] = tuple(dict.fromkeys((*files.get(path, ()), *digests)))
@@ -182,7 +186,7 @@ def apply(plan: Plan) -> None:
             disk.put(change.path, change.data)
         else:
             _remove(disk, change.path)
-    for path in {*files, *[change.path for change in changing]} - (then.files.keys() if then else set()):
+    for path in {*files, *([place.hooks] if place.hooks else [])} - (then.files.keys() if then else set()):
         disk.prune(path)
     if then is None:
         manifest.forget(place)
