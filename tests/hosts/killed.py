@@ -32,8 +32,8 @@ SOURCE = "source/tiny"
 def call(work: Path, what: str, host: str, scope: str) -> None:
     """Do what is to be killed, or what comes after it."""
     place = locations.locations(host, scope, str(work / "project"))
-    version = OLD if what == "install" else NEW
-    installed_skill.contents = lambda folder, version_=version: dict(version)
+    files = OLD if what == "install" else NEW
+    installed_skill.contents = lambda folder, version: dict(files)
     if what in ("uninstall", "keep"):
         installing.uninstall(place, str(work / "project"))
     elif what == "force":

@@ -40,16 +40,13 @@ def test_a_planted_manifest_does_not_reach_the_users_own_files(
     path.write_text("{}") if path.suffix else path.mkdir()
     digest = sha256(b"{}").hexdigest()
     under_way: dict[str, Any] = {"puts": {}, "removals": {}, "then": None}
-    plant(
-        project,
-        "claude",
-        **{
-            "files": {"files": {name: [digest]}},
-            "first files": {"format": 1, "merged": {}, "files": {name: digest}},
-            "puts": {"format": 1, "merged": {}, "intended": {**under_way, "puts": {name: [digest, digest]}}},
-            "removals": {"format": 1, "merged": {}, "intended": {**under_way, "removals": {name: digest}}},
-        }[place],
-    )
+    planted: dict[str, dict[str, Any]] = {
+        "files": {"files": {name: [digest]}},
+        "first files": {"format": 1, "merged": {}, "files": {name: digest}},
+        "puts": {"format": 1, "merged": {}, "intended": {**under_way, "puts": {name: [digest, digest]}}},
+        "removals": {"format": 1, "merged": {}, "intended": {**under_way, "removals": {name: digest}}},
+    }
+    plant(project, "claude", **planted[place])
     before = tree(project)
     for command in COMMANDS:
         shown = cli(*command)

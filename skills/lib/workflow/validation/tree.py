@@ -8,13 +8,15 @@ from collections.abc import Iterable
 from functools import cached_property
 from typing import TYPE_CHECKING
 
-from skills.lib.runtime.loading import CHOICE, SUFFIX
 from skills.lib.skillfile import SkillFolder, discover
 from skills.lib.workflow.types import Dispatch
 from skills.lib.workflow.validation.lines import Lines
 
 if TYPE_CHECKING:
     from skills.lib.workflow.core import Registered, StepDef
+
+# What stands beside a script ``x.py``: its graph, or the choice of a script.
+SUFFIX, CHOICE = "_workflow.py", "_choice.py"
 
 
 class TreeView:
