@@ -662,3 +662,23 @@ def test_the_doctor_works_where_the_command_cannot_be_loaded(tmp_path: Path) -> 
     )
     assert done.returncode in (0, 1), done.stderr
     assert done.stdout.rstrip().endswith("wrong")
+
+
+@pytest.mark.req("H-03")
+def test_a_python_without_sqlite_is_named(doctor: Any, cli: Command, project: Path, path: Path) -> None:
+    (path / "python3").unlink()
+    # Says its version, and fails where SQLite would be imported.
+    program(path / "python3", f'exec {BARE} -c "import sys; print(*sys.version_info[:2]); sys.exit(1)"')
+    what = "python3 on the PATH was built without SQLite, which the record of runs needs"
+    assert only(doctor("agents"), "lockstep", "python").what == what
+    assert what in cli("install", "agents", "--scope", "project", "--skill", SKILL).err
+
+
+def test_a_step_says_that_its_python_has_no_sqlite(project: Path) -> None:
+    code = "import sys, runpy; sys.modules.update(_sqlite3=None, sqlite3=None); sys.argv = sys.argv[1:];"
+    code += "runpy.run_path(sys.argv[0], run_name='__main__')"
+    script = ROOT / "skills" / SKILL / "scripts" / "problem_analysis.py"
+    command = [BARE, "-IS", "-c", code, str(script), "--step", "1"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr.startswith(f"lockstep: {BARE} was built without SQLite, which the record of runs needs\n")

@@ -10,6 +10,7 @@ import pytest
 
 from skills.lib.hosts.install import manifest
 from tests.hosts.conftest import ROLED, SKILL, Command, place_of, tree
+from tests.hosts.examined import step
 
 pytestmark = pytest.mark.req("H-01")
 SKILL_FILE = f".agents/skills/{SKILL}/SKILL.md"
@@ -172,6 +173,16 @@ def test_a_kept_file_of_a_skill_that_another_host_uses_is_left_to_it(cli: Comman
     assert states(cli) == {"codex": "kept"}
     assert cli("uninstall", "codex", "--force").code == 0
     assert tree(project) == {".git": None}
+
+
+def test_an_open_run_of_what_goes_is_named(cli: Command, project: Path) -> None:
+    cli("install", "agents", "--scope", "project", "--skill", SKILL)
+    script = project / ".agents" / "skills" / SKILL / "scripts" / "problem_analysis.py"
+    step(project, script, "--step", "1")
+    [run] = json.loads(cli("runs", "--json").out)
+    gone = cli("uninstall", "agents")
+    ending = f"lockstep abandon {run['run']} --reason '…' ends it."
+    assert (gone.code, gone.err) == (0, f"The run {run['run']} of {SKILL} is open: {ending}\n")
 
 
 # A project that is the home: the places of both scopes are the same.

@@ -72,7 +72,8 @@ def require(workflow: Workflow, file: str) -> None:
             raise
         raise UnsealedWorkflow(
             f"the graph of {workflow.name} has no seal and cannot be validated: {error.name} is not installed",
-            remedy="lockstep upgrade, if it is an installed skill; else `lockstep validate --seal` where networkx is",
+            remedy="pip install lockstep-skills, or where it is: `lockstep upgrade` (an installed skill), else "
+            "`lockstep validate --seal`",
         ) from error
     except ImportError as error:
         if error.name != __name__.rpartition(".")[0]:
