@@ -145,7 +145,7 @@ def test_what_is_vendored_is_the_step_path_and_no_more() -> None:
     assert rooms == {"workflow", "ledger", "runtime", "schema"}
     assert not [module for module in modules if "validation" in module]
     assert not [name for name in export.contents(str(ROOT / "skills" / "planner")) if "/_" in f"/{name}"]
-    assert sum(len(data) for data in export.vendored().values()) < 600_000
+    assert sum(len(data) for data in export.vendored().values()) < 650_000
 
 
 def test_a_copy_holds_the_same_bytes_wherever_it_is_made(tmp_path: Path) -> None:

@@ -619,6 +619,28 @@ def test_a_later_review_takes_over_the_verdict_on_what_it_covers(skill: Skill, r
 
 
 @pytest.mark.req("S-01")
+def test_a_fallen_verdict_whose_review_has_nothing_to_review_any_more_is_a_persons_to_decide(
+    skill: Skill, repository: Path
+) -> None:
+    of_parts = COVERED.replace("task=", 'targets="work.parts", task=')
+    agent = skill(
+        'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}, requires=[Field("parts", "list")]),'
+        f'*review_loop("d", work="work", passed="last", {of_parts}, stale="work", skipped="last"), {END}'
+    )
+    last = agent.follow(judge(agent, agent.follow(agent.open(), parts=["A"]), item(place="src/a.py:1")))
+    agent.write("src/a.py", "changed\n")
+    work = agent.follow(last)
+    assert (work.step, work.context["d.findings"]) == ("work", "- src/a.py was changed after this review passed it")
+    asked = agent.follow(agent.follow(agent.follow(work, parts=[])))
+    assert (asked.kind, asked.step) == ("waiting", "last")
+    assert "what it covers was changed since: src/a.py" in asked.words("QUESTION")
+    again = agent.answer(asked, "revise", "have it reviewed")
+    assert (again.step, again.context["d.findings"]) == ("work", "- src/a.py was changed after this review passed it")
+    last = agent.follow(judge(agent, agent.follow(again, parts=["A"]), item(place="src/a.py:1")))
+    assert agent.follow(last).root.get("status") == "done"
+
+
+@pytest.mark.req("S-01")
 def test_what_a_later_review_does_not_cover_still_falls(skill: Skill, repository: Path) -> None:
     docs = 'reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["src/a.py"])'
     agent = skill(

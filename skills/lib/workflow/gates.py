@@ -133,15 +133,16 @@ def _fall(
 ) -> Move:
     """Go to where a fallen verdict leads; once it has fallen as often as its gate allows, a person decides.
 
-    So they do if it leads to a question that was put for the same files already, and the answer was not their own.
+    So they do if it fell with the same files already, and they were not reviewed since: their review was skipped, or it
+    led to a question whose answer was not their own.
     """
     gate = verdicts.gate_of(workflow, checkpoint)
     detail = {**detail, "outcome": outcome, "stale": {"checkpoint": checkpoint, "files": files[:NAMED]}}
     returns = run.reviews[checkpoint].get("returns", 0)
-    spent = gate is None or returns >= gate.bound or verdicts.was_asked_about(run, checkpoint, proof)
+    spent = gate is None or returns >= gate.bound or verdicts.was_told(run, checkpoint, proof)
     if gate is None or gate.stale is None or spent:
         from skills.lib.workflow import people
 
         return people.ask_about_change(run, step, request, checkpoint, files, state, detail)
-    fallen = verdicts.fall(run, checkpoint, files, gate.stale)
+    fallen = verdicts.fall(run, checkpoint, files, gate.stale, proof)
     return go(workflow, fallen, step, request, outcome, state, detail, proof, to=(gate.stale,))

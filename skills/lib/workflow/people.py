@@ -305,5 +305,5 @@ def _settle_change(
         return go(workflow, run, step, request, outcome, state, settled, proof).keeping(contents)
     gate = verdicts.gate_of(workflow, checkpoint)
     to = (gate.stale,) if gate and gate.stale else step.route(Outcome.FAIL) or (step.id,)
-    run = verdicts.fall(run, checkpoint, run.reviews[checkpoint].get("changed", ()), to[0] or step.id)
+    run = verdicts.fall(run, checkpoint, verdicts.changed(run, checkpoint, proof), to[0] or step.id, proof)
     return go(workflow, run, step, request, outcome, state, settled, proof, to=to)

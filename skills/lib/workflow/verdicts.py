@@ -189,9 +189,10 @@ def send_back(run: Run, checkpoint: str, work: str | None) -> Run:
     return run.changed(reviews={**run.reviews, checkpoint: {**run.reviews[checkpoint], "sent_back_to": work}})
 
 
-def fall(run: Run, checkpoint: str, files: Sequence[str], to: str) -> Run:
-    """The run with its verdict marked as fallen, and one more return counted."""
+def fall(run: Run, checkpoint: str, files: Sequence[str], to: str, proof: Proof) -> Run:
+    """The run with its verdict marked as fallen with these files, and one more return counted."""
     review = {**run.reviews[checkpoint], "passed": True, "changed": _shown(files[:20]), "sent_back_to": to}
+    review["fell_with"] = proof.digest(proof.contents(review["covers"]))
     review.setdefault("passed_at", run.turn)
     review["returns"] = review.get("returns", 0) + 1
     return run.changed(reviews={**run.reviews, checkpoint: review})
@@ -211,10 +212,11 @@ def asked_about(run: Run, step: StepDef, proof: Proof) -> Run:
     return run
 
 
-def was_asked_about(run: Run, checkpoint: str, proof: Proof) -> bool:
-    """True if a person was asked about these very files already."""
+def was_told(run: Run, checkpoint: str, proof: Proof) -> bool:
+    """True if the verdict fell with these very files already, or a person was asked about them."""
     review = run.reviews[checkpoint]
-    return "asked_about" in review and proof.digest(proof.contents(review["covers"])) == review["asked_about"]
+    told = [review[name] for name in ("fell_with", "asked_about") if name in review]
+    return bool(told) and proof.digest(proof.contents(review["covers"])) in told
 
 
 def stands(
