@@ -334,5 +334,5 @@ def opposite(agent: Agent, block: Block, argv: list[str]) -> list[str] | None:
     if all(item["status"] == "PASS" for item in items):
         turned = [{**items[0], "status": "FAIL", "finding": "it does not hold"}, *items[1:]]
     else:
-        turned = [{**item, "status": "PASS", "finding": ""} for item in items]
+        turned = [{**item, "status": "PASS", "finding": "it holds now"} for item in items]
     return with_flag(argv, "--record", f"items={as_text(turned)}")

@@ -23,9 +23,9 @@ ENTRY = """import sys
 
 sys.path.insert(0, {root!r})
 
-from skills._bootstrap import main
+from skills.bootstrap import main
 
-main(__file__, "{name}_workflow")
+main(__file__)
 """
 GRAPH = """from benchmarks.adherence import workflows
 from skills.lib.workflow.core import register_workflow

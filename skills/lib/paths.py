@@ -46,6 +46,27 @@ def cache() -> str:
     return os.path.join(base, "lockstep")
 
 
+def of_skill(path: str) -> str:
+    """The file of a skill at ``path`` or, if it is not there, that of the shipped skill of the same name.
+
+    An installed skill has its graph, its texts and thin scripts. The rest of its code is with the library.
+    """
+    if os.path.exists(path):
+        return path
+    skill, mark, below = path.rpartition(f"{os.sep}scripts{os.sep}")
+    package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+    shipped = os.path.join(package, os.path.basename(skill), "scripts", below)
+    return shipped if mark and os.path.exists(shipped) else path
+
+
+def scripts(file: str) -> str:
+    """The folder of the skill's scripts that a helper script ``file`` of it serves: LOCKSTEP_SCRIPTS, else its own.
+
+    The two differ if the skill is installed: its helpers are with the library (see ``of_skill``).
+    """
+    return os.environ.get("LOCKSTEP_SCRIPTS") or os.path.dirname(os.path.realpath(file))
+
+
 def within(root: str, path: str) -> str:
     """The resolved form of ``path`` under ``root``; UsageError where it leads outside, links followed."""
     resolved = os.path.realpath(os.path.join(root, path))

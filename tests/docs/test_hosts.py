@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.hosts import places, tools
+from skills.lib.hosts import locations, tools
 from skills.lib.hosts.install import hooks
-from skills.lib.hosts.places import Places
+from skills.lib.hosts.locations import Locations
 from skills.lib.runtime import loading
 from tests.hosts.mcp import test_conformance
 
@@ -73,22 +73,22 @@ def test_a_page_names_the_version_that_the_tests_drive(host: str) -> None:
 
 
 @pytest.mark.req("H-01")
-@pytest.mark.parametrize("host", places.HOSTS)
+@pytest.mark.parametrize("host", locations.HOSTS)
 def test_where_things_go_is_where_they_are_put(host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CODEX_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))
     table = rows(section(README, "Where things go"))
     at = next(number for number, row in enumerate(table) if row[0] == f"`{host}`")
-    project = places.places(host, "project", str(tmp_path / "project"))
-    user = places.places(host, "user", str(tmp_path / "project"))
+    project = locations.locations(host, "project", str(tmp_path / "project"))
+    user = locations.locations(host, "user", str(tmp_path / "project"))
     assert [row[1:] for row in table[at : at + 2]] == [
         cells(project, f"{tmp_path}/project/", "", host),
         cells(user, f"{tmp_path}/home/", "~/", host),
     ]
 
 
-def cells(place: Places, base: str, shown: str, host: str) -> list[str]:
+def cells(place: Locations, base: str, shown: str, host: str) -> list[str]:
     """What a row says of these places."""
     ending = "*.toml" if host == "codex" else "*.md"
     paths = (f"{place.skills}/", f"{place.roles}/{ending}" if place.roles else "", place.hooks)

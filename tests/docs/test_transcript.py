@@ -13,8 +13,8 @@ from skills.lib.workflow.types import Outcome
 register_workflow(Workflow("one", StepDef("only", "Only", ["Do it."], {Outcome.OK: None})))
 """
 ENTRY = """import os, sys
-from skills._bootstrap import main
-main(__file__, "one_workflow")
+from skills.bootstrap import main
+main(__file__)
 """
 
 

@@ -16,15 +16,17 @@ from click.testing import CliRunner
 
 from skills.lib.commands.console.app import lockstep
 from skills.lib.hosts.doctor import registry
-from skills.lib.hosts.doctor.patient import Patient
+from skills.lib.hosts.doctor.context import DoctorContext
 from skills.lib.hosts.doctor.result import Told
-from skills.lib.hosts.places import Places, places
+from skills.lib.hosts.locations import Locations, locations
 from tests.fixtures import skill
 from tests.hosts.examined import program, step
 from tests.hosts.hooked import Host
 
 # A small skill of the tree, to install without the others.
 SKILL = "problem-analysis"
+# One that dispatches two roles.
+ROLED = "refactor"
 # The interpreter without a virtual environment.
 BARE = os.path.realpath(sys._base_executable)  # type: ignore[attr-defined]
 XDG = ("XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME", "LOCKSTEP_STATE", "CODEX_HOME")
@@ -42,14 +44,21 @@ class Shown:
 Command = Callable[..., Shown]
 
 
+@pytest.fixture(scope="session")
+def data(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The data folder, with the runtime of this tree once it was needed."""
+    return tmp_path_factory.mktemp("data")
+
+
 @pytest.fixture
-def home(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """An empty home; what hosts keep in other places is in it, too."""
+def home(tmp_path: Path, data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty home; what hosts keep in other places is in it, too. Runtimes are not."""
     folder = tmp_path / "home"
     folder.mkdir()
     monkeypatch.setenv("HOME", str(folder))
     for name in XDG:
         monkeypatch.delenv(name, raising=False)
+    monkeypatch.setenv("LOCKSTEP_DATA", str(data))
     return folder
 
 
@@ -102,7 +111,7 @@ def doctor(project: Path) -> Callable[..., list[Told]]:
     """Examine the project and these hosts."""
 
     def examine(*hosts: str, named: bool = False) -> list[Told]:
-        return list(registry.examine(Patient(str(project), hosts, named)))
+        return list(registry.examine(DoctorContext(str(project), hosts, named)))
 
     return examine
 
@@ -132,15 +141,15 @@ def tree(folder: Path) -> dict[str, bytes | str | None]:
     return found
 
 
-def place_of(host: str, scope: str, project: Path) -> Places:
+def place_of(host: str, scope: str, project: Path) -> Locations:
     """Where things go for a host in the test's project or home."""
-    return places(host, scope, str(project))
+    return locations(host, scope, str(project))
 
 
 def plant(project: Path, host: str = "claude", **more: Any) -> Path:
     """Put a manifest there as a cloned project may bring it along; return its path."""
-    told = {"format": 1, "host": host, "scope": "project", "version": "0.1.0", "hooks": True, "stops": 3}
-    told |= {"skills": {}, "files": {}, "merged": {}, "folders": [], **more}
+    told = {"format": 2, "host": host, "scope": "project", "version": "0.1.0", "hooks": True, "stops": 3}
+    told |= {"skills": {}, "files": {}, "entries": {}, "made": False, "complete": True, "uninstalled": False, **more}
     path = project / ".lockstep" / "installed" / f"{host}.json"
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(json.dumps(told))

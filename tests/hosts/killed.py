@@ -5,7 +5,8 @@
 To keep is to uninstall where the user changed a file, to force is to take that file away afterwards.
 
 Each time a process of its own (a fork) is stopped by SIGKILL right before its N-th operation, with N from 1 until it is
-through. What is installed is a skill of three files, so that every operation can be tried.
+through. The same command must then do the rest, and an uninstallation must leave nothing. What is installed is a skill
+of three files, so that every operation can be tried.
 """
 
 from __future__ import annotations
@@ -17,33 +18,28 @@ import signal
 import sys
 from pathlib import Path
 
-from skills.lib.hosts import export, places
 from skills.lib.hosts import install as installing
-from skills.lib.hosts.install import applying, disk, manifest
+from skills.lib.hosts import locations, runtime
+from skills.lib.hosts.install import disk, installed_skill
 
 OLD = {"SKILL.md": b"old", "scripts/a.py": b"old", "scripts/gone.py": b"old"}
 NEW = {"SKILL.md": b"new", "scripts/a.py": b"new", "scripts/deep/b.py": b"new"}
 SETTINGS = '{\n  "model": "x"\n}\n'
+# The folder that the tiny skill is taken from.
+SOURCE = "source/tiny"
 
 
 def call(work: Path, what: str, host: str, scope: str) -> None:
     """Do what is to be killed, or what comes after it."""
-    place = places.places(host, scope, str(work / "project"))
-    version = OLD if what == "install" else NEW
-    export.contents = lambda folder, sealed=True: dict(version)
+    place = locations.locations(host, scope, str(work / "project"))
+    files = OLD if what == "install" else NEW
+    installed_skill.contents = lambda folder, version: dict(files)
     if what in ("uninstall", "keep"):
         installing.uninstall(place, str(work / "project"))
     elif what == "force":
         installing.uninstall(place, str(work / "project"), lambda kept: None)
     else:
-        installing.install(place, str(work / "project"), {"tiny": "/tiny"})
-
-
-def recover(work: Path, host: str, scope: str) -> None:
-    """What every later command does first."""
-    place = places.places(host, scope, str(work / "project"))
-    with manifest.locked(place):
-        applying.recover(place)
+        installing.install(place, str(work / "project"), {"tiny": str(work / SOURCE)})
 
 
 def state(work: Path) -> dict[str, str | None]:
@@ -84,10 +80,12 @@ def killed_at(number: int, work: Path, what: str, host: str, scope: str) -> bool
 
 
 def fresh(base: Path) -> Path:
-    """A project and a home with settings of the user's own."""
+    """A project and a home with settings of the user's own, and a skill."""
     shutil.rmtree(base, ignore_errors=True)
     (base / "project" / ".git").mkdir(parents=True)
     (base / "home").mkdir()
+    (base / SOURCE).mkdir(parents=True)
+    (base / SOURCE / "SKILL.md").write_text("---\nname: tiny\n---\n")
     os.environ["HOME"] = str(base / "home")
     for root in (base / "project", base / "home"):
         (root / ".qwen").mkdir()
@@ -98,12 +96,14 @@ def fresh(base: Path) -> Path:
 def main(what: str, host: str, scope: str, folder: str) -> None:
     """Try every operation, and print how many there were and what was found wrong."""
     os.fsync = lambda fd: None  # a killed process loses nothing that it wrote, and the disk has other work
+    runtime.ensure()
+    runtime.ensure = runtime.version  # it is there, and stays
     work = fresh(Path(folder, "work"))
     nothing = state(work)
     if what != "install":
         call(work, "install", host, scope)
     if what in ("keep", "force"):
-        Path(places.places(host, scope, str(work / "project")).skills, "tiny", "SKILL.md").write_text("mine")
+        Path(locations.locations(host, scope, str(work / "project")).skills, "tiny", "SKILL.md").write_text("mine")
     if what == "force":
         call(work, "keep", host, scope)
     last = "force" if what in ("keep", "force") else "uninstall"
@@ -113,7 +113,7 @@ def main(what: str, host: str, scope: str, folder: str) -> None:
     end = state(work)
     assert begin != end
     wrong: list[str] = []
-    number, seen = 0, {"old": 0, "new": 0}
+    number = 0
     while True:
         number += 1
         shutil.rmtree(work)
@@ -121,19 +121,15 @@ def main(what: str, host: str, scope: str, folder: str) -> None:
         if not killed_at(number, work, what, host, scope):
             break
         shutil.copytree(work, Path(folder, "left"), symlinks=True)
-        recover(work, host, scope)
-        now = state(work)
-        if now not in (begin, end):
-            wrong.append(f"{number}: not old: {differing(now, begin)}; not new: {differing(now, end)}")
-        seen["new" if now == end else "old"] += 1
-        for after, wanted in ((what, end), (last, nothing)):
+        for after, wanted in (((what,), end), ((what, last), nothing), ((last,), nothing)):
             shutil.rmtree(work)
             shutil.copytree(Path(folder, "left"), work, symlinks=True)
-            call(work, after, host, scope)
+            for command in after:
+                call(work, command, host, scope)
             if state(work) != wanted:
-                wrong.append(f"{number}: {after} left {differing(state(work), wanted)}")
+                wrong.append(f"{number}: {' and '.join(after)} left {differing(state(work), wanted)}")
         shutil.rmtree(Path(folder, "left"))
-    print(json.dumps({"operations": number - 1, "seen": seen, "wrong": wrong}))
+    print(json.dumps({"operations": number - 1, "wrong": wrong}))
 
 
 if __name__ == "__main__":

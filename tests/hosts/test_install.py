@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import os
-import pty
 import re
 import shlex
 import shutil
@@ -18,35 +17,31 @@ import pytest
 import yaml
 from syrupy.assertion import SnapshotAssertion
 
-from skills.lib.hosts import places, tools
-from skills.lib.hosts.install import hooks, jsontext, manifest, roles
+from skills.lib.hosts import locations, tools
+from skills.lib.hosts.install import hooks, manifest, roles
 from skills.lib.roles import role_names
-from tests.hosts.conftest import SKILL, Command, place_of, tree
+from tests.hosts.conftest import ROLED, SKILL, Command, place_of, tree
 
 HOSTS = ["codex", "claude", "opencode", "qwen", "gemini", "agents"]
 MERGING = ["codex", "claude", "qwen", "gemini"]
 SCOPES = ["project", "user"]
-# Settings as a person writes them: short lists on one line, wide indentation, something after.
-SETTINGS = """{
-    "model": "x",
-    "permissions": {"allow": ["Bash(ls:*)", "Read"], "deny": []},
-    "hooks": {
-        "Stop": [
-            {"hooks": [{"type": "command", "command": "say done"}]}
-        ]
-    },
-    "last": [1, 2, 3]
-}
-"""
+OWN_HOOK = {"Stop": [{"hooks": [{"type": "command", "command": "say done"}]}]}
+# Settings with an indentation of their own, and something after the hooks.
+SETTINGS = (
+    json.dumps(
+        {
+            "model": "x",
+            "permissions": {"allow": ["Bash(ls:*)", "Read"], "deny": []},
+            "hooks": OWN_HOOK,
+            "last": [1.5, "é"],
+        },
+        indent=4,
+        ensure_ascii=False,
+    )
+    + "\n"
+)
 # Codex reads nothing but hooks from its file.
-CODEX_SETTINGS = """{
-    "hooks": {
-        "Stop": [
-            {"hooks": [{"type": "command", "command": "say done"}]}
-        ]
-    }
-}
-"""
+CODEX_SETTINGS = json.dumps({"hooks": OWN_HOOK}, indent=4) + "\n"
 
 
 @pytest.fixture
@@ -82,7 +77,7 @@ def test_install_edit_upgrade_uninstall(
     done = cli("install", host, "--scope", scope, "--skill", "my-skill")
     assert done.code == 0, done.err
     copy = Path(place.skills, "my-skill")
-    assert (copy / "skills" / "_bootstrap.py").is_file()
+    assert not (copy / "skills").exists()
     [state] = json.loads(cli("installed", "--json").out)
     assert (state["host"], state["scope"], state["state"], state["skills"]) == (host, scope, "current", ["my-skill"])
     script = copy / "scripts" / "my_skill.py"
@@ -129,8 +124,8 @@ def left_in(home: Path, scope: str) -> dict[str, bytes | str | None]:
 def test_uninstalling_leaves_nothing_behind(cli: Command, project: Path, home: Path, host: str, scope: str) -> None:
     before = tree(project), tree(home)
     assert cli("install", host, "--scope", scope, "--skill", SKILL).code == 0
-    cache = Path(place_of(host, scope, project).skills, SKILL, "skills", "lib", "__pycache__")
-    written(cache / "paths.cpython-311.pyc", "left by Python")
+    cache = Path(place_of(host, scope, project).skills, SKILL, "scripts", "__pycache__")
+    written(cache / "problem_analysis_workflow.cpython-311.pyc", "left by Python")
     assert cli("uninstall", host, "--scope", scope).code == 0
     assert (tree(project), left_in(home, scope)) == before
 
@@ -141,7 +136,7 @@ def test_a_dry_run_tells_every_place_and_writes_nothing(
 ) -> None:
     written(project / ".claude" / "settings.local.json", SETTINGS)
     before = tree(project), tree(home)
-    shown = cli("install", "claude", "--skill", SKILL, "--dry-run")
+    shown = cli("install", "claude", "--scope", "project", "--skill", SKILL, "--dry-run")
     assert (shown.code, shown.err) == (0, "")
     assert (tree(project), tree(home)) == before
     assert re.search(rf"^write +\.claude/skills/{SKILL}/ \(\d+ files\)", shown.out, re.MULTILINE)
@@ -150,30 +145,29 @@ def test_a_dry_run_tells_every_place_and_writes_nothing(
 
 @pytest.mark.req("H-01")
 def test_a_plan_can_be_read_by_a_program(cli: Command, project: Path) -> None:
-    told = json.loads(cli("install", "codex", "--skill", SKILL, "--dry-run", "--json").out)
+    told = json.loads(cli("install", "codex", "--scope", "project", "--skill", SKILL, "--dry-run", "--json").out)
     assert (told["host"], told["scope"], told["done"]) == ("codex", "project", False)
     actions = {change["path"]: change["action"] for change in told["changes"]}
     assert actions[str(project / ".codex" / "hooks.json")] == "add"
     assert actions[str(project / ".agents" / "skills" / SKILL / "SKILL.md")] == "add"
-    assert str(project / ".agents") in told["folders"]
-    assert json.loads(cli("install", "codex", "--skill", SKILL, "--json").out)["done"] is True
+    assert json.loads(cli("install", "codex", "--scope", "project", "--skill", SKILL, "--json").out)["done"] is True
 
 
 @pytest.mark.req("H-01")
 def test_without_a_name_all_shipped_skills_are_installed(cli: Command, project: Path) -> None:
-    assert cli("install", "agents").code == 0
-    shipped = {path.parent.name for path in (Path(places.__file__).parents[2]).glob("*/SKILL.md")}
+    assert cli("install", "agents", "--scope", "project").code == 0
+    shipped = {path.parent.name for path in (Path(locations.__file__).parents[2]).glob("*/SKILL.md")}
     assert {path.name for path in (project / ".agents" / "skills").iterdir()} == shipped
     assert SKILL in shipped
 
 
 @pytest.mark.req("H-01")
 def test_a_second_skill_is_put_beside_the_first(cli: Command, own: Path, project: Path) -> None:
-    cli("install", "codex", "--skill", SKILL)
-    cli("install", "codex", "--skill", "my-skill", "--stops", "7")
+    cli("install", "codex", "--scope", "project", "--skill", SKILL)
+    cli("install", "codex", "--scope", "project", "--skill", "my-skill", "--stops", "7")
     [state] = json.loads(cli("installed", "--json").out)
     assert (state["skills"], state["stops"], state["state"]) == (["my-skill", SKILL], 7, "current")
-    again = cli("install", "codex", "--skill", SKILL)
+    again = cli("install", "codex", "--scope", "project", "--skill", SKILL)
     assert again.out.startswith("codex, project scope: ")
     assert re.match(r"codex, project scope: \d+ as they should be\.\n", again.out)
 
@@ -182,7 +176,7 @@ def test_a_second_skill_is_put_beside_the_first(cli: Command, own: Path, project
 def test_what_two_hosts_share_stays_until_the_last_goes(cli: Command, project: Path) -> None:
     before = tree(project)
     for host in ("codex", "gemini"):
-        assert cli("install", host, "--skill", SKILL).code == 0
+        assert cli("install", host, "--scope", "project", "--skill", SKILL).code == 0
     gone = cli("uninstall", "codex")
     assert (gone.code, "left to another host" in gone.out) == (0, True)
     assert (project / ".agents" / "skills" / SKILL / "SKILL.md").is_file()
@@ -195,7 +189,7 @@ def test_what_two_hosts_share_stays_until_the_last_goes(cli: Command, project: P
 @pytest.mark.req("H-01")
 def test_a_shared_file_that_one_host_upgrades_is_current_for_the_other(cli: Command, own: Path, project: Path) -> None:
     for host in ("codex", "gemini"):
-        assert cli("install", host, "--skill", "my-skill").code == 0
+        assert cli("install", host, "--scope", "project", "--skill", "my-skill").code == 0
     prompts = own / "scripts" / "my_skill_prompts.md"
     prompts.write_text(prompts.read_text() + "\nMore.\n")
     assert cli("upgrade", "codex").code == 0
@@ -207,46 +201,22 @@ def test_a_shared_file_that_one_host_upgrades_is_current_for_the_other(cli: Comm
 
 @pytest.mark.req("H-01")
 def test_a_file_of_the_users_own_is_never_replaced_unasked(cli: Command, project: Path) -> None:
-    mine = written(project / ".claude" / "agents" / "developer.md", "mine")
-    done = cli("install", "claude", "--skill", SKILL)
+    mine = written(project / ".claude" / "agents" / "quality-reviewer.md", "mine")
+    done = cli("install", "claude", "--scope", "project", "--skill", ROLED)
     assert done.code == 3
-    assert ".claude/agents/developer.md: role developer, yours, and no part of an installation" in done.err
+    assert (
+        ".claude/agents/quality-reviewer.md: role quality-reviewer, yours, and no part of an installation" in done.err
+    )
     assert mine.read_text() == "mine"
     assert cli("uninstall", "claude").code == 0
     assert mine.read_text() == "mine"
-    assert cli("install", "claude", "--skill", SKILL, "--force").code == 0
-    assert mine.read_text().startswith("---\nname: developer\n")
-
-
-@pytest.mark.req("H-01")
-def test_at_a_terminal_the_user_is_asked(cli: Command, project: Path) -> None:
-    mine = written(project / ".claude" / "agents" / "developer.md", "mine")
-    command = [sys.executable, "-m", "skills", "install", "claude", "--skill", SKILL]
-    root = str(Path(places.__file__).parents[3])
-    for answer, code, left in ((b"n\n", 3, "mine"), (b"y\n", 0, "---\n")):
-        ours, theirs = pty.openpty()
-        asked = subprocess.Popen(
-            command,
-            cwd=project,
-            stdin=theirs,
-            stdout=subprocess.PIPE,
-            stderr=theirs,
-            env={**os.environ, "PYTHONPATH": root},
-        )
-        os.close(theirs)
-        os.write(ours, answer)
-        assert asked.stdout is not None
-        asked.stdout.read()
-        assert asked.wait(60) == code
-        assert b"Replace or remove it? [y/N]" in os.read(ours, 10_000)
-        os.close(ours)
-        asked.stdout.close()
-        assert mine.read_text()[:4] == left
+    assert cli("install", "claude", "--scope", "project", "--skill", ROLED, "--force").code == 0
+    assert mine.read_text().startswith("---\nname: quality-reviewer\n")
 
 
 @pytest.mark.req("H-01")
 def test_a_missing_file_is_told_and_written_again(cli: Command, project: Path) -> None:
-    cli("install", "agents", "--skill", SKILL)
+    cli("install", "agents", "--scope", "project", "--skill", SKILL)
     (project / ".agents" / "skills" / SKILL / "SKILL.md").unlink()
     shown = cli("installed")
     assert "agents  project  missing" in shown.out
@@ -257,10 +227,10 @@ def test_a_missing_file_is_told_and_written_again(cli: Command, project: Path) -
 
 @pytest.mark.req("H-01")
 def test_a_skill_that_is_found_no_more_is_taken_away_at_an_upgrade(cli: Command, own: Path, project: Path) -> None:
-    cli("install", "agents", "--skill", SKILL, "--skill", "my-skill")
+    cli("install", "agents", "--scope", "project", "--skill", SKILL, "--skill", "my-skill")
     shutil.rmtree(own)
     shown = cli("upgrade")
-    assert (shown.code, "The skill my-skill is found no more" in shown.err) == (0, True)
+    assert (shown.code, "The skill my-skill is not found any more" in shown.err) == (0, True)
     assert [path.name for path in (project / ".agents" / "skills").iterdir()] == [SKILL]
 
 
@@ -269,10 +239,12 @@ def test_a_skill_is_never_installed_over_its_own_source(cli: Command, own: Path,
     (project / ".agents" / "skills").mkdir(parents=True)
     copy = project / ".agents" / "skills" / "my-skill"
     shutil.copytree(own, copy)
-    assert cli("install", "codex", "--skill", "my-skill", "--dry-run").code == 3  # the copy's entry has another head
+    assert (
+        cli("install", "codex", "--scope", "project", "--skill", "my-skill", "--dry-run").code == 3
+    )  # the copy's entry has another head
     shutil.rmtree(own)
     before = tree(project)
-    shown = cli("install", "codex", "--skill", "my-skill", "--force")
+    shown = cli("install", "codex", "--scope", "project", "--skill", "my-skill", "--force")
     assert (shown.code, shown.out) == (3, "")
     assert "would be installed over itself" in shown.err
     assert tree(project) == before
@@ -280,9 +252,9 @@ def test_a_skill_is_never_installed_over_its_own_source(cli: Command, own: Path,
 
 @pytest.mark.req("H-01")
 def test_hooks_in_both_scopes_are_told(cli: Command, project: Path) -> None:
-    assert "both scopes" not in cli("install", "codex", "--skill", SKILL).err
+    assert "both scopes" not in cli("install", "codex", "--scope", "project", "--skill", SKILL).err
     assert "Hooks are on in both scopes" in cli("install", "codex", "--scope", "user", "--skill", SKILL).err
-    assert "both scopes" not in cli("install", "codex", "--skill", SKILL, "--no-hooks").err
+    assert "both scopes" not in cli("install", "codex", "--scope", "project", "--skill", SKILL, "--no-hooks").err
 
 
 def test_nothing_installed_is_said_plainly(cli: Command, project: Path) -> None:
@@ -297,8 +269,8 @@ def test_nothing_installed_is_said_plainly(cli: Command, project: Path) -> None:
 
 
 def test_an_unknown_host_or_skill_is_a_usage_error(cli: Command, project: Path) -> None:
-    assert cli("install", "emacs").code == 2
-    shown = cli("install", "codex", "--skill", "problem-analisys")
+    assert cli("install", "emacs", "--scope", "project").code == 2
+    shown = cli("install", "codex", "--scope", "project", "--skill", "problem-analisys")
     assert (shown.code, "problem-analysis (the nearest name)" in shown.err) == (2, True)
     assert tree(project) == {".git": None}
 
@@ -323,7 +295,7 @@ def hook_entries(path: Path) -> dict[str, dict[str, Any]]:
 @pytest.mark.req("H-01", "H-02")
 @pytest.mark.parametrize("host", MERGING)
 def test_the_hook_of_each_host_is_the_one_program_and_runs(cli: Command, project: Path, host: str) -> None:
-    cli("install", host, "--skill", SKILL, "--stops", "1")
+    cli("install", host, "--scope", "project", "--skill", SKILL, "--stops", "1")
     entries = hook_entries(Path(place_of(host, "project", project).hooks))
     assert set(entries) == set(hooks.EVENTS[host])
     for event, entry in entries.items():
@@ -346,28 +318,28 @@ def test_the_hook_of_each_host_is_the_one_program_and_runs(cli: Command, project
 @pytest.mark.parametrize("host", MERGING)
 def test_hooks_can_be_left_out_and_taken_out(cli: Command, project: Path, host: str) -> None:
     path = written(Path(place_of(host, "project", project).hooks), settings_of(host))
-    cli("install", host, "--skill", SKILL, "--no-hooks")
+    cli("install", host, "--scope", "project", "--skill", SKILL, "--no-hooks")
     assert path.read_text() == settings_of(host)
     cli("upgrade")
     assert path.read_text() == settings_of(host)
-    cli("install", host, "--skill", SKILL, "--hooks")
+    cli("install", host, "--scope", "project", "--skill", SKILL, "--hooks")
     assert len(hook_entries(path)) == len(hooks.EVENTS[host])
-    cli("install", host, "--skill", SKILL, "--no-hooks")
+    cli("install", host, "--scope", "project", "--skill", SKILL, "--no-hooks")
     assert path.read_text() == settings_of(host)
 
 
 @pytest.mark.req("H-01")
 def test_a_hook_that_the_user_changed_is_kept_and_goes_at_the_end(cli: Command, project: Path) -> None:
     path = written(project / ".claude" / "settings.local.json", SETTINGS)
-    cli("install", "claude", "--skill", SKILL)
+    cli("install", "claude", "--scope", "project", "--skill", SKILL)
     path.write_text(path.read_text().replace('"timeout": 30', '"timeout": 77', 1))
-    shown = cli("install", "claude", "--skill", SKILL, "--stops", "9")
+    shown = cli("install", "claude", "--scope", "project", "--skill", SKILL, "--stops", "9")
     assert shown.code == 3
     assert "hook Stop, changed by you" in shown.err
     entries = hook_entries(path)
     assert (entries["Stop"]["timeout"], entries["Stop"]["command"].endswith("--stops 3")) == (77, True)
     assert all(entry["command"].endswith("--stops 9") for event, entry in entries.items() if event != "Stop")
-    assert cli("install", "claude", "--skill", SKILL, "--force").code == 0
+    assert cli("install", "claude", "--scope", "project", "--skill", SKILL, "--force").code == 0
     assert hook_entries(path)["Stop"]["timeout"] == 30
     cli("uninstall", "claude")
     assert path.read_text() == SETTINGS
@@ -376,7 +348,7 @@ def test_a_hook_that_the_user_changed_is_kept_and_goes_at_the_end(cli: Command, 
 @pytest.mark.req("H-01")
 def test_a_hook_that_was_taken_out_is_missing_and_comes_back(cli: Command, project: Path) -> None:
     path = project / ".qwen" / "settings.json"
-    cli("install", "qwen", "--skill", SKILL)
+    cli("install", "qwen", "--scope", "project", "--skill", SKILL)
     whole = path.read_text()
     settings = json.loads(whole)
     del settings["hooks"]["Stop"]
@@ -390,11 +362,11 @@ def test_a_hook_that_was_taken_out_is_missing_and_comes_back(cli: Command, proje
 @pytest.mark.parametrize(
     "text, what",
     [
-        ('{\n  // mine\n  "a": 1\n}\n', "line 2: a comment stands there"),
-        ('{"a": 1, /* mine */ "b": 2}\n', "line 1: a comment stands there"),
-        ('{"a": 1,}\n', "line 1: a comma stands before the end, which JSON does not have"),
-        ('{"a": 1\n', "line 2: a comma or } is missing"),
-        ('{"a": 1, "a": 2}\n', "line 1: the name 'a' stands there twice"),
+        ('{\n  // mine\n  "a": 1\n}\n', "is not plain JSON (Expecting property name enclosed in double quotes: line 2"),
+        ('{"a": 1, /* mine */ "b": 2}\n', "is not plain JSON"),
+        ('{"a": 1,}\n', "is not plain JSON"),
+        ('{"a": 1\n', "is not plain JSON"),
+        ('{"a": 1, "a": 2}\n', "the name 'a' stands there twice"),
         ("[]\n", "holds no JSON object"),
         ('{"hooks": []}\n', "hooks is not a list of entries for each event"),
         ("\xff", "is not UTF-8 text"),
@@ -407,7 +379,7 @@ def test_settings_that_cannot_be_edited_safely_are_left_alone(
     path.parent.mkdir()
     path.write_bytes(text.encode("latin-1"))
     before = tree(project)
-    shown = cli("install", "gemini", "--skill", SKILL)
+    shown = cli("install", "gemini", "--scope", "project", "--skill", SKILL)
     assert (shown.code, shown.out) == (3, "")
     assert f"{path}" in shown.err
     assert what in shown.err
@@ -421,22 +393,18 @@ def test_settings_that_cannot_be_edited_safely_are_left_alone(
     [
         "{}",
         "{}\n",
-        '{"a": [1, 2], "b": {}}',
         '{\n\t"a": 1\n}\n',
         '{\r\n  "a": 1\r\n}\r\n',
-        '\ufeff{\n  "a": "\\u00e9 é"\n}\n',
-        '{\n  "hooks": {}\n}\n',
-        '{\n  "hooks": {\n    "Stop": []\n  },\n  "b": 1\n}\n',
-        '{\n  "hooks": {"Stop": [{"hooks": [{"type": "command", "command": "x"}]}]}\n}\n',
+        '\ufeff{\n  "a": "é"\n}\n',
         CODEX_SETTINGS,
         SETTINGS,
     ],
 )
-def test_settings_are_as_they_were_to_the_last_byte(cli: Command, project: Path, text: str) -> None:
+def test_settings_are_as_they_were_after_it(cli: Command, project: Path, text: str) -> None:
     path = project / ".claude" / "settings.local.json"
     path.parent.mkdir()
     path.write_bytes(text.encode())
-    assert cli("install", "claude", "--skill", SKILL).code == 0
+    assert cli("install", "claude", "--scope", "project", "--skill", SKILL).code == 0
     merged = json.loads(path.read_bytes().decode("utf-8-sig"))
     given = json.loads(text.removeprefix("\ufeff"))
     assert {name: merged[name] for name in given if name != "hooks"} == {
@@ -460,7 +428,7 @@ def hook_entries_of(settings: dict[str, Any]) -> list[str]:
 @pytest.mark.req("H-01")
 def test_a_users_hook_beside_ours_in_one_entry_stays(cli: Command, project: Path) -> None:
     path = project / ".claude" / "settings.local.json"
-    cli("install", "claude", "--skill", SKILL)
+    cli("install", "claude", "--scope", "project", "--skill", SKILL)
     settings = json.loads(path.read_text())
     settings["hooks"]["Stop"][0]["hooks"].append({"type": "command", "command": "say done"})
     path.write_text(json.dumps(settings, indent=2))
@@ -470,19 +438,11 @@ def test_a_users_hook_beside_ours_in_one_entry_stays(cli: Command, project: Path
     }
 
 
-def test_json_is_read_where_json_reads_it() -> None:
-    for text in ('{"a": [1, -2.5e3, true, false, null, "\\ud83d\\ude00"], "": {}}', " [ ] ", '"x"', "1"):
-        assert jsontext.parse(text).value == json.loads(text)
-    for text in ("", "{", "[1", "{1: 2}", "NaN", "01", '"a', "[1 2]", '{"a" 1}', "{} {}", "tru", "[" * 200 + "]" * 200):
-        with pytest.raises(jsontext.NotPlain):
-            jsontext.parse(text)
-
-
 @pytest.mark.req("H-01")
 @pytest.mark.parametrize("host", ["claude", "qwen", "gemini", "opencode"])
 def test_a_role_is_what_its_host_reads(host: str) -> None:
-    found = roles.definitions(host)
-    assert {name.removesuffix(".md") for name in found} == set(role_names()) - places.BUILT_IN.get(host, set())
+    found = roles.definitions(host, role_names())
+    assert {name.removesuffix(".md") for name in found} == set(role_names()) - locations.BUILT_IN.get(host, set())
     for name, data in found.items():
         _, head, body = data.decode().split("---\n", 2)
         fields = yaml.safe_load(head)
@@ -501,7 +461,7 @@ def test_a_role_is_what_its_host_reads(host: str) -> None:
 
 @pytest.mark.req("H-01")
 def test_a_role_for_codex_is_toml_with_the_whole_text() -> None:
-    found = roles.definitions("codex")
+    found = roles.definitions("codex", role_names())
     assert set(found) == {f"{name}.toml" for name in role_names()}
     fields = tomllib.loads(found["explore.toml"].decode())
     assert set(fields) == {"name", "description", "developer_instructions"}
@@ -510,8 +470,8 @@ def test_a_role_for_codex_is_toml_with_the_whole_text() -> None:
 
 
 def test_the_generic_folder_has_neither_roles_nor_hooks(cli: Command, project: Path) -> None:
-    assert roles.definitions("agents") == {}
-    cli("install", "agents", "--skill", SKILL)
+    assert roles.definitions("agents", role_names()) == {}
+    cli("install", "agents", "--scope", "project", "--skill", SKILL)
     assert {path.name for path in project.iterdir()} == {".git", ".agents", ".lockstep"}
 
 
@@ -523,7 +483,7 @@ def test_a_user_keeps_settings_elsewhere(
     monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
     monkeypatch.setenv("LOCKSTEP_STATE", str(tmp_path / "state"))
     for host in ("codex", "opencode"):
-        assert cli("install", host, "--scope", "user", "--skill", SKILL).code == 0
+        assert cli("install", host, "--scope", "user", "--skill", ROLED).code == 0
     assert (tmp_path / "codex" / "hooks.json").is_file()
     assert (tmp_path / "codex" / "agents" / "explore.toml").is_file()
     assert (tmp_path / "config" / "opencode" / "plugin" / "lockstep.js").is_file()
@@ -537,7 +497,7 @@ def test_a_user_keeps_settings_elsewhere(
 
 @pytest.mark.req("H-01")
 def test_a_project_can_be_moved(cli: Command, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cli("install", "codex", "--skill", SKILL)
+    cli("install", "codex", "--scope", "project", "--skill", SKILL)
     moved = tmp_path / "moved"
     project.rename(moved)
     monkeypatch.chdir(moved)
@@ -551,7 +511,7 @@ def test_a_project_can_be_moved(cli: Command, project: Path, tmp_path: Path, mon
     "name", ["../../etc/passwd", "/etc/passwd", "src/main.py", ".agents/skills/../../x", ".git/config"]
 )
 def test_a_manifest_that_names_other_files_is_not_followed(cli: Command, project: Path, name: str) -> None:
-    cli("install", "codex", "--skill", SKILL)
+    cli("install", "codex", "--scope", "project", "--skill", SKILL)
     path = Path(manifest.path_of(place_of("codex", "project", project)))
     told = json.loads(path.read_text())
     told["files"][name] = "0" * 64

@@ -12,7 +12,7 @@ import pytest
 
 from skills.lib.hosts.install import disk
 from tests.fixtures.skill import ROOT
-from tests.hosts.conftest import SKILL, Command, place_of, tree
+from tests.hosts.conftest import ROLED, SKILL, Command, place_of, tree
 
 KILLED = Path(__file__).with_name("killed.py")
 
@@ -28,18 +28,18 @@ def python(*words: str, cwd: Path, **environment: str) -> subprocess.Popen[str]:
 @pytest.mark.parametrize(
     "what, host, scope, at_least",
     [
-        ("install", "qwen", "project", 50),
-        ("install", "codex", "user", 50),
+        ("install", "qwen", "project", 30),
+        ("install", "codex", "user", 30),
         ("upgrade", "opencode", "project", 20),
         ("upgrade", "qwen", "user", 20),
         ("uninstall", "qwen", "project", 25),
         ("uninstall", "codex", "user", 25),
-        ("keep", "qwen", "project", 25),
-        ("keep", "codex", "user", 25),
+        ("keep", "qwen", "project", 20),
+        ("keep", "codex", "user", 20),
         ("force", "qwen", "project", 10),
     ],
 )
-def test_killed_at_every_operation_it_leaves_the_old_or_the_new_state(
+def test_killed_at_every_operation_it_leaves_what_the_same_command_completes(
     tmp_path: Path, home: Path, what: str, host: str, scope: str, at_least: int
 ) -> None:
     done = python(str(KILLED), what, host, scope, str(tmp_path / "killed"), cwd=tmp_path)
@@ -48,7 +48,6 @@ def test_killed_at_every_operation_it_leaves_the_old_or_the_new_state(
     told = json.loads(out)
     assert told["wrong"] == []
     assert told["operations"] >= at_least
-    assert min(told["seen"].values()) > 5
 
 
 LIMITED = """
@@ -62,25 +61,28 @@ main()
 
 @pytest.mark.req("H-01")
 @pytest.mark.parametrize("limit", ["0", "10000"])
-def test_a_full_disk_changes_nothing(project: Path, home: Path, limit: str) -> None:
+def test_a_full_disk_changes_nothing(
+    project: Path, home: Path, limit: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCKSTEP_DATA", str(tmp_path / "data"))
     before = tree(project), tree(home)
     done = python("-c", LIMITED, limit, "install", "codex", "--skill", SKILL, cwd=project)
     out, err = done.communicate(timeout=120)
     assert (done.returncode, out) == (4, "")
-    assert "cannot be read or written: File too large" in err
+    assert "cannot be written: File too large" in err
     assert "Traceback" not in err
     assert (tree(project), tree(home)) == before
 
 
 @pytest.mark.req("H-01")
-def test_a_disk_that_fills_up_at_an_upgrade_leaves_the_old_files(
+def test_a_disk_that_fills_up_leaves_what_the_next_command_completes(
     cli: Command, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    cli("install", "codex", "--skill", SKILL)
+    cli("install", "codex", "--scope", "project", "--skill", ROLED)
     before = tree(project)
 
     def full(operation: str, path: str) -> None:
-        if operation == "write" and "settings" not in path and "explore" in path:
+        if operation == "write" and "explore" in path:
             raise OSError(28, "No space left on device")
 
     (project / ".codex" / "agents" / "explore.toml").unlink()
@@ -89,14 +91,15 @@ def test_a_disk_that_fills_up_at_an_upgrade_leaves_the_old_files(
         shown = cli("upgrade")
     assert (shown.code, shown.out) == (4, "")
     assert "explore.toml cannot be read or written: No space left on device" in shown.err
-    del before[".codex/agents/explore.toml"]
+    assert "codex  project  interrupted" in cli("installed").out
+    assert cli("upgrade").code == 0
     assert tree(project) == before
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
 def test_a_folder_that_cannot_be_written_is_told(cli: Command, project: Path) -> None:
     (project / ".codex").mkdir(mode=0o500)
-    shown = cli("install", "codex", "--skill", SKILL)
+    shown = cli("install", "codex", "--scope", "project", "--skill", SKILL)
     assert (shown.code, ".codex" in shown.err) == (4, True)
     assert tree(project) == {".git": None, ".codex": None}
 
@@ -105,9 +108,9 @@ def test_a_folder_that_cannot_be_written_is_told(cli: Command, project: Path) ->
 WAYS = {
     ".agents": "a link",
     ".agents/skills": "a link",
-    f".agents/skills/{SKILL}": "a link",
-    f".agents/skills/{SKILL}/scripts": "a link",
-    f".agents/skills/{SKILL}/SKILL.md": "a link",
+    f".agents/skills/{ROLED}": "a link",
+    f".agents/skills/{ROLED}/scripts": "a link",
+    f".agents/skills/{ROLED}/SKILL.md": "a link",
     ".codex": "a link",
     ".codex/agents": "a link",
     ".codex/agents/explore.toml": "a link",
@@ -131,14 +134,16 @@ def test_a_link_in_the_way_is_neither_followed_nor_replaced(
     (project / way).symlink_to(out / "victim" if "." in Path(way).name[1:] else out)
     before = tree(project), tree(out)
     for command in ("install", "upgrade") if way.endswith("codex.json") else ("install",):
-        shown = cli(command, "codex", *(["--skill", SKILL] if command == "install" else []), *force)
+        shown = cli(
+            command, "codex", "--scope", "project", *(["--skill", ROLED] if command == "install" else []), *force
+        )
         assert (shown.code, shown.out) == (3, "")
         assert f"{project / way} is {WAYS[way]}, and is neither followed nor replaced" in shown.err
     assert (tree(project), tree(out)) == before
 
 
 @pytest.mark.req("H-01")
-@pytest.mark.parametrize("way", [".codex/hooks.json", ".codex/agents/explore.toml", f".agents/skills/{SKILL}/SKILL.md"])
+@pytest.mark.parametrize("way", [".codex/hooks.json", ".codex/agents/explore.toml", f".agents/skills/{ROLED}/SKILL.md"])
 @pytest.mark.parametrize("kind", ["hard link", "folder", "fifo"])
 def test_what_is_no_file_of_its_own_is_refused(
     cli: Command, project: Path, tmp_path: Path, way: str, kind: str
@@ -154,7 +159,7 @@ def test_what_is_no_file_of_its_own_is_refused(
     else:
         os.mkfifo(path)
     names = set(os.listdir(path.parent))
-    shown = cli("install", "codex", "--skill", SKILL, "--force")
+    shown = cli("install", "codex", "--scope", "project", "--skill", ROLED, "--force")
     assert (shown.code, shown.out) == (3, "")
     assert f"{path} is {'a file with a second name' if kind == 'hard link' else 'no regular file'}" in shown.err
     assert set(os.listdir(path.parent)) == names
@@ -174,29 +179,10 @@ def test_a_link_that_appears_after_the_plan_was_made_is_not_followed(
             os.symlink(out, path)
 
     monkeypatch.setattr(disk, "before", swap)
-    shown = cli("install", "codex", "--skill", SKILL)
+    shown = cli("install", "codex", "--scope", "project", "--skill", ROLED)
     assert (shown.code, shown.out) == (3, "")
     assert ".codex/agents is a link" in shown.err
     assert list(out.iterdir()) == []
-
-
-@pytest.mark.req("H-01")
-def test_what_a_user_writes_in_the_middle_of_it_stays(
-    cli: Command, project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path = project / ".codex" / "agents" / "explore.toml"
-
-    def write(operation: str, at: str) -> None:
-        if operation == "rename" and at.endswith("architect.toml"):
-            path.write_text("mine")
-
-    monkeypatch.setattr(disk, "before", write)
-    cli("install", "codex", "--skill", SKILL)
-    monkeypatch.setattr(disk, "before", lambda operation, at: None)
-    assert path.read_text() == "mine"
-    assert cli("uninstall", "codex").code == 0
-    assert path.read_text() == "mine"
-    assert [name for name in tree(project) if "part" in name] == []
 
 
 @pytest.mark.req("H-01")
@@ -206,7 +192,7 @@ def test_a_skill_that_another_tool_linked_there_is_refused(cli: Command, project
     (project / ".claude" / "skills").mkdir(parents=True)
     (project / ".claude" / "skills" / SKILL).symlink_to(f"../../.agents/skills/{SKILL}")
     before = tree(project)
-    shown = cli("install", "claude", "--skill", SKILL)
+    shown = cli("install", "claude", "--scope", "project", "--skill", SKILL)
     assert (shown.code, shown.out) == (3, "")
     assert f".claude/skills/{SKILL} is a link" in shown.err
     assert tree(project) == before
@@ -214,10 +200,10 @@ def test_a_skill_that_another_tool_linked_there_is_refused(cli: Command, project
 
 @pytest.mark.req("H-01")
 def test_an_interrupted_installation_is_told(cli: Command, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    cli("install", "codex", "--skill", SKILL)
+    cli("install", "codex", "--scope", "project", "--skill", SKILL)
     records = Path(place_of("codex", "project", project).records)
     told = json.loads((records / "codex.json").read_text())
-    told["intended"] = {"tag": "x", "committed": False, "puts": {}, "removals": {}, "folders": [], "then": None}
+    told["complete"] = False
     (records / "codex.json").write_text(json.dumps(told))
     assert "codex  project  interrupted" in cli("installed").out
     assert cli("upgrade").code == 0
@@ -229,7 +215,7 @@ def test_two_installations_at_once_both_take_effect(cli: Command, project: Path,
     before = tree(project)
     hosts = ["codex", "gemini", "codex", "opencode"]
     words = ["--skill", SKILL, "--project", str(project)]
-    calls = [python("-m", "skills", "install", host, *words, cwd=project) for host in hosts]
+    calls = [python("-m", "skills", "install", host, "--scope", "project", *words, cwd=project) for host in hosts]
     for call in calls:
         out, err = call.communicate(timeout=120)
         assert (call.returncode, "Traceback" in err) == (0, False), err
@@ -254,6 +240,6 @@ def test_an_installation_waits_no_longer_than_it_says(
 
     monkeypatch.setattr(manifest, "PATIENCE", 0.1)
     with manifest.locked(place_of("codex", "project", project)):
-        shown = cli("install", "gemini", "--skill", SKILL)
+        shown = cli("install", "gemini", "--scope", "project", "--skill", SKILL)
     assert (shown.code, shown.out) == (4, "")
     assert "another lockstep command has been installing here" in shown.err

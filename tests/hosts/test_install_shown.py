@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from tests.hosts.conftest import SKILL, Command
+from tests.hosts.conftest import ROLED, SKILL, Command
 
 pytestmark = pytest.mark.req("H-01")
 PLACES = {
@@ -27,57 +27,50 @@ def counted(text: str) -> str:
 
 
 def test_a_plan_of_all_skills_fits_the_screen_and_ends_with_the_sum(cli: Command, project: Path) -> None:
-    shown = cli("install", "codex", "--dry-run")
+    shown = cli("install", "codex", "--scope", "project", "--dry-run")
     lines = shown.out.splitlines()
     assert (shown.code, shown.err) == (0, "")
     assert len(lines) < 20
     assert lines[0].split() == ["WOULD", "FILE", "WHAT", "IT", "IS"]
     assert re.search(rf"^write  \.agents/skills/{SKILL}/ \(\d+ files\) +skill {SKILL}$", shown.out, re.MULTILINE)
-    assert re.search(r"^write  \.codex/agents/ \(7 files\) +roles$", shown.out, re.MULTILINE)
+    assert re.search(r"^write  \.codex/agents/ \(6 files\) +roles$", shown.out, re.MULTILINE)
     told = re.fullmatch(r"Nothing was written; (\d+) would be written\.", lines[-1])
     assert told
-    done = cli("install", "codex")
+    done = cli("install", "codex", "--scope", "project")
     assert done.out.startswith(f"codex, project scope: {told[1]} written.\n")
 
 
 def test_every_file_is_told_where_it_is_asked_for(cli: Command, project: Path) -> None:
-    shown = cli("install", "codex", "--skill", SKILL, "--dry-run", "--verbose").out
-    told = json.loads(cli("install", "codex", "--skill", SKILL, "--dry-run", "--json").out)
+    shown = cli("install", "codex", "--scope", "project", "--skill", SKILL, "--dry-run", "--verbose").out
+    told = json.loads(cli("install", "codex", "--scope", "project", "--skill", SKILL, "--dry-run", "--json").out)
     paths = [change["path"].removeprefix(f"{project}/") for change in told["changes"]]
     assert [line.split()[1] for line in shown.splitlines()[1:-1]] == paths
-    assert f".agents/skills/{SKILL}/skills/lib/paths.py" in paths
+    assert f".agents/skills/{SKILL}/scripts/problem_analysis_prompts.md" in paths
 
 
 def test_a_plan_says_why_where_there_is_a_reason(cli: Command, project: Path, snapshot: SnapshotAssertion) -> None:
-    cli("install", "qwen", "--skill", SKILL)
-    cli("install", "qwen", "--skill", SKILL, "--stops", "5")
-    (project / ".agents" / "skills" / SKILL / "SKILL.md").unlink()
-    (project / ".qwen" / "agents" / "developer.md").write_text("mine")
-    shown = cli("install", "qwen", "--skill", SKILL, "--no-hooks", "--dry-run")
+    cli("install", "qwen", "--scope", "project", "--skill", ROLED)
+    cli("install", "qwen", "--scope", "project", "--skill", ROLED, "--stops", "5")
+    (project / ".agents" / "skills" / ROLED / "SKILL.md").unlink()
+    (project / ".qwen" / "agents" / "quality-reviewer.md").write_text("mine")
+    shown = cli("install", "qwen", "--scope", "project", "--skill", ROLED, "--no-hooks", "--dry-run")
     assert shown.code == 3
     assert counted(shown.out) == snapshot
 
 
 def test_a_plan_of_nothing_is_one_line(cli: Command, project: Path) -> None:
-    cli("install", "agents", "--skill", SKILL)
-    assert re.fullmatch(
-        r"Nothing would change; \d+ are as they should be\.\n",
-        cli("install", "agents", "--skill", SKILL, "--dry-run").out,
-    )
+    cli("install", "agents", "--scope", "project", "--skill", SKILL)
+    shown = cli("install", "agents", "--skill", SKILL, "--dry-run").out
+    assert shown == "Nothing would change; 4 are as they should be.\n"
 
 
 def test_a_plan_of_taking_away_counts_what_would_go_and_what_stays(cli: Command, project: Path) -> None:
     for host in ("codex", "gemini"):
-        cli("install", host, "--skill", SKILL)
+        cli("install", host, "--scope", "project", "--skill", ROLED)
     shown = cli("uninstall", "codex", "--dry-run").out
-    assert shown.splitlines()[-1:] == [counted_end(cli, project)]
+    # The two roles and the hooks of Codex go.
+    assert shown.splitlines()[-1] == "Nothing was written; 3 would be removed; 7 are left to another host."
     assert (project / ".codex" / "hooks.json").is_file()
-
-
-def counted_end(cli: Command, project: Path) -> str:
-    """The last line of a plan to uninstall Codex beside another host: its seven roles and its hooks go."""
-    shared = sum(path.is_file() for path in (project / ".agents").rglob("*"))
-    return f"Nothing was written; 8 would be removed; {shared} are left to another host."
 
 
 @pytest.mark.parametrize("command", ["install", "uninstall"])
@@ -104,7 +97,7 @@ def test_a_host_that_there_is_not_is_told_with_those_that_there_are(cli: Command
 
 @pytest.mark.parametrize("host", [*PLACES, "agents"])
 def test_it_says_how_a_skill_is_started(cli: Command, project: Path, host: str) -> None:
-    for words in ([], ["--scope", "user", "--no-hooks"]):
+    for words in (["--scope", "project"], ["--scope", "user", "--no-hooks"]):
         assert f'"Use the skill {SKILL} on ' in cli("install", host, "--skill", SKILL, *words).err.splitlines()[-1]
 
 
@@ -113,10 +106,10 @@ def test_it_says_what_is_of_this_machine_and_not_to_be_committed(
     cli: Command, project: Path, host: str, path: str
 ) -> None:
     said = f"{path} names this machine's Python by its path: do not commit it."
-    done = cli("install", host, "--skill", SKILL)
+    done = cli("install", host, "--scope", "project", "--skill", SKILL)
     assert said in done.err
     assert "List it in .git/info/exclude" in done.err
-    assert said not in cli("install", host, "--skill", SKILL, "--no-hooks").err
+    assert said not in cli("install", host, "--scope", "project", "--skill", SKILL, "--no-hooks").err
     assert "do not commit" not in cli("install", host, "--skill", SKILL, "--scope", "user").err
 
 
@@ -125,9 +118,9 @@ def test_in_settings_that_were_there_it_is_the_entries_that_are_not_to_be_commit
 ) -> None:
     (project / ".qwen").mkdir()
     (project / ".qwen" / "settings.json").write_text("{}\n")
-    done = cli("install", "qwen", "--skill", SKILL)
+    done = cli("install", "qwen", "--scope", "project", "--skill", SKILL)
     assert "The hooks in .qwen/settings.json name this machine's Python by its path: do not commit them" in done.err
 
 
 def test_a_folder_without_hooks_has_nothing_that_is_not_to_be_committed(cli: Command, project: Path) -> None:
-    assert "do not commit" not in cli("install", "agents", "--skill", SKILL).err
+    assert "do not commit" not in cli("install", "agents", "--scope", "project", "--skill", SKILL).err

@@ -31,7 +31,7 @@ COMMANDS = (["installed"], ["upgrade", "--force"], ["uninstall", "claude", "--fo
         ".claude/skills",
     ],
 )
-@pytest.mark.parametrize("place", ["files", "merged", "puts", "removals"])
+@pytest.mark.parametrize("place", ["files", "first files", "puts", "removals"])
 def test_a_planted_manifest_does_not_reach_the_users_own_files(
     cli: Command, project: Path, name: str, place: str
 ) -> None:
@@ -39,21 +39,14 @@ def test_a_planted_manifest_does_not_reach_the_users_own_files(
     path.parent.mkdir(parents=True)
     path.write_text("{}") if path.suffix else path.mkdir()
     digest = sha256(b"{}").hexdigest()
-    entry = {"entries": {}, "made": [""]}
-    if place in ("files", "merged"):
-        plant(project, "claude", **{place: {name: digest if place == "files" else entry}})
-    else:
-        under_way: dict[str, Any] = {
-            "tag": "a",
-            "committed": True,
-            "puts": {},
-            "removals": {},
-            "folders": [],
-            "then": None,
-        }
-        plant(project, intended=under_way | {place: {name: digest if place == "removals" else [digest, digest]}})
-    if name == ".claude/settings.local.json" and place != "files":
-        return  # entries are merged into this one
+    under_way: dict[str, Any] = {"puts": {}, "removals": {}, "then": None}
+    planted: dict[str, dict[str, Any]] = {
+        "files": {"files": {name: [digest]}},
+        "first files": {"format": 1, "merged": {}, "files": {name: digest}},
+        "puts": {"format": 1, "merged": {}, "intended": {**under_way, "puts": {name: [digest, digest]}}},
+        "removals": {"format": 1, "merged": {}, "intended": {**under_way, "removals": {name: digest}}},
+    }
+    plant(project, "claude", **planted[place])
     before = tree(project)
     for command in COMMANDS:
         shown = cli(*command)
@@ -76,26 +69,26 @@ def test_a_planted_manifest_names_no_skill_that_is_a_path(cli: Command, project:
 @pytest.mark.parametrize(
     "more",
     [
-        {"files": {".claude/skills/x/\ud800": "d"}},
-        {"files": {".claude/skills/x/" + "a" * 300: "d"}},
-        {"files": {".claude/skills/x/" + "a/" * 2500 + "b": "d"}},
-        {"files": {".claude/skills/x/\0": "d"}},
-        {"files": {".claude/skills/x/y": 1}},
+        {"files": {".claude/skills/x/\ud800": ["d"]}},
+        {"files": {".claude/skills/x/" + "a" * 300: ["d"]}},
+        {"files": {".claude/skills/x/" + "a/" * 2500 + "b": ["d"]}},
+        {"files": {".claude/skills/x/\0": ["d"]}},
+        {"files": {".claude/skills/x/y": "d"}},
+        {"files": {".claude/skills/x/y": [1]}},
         {"files": []},
-        {"folders": ".claude"},
-        {"folders": [1]},
         {"skills": {"x": 5}},
         {"skills": {"x": "/a\0b"}},
         {"skills": {"x": "/a\ud800"}},
         {"stops": -5},
         {"stops": "3"},
         {"stops": True},
-        {"merged": {".claude/settings.local.json": {"entries": {"Stop": 5}, "made": []}}},
-        {"merged": {".claude/settings.local.json": {"entries": {}, "made": [1, 2]}}},
-        {"merged": {".claude/settings.local.json": {"entries": {}, "made": "abc"}}},
-        {"merged": {".claude/settings.local.json": {"entries": {}, "made": ["permissions"]}}},
-        {"merged": {".claude/settings.local.json": []}},
-        {"intended": "x"},
+        {"entries": {"Stop": 5}},
+        {"entries": ["Stop"]},
+        {"format": 3},
+        {"format": 1, "merged": {}, "intended": "x"},
+        {"format": 1, "merged": {".claude/settings.local.json": []}},
+        {"format": 1, "merged": {".claude/settings.local.json": {"entries": {"Stop": 5}, "made": []}}},
+        {"format": 1, "merged": {"a": {}, "b": {}}},
     ],
 )
 def test_a_manifest_with_values_of_another_kind_cannot_be_used(
@@ -118,21 +111,11 @@ def test_a_manifest_that_no_reader_takes_cannot_be_used(cli: Command, project: P
         assert cli(*command).code == 4
 
 
-def test_a_planted_name_that_is_too_long_once_it_is_staged_is_told(cli: Command, project: Path) -> None:
-    name = ".claude/skills/x/" + "a" * 250
-    under_way = {"tag": "a", "committed": True, "puts": {name: ["d", ""]}, "removals": {}, "folders": [], "then": None}
-    plant(project, skills={"x": "skills/x"}, intended=under_way)
-    (project / ".claude" / "skills" / "x").mkdir(parents=True)
-    for command in COMMANDS[1:]:
-        shown = cli(*command)
-        assert (shown.code, "cannot be read or written: File name too long" in shown.err) == (4, True), shown
-
-
 # One host's damage.
 
 
 def test_a_damaged_manifest_does_not_hold_up_hosts_with_folders_of_their_own(cli: Command, project: Path) -> None:
-    assert cli("install", "claude", "--skill", SKILL).code == 0
+    assert cli("install", "claude", "--scope", "project", "--skill", SKILL).code == 0
     damaged = plant(project, "gemini")
     damaged.write_text("{")
     shown = cli("installed")
@@ -147,13 +130,13 @@ def test_a_damaged_manifest_does_not_hold_up_hosts_with_folders_of_their_own(cli
     shown = cli("upgrade")
     assert (shown.code, f"the manifest {damaged} cannot be used" in shown.err) == (4, True)
     assert skill_file.is_file()
-    assert cli("install", "claude", "--skill", SKILL).code == 0
+    assert cli("install", "claude", "--scope", "project", "--skill", SKILL).code == 0
     assert cli("uninstall", "claude").code == 0
     assert not skill_file.exists()
 
 
 def test_a_damaged_manifest_holds_up_the_hosts_that_share_a_folder_with_it(cli: Command, project: Path) -> None:
-    assert cli("install", "codex", "--skill", SKILL).code == 0
+    assert cli("install", "codex", "--scope", "project", "--skill", SKILL).code == 0
     plant(project, "gemini").write_text("{")
     before = tree(project)
     shown = cli("uninstall", "codex")
@@ -167,5 +150,5 @@ def test_a_damaged_manifest_of_the_other_scope_does_not_undo_what_was_said(
     place = home / ".local" / "state" / "lockstep" / "installed" / "claude.json"
     place.parent.mkdir(parents=True)
     place.write_text("{")
-    shown = cli("install", "claude", "--skill", SKILL)
+    shown = cli("install", "claude", "--scope", "project", "--skill", SKILL)
     assert (shown.code, "To start a skill" in shown.err) == (0, True)

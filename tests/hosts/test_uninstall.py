@@ -9,7 +9,8 @@ from pathlib import Path
 import pytest
 
 from skills.lib.hosts.install import manifest
-from tests.hosts.conftest import SKILL, Command, place_of, tree
+from tests.hosts.conftest import ROLED, SKILL, Command, place_of, tree
+from tests.hosts.examined import step
 
 pytestmark = pytest.mark.req("H-01")
 SKILL_FILE = f".agents/skills/{SKILL}/SKILL.md"
@@ -18,7 +19,7 @@ SKILL_FILE = f".agents/skills/{SKILL}/SKILL.md"
 @pytest.fixture
 def kept(cli: Command, project: Path) -> Path:
     """A SKILL.md that was changed, and stayed when Codex was uninstalled."""
-    assert cli("install", "codex", "--skill", SKILL).code == 0
+    assert cli("install", "codex", "--scope", "project", "--skill", SKILL).code == 0
     path = project / SKILL_FILE
     path.write_text(path.read_text() + "\nMine.\n")
     gone = cli("uninstall", "codex")
@@ -53,8 +54,8 @@ def test_what_was_kept_is_listed_and_goes_with_force(cli: Command, project: Path
 def test_a_kept_role_is_remembered_in_either_scope(
     cli: Command, project: Path, home: Path, host: str, scope: str
 ) -> None:
-    assert cli("install", host, "--scope", scope, "--skill", SKILL).code == 0
-    role = next(Path(place_of(host, scope, project).roles).glob("architect.*"))
+    assert cli("install", host, "--scope", scope, "--skill", ROLED).code == 0
+    role = next(Path(place_of(host, scope, project).roles).glob("quality-reviewer.*"))
     role.write_text("mine")
     assert cli("uninstall", host, "--scope", scope).code == 3
     assert states(cli) == {host: "kept"}
@@ -81,7 +82,7 @@ def test_an_upgrade_leaves_what_was_kept_alone(cli: Command, project: Path, kept
 
 
 def test_an_installation_over_it_keeps_it_until_it_is_forced(cli: Command, project: Path, kept: Path) -> None:
-    done = cli("install", "codex", "--skill", SKILL)
+    done = cli("install", "codex", "--scope", "project", "--skill", SKILL)
     assert done.code == 3
     assert f"{SKILL_FILE}: skill {SKILL}, changed by you" in done.err
     assert kept.read_text().endswith("\nMine.\n")
@@ -96,10 +97,10 @@ def test_an_installation_over_it_keeps_it_until_it_is_forced(cli: Command, proje
 
 
 def test_an_installation_begins_with_the_settings_of_a_first_one(cli: Command, project: Path) -> None:
-    cli("install", "codex", "--skill", SKILL, "--no-hooks", "--stops", "9")
+    cli("install", "codex", "--scope", "project", "--skill", SKILL, "--no-hooks", "--stops", "9")
     (project / SKILL_FILE).write_text("mine")
     cli("uninstall", "codex")
-    cli("install", "codex", "--skill", SKILL)
+    cli("install", "codex", "--scope", "project", "--skill", SKILL)
     [told] = json.loads(cli("installed", "--json").out)
     assert (told["hooks"], told["stops"], told["skills"]) == (True, 3, [SKILL])
 
@@ -107,7 +108,7 @@ def test_an_installation_begins_with_the_settings_of_a_first_one(cli: Command, p
 def test_a_kept_file_of_another_skill_is_not_forgotten_by_an_installation(
     cli: Command, project: Path, kept: Path
 ) -> None:
-    done = cli("install", "codex", "--skill", "decision-critic")
+    done = cli("install", "codex", "--scope", "project", "--skill", "decision-critic")
     assert (done.code, f"{SKILL_FILE}: skill {SKILL}, changed by you" in done.err) == (3, True)
     assert cli("uninstall", "codex").code == 3
     assert states(cli) == {"codex": "kept"}
@@ -117,7 +118,7 @@ def test_a_kept_file_of_another_skill_is_not_forgotten_by_an_installation(
 
 def test_a_skill_that_is_found_no_more_leaves_a_record_of_what_was_changed(cli: Command, project: Path) -> None:
     assert cli("new", "my-skill").code == 0
-    assert cli("install", "agents", "--skill", "my-skill").code == 0
+    assert cli("install", "agents", "--scope", "project", "--skill", "my-skill").code == 0
     shutil.rmtree(project / "skills")
     copy = project / ".agents" / "skills" / "my-skill"
     (copy / "SKILL.md").write_text("mine")
@@ -143,9 +144,9 @@ def test_a_record_of_a_file_that_is_gone_says_nothing_and_goes(cli: Command, pro
 
 
 def test_what_one_host_kept_is_no_hindrance_to_another(cli: Command, project: Path, kept: Path) -> None:
-    assert cli("install", "gemini", "--skill", SKILL).code == 3
+    assert cli("install", "gemini", "--scope", "project", "--skill", SKILL).code == 3
     assert kept.read_text().endswith("\nMine.\n")
-    assert cli("install", "gemini", "--skill", SKILL, "--force").code == 0
+    assert cli("install", "gemini", "--scope", "project", "--skill", SKILL, "--force").code == 0
     assert states(cli) == {"gemini": "current"}
     assert cli("uninstall", "codex", "--force").code == 0
     assert kept.is_file()
@@ -155,7 +156,7 @@ def test_what_one_host_kept_is_no_hindrance_to_another(cli: Command, project: Pa
 
 
 def test_another_host_takes_away_what_it_put_over_a_kept_file(cli: Command, project: Path, kept: Path) -> None:
-    assert cli("install", "gemini", "--skill", SKILL, "--force").code == 0
+    assert cli("install", "gemini", "--scope", "project", "--skill", SKILL, "--force").code == 0
     assert cli("uninstall", "gemini").code == 0
     assert not (project / ".agents").exists()
     assert states(cli) == {}
@@ -163,7 +164,7 @@ def test_another_host_takes_away_what_it_put_over_a_kept_file(cli: Command, proj
 
 def test_a_kept_file_of_a_skill_that_another_host_uses_is_left_to_it(cli: Command, project: Path, kept: Path) -> None:
     """It was removed by the command that ``installed`` gave, and the skill of the other host did not start."""
-    assert cli("install", "gemini", "--skill", SKILL).code == 3
+    assert cli("install", "gemini", "--scope", "project", "--skill", SKILL).code == 3
     assert states(cli) == {"gemini": "changed"}
     forced = cli("uninstall", "codex", "--force")
     assert (forced.code, forced.out) == (0, "codex, project scope: 1 left to another host.\n")
@@ -172,6 +173,16 @@ def test_a_kept_file_of_a_skill_that_another_host_uses_is_left_to_it(cli: Comman
     assert states(cli) == {"codex": "kept"}
     assert cli("uninstall", "codex", "--force").code == 0
     assert tree(project) == {".git": None}
+
+
+def test_an_open_run_of_what_goes_is_named(cli: Command, project: Path) -> None:
+    cli("install", "agents", "--scope", "project", "--skill", SKILL)
+    script = project / ".agents" / "skills" / SKILL / "scripts" / "problem_analysis.py"
+    step(project, script, "--step", "1")
+    [run] = json.loads(cli("runs", "--json").out)
+    gone = cli("uninstall", "agents")
+    ending = f"lockstep abandon {run['run']} --reason '…' ends it."
+    assert (gone.code, gone.err) == (0, f"The run {run['run']} of {SKILL} is open: {ending}\n")
 
 
 # A project that is the home: the places of both scopes are the same.

@@ -206,6 +206,7 @@ def test_an_agent_that_answers_for_the_person(gated: Agent) -> None:
     gate = at_gate(gated)
     for _ in range(4):
         write = gated.run_command(gate.next)
+        gated.write("out.txt", f"done by turn {write.turn}")
         review = gated.follow(write, fixes=FIXED)
         for child in review.children:
             last = report(gated, child.command, item())

@@ -12,8 +12,7 @@ from pathlib import Path
 import pytest
 
 from skills.lib.testing import Agent
-from tests.fixtures.agents import source_of
-from tests.fixtures.skill import ROOT, install
+from tests.fixtures.skill import ROOT, install, source_of
 
 ASKING = (
     'StepDef("ask", "Ask", "Ask.", {Outcome.OK: "last", Outcome.FAIL: None},'

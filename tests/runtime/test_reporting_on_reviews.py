@@ -359,15 +359,14 @@ def test_how_a_step_ended_is_known_before_its_command_runs(skill: Skill, project
 
 
 @pytest.mark.req("S-01")
-def test_findings_are_answered_before_a_command_runs(skill: Skill, repository: Path) -> None:
-    work = WORK.replace("})", '}, requires=[Command(["sh", "-c", "echo x >> runs"])])')
-    agent = skill(COVERING.replace(WORK, work))
-    block = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:2")))
-    assert_refused(agent, block.next, "unanswered-finding", block.run)
-    assert (repository / "runs").read_text() == "x\n"
-    agent.write("src/a.py", "put right\n")
-    assert agent.run_command(block.next).step == "d-review"
-    assert (repository / "runs").read_text() == "x\nx\n"
+def test_a_command_may_write_the_file_that_a_finding_names(skill: Skill, repository: Path) -> None:
+    write = 'Command(["sh", "-c", "cat notes >> src/a.py"])'
+    agent = skill(COVERING.replace(WORK, WORK.replace("})", f"}}, requires=[{write}])")))
+    agent.write("notes", "")
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:2")))
+    assert_refused(agent, work.next, "unanswered-finding", work.run)
+    agent.write("notes", "put right\n")
+    assert agent.run_command(work.next).step == "d-review"
 
 
 # Small things
@@ -529,3 +528,81 @@ def test_a_reviewer_is_told_which_files_were_changed_since_its_review_passed(ski
     assert review.words("STATE").endswith("step 2 of 4. Review of d: iteration 1 of 5, first review.")
     task = agent.run_command(review.children[0].command)
     assert task.context == {"changed": "- src/b.py (since d passed)"}
+
+
+# What was a finding before
+
+
+TWICE = (
+    'StepDef("verify", "Verify", "Verify.", {Outcome.OK: None, Outcome.ITERATE: "verify"}, max_iterations=5,'
+    ' when={Outcome.OK: "all is looked at", Outcome.ITERATE: "there is more to look at"},'
+)
+ANSWERS = (
+    'StepDef("split", "Split", "Split.", {Outcome.OK: "verify"}, requires=[Field("statements", "statements")]),'
+    f'{TWICE} needs=["split.statements"], requires=[Field("answers", "answers")]) ## reverify="verify"'
+)
+ITEMS = f'{TWICE} requires=[Field("items", "items")])'
+
+
+@pytest.mark.req("S-02")
+@pytest.mark.parametrize("between", [[], ["TODO"]])
+def test_a_finding_that_passes_in_the_run_of_its_reviewer_says_why(skill: Skill, between: list[str]) -> None:
+    agent = skill(SCRIPTED, part=ANSWERS)
+    first = agent.run_command(agent.follow(agent.open()).children[0].command)
+    verify = agent.follow(first, statements=["M-1 | one is so"])
+    for status in ("FAIL", *between):
+        verify = agent.follow(verify, answers=[answer("S1", status, finding="it is not so")], outcome="iterate")
+        assert verify.step == "verify"
+    silent = agent.follow(verify, answers=[answer("S1", "PASS", finding="")], outcome="ok")
+    assert "S1 was a finding before: say in finding what is there now" in silent.why
+    end = agent.follow(verify, answers=[answer("S1", "PASS", finding="line 1 has it, I misread it")], outcome="ok")
+    assert (end.kind, "status: PASS" in end.result["verify.items"]) == ("done", True)
+
+
+@pytest.mark.req("S-02")
+def test_a_finding_in_items_that_passes_in_the_run_of_its_reviewer_says_why(skill: Skill) -> None:
+    agent = skill(SCRIPTED, part=ITEMS)
+    verify = agent.run_command(agent.follow(agent.open()).children[0].command)
+    verify = agent.follow(verify, items=[item("FAIL", place="src/a.py:1")], outcome="iterate")
+    silent = agent.follow(verify, items=[item(finding="", place="src/a.py:1")], outcome="ok")
+    assert "a was a finding before: say in finding what is there now" in silent.why
+    assert agent.follow(verify, items=[item(place="src/a.py:1")], outcome="ok").kind == "done"
+
+
+@pytest.mark.req("S-02")
+def test_a_finding_that_its_reviewer_does_not_report_again_is_one_still(skill: Skill) -> None:
+    agent = skill(SCRIPTED, part=ITEMS)
+    verify = agent.run_command(agent.follow(agent.open()).children[0].command)
+    verify = agent.follow(verify, items=[item("FAIL", place="src/a.py:1")], outcome="iterate")
+    end = agent.follow(verify, items=[item(name="b", place="src/a.py:1")], outcome="ok")
+    gate = agent.run_command(end.next)
+    assert "verdict fail" in gate.words("STATE")
+    kept = [(one["id"], one["status"]) for one in agent.state(gate.run).reviews["d"]["items"]]
+    assert kept == [("b", "PASS"), ("a", "FAIL")]
+
+
+@pytest.mark.req("S-02")
+def test_a_finding_that_was_to_do_in_between_says_why_it_passes(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING)
+    review = agent.follow(agent.open())
+    for status in ("FAIL", "TODO"):
+        work = agent.follow(judge(agent, review, item(status, place="src/a.py:1")))
+        agent.write("src/a.py", f"changed after {status}\n")
+        review = agent.run_command(work.next)
+    child = agent.run_command(review.children[0].command)
+    silent = agent.follow(child, items=[item(finding="", place="src/a.py:1")])
+    assert "a was a finding before" in silent.why
+    assert agent.follow(child, items=[item(place="src/a.py:1")]).kind == "done"
+
+
+@pytest.mark.req("S-02")
+def test_a_finding_whose_reviewer_was_lost_in_between_says_why_it_passes(skill: Skill, repository: Path) -> None:
+    agent = skill(COVERING)
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:1")))
+    agent.write("src/a.py", "changed\n")
+    review = agent.run_command(work.next)
+    gate = agent.run_command(review.next + f" --lost {review.children[0].id} --reason 'it never came back'")
+    gate = gate if gate.step == "d-gate" else agent.run_command(gate.next)
+    review = agent.run_command(agent.follow(gate).next)
+    child = agent.run_command(review.children[0].command)
+    assert "a was a finding before" in agent.follow(child, items=[item(finding="", place="src/a.py:1")]).why

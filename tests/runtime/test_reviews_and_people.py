@@ -34,6 +34,7 @@ def gated(agent: Factory) -> Agent:
 
 def reviewed(gated: Agent, write: Block, *items: dict[str, str]) -> Block:
     """The gate after a review in which both reviewers reported these items."""
+    gated.write("out.txt", f"done by turn {write.turn}")
     review = gated.follow(write, fixes=FIXED)
     for child in review.children:
         task = gated.run_command(child.command)
@@ -90,7 +91,7 @@ def test_a_re_verification_is_told_the_items_and_not_the_verdicts(gated: Agent) 
 def test_what_blocks_shrinks_with_the_iterations(gated: Agent, severity: str, passes_at: int | None) -> None:
     write = gated.open()
     for iteration in range(1, 6):
-        gate = reviewed(gated, write, item(severity))
+        gate = reviewed(gated, write, {**item(severity), "place": "out.txt:1"})
         onward = gated.run_command(gate.next)
         if iteration == passes_at:
             assert onward.step == "close"
@@ -197,6 +198,7 @@ def test_a_reviewer_with_a_way_for_fail_is_its_own_gate(tmp_path: Path, project:
         onward = own.run_command(last.next)
         assert onward.step == step
         if step:
+            own.write("out.txt", "done")
             review = own.follow(onward, fixes=FIXED[:1])
     assert onward.kind == "done"
 

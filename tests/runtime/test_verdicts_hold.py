@@ -97,6 +97,21 @@ def test_a_run_that_ends_by_fail_has_failed_and_its_parent_sees_it(skill: Skill)
     assert agent.state(block.run).state["ask"]["results"][0]["verdict"] == "fail"
 
 
+@pytest.mark.req("S-03")
+@pytest.mark.parametrize("handler", ["", ", then=lambda ctx: Outcome.OK"])
+def test_the_end_tells_a_sub_agent_that_failed_and_was_not_heeded(skill: Skill, handler: str) -> None:
+    agent = skill(
+        f'StepDef("ask", "Ask", "Ask.", {{Outcome.OK: "last"}}, Dispatch("explore", script="part.py"{handler})), {END}',
+        part='StepDef("look", "Look", "Look.", {Outcome.OK: None, Outcome.FAIL: None},'
+        ' when={Outcome.OK: "there", Outcome.FAIL: "nothing is there"})',
+    )
+    child = agent.run_command(agent.open().children[0].command)
+    ended = agent.follow(child, outcome="fail")
+    end = agent.follow(agent.run_command(ended.next))
+    assert end.root.get("status") == "done"
+    assert undone(end) == [("sub-agent", f"{child.run} (part.py) ended as failed, and nothing followed from it")]
+
+
 @pytest.mark.req("S-01")
 def test_no_verdict_stands_under_a_sub_agent_that_nobody_judged(skill: Skill) -> None:
     agent = skill('StepDef("ask", "Ask", "Ask.", {Outcome.OK: None}, Dispatch("explore", task="look"))')
@@ -799,6 +814,68 @@ def test_a_finding_may_be_settled_in_another_file(skill: Skill, repository: Path
 
 
 @pytest.mark.req("S-01")
+@pytest.mark.parametrize("named", ["src/b.py", "the work of last week", "src/a.py"])
+@pytest.mark.parametrize("place", ["src/a.py:1", ""])
+def test_answers_over_the_same_work_never_make_a_finding_light(
+    skill: Skill, repository: Path, named: str, place: str
+) -> None:
+    agent = skill(LOOP)
+    found = item("FAIL", "SHOULD", **({"place": place} if place else {}))
+    work = agent.follow(judge(agent, agent.follow(agent.open()), found))
+    rounds = 1
+    while work.step == "work":
+        review = record(agent, work, fixes=[f"a | changed | {named}"])
+        if review.kind == "refused":
+            assert review.code == "unanswered-finding"
+            break
+        work = agent.follow(judge(agent, review, found))
+        rounds += 1
+    last = agent.state(work.run).reviews["d"]
+    assert (last["level"], last["status"]) == (1, "fail")
+    assert (rounds, work.kind) == ((5, "waiting") if named.count(" ") and not place else (rounds, "step"))
+
+
+@pytest.mark.req("S-01")
+def test_a_file_that_answered_a_finding_answers_it_again_only_with_another_content(
+    skill: Skill, repository: Path
+) -> None:
+    agent = skill(LOOP)
+    found = item("FAIL", place="src/a.py:1")
+    work = agent.follow(judge(agent, agent.follow(agent.open()), found))
+    work = agent.follow(judge(agent, record(agent, work, fixes=["a | changed | src/b.py"]), found))
+    refused = record(agent, work, fixes=["a | changed | src/b.py"])
+    assert "src/b.py is as it was when it was last reviewed or named" in refused.why
+    agent.write("src/b.py", "a test of it\n")
+    review = record(agent, work, fixes=["a | changed | src/b.py"])
+    assert agent.state(judge(agent, review, item()).run).reviews["d"]["level"] == 2
+
+
+@pytest.mark.req("S-01")
+@pytest.mark.parametrize("named", ["src/c.py", "src", "it was put right"])
+def test_an_answer_that_names_no_file_settles_no_finding_in_a_file(skill: Skill, repository: Path, named: str) -> None:
+    agent = skill(LOOP)
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:1")))
+    refused = record(agent, work, fixes=[f"a | changed | {named}"])
+    assert (refused.code, f"'{named}' is no file of the project" in refused.why) == ("unanswered-finding", True)
+
+
+@pytest.mark.req("S-01")
+def test_a_path_that_is_no_file_settles_no_finding(skill: Skill, repository: Path) -> None:
+    agent = skill(LOOP)
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL")))
+    assert record(agent, work, fixes=["a | changed | src/c.py"]).code == "unanswered-finding"
+
+
+@pytest.mark.req("S-01")
+@pytest.mark.parametrize("loop", [LOOP, COVERING])
+def test_a_file_that_was_deleted_settles_a_finding(skill: Skill, repository: Path, loop: str) -> None:
+    agent = skill(loop)
+    work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:1")))
+    (repository / "src" / "b.py").unlink()
+    assert record(agent, work, fixes=["a | changed | src/b.py"]).step == "d-review"
+
+
+@pytest.mark.req("S-01")
 def test_a_finding_at_a_file_that_is_not_under_review_asks_what_settled_it(skill: Skill, repository: Path) -> None:
     agent = skill(COVERING)
     work = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="README.md:1")))
@@ -1092,13 +1169,44 @@ def test_an_erratum_stands_beside_the_value_from_then_on(skill: Skill) -> None:
         'StepDef("tell", "Tell", "Tell.", {Outcome.OK: None}, needs=["look.seen"])'
     )
     think = agent.follow(agent.open(), seen="the log is empty")
-    for wrong in ("look=x", "look.seen", "look.seen= "):
+    for wrong in ("=x y", "look.=x y", ".seen=x y", "look.seen", "look.seen= "):
         assert agent.run_command(f"{think.next} --erratum '{wrong}'").exit_code == 2
     assert_refused(agent, f"{think.next} --erratum 'look.sen=it is not'", "unknown-field", think.run)
     assert_refused(agent, f"{think.next} --erratum 'look.seen=no no'", "no-reason", think.run)
     tell = agent.run_command(f"{think.next} --erratum 'look.seen=it was the log of another day'")
     [value] = tell.root.iterfind("CONTEXT/value")
     assert (value.text, value.get("erratum")) == ("the log is empty", "it was the log of another day")
+
+
+@pytest.mark.req("S-03")
+def test_an_erratum_goes_with_the_value_that_it_was_given_for(skill: Skill) -> None:
+    agent = skill(
+        'StepDef("count", "Count", "Count.", {Outcome.OK: "check"}, requires=[Field("n", "int"), Field("of")]),'
+        'StepDef("check", "Check", "Check.", {Outcome.OK: None, Outcome.ITERATE: "count"}, max_iterations=3,'
+        ' when={Outcome.OK: "it is right", Outcome.ITERATE: "it is not"}, needs=["count.n", "count.of"])'
+    )
+    check = agent.follow(agent.open(), n=1, of="the old files")
+    count = agent.run_command(
+        filled(check.next, {"outcome": "iterate"}) + " --erratum 'count.n=it is two' --erratum 'count.of=they are new'"
+    )
+    check = agent.follow(count, n=3, of="the old files")
+    shown = {one.get("name"): (one.text, one.get("erratum")) for one in check.root.iterfind("CONTEXT/value")}
+    assert shown == {"n": ("3", None), "of": ("the old files", "they are new")}
+
+
+@pytest.mark.req("S-03")
+def test_an_erratum_may_be_about_a_parameter_of_the_run(skill: Skill) -> None:
+    agent = skill(
+        'StepDef("look", "Look", "Look.", {Outcome.OK: "tell"}, needs=["topic"]),'
+        'StepDef("tell", "Tell", "Tell.", {Outcome.OK: None}, needs=["topic"])',
+        more='params=[Arg("topic"), Arg("place", required=False)]',
+    )
+    look = agent.open(topic="tea")
+    assert_refused(agent, f"{look.next} --erratum 'topi=it is coffee'", "unknown-field", look.run)
+    assert_refused(agent, f"{look.next} --erratum 'place=it is here'", "unknown-field", look.run)
+    tell = agent.run_command(f"{look.next} --erratum 'topic=it is coffee'")
+    [value] = tell.root.iterfind("CONTEXT/value")
+    assert (value.text, value.get("step"), value.get("erratum")) == ("tea", None, "it is coffee")
 
 
 # Attacks
@@ -1223,6 +1331,90 @@ def test_a_review_that_covers_no_file_is_told_at_the_end(skill: Skill, repositor
     gate = judge(agent, agent.follow(agent.open()), item(place="src/a.py:1"))
     done = agent.follow(agent.follow(gate))
     assert ("verdict", "the review of d covers no file: scr/**") in undone(done)
+
+
+LISTED = (
+    'StepDef("work", "Work", "Work.", {{Outcome.OK: "d-review"}}, requires=[Field("files", "list", required={})]),'
+    ' StepDef("d-review", "Review", "Have it reviewed.", {{Outcome.OK: "gate"}},'
+    ' Dispatch("quality-reviewer", task="Review it.", checkpoint="d", covers=["{{work.files}}"])),'
+    ' StepDef("gate", "Gate", "Go.", {{Outcome.OK: "last", Outcome.FAIL: "work"}}, Gate("d", stale="{}")),'
+    + END.replace("{", "{{").replace("}", "}}")
+)
+
+
+@pytest.mark.req("S-01")
+def test_a_file_of_a_failed_review_stays_covered_whatever_is_recorded_for_the_next_one(
+    skill: Skill, repository: Path
+) -> None:
+    agent = skill(LISTED.format(True, "d-review"))
+    review = record(agent, agent.open(), files=["src/a.py"])
+    work = agent.follow(judge(agent, review, item("FAIL", place="src/a.py:1")))
+    agent.write("src/a.py", "put right\n")
+    review = record(agent, work, files=["README.md"])
+    assert sorted(agent.state(review.children[0].id).spec["covers"]) == ["README.md", "src/a.py"]
+    last = agent.follow(judge(agent, review, item(place="README.md:1")))
+    agent.write("src/a.py", "changed later\n")
+    block = agent.follow(last)
+    assert (block.step, "src/a.py" in block.text) == ("d-review", True)
+
+
+@pytest.mark.req("S-01")
+def test_a_review_after_one_that_passed_covers_what_is_recorded_by_then(skill: Skill, repository: Path) -> None:
+    agent = skill(
+        LISTED.format(True, "d-review").replace('Outcome.OK: "last"', 'Outcome.OK: "more"')
+        + ', StepDef("more", "More", "More.", {Outcome.OK: "last", Outcome.ITERATE: "work"}, max_iterations=3,'
+        ' when={Outcome.OK: "all is done", Outcome.ITERATE: "there is more"})'
+    )
+    more = agent.follow(judge(agent, record(agent, agent.open(), files=["src/a.py"]), item(place="src/a.py:1")))
+    review = record(agent, agent.follow(more, outcome="iterate"), files=["README.md"])
+    assert agent.state(review.children[0].id).spec["covers"] == ["README.md"]
+
+
+@pytest.mark.req("S-01")
+def test_a_file_with_which_a_verdict_fell_is_covered_by_the_next_review(skill: Skill, repository: Path) -> None:
+    agent = skill(LISTED.format(True, "work"))
+    last = agent.follow(judge(agent, record(agent, agent.open(), files=["src/a.py"]), item(place="src/a.py:1")))
+    agent.write("src/a.py", "changed later\n")
+    work = agent.follow(last)
+    assert work.step == "work"
+    review = record(agent, work, files=["README.md"])
+    assert agent.state(review.children[0].id).spec["covers"] == ["src/a.py", "README.md"]
+
+
+@pytest.mark.req("S-01")
+@pytest.mark.usefixtures("unchecked")
+def test_another_review_of_a_checkpoint_covers_what_failed_in_the_first_one(skill: Skill, repository: Path) -> None:
+    agent = skill(
+        f'{WORK}, *review_loop("d", work="more", passed="last", {COVERED}),'
+        ' StepDef("more", "More", "More.", {Outcome.OK: "again"}),'
+        ' StepDef("again", "Again", "Review.", {Outcome.OK: "gate"},'
+        ' Dispatch("quality-reviewer", task="Review the whole.", checkpoint="d")),'
+        ' StepDef("gate", "Gate", "Go.", {Outcome.OK: "last", Outcome.FAIL: "more"}, Gate("d", stale="again")),'
+        f" {END}"
+    )
+    more = agent.follow(judge(agent, agent.follow(agent.open()), item("FAIL", place="src/a.py:1")))
+    agent.write("src/a.py", "put right\n")
+    last = agent.follow(judge(agent, agent.follow(more), item(place="src/a.py:1")))
+    assert last.step == "last"
+    agent.write("src/a.py", "changed later\n")
+    assert agent.follow(last).step == "d-review"
+
+
+@pytest.mark.req("S-03")
+@pytest.mark.parametrize(
+    "values, words",
+    [
+        ({}, "the review of d covers no files of work.files, which was not recorded"),
+        ({"files": []}, "the review of d covers no file: the lists are empty"),
+        ({"files": ["src/c.py"]}, "the review of d covers no file: src/c.py"),
+    ],
+)
+def test_what_a_review_does_not_cover_is_told_in_words(
+    skill: Skill, repository: Path, values: dict[str, Any], words: str
+) -> None:
+    agent = skill(LISTED.format(False, "d-review"))
+    gate = judge(agent, record(agent, agent.open(), **values), item(place="src/a.py:1"))
+    assert ("verdict", words) in undone(agent.follow(agent.follow(gate)))
 
 
 @pytest.mark.req("S-03")

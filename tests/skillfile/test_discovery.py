@@ -8,7 +8,7 @@ import pytest
 from skills.lib.errors import UsageError
 from skills.lib.skillfile import SkillFileError, discover
 
-ENTRY = 'from skills._bootstrap import main\n\nif __name__ == "__main__":\n    main(__file__, "x_workflow")\n'
+ENTRY = 'from skills.bootstrap import main\n\nif __name__ == "__main__":\n    main(__file__)\n'
 
 
 def make(folder: Path, name: str | None = None) -> Path:
@@ -45,7 +45,7 @@ def test_finds_entry_scripts_and_workflows_at_any_depth(tmp_path: Path) -> None:
     for name in ("x.py", "qr/review.py"):
         (scripts / name).write_text(ENTRY)
     for name in ("x_workflow.py", "qr/review_workflow.py", "helper.py"):
-        (scripts / name).write_text("WORDS = 'from skills._bootstrap import main'\n")
+        (scripts / name).write_text("WORDS = 'from skills.bootstrap import main'\n")
     [skill] = discover(tmp_path)
     assert [path.relative_to(scripts).as_posix() for path in skill.scripts] == ["qr/review.py", "x.py"]
     assert [path.relative_to(scripts).as_posix() for path in skill.workflows] == [

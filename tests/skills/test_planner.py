@@ -684,7 +684,8 @@ def test_a_technical_writer_states_each_reason_that_the_plan_is_collected_with(a
         agent.write(path, text)
     assert checked("plan_data.py", agent.project, "collect", PLAN)[0] == 0
     (agent.project / PLAN / ".changes/M-001/COMMENTS.json").unlink()
-    code, told = checked("tw/plan_scrub_check.py", agent.project, PLAN, "M-001")
+    assert checked("tw/plan_scrub_check.py", agent.project, PLAN, "M-001") == (0, "")
+    code, told = checked("tw/plan_scrub_check.py", agent.project, PLAN, "M-001", "explained")
     assert (code, told) == (1, "COMMENTS.json has no entry for src/greet.py, which rests on D-001")
 
 

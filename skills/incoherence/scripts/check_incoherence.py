@@ -26,6 +26,7 @@ if root not in sys.path:
 import incoherence_quotes as quotes  # type: ignore[import-not-found]  # beside this script, in no package
 
 import skills.lib.checks as checks
+from skills.lib.paths import scripts
 
 SHOWN = 10
 ENTRY = 650
@@ -113,7 +114,7 @@ def compared(entries: Entries) -> Entries:
 
 def dimensions(chosen: Entries, skipped: Entries) -> Entries:
     """Every letter of the catalogue is chosen or skipped, once."""
-    file = os.path.join(os.path.dirname(os.path.abspath(__file__)), os.pardir, "resources", "dimensions.md")
+    file = os.path.join(scripts(__file__), os.pardir, "resources", "dimensions.md")
     with open(file, encoding="utf-8") as opened:
         letters = re.findall(r"^## ([A-Z]) ", opened.read(), re.MULTILINE)
     found = coverage_faults(letters, [name(entry) for entry in [*chosen, *skipped]], "dimension")

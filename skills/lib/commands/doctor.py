@@ -12,12 +12,12 @@ import click
 from skills import __version__
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen, clean, one_line
-from skills.lib.commands.lookup import placing
+from skills.lib.commands.lookup import install_output
 from skills.lib.errors import PRINTED
 from skills.lib.hosts.doctor import registry
-from skills.lib.hosts.doctor.patient import Patient
+from skills.lib.hosts.doctor.context import DoctorContext
 from skills.lib.hosts.doctor.result import OK, PROBLEM, WARNING, Told
-from skills.lib.hosts.places import HOSTS
+from skills.lib.hosts.locations import HOSTS
 
 # Something is wrong; warnings alone are no failure.
 UNWELL = 1
@@ -32,7 +32,7 @@ _COLOURS = {OK: "green", WARNING: "yellow", PROBLEM: "bold red"}
         "lockstep doctor --json  # for a program",
     )
 )
-@placing.hosts_argument
+@install_output.hosts_argument
 @click.option("--fix", is_flag=True, help="Remove files that outlived their run; nothing else is changed.")
 @json_option
 @project_option
@@ -43,10 +43,10 @@ def doctor(screen: Screen, hosts: tuple[str, ...], fix: bool, as_json: bool, pro
     HOST is codex, claude, opencode, qwen, gemini or agents (default: all). Hosts are asked without a model. Exit code
     0 if nothing is wrong, 1 if something is; a warning is not wrong.
     """
-    patient = Patient(project, hosts or HOSTS, named=bool(hosts))
+    context = DoctorContext(project, hosts or HOSTS, named=bool(hosts))
     with _progress() as progress:
-        told = list(registry.examine(patient, progress))
-    told = registry.mended(told) if fix else told
+        told = list(registry.examine(context, progress))
+    told = registry.fixed(told) if fix else told
     if as_json:
         screen.json(_as_data(project, told))
     else:

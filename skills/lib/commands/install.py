@@ -6,27 +6,34 @@ from contextlib import suppress
 
 import click
 
+from skills.lib.commands.console import prompts
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import placing, sources
+from skills.lib.commands.lookup import install_output, sources
 from skills.lib.errors import LockstepError
 from skills.lib.hosts import install as installing
-from skills.lib.hosts.install import hooks as hooks_file
-from skills.lib.hosts.install import manifest
-from skills.lib.hosts.install.record import Manifest
-from skills.lib.hosts.places import NAMES, NOTES, SCOPES, Places, places
+from skills.lib.hosts import locations
+from skills.lib.hosts.doctor import machine
+from skills.lib.hosts.doctor.context import DoctorContext
+from skills.lib.hosts.doctor.result import OK
+from skills.lib.hosts.install import manifest, pins
+from skills.lib.hosts.install.plan import Plan
+from skills.lib.hosts.locations import NAMES, NOTES, SCOPES
+
+USER = "user"
 
 
 @click.command(
     epilog=examples(
+        "lockstep install  # asks: which hosts, which scope, which skills",
+        "lockstep install --yes  # every host that is found, all skills, for the user",
         "lockstep install codex --dry-run  # what would be written, and where",
-        "lockstep install claude  # all skills, roles and hooks, in this project",
-        "lockstep install qwen --scope user --skill planner  # one skill, in every project",
+        "lockstep install qwen --scope project --skill planner  # one skill, in this project alone",
         "lockstep install gemini --no-hooks  # steps are printed, nothing is enforced",
     )
 )
-@placing.host_argument()
-@placing.scope_option("project")
+@install_output.hosts_argument
+@install_output.scope_option("as it is installed, else user")
 @click.option("--skill", "names", metavar="NAME", multiple=True, help="Only this skill (repeatable; default: all).")
 @click.option(
     "--hooks/--no-hooks", default=None, help="Hold the agent to the steps, or not (default: as it was, or on)."
@@ -37,19 +44,21 @@ from skills.lib.hosts.places import NAMES, NOTES, SCOPES, Places, places
     metavar="N",
     help="How often a stop in mid-run is refused (default: as it was, or 3).",
 )
-@placing.dry_run_option
-@placing.verbose_option
-@placing.force_option
+@click.option("--yes", is_flag=True, help="Ask nothing: take the defaults, and without HOST every host that is found.")
+@install_output.dry_run_option
+@install_output.verbose_option
+@install_output.force_option
 @json_option
 @project_option
-@click.pass_obj
+@click.pass_context
 def install(
-    screen: Screen,
-    host: str,
-    scope: str,
+    ctx: click.Context,
+    hosts: tuple[str, ...],
+    scope: str | None,
     names: tuple[str, ...],
     hooks: bool | None,
     stops: int | None,
+    yes: bool,
     dry_run: bool,
     verbose: bool,
     force: bool,
@@ -58,48 +67,78 @@ def install(
 ) -> int:
     """Put skills, role definitions and hooks where HOST looks for them.
 
-    HOST is codex, claude, opencode, qwen, gemini, or agents (the folder .agents/skills, for any other host). Skills
-    are copied whole and work by themselves. A file that you changed is kept, unless you say otherwise at a terminal
-    or with --force; the exit code is then 3. Other entries of a settings file stay as they are.
+    HOST is codex, claude, opencode, qwen, gemini, or agents (the folder .agents/skills, for any other host). A skill's
+    texts and graphs are copied; the code that runs them is one runtime for all, in your data folder. A file that you
+    changed is kept, unless you say otherwise at a terminal or with --force; the exit code is then 3. Other entries of a
+    settings file stay as they are. Without a terminal nothing is asked.
     """
-    place = places(host, scope, project)
-    found = sources.chosen(project, names) if names else sources.shipped()
-    told = manifest.installed(place)
-    if told is not None:
-        found = {**installing.sources(told, sources.every(project)), **found}
-    choose = placing.chooser(force, dry_run)
-    plan = installing.install(place, project, found, hooks, stops, choose, dry_run)
-    code = placing.show(screen, plan, project, dry_run, as_json, verbose)
-    if not dry_run and plan.then is not None:
-        _say_how_to_go_on(screen, place, plan.then, project)
+    asks = prompts.is_terminal() and not yes and not dry_run and not as_json
+    if not hosts:
+        found = locations.found_hosts()
+        if asks:
+            hosts = tuple(prompts.some_of("For which hosts?", locations.HOSTS, found or locations.HOSTS[:1]))
+            every = sorted(sources.shipped())
+            names = names or tuple(prompts.some_of("Which skills?", every, every))
+        elif yes and found:
+            hosts = tuple(found)
+        else:
+            raise install_output.missing_host(ctx)
+    if scope is None and asks:
+        scope = prompts.one_of(
+            "For you in every project, or in this project?", SCOPES, install_output.scope_of(hosts[0], project, USER)
+        )
+    skills = sources.chosen(project, names) if names else sources.shipped()
+    code, shown = 0, []
+    for host in hosts:
+        place = locations.locations(host, scope or install_output.scope_of(host, project, USER), project)
+        was = manifest.installed(place)
+        wanted = {**(installing.sources(was, sources.every(project)) if was else {}), **skills}
+        choose = install_output.chooser(force, dry_run or not asks)
+        plan = installing.install(place, project, wanted, hooks, stops, choose, dry_run)
+        shown.append(install_output.as_data(plan, dry_run))
+        if as_json:
+            code = max(code, install_output.code_of(plan))
+        else:
+            code = max(code, install_output.show(ctx.obj, plan, project, dry_run, verbose))
+        if not dry_run:
+            if place.scope != USER:
+                pins.register(project)
+            _say_how_to_go_on(ctx.obj, plan, project)
+    if as_json:
+        ctx.obj.json(shown[0] if len(shown) == 1 else shown)
     return code
 
 
-def _say_how_to_go_on(screen: Screen, place: Places, then: Manifest, project: str) -> None:
+def _say_how_to_go_on(screen: Screen, plan: Plan, project: str) -> None:
     """What a user does once for the hooks, what is not to be committed, and how a skill is started."""
+    place, then = plan.place, plan.then
+    assert then is not None
+    for result in machine.python(DoctorContext(project, (place.host,))):
+        if result.status != OK:
+            screen.say(f"{result.what}. {result.remedy}.")
     if then.hooks:
         screen.say(NOTES[place.host])
     if then.hooks and place.hooks:
         if _is_held_twice(place.host, place.scope, project):
             screen.say("Hooks are on in both scopes, so each event is served twice: --no-hooks leaves them out of one.")
         if place.scope == "project":
-            screen.say(_not_to_be_committed(place, then, placing.shown_path(place.hooks, place, project)))
+            screen.say(_not_to_be_committed(plan, install_output.shown_path(place.hooks, place, project)))
     for name in list(then.skills)[:1]:
         screen.say(f'To start a skill, name it to {NAMES[place.host]}: "Use the skill {name} on …"')
 
 
-def _not_to_be_committed(place: Places, then: Manifest, path: str) -> str:
+def _not_to_be_committed(plan: Plan, path: str) -> str:
     """That the hooks are of this machine; a settings file that was there before may well be committed otherwise."""
-    told = then.merged.get(place.hooks)
     said = "this machine's Python by its path: do not commit"
-    if told is None or hooks_file.WHOLE in told.made:
+    if plan.then is None or plan.then.made or not plan.place.is_merged:
         return f"{path} names {said} it. List it in .git/info/exclude, or install with --scope user."
     return f"The hooks in {path} name {said} them. With --scope user they are not in the project."
 
 
 def _is_held_twice(host: str, scope: str, project: str) -> bool:
-    """Whether hooks are installed in the other scope, too."""
-    told = None
-    with suppress(LockstepError):  # a damaged manifest of the other scope is told where that scope is asked about
-        told = manifest.installed(places(host, next(one for one in SCOPES if one != scope), project))
-    return told is not None and told.hooks
+    """True if hooks are installed in the other scope, too."""
+    found = None
+    with suppress(LockstepError):  # a damaged manifest of the other scope is told to whoever asks about that scope
+        other = next(one for one in SCOPES if one != scope)
+        found = manifest.installed(locations.locations(host, other, project))
+    return found is not None and found.hooks

@@ -8,16 +8,16 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import placing, sources
+from skills.lib.commands.lookup import install_output, sources
 from skills.lib.errors import PRINTED, LockstepError, tell
 from skills.lib.hosts import install as installing
 from skills.lib.hosts.install import Installed
-from skills.lib.hosts.install.record import Manifest
-from skills.lib.hosts.places import HOSTS, SCOPES, Places, places
+from skills.lib.hosts.install.manifest import Manifest
+from skills.lib.hosts.locations import HOSTS, SCOPES, Locations, locations
 
 _HEADINGS = ("HOST", "SCOPE", "STATE", "SKILLS", "HOOKS", "VERSION")
-_TOLD = {
-    "interrupted": "an installation was interrupted; the next install, upgrade or uninstall mends it",
+_MEANING = {
+    "interrupted": "an installation was interrupted; the next install, upgrade or uninstall completes it",
     "unknown": "cannot be compared",
     "stuck": "hooks that were switched off are still in settings that are no plain JSON: make it so, then upgrade",
     "missing": "something is missing: lockstep upgrade writes it again",
@@ -42,70 +42,70 @@ def installed(screen: Screen, as_json: bool, project: str) -> int:
     A file is current, changed (by you), missing, stale (not as this version would put it), or kept: you had changed
     it, and it stayed when the rest was uninstalled. Exit code 4 where a manifest is damaged; the others are listed.
     """
-    found: list[tuple[Places, Installed]] = []
-    damaged: list[tuple[Places, LockstepError]] = []
+    found: list[tuple[Locations, Installed]] = []
+    damaged: list[tuple[Locations, LockstepError]] = []
     known = sources.every(project)
     for scope in SCOPES:
         for host in HOSTS:
-            place = places(host, scope, project)
+            place = locations(host, scope, project)
             try:
-                told = installing.inspect(place, project, known)
+                state = installing.inspect(place, project, known)
             except LockstepError as error:
                 damaged.append((place, error))
                 continue
-            if told is not None:
-                found.append((place, told))
+            if state is not None:
+                found.append((place, state))
     if as_json:
-        unknown = [(place, _unknown(place, one)) for place, one in damaged]
-        screen.json([_as_data(place, told) for place, told in (*found, *unknown)])
+        unknown = [(place, _unknown(place, problem)) for place, problem in damaged]
+        screen.json([_as_data(place, one) for place, one in (*found, *unknown)])
     elif found:
-        screen.table(_HEADINGS, [_row(place, told) for place, told in found])
-        for place, told in found:
-            _show_odd(screen, place, told, project)
+        screen.table(_HEADINGS, [_row(place, one) for place, one in found])
+        for place, one in found:
+            _show_odd(screen, place, one, project)
     elif not damaged:
         screen.say("Nothing is installed, neither in this project nor for the user. To begin: lockstep install HOST")
-    for _, one in damaged:
-        tell(one.message())
-    return max((one.exit_code for _, one in damaged), default=PRINTED)
+    for _, problem in damaged:
+        tell(problem.message())
+    return max((problem.exit_code for _, problem in damaged), default=PRINTED)
 
 
-def _unknown(place: Places, error: LockstepError) -> Installed:
+def _unknown(place: Locations, error: LockstepError) -> Installed:
     """What a damaged manifest says of an installation: nothing, and why."""
     return Installed(Manifest(place.host, place.scope, hooks=False), (), error.what, error.remedy)
 
 
-def _row(place: Places, told: Installed) -> list[str]:
-    of = told.told
+def _row(place: Locations, one: Installed) -> list[str]:
+    of = one.manifest
     hooks = "none" if not place.hooks or not of.hooks else f"on, {of.stops} stops"
-    return [place.host, place.scope, told.state, str(len(of.skills)), hooks, of.version or "-"]
+    return [place.host, place.scope, one.state, str(len(of.skills)), hooks, of.version or "-"]
 
 
-def _show_odd(screen: Screen, place: Places, told: Installed, project: str) -> None:
+def _show_odd(screen: Screen, place: Locations, one: Installed, project: str) -> None:
     """What is not current, and what to do about it."""
-    if told.state == "current":
+    if one.state == "current":
         return
     screen.print("")
-    what = told.problem or _TOLD[told.state]
-    if told.state == "kept":
+    what = one.problem or _MEANING[one.state]
+    if one.state == "kept":
         scope = "" if place.scope == SCOPES[0] else f" --scope {place.scope}"
         what += f": lockstep uninstall {place.host}{scope} --force"
     screen.print(screen.styled(f"{place.host}, {place.scope} scope: ", "bold"), what)
-    if told.remedy:
-        screen.print(f"  try:   {told.remedy}")
-    for entry in told.entries:
+    if one.remedy:
+        screen.print(f"  try:   {one.remedy}")
+    for entry in one.entries:
         if entry.state != "current":
-            screen.print(f"  {entry.state:8} {placing.shown_path(entry.path, place, project)} ({entry.what})")
+            screen.print(f"  {entry.state:8} {install_output.shown_path(entry.path, place, project)} ({entry.what})")
 
 
-def _as_data(place: Places, told: Installed) -> dict[str, Any]:
+def _as_data(place: Locations, one: Installed) -> dict[str, Any]:
     return {
         "host": place.host,
         "scope": place.scope,
-        "state": told.state,
-        "problem": told.problem,
-        "version": told.told.version,
-        "hooks": bool(place.hooks) and told.told.hooks,
-        "stops": told.told.stops,
-        "skills": sorted(told.told.skills),
-        "files": [{"path": entry.path, "what": entry.what, "state": entry.state} for entry in told.entries],
+        "state": one.state,
+        "problem": one.problem,
+        "version": one.manifest.version,
+        "hooks": bool(place.hooks) and one.manifest.hooks,
+        "stops": one.manifest.stops,
+        "skills": sorted(one.manifest.skills),
+        "files": [{"path": entry.path, "what": entry.what, "state": entry.state} for entry in one.entries],
     }

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import os
+from contextlib import suppress
+
 import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import placing
-from skills.lib.errors import UsageError
+from skills.lib.commands.lookup import install_output, runs
+from skills.lib.errors import LockstepError, UsageError
 from skills.lib.hosts import install as installing
-from skills.lib.hosts.places import SCOPES, places
+from skills.lib.hosts.locations import SCOPES, Locations, locations
+from skills.lib.workflow.state import Run
 
 
 @click.command(
@@ -19,29 +23,44 @@ from skills.lib.hosts.places import SCOPES, places
         "lockstep uninstall claude --scope user  # from the home",
     )
 )
-@placing.host_argument()
-@placing.scope_option("project")
-@placing.dry_run_option
-@placing.verbose_option
-@placing.force_option
+@install_output.host_argument
+@install_output.scope_option("as it is installed")
+@install_output.dry_run_option
+@install_output.verbose_option
+@install_output.force_option
 @json_option
 @project_option
 @click.pass_obj
 def uninstall(
-    screen: Screen, host: str, scope: str, dry_run: bool, verbose: bool, force: bool, as_json: bool, project: str
+    screen: Screen, host: str, scope: str | None, dry_run: bool, verbose: bool, force: bool, as_json: bool, project: str
 ) -> int:
     """Take away what was installed for HOST: skills, role definitions, hooks, and folders that are empty then.
 
     What another host uses stays. A file that you changed stays too, unless you say otherwise at a terminal or with
     --force; the exit code is then 3, and the same command with --force still removes it later. From a settings file
-    only our entries are taken out.
+    only our entries are taken out. Runs that are still open are named. The runtime stays: lockstep upgrade --prune.
     """
-    place = places(host, scope, project)
-    plan = installing.uninstall(place, project, placing.chooser(force, dry_run), dry_run)
+    scope = scope or install_output.scope_of(host, project, SCOPES[0])
+    place = locations(host, scope, project)
+    plan = installing.uninstall(place, project, install_output.chooser(force, dry_run), dry_run)
     if plan is None:
         other = next(one for one in SCOPES if one != scope)
         raise UsageError(
             f"nothing is installed for {host} in the {scope} scope",
             remedy=f"lockstep installed; or lockstep uninstall {host} --scope {other}",
         )
-    return placing.show(screen, plan, project, dry_run, as_json, verbose)
+    for run in _open_runs(project, place):
+        screen.say(f"The run {run.id} of {run.workflow} is open: lockstep abandon {run.id} --reason '…' ends it.")
+    if as_json:
+        screen.json(install_output.as_data(plan, dry_run))
+        return install_output.code_of(plan)
+    return install_output.show(screen, plan, project, dry_run, verbose)
+
+
+def _open_runs(project: str, place: Locations) -> list[Run]:
+    """The project's runs of what is taken away that have not ended; none if its ledger cannot be read."""
+    with suppress(LockstepError):
+        records = runs.open_records(project)
+        found = records.runs() if records else []
+        return [run for run in found if not (run.ended or run.parent) and run.script.startswith(place.skills + os.sep)]
+    return []

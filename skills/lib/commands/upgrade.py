@@ -6,12 +6,13 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import placing, sources
+from skills.lib.commands.lookup import install_output, sources
 from skills.lib.errors import PRINTED, LockstepError, UsageError, tell
 from skills.lib.hosts import install as installing
-from skills.lib.hosts.install import manifest
-from skills.lib.hosts.install.record import Manifest
-from skills.lib.hosts.places import HOSTS, SCOPES, Places, places
+from skills.lib.hosts import runtime
+from skills.lib.hosts.install import manifest, pins
+from skills.lib.hosts.install.manifest import Manifest
+from skills.lib.hosts.locations import HOSTS, SCOPES, Locations, locations
 
 
 @click.command(
@@ -19,20 +20,23 @@ from skills.lib.hosts.places import HOSTS, SCOPES, Places, places
         "lockstep upgrade --dry-run  # what is not as this version would put it",
         "lockstep upgrade  # everything that is installed here or for the user",
         "lockstep upgrade codex --scope project  # one host",
+        "lockstep upgrade --prune  # and remove runtimes that nothing needs any more",
     )
 )
-@placing.host_argument(required=False)
-@placing.scope_option(None)
-@placing.dry_run_option
-@placing.verbose_option
-@placing.force_option
+@install_output.hosts_argument
+@install_output.scope_option("both")
+@click.option("--prune", is_flag=True, help="Remove the runtimes that nothing needs any more, too.")
+@install_output.dry_run_option
+@install_output.verbose_option
+@install_output.force_option
 @json_option
 @project_option
 @click.pass_obj
 def upgrade(
     screen: Screen,
-    host: str | None,
+    hosts: tuple[str, ...],
     scope: str | None,
+    prune: bool,
     dry_run: bool,
     verbose: bool,
     force: bool,
@@ -41,31 +45,33 @@ def upgrade(
 ) -> int:
     """Bring what is installed, for HOST or for all, up to date with this version of Lockstep.
 
-    The same skills, hooks and settings as before; a skill that is found no more is removed. A file that you changed
+    The same skills, hooks and settings as before; a skill that is not found any more is removed. Skills
+    of which you changed a graph or a text are validated and sealed again. A file that you changed
     is kept, unless you say otherwise at a terminal or with --force; the exit code is then 3.
     """
-    hosts = (host,) if host else HOSTS
-    found = [places(one, each, project) for each in ((scope,) if scope else SCOPES) for one in hosts]
+    found = [locations(one, each, project) for each in ((scope,) if scope else SCOPES) for one in hosts or HOSTS]
     installed, damaged = _installed(found)
     if not installed and damaged:
         raise damaged[0]
-    if not installed:
+    if not installed and not prune:
         raise UsageError("nothing is installed that could be upgraded", remedy="lockstep install HOST")
     known = sources.every(project)
-    choose = placing.chooser(force, dry_run)
+    choose = install_output.chooser(force, dry_run)
     code, shown = PRINTED, []
     for place, told in installed:
         wanted = installing.sources(told, known)
         for gone in sorted(set(told.skills) - set(wanted)):
-            screen.say(f"The skill {gone} is found no more, and is taken away for {place.host}.")
+            screen.say(f"The skill {gone} is not found any more, and is taken away for {place.host}.")
         plan = installing.install(place, project, wanted, None, None, choose, dry_run)
-        shown.append(placing.as_data(plan, dry_run))
+        shown.append(install_output.as_data(plan, dry_run))
         if not as_json and dry_run:
             screen.print(screen.styled(f"{place.host}, {place.scope} scope", "bold"))
         if not as_json:
-            code = max(code, placing.show(screen, plan, project, dry_run, False, verbose))
+            code = max(code, install_output.show(screen, plan, project, dry_run, verbose))
         else:
-            code = max(code, placing.code_of(plan))
+            code = max(code, install_output.code_of(plan))
+    if prune:
+        _prune(screen, project, dry_run)
     if as_json:
         screen.json(shown)
     for error in damaged:
@@ -73,7 +79,15 @@ def upgrade(
     return max(code, *(error.exit_code for error in damaged), PRINTED)
 
 
-def _installed(found: list[Places]) -> tuple[list[tuple[Places, Manifest]], list[LockstepError]]:
+def _prune(screen: Screen, project: str, dry_run: bool) -> None:
+    """Remove the runtimes that no installation and no open run needs."""
+    for version in pins.unneeded(project):
+        screen.say(f"The runtime {version} {'would be' if dry_run else 'is'} removed: nothing needs it.")
+        if not dry_run:
+            runtime.remove(version)
+
+
+def _installed(found: list[Locations]) -> tuple[list[tuple[Locations, Manifest]], list[LockstepError]]:
     """What is installed in these places, and what a damaged manifest says instead."""
     told, damaged = [], []
     for place in found:

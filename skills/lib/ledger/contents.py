@@ -120,7 +120,8 @@ def look(project: str, text: str, bases: Sequence[str] = ()) -> dict[str, Any]:
 
     A place is a path from the project's root, or from one of ``bases``, with a line or lines: src/a.py:3-8. It may
     quote a piece of the line behind it. ``text`` is a digest of the file without blank lines and blanks at line ends;
-    empty if it is no text. ``lacks_line`` is True if the place names no line of a text.
+    empty if it is no text. ``lacks_line`` is True if the place names no line of a text, ``was_there`` if the
+    file is gone and the last commit has it.
     """
     where, words = _quotation(text.strip())
     place = _PLACE.fullmatch(where.strip().strip("`"))
@@ -137,7 +138,18 @@ def look(project: str, text: str, bases: Sequence[str] = ()) -> dict[str, Any]:
     file = os.path.normpath(path)
     if not _is_within(project, file):
         return {"file": "", "content": "", "why": f"{path[:80]!r} leads out of the project"}
-    return {"file": file, "content": "", "why": f"{file[:200]} is no file of the project"}
+    was_there = _was_there(project, file)
+    return {"file": file, "content": "", "why": f"{file[:200]} is no file of the project", "was_there": was_there}
+
+
+def _was_there(project: str, path: str) -> bool:
+    """True if the file is gone, and the last commit has it."""
+    if os.path.lexists(os.path.join(project, path)):
+        return False
+    try:
+        return bool(Git(project).output("ls-tree", "-z", "HEAD", "--", path.replace(os.sep, "/")))
+    except GitProblem:
+        return False
 
 
 def _text_id(path: str) -> str:

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import sys
 
+from skills.lib.errors import EnvironmentProblem
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import ModuleType
@@ -37,4 +39,10 @@ def _load() -> ModuleType:
 try:
     sqlite = _load()
 except (ImportError, AttributeError, TypeError):
-    import sqlite3 as sqlite  # noqa: F401
+    try:
+        import sqlite3 as sqlite  # noqa: F401
+    except ImportError as error:
+        raise EnvironmentProblem(
+            f"{sys.executable} was built without SQLite, which the record of runs needs",
+            remedy="run the same command with another Python, 3.11 or later, in place of the interpreter",
+        ) from error

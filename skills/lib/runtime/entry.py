@@ -10,15 +10,14 @@ from skills.lib.runtime import loading, script
 from skills.lib.workflow import cli
 
 
-def run(path: str, module: str) -> None:
-    """Serve the call and exit the process with its code."""
+def run(path: str) -> None:
+    """Serve the call of the script at ``path`` and exit the process with its code."""
     argv = sys.argv[1:]
     output, sys.stdout = sys.stdout, sys.stderr  # what a module prints is not part of the document
     try:
-        if not module.endswith("_workflow"):
-            path, argv = _chosen(path, module, argv)
-            module = os.path.basename(path)[: -len(".py")] + "_workflow"
-        workflow = loading.load_workflow(os.path.join(os.path.dirname(path), module + ".py"))
+        if not os.path.isfile(path[: -len(".py")] + loading.SUFFIX):
+            path, argv = _chosen(path, argv)
+        workflow = loading.workflow_of_script(path)
     except cli.HelpRequested as asked:
         sys.stdout = output
         leave(script.emit(f"{asked}\n", PRINTED))
@@ -30,12 +29,14 @@ def run(path: str, module: str) -> None:
     leave(script.main(workflow, argv, path, exiting=True))
 
 
-def _chosen(path: str, module: str, argv: list[str]) -> tuple[str, list[str]]:
-    """The script that the common entry of several hands over to."""
+def _chosen(path: str, argv: list[str]) -> tuple[str, list[str]]:
+    """The script that the common entry of several hands over to, with its arguments; else ``path`` itself."""
+    file = path[: -len(".py")] + loading.CHOICE
+    if not os.path.isfile(file):
+        return path, argv
     from skills.lib.runtime import choosing
     from skills.lib.workflow.choice import Choice
 
-    file = os.path.join(os.path.dirname(path), module + ".py")
     choice = getattr(loading.load_module(file), "CHOICE", None)
     if not isinstance(choice, Choice):
         raise SkillError(

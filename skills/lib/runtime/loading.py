@@ -19,6 +19,8 @@ else:
     import _frozen_importlib_external as external
 
 SUFFIX = "_workflow.py"
+# A script ``x.py`` with a file ``x_choice.py`` beside it hands over to the script that a flag chooses.
+CHOICE = "_choice.py"
 # By module: two copies of a skill may be loaded in one process, and the registry keeps one workflow of a name.
 _LOADED: dict[ModuleType, Workflow] = {}
 

@@ -79,7 +79,7 @@ def _sorted(workflow: Workflow, run: Run, step: StepDef, asked: Request) -> tupl
             words.pop(spec.name, None)
         else:
             words[spec.name] = document.placeholder(spec)
-    kept = [f"{name}={note}" for name, note in asked.errata.items() if name in run.recorded]
+    kept = [f"{name}={note}" for name, note in asked.errata.items() if name in run.recorded or name in run.params]
     if kept:
         words["--erratum"] = " --erratum ".join(map(quote, kept))
     outcome = asked.outcome or ""

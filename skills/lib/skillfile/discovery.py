@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 SKIPPED = frozenset({".git", ".lockstep", ".nox", ".tox", ".venv", "__pycache__", "node_modules"})
 SCRIPT_LIMIT = 1_000_000
 
-_BOOTSTRAP = re.compile(r"^\s*from skills\._bootstrap import main\b", re.MULTILINE)
-_CALL = re.compile(r"^\s*main\(\s*__file__\s*,", re.MULTILINE)
+_BOOTSTRAP = re.compile(r"^\s*from skills\._?bootstrap import main\b", re.MULTILINE)
+_CALL = re.compile(r"^\s*main\(\s*__file__\s*[,)]", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -173,12 +173,14 @@ def items(workflow: Workflow, run: Run, answers: Sequence[Mapping[str, Any]], pr
     answers = [answer for answer in answers if answer["id"] in asked or answer["id"] not in own]
     found: dict[str, Item] = {}
     faults: list[str] = []
+    before = findings_before(run)
     for answer in answers:
         for name, place in _meant(answer, asked, faults):
             if name in found:
                 faults.append(f"{name} is answered twice")
                 continue
             found[name] = _item(asked[name], answer, place, run, proof, faults)
+            faults += unsettled(found[name], before)
     left = [name for name in asked if name not in found]
     if left:
         shown = ", ".join(left[:20]) + (f" and {len(left) - 20} more" if len(left) > 20 else "")
@@ -229,11 +231,40 @@ def _item(
         faults.append(f"{name}: its severity is {severity}, not {given}")
     item = {name: stub[name] for name in ("id", "scope", "check", "kind") if name in stub}
     item.update(severity=severity, status=status, finding=answer["finding"], place=place)
-    if status == ItemStatus.PASS and name in run.spec.get("failed", ()) and not is_reason(answer["finding"]):
-        faults.append(f"{name} was a finding before: say in finding what is there now that settles it")
     if place:
         faults += located(item, run, proof)
     return item
+
+
+def findings_before(run: Run) -> dict[str, Item]:
+    """What was a finding before, by id: in the last review, with no item, or as this reviewer reported it itself."""
+    found: dict[str, Item] = {name: {} for name in run.spec.get("failed", ())}
+    for state in run.state.values():
+        reported = state.get("items")
+        for item in reported if isinstance(reported, list) else ():
+            if (item["status"] == ItemStatus.FAIL or item.get("failed")) and not item.get("command"):
+                found[item["id"]] = item
+    return found
+
+
+def with_findings_before(items: Sequence[Item], before: Mapping[str, Item]) -> list[Item]:
+    """The items of a report with the findings that it leaves out: they are findings still.
+
+    One that is to do now is marked as ``failed``: whoever judges it next says why it passes.
+    """
+    found = [
+        {**item, "failed": True} if item["id"] in before and item["status"] == ItemStatus.TODO else item
+        for item in items
+    ]
+    known = {item["id"] for item in items}
+    return [*found, *(item for name, item in before.items() if item and name not in known)]
+
+
+def unsettled(item: Item, before: Mapping[str, Item]) -> list[str]:
+    """What is wrong with an item that was a finding before: it passes, and nothing says why."""
+    if item["id"] not in before or item["status"] != ItemStatus.PASS or is_reason(item["finding"]):
+        return []
+    return [f"{item['id']} was a finding before: say in finding what is there now that settles it"]
 
 
 def located(item: Item, run: Run, proof: Proof) -> list[str]:

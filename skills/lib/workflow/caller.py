@@ -34,12 +34,16 @@ def join(arguments: Sequence[str]) -> str:
 
 
 def lockstep_command() -> tuple[str, ...]:
-    """How ``lockstep`` is called here: the installed command beside the interpreter, else by its package's path."""
+    """How ``lockstep`` is called here: the installed command beside the interpreter, else by its package's path.
+
+    An exported skill does not hold the command: its name is all that can be told then.
+    """
     beside = os.path.join(os.path.dirname(sys.executable), "lockstep.exe" if os.name == "nt" else "lockstep")
     if os.path.exists(beside):
         return (beside,)
     package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    return (sys.executable, os.path.join(package, "__main__.py"))
+    whole = os.path.join(package, "__main__.py")
+    return (sys.executable, whole) if os.path.exists(whole) else ("lockstep",)
 
 
 class Caller(Record):

@@ -49,7 +49,7 @@ def specs(
         targets = [target for target, _ in pairs]
         shares = sharing.shares(run.reviews.get(checkpoint), targets, bool(dispatch.targets))
         pairs += [(target, dispatch.task) for target, _ in shares[present:]]
-    reviewed = _covered(run, step) if checkpoint and dispatch.covers else {}
+    reviewed = _covered(run, step) if checkpoint and (dispatch.covers or run.reviews) else {}
     given = _known(workflow, run)
     made = []
     for at, (target, task) in enumerate(pairs, 1):
@@ -98,9 +98,14 @@ def specs(
 
 
 def _covered(run: Run, step: StepDef) -> dict[str, Any]:
-    """What a reviewer is told of the files that its review covers, and the folders that places may begin in."""
+    """What a reviewer is told of the files that its review covers, and the folders that places may begin in.
+
+    Empty for a review that is about no files.
+    """
     from skills.lib.workflow import verdicts
 
+    if not verdicts.covers_files(run, step):
+        return {}
     covers = verdicts.patterns(run, step)
     folders = dict.fromkeys([folder_of(text) for text in covers])
     return {"covers": covers, "bases": [folder for folder in folders if folder and folder != "."]}
@@ -361,10 +366,14 @@ def collect(run: Run, step: StepDef, children: Sequence[Run]) -> tuple[dict[str,
         )
         raise Refused("unaccounted-child", why, tuple(child.id for child in out))
     found = {"results": results(children)}
-    if any(child.not_done for child in children):
+    if any(child.not_done or child.status == "failed" for child in children):
         from skills.lib.workflow import not_done
 
-        run = not_done.from_children(run, step.id, [child for child in children if child.status in FINISHED])
+        ended = [child for child in children if child.status in FINISHED]
+        run = not_done.from_children(run, step.id, ended)
+        # A review counts what its reviewers left out, and a FAIL route says what follows.
+        if step.checkpoint is None and Outcome.FAIL not in step.next:
+            run = not_done.failed_children(run, step.id, ended)
     checkpoint = step.checkpoint
     if checkpoint is None or not children:
         return found, run

@@ -203,7 +203,8 @@ _FLAGS = """Flags of every step script
   --project DIR            the project's root (default: the nearest folder with .lockstep or .git)
   --record NAME=VALUE      what the step asks to record; repeat it for each
   --record-file F.json     the same as one JSON object in a file (- reads standard input); --record overrides it
-  --erratum STEP.FIELD=NOTE  says what proved wrong with a recorded value; it is shown beside it from then on
+  --erratum STEP.FIELD=NOTE  says what proved wrong with a recorded value; it is shown beside it from then on, until
+                             another value is recorded. PARAMETER=NOTE is about a parameter of the run.
   --outcome WORD           how the step ended, where the block asks for it
   --answer TEXT            a person's answer, where the run waits for one
   --lost ID --reason TEXT  gives up on a sub-agent that never came back; --replace ID starts another
@@ -281,8 +282,9 @@ def _add_record(records: dict[str, Any], value: str) -> None:
 def _add_erratum(errata: dict[str, str], value: str) -> None:
     name, equals, note = value.partition("=")
     step, dot, field = name.partition(".")
-    if not equals or not dot or not step or not field or not note.strip():
-        raise UsageError(f"--erratum {value!r:.80} is not STEP.FIELD=NOTE", remedy="name the value as CONTEXT does")
+    if not equals or not step or (dot and not field) or not note.strip():
+        what = f"--erratum {value!r:.80} is not STEP.FIELD=NOTE, or PARAMETER=NOTE for a parameter of the run"
+        raise UsageError(what, remedy="name the value as CONTEXT does")
     if name in errata:
         raise UsageError(f"--erratum {name} is given twice", remedy="give one note for each value")
     errata[name] = note.strip()

@@ -144,7 +144,7 @@ def _without_digest(item: Any) -> Any:
     """An item of a review as a reader wants it: its place says which file, and no digest."""
     if not isinstance(item, dict):
         return item
-    return {name: part for name, part in item.items() if name not in ("file", "content", "text")}
+    return {name: part for name, part in item.items() if name not in ("file", "content", "text", "failed")}
 
 
 def result_values(workflow: Workflow, run: Run, last: str) -> list[tuple[str, Any]]:

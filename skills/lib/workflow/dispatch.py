@@ -33,17 +33,28 @@ def enter(workflow: Workflow, run: Run, step: StepDef, kind: str, detail: dict[s
     except ValueError as error:
         raise Refused("bad-targets", f"{error}.") from None
     contents: dict[str, dict[str, str]] = {}
-    if step.covers and proof is not None and create:
-        from skills.lib.workflow import verdicts
-
-        run, contents = verdicts.hand_over(run, step, proof)
-        if not any(contents.values()):
-            from skills.lib.workflow import not_done
-
-            what = f"the review of {step.checkpoint} covers no file: {', '.join(step.covers)}"
-            told = [entry for entry in run.not_done if entry["what"] == what]
-            run = run if told else not_done.noted(run, "verdict", step.id, what)
-        since = verdicts.since(run, step, proof)
-        for spec in create if since else ():
-            spec["since"] = since
+    if create and proof is not None and (step.covers or run.reviews):
+        run, contents = _hand_over(run, step, create, proof)
     return Move(run, kind, detail, tuple(create), contents=contents)
+
+
+def _hand_over(
+    run: Run, step: StepDef, create: list[dict[str, Any]], proof: Proof
+) -> tuple[Run, dict[str, dict[str, str]]]:
+    """The run whose reviewers are handed their files, and these files; the reviewers are told what was changed."""
+    from skills.lib.workflow import verdicts
+
+    if not verdicts.covers_files(run, step):
+        return run, {}
+    handed, contents = verdicts.hand_over(run, step, proof)
+    what = verdicts.uncovered(run, step, any(contents.values()))
+    told = [entry["what"] for entry in run.not_done]
+    if any(text not in told for text in what):
+        from skills.lib.workflow import not_done
+
+        for text in what:
+            handed = handed if text in told else not_done.noted(handed, "verdict", step.id, text)
+    since = verdicts.since(run, step, proof)
+    for spec in create if since else ():
+        spec["since"] = since
+    return handed, contents

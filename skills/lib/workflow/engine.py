@@ -188,11 +188,13 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof:
             if isinstance(answered, Move):
                 return answered
             run = answered
+        run = reports.without_outdated_errata(run, step, values.keepable(state))
         return people.ask(run.changed(state={**run.state, step.id: values.keepable(state)}), step, request, detail)
     outcome, extra = _outcome(workflow, run, step, request, state, params)
     if run.last.get("step") == step.id and recorded:
         _check_not_repeated(run, step, outcome, {**recorded, **params}, evidence)
     kept = values.keepable({**state, **extra})
+    run = reports.without_outdated_errata(run, step, kept)
     if step.gate:
         from skills.lib.workflow import gates
 
@@ -213,16 +215,14 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof:
 def _check_before_commands(
     workflow: Workflow, run: Run, step: StepDef, request: Request, recorded: Mapping[str, Any], proof: Proof
 ) -> None:
-    """Refuse what was typed wrong before a command of the step runs, which may take minutes."""
+    """Refuse what was typed wrong before a command of the step runs, which may take minutes.
+
+    Whether findings are answered is seen after it: a command may write the very file that a finding names.
+    """
     if step.handler is None:
         outcome = _reported(step, request)
-        route = step.route(outcome)
         if not step.max_iterations:
-            _check_target(step, request, outcome, route)
-        if run.reviews and route:
-            from skills.lib.workflow import gates
-
-            gates.answer_findings(workflow, run, step, request, route, {}, {"outcome": outcome}, proof)
+            _check_target(step, request, outcome, step.route(outcome))
     if "checkpoint" in run.spec:
         from skills.lib.workflow import reviewing
 

@@ -40,6 +40,16 @@ def from_children(run: Run, step: str, children: Sequence[Run]) -> Run:
     return run
 
 
+def failed_children(run: Run, step: str, children: Sequence[Run]) -> Run:
+    """The run with each of its sub-agents whose own run failed."""
+    for child in children:
+        if child.status == "failed":
+            given = child.spec.get("target") or child.spec.get("task") or child.spec.get("script") or ""
+            task = " ".join(given.split())[:80]
+            run = noted(run, "sub-agent", step, f"{child.id} ({task}) ended as failed, and nothing followed from it")
+    return run
+
+
 def gravest(entries: Sequence[Entry]) -> list[Entry]:
     """The entries in the order of how much they weigh."""
     return sorted(entries, key=lambda entry: (_rank(entry["kind"], KINDS), _rank(_severity(entry["what"]), SEVERITIES)))

@@ -162,10 +162,11 @@ def corrected(workflow: Workflow, run: Run, request: Request) -> Run:
     from skills.lib.reasons import is_reason
 
     errata = dict(run.errata)
+    known = {name: value for name, value in {**run.params, **run.recorded}.items() if value is not None}
     for name, note in request.errata.items():
-        if name not in run.recorded:
+        if name not in known:
             step, _, _ = name.partition(".")
-            valid = tuple(key for key in run.recorded if key.startswith(step + ".")) or tuple(run.recorded)
+            valid = tuple(key for key in known if key.startswith(step + ".")) or tuple(known)
             raise Refused("unknown-field", f"--erratum: nothing was recorded as {name!r:.80}.", valid[:20])
         if values.is_placeholder(note, "note"):
             raise Refused("unfilled", f"--erratum {name}: say what proved wrong with it.")
@@ -173,6 +174,15 @@ def corrected(workflow: Workflow, run: Run, request: Request) -> Run:
             raise Refused("no-reason", f"--erratum {name}: say what proved wrong with it, in more than a word.")
         errata[name] = [*errata.get(name, ()), note]
     return run.changed(errata=errata)
+
+
+def without_outdated_errata(run: Run, step: StepDef, state: Mapping[str, Any]) -> Run:
+    """The run without the errata to values that the step's new state has otherwise, or not at all."""
+    if not run.errata:
+        return run
+    before = run.state.get(step.id, {})
+    changed = [f"{step.id}.{name}" for name, value in before.items() if name not in state or state[name] != value]
+    return run.changed(errata={name: notes for name, notes in run.errata.items() if name not in changed})
 
 
 def check_echo(run: Run, step: StepDef, request: Request) -> None:

@@ -44,6 +44,8 @@ def judged(
             state = {**run.state, step.id: {**run.state.get(step.id, {}), "judged": commands}}
             found[spec.name] = answers.completed(workflow, run.changed(state=state), reported)
     items = found.get("items")
+    if items is not None:
+        items = found["items"] = answers.with_findings_before(items, answers.findings_before(run))
     # What its author made a COULD is none of the reviewer's choice.
     own = [item for item in items or () if "kind" not in item and not item.get("command")]
     if items and own and not run.spec.get("items") and not answers.has_something_that_blocks(items):
@@ -60,8 +62,10 @@ def check(workflow: Workflow, run: Run, step: StepDef, recorded: Mapping[str, An
 
 def _located(run: Run, items: Sequence[Mapping[str, Any]], proof: Proof) -> list[dict[str, Any]]:
     found, faults = [], []
+    before = answers.findings_before(run)
     for given in items:
         item = dict(given)
+        faults += answers.unsettled(item, before)
         if item.get("place"):
             faults += answers.located(item, run, proof)
         elif "covers" in run.spec and item["status"] != ItemStatus.TODO:

@@ -3,6 +3,9 @@
 A finding counts as changed once the file of its place has another content than the reviewer saw. One that was settled
 elsewhere, one without a file, and one that other blanks at line ends settle, is answered in the record ``fixes``:
 "id | changed | where" or "id | disputed | why".
+
+What a file held when a reviewer or an answer last named it is kept with the review as ``named``: naming it again with
+the same content is no change.
 """
 
 from __future__ import annotations
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from skills.lib.workflow.state import Request
 
 CHANGED, DISPUTED = "changed", "disputed"
+# How a change is known: the record shows it, or the answer tells of it.
+SHOWN, TOLD = "shown", "told"
 # After so many disputes of one finding a person decides on it.
 MOST_DISPUTES = 2
 HELP = (
@@ -188,14 +193,15 @@ def _entries(given: Any) -> list[str]:
 def settle(run: Run, step: StepDef, checkpoint: str, proof: Proof) -> tuple[Run, list[str]]:
     """The run with the answers to its findings settled, and the ids on which a person is to decide.
 
-    Refused while a finding has no answer. ``moved`` in the review then says whether the work changed, and ``blanks``
-    has the findings in answer to which nothing but blanks at line ends was changed.
+    Refused while a finding has no answer. ``moved`` in the review then says whether the record shows that the work
+    changed, and ``blanks`` has the findings in answer to which nothing but blanks at line ends was changed.
     """
     review = run.reviews.get(checkpoint)
     items = open_findings(run).get(checkpoint, []) if review else []
     if not review or not items:
         return run, []
     fixes, disputes = review.get("fixes", {}), dict(review.get("disputes", {}))
+    before = _contents_before(review, proof)
     missing, blanks, moved, undecided = [], [], False, []
     for item in items:
         fix = fixes.get(item["id"], {})
@@ -203,17 +209,19 @@ def settle(run: Run, step: StepDef, checkpoint: str, proof: Proof) -> tuple[Run,
             disputes[item["id"]] = disputes.get(item["id"], 0) + 1
             if disputes[item["id"]] >= MOST_DISPUTES:
                 undecided.append(item["id"])
-        elif _is_changed(item, fix, review, proof):
-            moved = True
+        elif change := _change(item, fix, review, before, proof):
+            moved = moved or change == SHOWN
         elif _has_other_blanks(item, proof) and _names_its_file(item, fix, proof):
             blanks.append(item["id"])
         else:
             missing.append(item)
     if missing:
-        raise Refused(
-            "unanswered-finding", _what_is_missing(step, missing, proof), tuple(item["id"] for item in missing)
-        )
+        why = _what_is_missing(step, missing, fixes, before, proof)
+        raise Refused("unanswered-finding", why, tuple(item["id"] for item in missing))
     after = {**review, "disputes": disputes, "moved": moved, "settled": True}
+    named = {**_named(review), **_looked_at(items, fixes, before, proof)}
+    if named:
+        after["named"] = named
     if blanks:
         from skills.lib.workflow import not_done
 
@@ -223,22 +231,49 @@ def settle(run: Run, step: StepDef, checkpoint: str, proof: Proof) -> tuple[Run,
     return run.changed(reviews={**run.reviews, checkpoint: after}), undecided
 
 
-def _is_changed(item: Mapping[str, Any], fix: Mapping[str, Any], review: Mapping[str, Any], proof: Proof) -> bool:
+def _named(review: Mapping[str, Any]) -> dict[str, str]:
+    """What each file held when an answer or a reviewer last named it, by path."""
+    at_review = {item["file"]: item["content"] for item in review["items"] if item.get("file")}
+    return {**review.get("named", {}), **at_review}
+
+
+def _looked_at(
+    items: list[Mapping[str, Any]], fixes: Mapping[str, Any], before: Mapping[str, str], proof: Proof
+) -> dict[str, str]:
+    """What the files of the findings, and those that answers name, hold now; empty for one that is gone."""
+    places = [item["file"] for item in items if item.get("file")]
+    places += [fix["why"] for item in items if (fix := fixes.get(item["id"], {})).get("how") == CHANGED]
+    seen = [proof.look(place) for place in dict.fromkeys(places)]
+    return {one["file"]: one["content"] for one in seen if one["content"] or one["file"] in before}
+
+
+def _contents_before(review: Mapping[str, Any], proof: Proof) -> dict[str, str]:
+    """What is known of the files as the reviewers had them: those that were covered, and those that were named."""
+    covered = (proof.known(review["content"]) or {}) if review.get("content") else {}
+    return {**_named(review), **covered}
+
+
+def _change(
+    item: Mapping[str, Any], fix: Mapping[str, Any], review: Mapping[str, Any], before: Mapping[str, str], proof: Proof
+) -> str:
+    """How a finding is answered by a change: SHOWN by the record, TOLD by the answer alone; empty if it is not."""
     if item.get("file") and proof.look(item["file"])["content"] != item["content"]:
-        return not _has_other_blanks(item, proof)
+        return "" if _has_other_blanks(item, proof) else SHOWN
     if fix.get("how") != CHANGED:
-        return False
+        return ""
     seen = proof.look(fix["why"])
-    if not seen["content"]:
-        return not item.get("file")  # a change of what is no file is taken as it is told
-    if seen["file"] == item.get("file"):
-        return False
-    if not review.get("content"):
-        return True  # what the file held before is in no record
-    if not proof.covered(review["covers"], [seen["file"]]):
-        return not item.get("file")
-    known = proof.known(review["content"]) or {}
-    return bool(known.get(seen["file"]) != seen["content"])
+    file, known = seen["file"], before.get(seen["file"], "")
+    if not seen["content"] and not known and not seen.get("was_there"):
+        # A change of what is no file is taken as it is told, if the finding names none either.
+        return TOLD if not item.get("file") and is_reason(fix["why"]) else ""
+    if (seen["content"] and seen["content"] == known) or file == item.get("file"):
+        return ""
+    if review.get("content"):
+        if proof.covered(review["covers"], [file]):
+            return SHOWN
+        if item.get("file"):
+            return ""
+    return SHOWN if known else TOLD
 
 
 def _has_other_blanks(item: Mapping[str, Any], proof: Proof) -> bool:
@@ -253,13 +288,25 @@ def _names_its_file(item: Mapping[str, Any], fix: Mapping[str, Any], proof: Proo
     return fix.get("how") == CHANGED and bool(proof.look(fix["why"])["file"] == item["file"])
 
 
-def _what_is_missing(step: StepDef, items: list[Mapping[str, Any]], proof: Proof) -> str:
+def _what_is_missing(
+    step: StepDef,
+    items: list[Mapping[str, Any]],
+    fixes: Mapping[str, Any],
+    before: Mapping[str, str],
+    proof: Proof,
+) -> str:
     told = []
     for item in items[:6]:
         place = f"{item['file']} is as the reviewer saw it" if item.get("file") else "it names no file"
+        fix = fixes.get(item["id"], {})
+        seen = proof.look(fix["why"]) if fix.get("how") == CHANGED else {"file": "", "content": ""}
         if _has_other_blanks(item, proof):
             place = f'only blanks at line ends of {item["file"]} differ; say "{item["id"]} | changed | {item["file"]}" '
             place += "if that settles it"
+        elif seen["content"] and seen["content"] == before.get(seen["file"]) and seen["file"] != item.get("file"):
+            place += f", and {seen['file']} is as it was when it was last reviewed or named"
+        elif fix and not seen["content"]:
+            place += f", and {fix['why'][:80]!r} is no file of the project"
         told.append(f"{item['id']} ({place})")
     more = f" and {len(items) - 6} more" if len(items) > 6 else ""
     return (

@@ -1,7 +1,8 @@
 """Seals: the proof that a graph was validated, so that a step never imports networkx (91 ms).
 
-A seal is good for one fingerprint of a graph and one set of rules. It is looked for beside the workflow's file
-(shipped skills and exports carry it), in the user's cache, and in the project's .lockstep folder.
+A seal is good for one fingerprint of a graph and one set of rules. It is looked for beside the workflow's file (shipped
+skills and exports carry it), beside the shipped workflow of that name, in the user's cache, and in the project's
+.lockstep folder.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from skills.lib.workflow.core import Workflow
 
 # Digest of the graph rules' sources; tests/workflow/test_seal.py says what to write here when a rule changes.
-RULES = "ef61957b23c1dd51"
+RULES = "e62de12bafe26fb7"
 # False while an invalid graph is to be looked at (drawn, or all of its findings shown): it then registers unchecked.
 demanded = True
 
@@ -44,7 +45,7 @@ def in_project(workflow: Workflow) -> str:
 def is_sealed(workflow: Workflow, file: str) -> bool:
     """Whether a good seal is found."""
     try:
-        with open(beside(workflow, file), "rb") as seal:
+        with open(paths.of_skill(beside(workflow, file)), "rb") as seal:
             if seal.read(200) == text(workflow).encode():
                 return True
     except OSError:
@@ -71,7 +72,8 @@ def require(workflow: Workflow, file: str) -> None:
             raise
         raise UnsealedWorkflow(
             f"the graph of {workflow.name} has no seal and cannot be validated: {error.name} is not installed",
-            remedy="pip install lockstep-skills, or run `lockstep validate --seal` where it is installed",
+            remedy="pip install lockstep-skills, or where it is: `lockstep upgrade` (an installed skill), else "
+            "`lockstep validate --seal`",
         ) from error
     except ImportError as error:
         if error.name != __name__.rpartition(".")[0]:

@@ -23,7 +23,8 @@ def shares(review: Mapping[str, Any] | None, targets: Sequence[str], named: bool
 
     First those of ``targets``, in order, then one of each target that was removed and is still under review. ``named``
     says that the step has targets; reviewers without are known by their number, as all are in a ledger of an older
-    version. An item that was FAIL has ``failed``; one that a person accepted is not verified again.
+    version. An item that was FAIL, and nobody settled it since, has ``failed``; one that a person accepted is not
+    verified again.
     """
     found: list[tuple[str, list[Mapping[str, Any]]]] = [(target, []) for target in targets]
     removed: list[tuple[str, list[Mapping[str, Any]]]] = []
@@ -57,7 +58,7 @@ def _unjudged(items: Sequence[Mapping[str, Any]]) -> Items:
         if item.get("unsplit") or item.get("accepted"):
             continue
         given = {name: item[name] for name in ("id", "scope", "check", "severity", "kind", "command") if name in item}
-        if item["status"] == ItemStatus.FAIL:
+        if item["status"] == ItemStatus.FAIL or item.get("failed"):
             given["failed"] = True
         # Two reviewers may have called different items the same.
         at = 1
@@ -89,7 +90,9 @@ def found(reviewers: Sequence[Run], accepted: Sequence[Mapping[str, Any]] = ()) 
             # A first review that was lost split nothing off: the next one is a first review, too.
             has_must = any(check["severity"] == Severity.MUST for check in checks)
             known = known or [{**one, "unsplit": True} for one in (checks if has_must else (first, *checks))]
-            reported = [{**item, "status": ItemStatus.TODO, "finding": f"not reviewed: {reason}"} for item in known]
+            todo = {"status": ItemStatus.TODO, "finding": f"not reviewed: {reason}"}
+            was = child.spec.get("failed", ())
+            reported = [{**item, **todo, **({"failed": True} if item["id"] in was else {})} for item in known]
         whose = {"owner": number, **({"target": target} if target else {})}
         mine = {item["id"] for item in child.spec.get("items") or ()}
         for item in reported:
@@ -134,7 +137,7 @@ def reviewed(run: Run, checkpoint: str, reviewers: Sequence[Run]) -> dict[str, A
         review.update(content=content, covers=covers)
     kept = {"series": before.get("series", 1) + bool(before.get("passed")), "returns": before.get("returns", 0)}
     review.update({name: value for name, value in kept.items() if value > (name == "series")})
-    review.update({name: last[name] for name in ("disputes", "upheld") if last.get(name)})
+    review.update({name: last[name] for name in ("disputes", "upheld", "named") if last.get(name)})
     return review
 
 

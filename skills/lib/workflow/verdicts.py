@@ -74,19 +74,58 @@ def gate_of(workflow: Workflow, checkpoint: str) -> Gate | None:
 
 
 def patterns(run: Run, step: StepDef) -> list[str]:
-    """What the review of a step covers in this run: its patterns with recorded values put in, a list by its entries."""
-    known = {**run.params, **run.recorded}
+    """What the review of a step covers in this run; until a verdict holds, also what the rounds before it covered."""
+    given, _ = _stated(run, step)
+    return list(dict.fromkeys([*_before(run, step), *given]))
+
+
+def covers_files(run: Run, step: StepDef) -> bool:
+    """True if the review of a step is about files: it says which, or the rounds before it did."""
+    return bool(step.checkpoint and (step.covers or _before(run, step)))
+
+
+def uncovered(run: Run, step: StepDef, has_files: bool) -> list[str]:
+    """What a review covers less than its step says, in words: values that were not recorded, and no file at all."""
+    given, absent = _stated(run, step)
+    found = [f"the review of {step.checkpoint} covers no files of {name}, which was not recorded" for name in absent]
+    if not has_files and (given or not absent):
+        found.append(f"the review of {step.checkpoint} covers no file: {', '.join(given) or 'the lists are empty'}")
+    return found
+
+
+def _before(run: Run, step: StepDef) -> Sequence[str]:
+    """What the last review covered, unless its verdict holds or was spent."""
+    review = run.reviews.get(step.checkpoint or "", {})
+    is_open = not review.get("passed") or (review.get("changed") and not review.get("accepted"))
+    found: Sequence[str] = review.get("covers", ()) if is_open else ()
+    return found
+
+
+def _stated(run: Run, step: StepDef) -> tuple[list[str], list[str]]:
+    """The patterns of a step with values put in, a list by its entries; and the values that were not recorded."""
+    known = {name: value for name, value in {**run.params, **run.recorded}.items() if value is not None}
     found: list[str] = []
+    absent: list[str] = []
     for text in step.covers:
         value = known.get(text[1:-1]) if text[:1] == "{" and text[-1:] == "}" else None
-        found += [str(entry) for entry in value] if isinstance(value, list) else [fill(text, known)]
-    return found
+        missing = _names(text, known)
+        if missing or value == "":
+            absent += missing or [text[1:-1]]
+        else:
+            found += [str(entry) for entry in value] if isinstance(value, list) else [fill(text, known)]
+    return found, list(dict.fromkeys(absent))
+
+
+def _names(text: str, known: Mapping[str, Any]) -> list[str]:
+    """The values that a pattern names, and that are not known; {a,b} is a choice of the pattern."""
+    names = [part.partition("}")[0] for part in text.split("{")[1:] if "}" in part]
+    return [name for name in names if name not in known and "," not in name]
 
 
 def hand_over(run: Run, step: StepDef, proof: Proof) -> tuple[Run, dict[str, dict[str, str]]]:
     """The run with the digest of the files that a review is handed, and the files by that digest."""
     checkpoint = step.checkpoint
-    if not step.covers or checkpoint is None:
+    if checkpoint is None or not covers_files(run, step):
         return run, {}
     files = proof.contents(patterns(run, step))
     digest = proof.digest(files)

@@ -29,10 +29,10 @@ from plandata.form import content_id  # type: ignore[import-not-found]
 
 from skills.lib.errors import LedgerError, LockstepError
 from skills.lib.ledger import Ledger
-from skills.lib.paths import home
+from skills.lib.paths import home, scripts
 from skills.lib.runtime.loading import workflow_of_script
 
-PLANNER = os.path.join(os.path.dirname(os.path.realpath(__file__)), "planner.py")
+PLANNER = os.path.join(scripts(__file__), "planner.py")
 # What plan_data.py check printed before the last review.
 _CHECKED = re.compile(r"(?P<version>plan\.\d+\.json) is at stage documented: .*, content (?P<content>[0-9a-f]{16})")
 _CONTENT = re.compile(r"plan\.\d+\.json, content [0-9a-f]{16}")

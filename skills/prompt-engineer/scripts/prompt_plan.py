@@ -15,9 +15,11 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from skills.lib.paths import scripts
+
 PLAN, DIFF, DRAFT, BEFORE, AFTER = "plan.json", "changes.diff", "draft", "before", "after"
 KEPT, MENDED, DROPPED = VERDICTS = ("kept", "mended", "dropped")
-TECHNIQUES = Path(__file__).resolve().parent.parent / "resources" / "techniques.md"
+TECHNIQUES = Path(scripts(__file__)).parent / "resources" / "techniques.md"
 
 _ID = re.compile(r"C[1-9]\d*")
 _WORDS = ("id", "file", "technique", "quote", "why")

@@ -10,10 +10,10 @@ if root not in sys.path:
     sys.path.insert(0, root)
 
 try:
-    from skills._bootstrap import main
+    from skills.bootstrap import main
 except ImportError:
     sys.stderr.write("lockstep: the package lockstep-skills is not installed for %s\n" % sys.executable)
     sys.stderr.write("  try:   the Python that has it, such as .venv/bin/python; or pip install lockstep-skills\n")
     sys.exit(4)
 
-main(__file__, "perspective_workflow")
+main(__file__)

@@ -52,9 +52,9 @@ for _ in range(4):
 if root not in sys.path:
     sys.path.insert(0, root)
 
-from skills._bootstrap import main
+from skills.bootstrap import main
 
-main(__file__, "guarded_workflow")
+main(__file__)
 """
 
 

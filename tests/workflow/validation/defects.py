@@ -312,6 +312,17 @@ def targets_of_a_text(plan: Plan, at: int) -> Expected:
     return {("unusable-targets", f"w:{plan.id(at + 1)}")}
 
 
+def covers_of(field: Field) -> Plant:
+    def plant(plan: Plan, at: int) -> Expected:
+        plan.steps[at]["requires"] = [field]
+        _reviewed(plan, at, f"part-{at}", covers=[f"{{{plan.id(at)}.{field.name}}}"])
+        # With a stale step, whatever is recorded later would be recorded before it, too.
+        plan.steps[at + 2].update(handler=Gate(f"part-{at}"), next={OK: plan.id(at + 3), FAIL: plan.id(at)})
+        return {("uncertain-covers", f"w:{plan.id(at + 1)}"), ("fallen-verdict", f"w:{plan.id(at + 2)}")}
+
+    return plant
+
+
 def work_after_review(plan: Plan, at: int) -> Expected:
     _reviewed(plan, at, f"tidied-{at}")
     plan.steps[at + 2].update(actions=["Tidy up."])
@@ -428,6 +439,8 @@ DEFECTS: dict[str, Plant] = {
     ),
     "too-many-targets: tasks": changed("too-many-targets", handler=Dispatch("explore", tasks=["a", "b"], cap=1)),
     "unusable-targets": targets_of_a_text,
+    "uncertain-covers": covers_of(Field("files", "list", required=False)),
+    "uncertain-covers: type": covers_of(Field("pages", "int")),
     "work-after-review": work_after_review,
     "empty-actions": changed("empty-actions", actions=[" "]),
     "empty-actions: repeat": changed("empty-actions", actions=["Look."], repeat=[""]),

@@ -30,7 +30,7 @@ FRONT = "---\nname: tea-time\ndescription: Makes tea. Use when somebody is thirs
 @pytest.fixture
 def tea(load: Load, skill: Path) -> Registered:
     workflow, file = load(TEA)
-    (skill / "scripts" / "tea.py").write_text('from skills._bootstrap import main\n\nmain(__file__, "tea_workflow")\n')
+    (skill / "scripts" / "tea.py").write_text("from skills.bootstrap import main\n\nmain(__file__)\n")
     return Registered(workflow, file)
 
 
@@ -65,9 +65,9 @@ def test_dispatch_from_a_sub_agent_is_found(load: Load, skill: Path, snapshot: S
     assert "\n".join(output.lines(found, str(skill.parent))) == snapshot
 
 
-def test_dispatch_from_a_sub_agent_is_found_by_the_module_its_script_names(load: Load, skill: Path) -> None:
+def test_dispatch_from_a_sub_agent_is_found_by_the_graph_beside_its_script(load: Load, skill: Path) -> None:
     (skill / "SKILL.md").write_text(FRONT)
-    (skill / "scripts" / "explore.py").write_text('main(__file__, "other_graph")\n')
+    (skill / "scripts" / "explore.py").write_text("main(__file__)\n")
     head = Registered(
         *load(
             """
@@ -86,9 +86,9 @@ WORKFLOW = Workflow(
     StepDef("dig", "Dig", next={{Outcome.OK: None}}, handler=Dispatch(AgentRole.EXPLORE, task="Dig."), {}),
 )
 """
-    other = Registered(*load(code.format(""), "other_graph"))
+    other = Registered(*load(code.format(""), "explore_workflow"))
     assert [finding.where for finding in validate_tree(str(skill), [head, other])] == ["tea-time-other:dig"]
-    other = Registered(*load(code.format(allowed), "other_graph"))
+    other = Registered(*load(code.format(allowed), "explore_workflow"))
     assert validate_tree(str(skill), [head, other]) == []
 
 
@@ -315,7 +315,7 @@ def test_a_command_of_a_common_entry_is_checked_against_what_it_chooses(
     command: str, problem: str, tea: Registered, skill: Path
 ) -> None:
     folder = skill / "scripts"
-    (folder / "any.py").write_text('main(__file__, "any_choice")\n', encoding="utf-8")
+    (folder / "any.py").write_text("main(__file__)\n", encoding="utf-8")
     (folder / "any_choice.py").write_text(
         'CHOICE = Choice("pot", {"big": "tea.py", "small": "tea.py"})\n', encoding="utf-8"
     )

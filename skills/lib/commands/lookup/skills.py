@@ -13,7 +13,7 @@ from pathlib import Path
 
 import skills
 from skills.lib.errors import LockstepError, SkillError, UsageError
-from skills.lib.hosts import export
+from skills.lib.hosts import source
 from skills.lib.runtime import loading
 from skills.lib.skillfile import SkillFolder, discover
 from skills.lib.workflow import seal
@@ -173,7 +173,7 @@ def _distance(project: str, skill: SkillFolder) -> int:
     path = str(skill.path)
     if not path.startswith(os.path.join(project, "")):
         return _SHIPPED
-    if export.is_vendored(path):
+    if source.is_copy(path):
         return _COPY
     return _HIDDEN if f"{os.sep}." in path.removeprefix(project) else _OWN
 

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from skills.lib.commands.lookup import skills
 from skills.lib.errors import UsageError
-from skills.lib.hosts import export
+from skills.lib.hosts import source
 from skills.lib.skillfile import SkillFolder
 
 
@@ -19,7 +19,7 @@ def every(project: str) -> dict[str, str]:
     found = {skill.name: str(skill.path) for skill in _shipped()}
     own = [str(skill.path) for skill in skills.find(project)]
     for folder in sorted(own, key=lambda folder: f"{os.sep}." in folder.removeprefix(project)):
-        if not export.is_vendored(folder):
+        if not source.is_copy(folder):
             found.setdefault(os.path.basename(folder), folder)
     return found
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from skills.lib.hosts.doctor.patient import PROGRAMS, Patient
+from skills.lib.hosts.doctor.context import PROGRAMS, DoctorContext
 from skills.lib.hosts.doctor.registry import examine
 from skills.lib.hosts.doctor.result import OK, PROBLEM
 
@@ -20,7 +20,7 @@ def main(hosts: list[str]) -> int:
         sys.stderr.write(f"doctor: there is no host {unknown[0]!r:.80}; valid: {', '.join((*PROGRAMS, 'agents'))}\n")
         return 2
     wrong = 0
-    for told in examine(Patient(_project(), tuple(hosts or (*PROGRAMS, "agents")), named=bool(hosts))):
+    for told in examine(DoctorContext(_project(), tuple(hosts or (*PROGRAMS, "agents")), named=bool(hosts))):
         result = told.result
         wrong += result.status == PROBLEM
         if result.status != OK:

@@ -7,13 +7,16 @@ import json
 import os
 from collections.abc import Iterator
 from shlex import join, quote, split
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from skills.lib.hosts.doctor import machine, settings, skills
-from skills.lib.hosts.doctor.asking import converse, texts_in
+from skills.lib.hosts.doctor.context import LATER, PROGRAMS, SCOPES, DoctorContext
 from skills.lib.hosts.doctor.installed import command
-from skills.lib.hosts.doctor.patient import LATER, PROGRAMS, SCOPES, Patient
+from skills.lib.hosts.doctor.probe import converse, texts_in
 from skills.lib.hosts.doctor.result import Result, ok, problem, warning
+
+if TYPE_CHECKING:
+    from skills.lib.hosts.install.manifest import Manifest
 
 _OURS = "run_hook.py"
 # How a user confirms that the hooks of a host are at work, where it cannot be asked.
@@ -25,67 +28,63 @@ _CONFIRM = {
 }
 
 
-def entries(patient: Patient, host: str) -> Iterator[Result]:
+def entries(context: DoctorContext, host: str) -> Iterator[Result]:
     """Whether the hooks stand in the host's settings as they were written."""
-    from skills.lib.hosts.install import planning
-
     if host not in PROGRAMS:
         return
-    odd = [scope for scope in SCOPES if settings.is_odd(patient.place(host, scope).hooks)]
+    odd = [scope for scope in SCOPES if settings.is_odd(context.place(host, scope).hooks)]
     for scope in odd:
         what = f"the settings of hooks ({scope}) are no regular file, and are not read"
-        yield problem(what, patient.place(host, scope).hooks, "move it away")
-    found = {scope: told for scope in SCOPES if (told := patient.manifest(host, scope)) is not None}
+        yield problem(what, context.place(host, scope).hooks, "move it away")
+    found = {scope: told for scope in SCOPES if (told := context.manifest(host, scope)) is not None}
     for scope, told in found.items():
-        place = patient.place(host, scope)
+        place = context.place(host, scope)
         if not told.hooks or scope in odd:
             continue
         data = settings.read(place.hooks)
-        if planning.is_merged(place):
-            yield _merged(patient, host, scope, place.hooks, data)
+        if place.is_merged:
+            yield _merged(context, host, scope, told)
         elif data is None:
-            yield problem(f"the plugin ({scope}) is gone", place.hooks, command(patient, "upgrade", host, scope))
+            yield problem(f"the plugin ({scope}) is gone", place.hooks, command(context, "upgrade", host, scope))
         else:
             yield ok(f"the plugin is installed ({scope})", place.hooks)
     if any(told.hooks for told in found.values()):
-        for path, key in settings.switched_off(patient, host):
+        for path, key in settings.switched_off(context, host):
             what = f"hooks are installed, and {key} in these settings switches all of them off"
             yield warning(what, path, f"take {key} out of it")
     if found and not any(told.hooks for told in found.values()):
         scope, told = next(iter(found.items()))
         remedy = command(
-            patient, "install", host, scope, *(f"--skill {quote(name)}" for name in told.skills), "--hooks"
+            context, "install", host, scope, *(f"--skill {quote(name)}" for name in told.skills), "--hooks"
         )
         yield warning("skills are installed without hooks: steps are printed, and nothing is enforced", "", remedy)
 
 
-def _merged(patient: Patient, host: str, scope: str, path: str, data: bytes | None) -> Result:
-    from skills.lib.hosts.install import hooks, planning
+def _merged(context: DoctorContext, host: str, scope: str, manifest: Manifest) -> Result:
+    from skills.lib.hosts import install
 
-    told = patient.manifest(host, scope)
-    assert told is not None
-    _, text = planning.text_of(path, data)
-    state = hooks.state(path, text, host, told.merged[path].entries if path in told.merged else {})
+    place = context.place(host, scope)
+    path, state = place.hooks, install.hook_states(place, manifest)
     missing = sorted(event for event, found in state.items() if found == "missing")
     if missing or not state:
         what = f"hooks are missing ({scope}): {', '.join(missing) or 'all of them'}"
-        return problem(what, path, command(patient, "upgrade", host, scope))
+        return problem(what, path, command(context, "upgrade", host, scope))
     changed = sorted(event for event, found in state.items() if found == "changed")
     if changed:
-        remedy = command(patient, "upgrade", host, scope, "--force")
+        remedy = command(context, "upgrade", host, scope, "--force")
         return warning(f"hooks ({scope}) are changed by you: {', '.join(changed)}", path, remedy)
     return ok(f"{len(state)} hooks are installed ({scope})", path)
 
 
-def call(patient: Patient, host: str) -> Iterator[Result]:
+def call(context: DoctorContext, host: str) -> Iterator[Result]:
     """Whether the command that stands in the settings does the hook's work: its Python, its program, its modules."""
     if host not in PROGRAMS:
         return
     for scope in SCOPES:
-        path = patient.place(host, scope).hooks
+        path = context.place(host, scope).hooks
         for words in _commands(settings.read(path)):
-            found = machine.version_of(patient, words[0])
-            remedy = command(patient, "upgrade", host, scope)
+            found = machine.version_of(context, words[0])
+            remedy = command(context, "upgrade", host, scope)
             if found is None:
                 yield problem(f"the hooks ({scope}) call a Python that is not there: {words[0]}", path, remedy)
             elif found < machine.OLDEST:
@@ -95,29 +94,29 @@ def call(patient: Patient, host: str) -> Iterator[Result]:
                 yield machine.hook_answer(words)
 
 
-def trust(patient: Patient, host: str) -> Iterator[Result]:
+def trust(context: DoctorContext, host: str) -> Iterator[Result]:
     """Whether the host will run the hooks: Codex skips, without a word, those that its user has not trusted."""
-    placed = [scope for scope in SCOPES if list(_commands(settings.read(patient.place(host, scope).hooks)))]
-    program = patient.program(host)
+    placed = [scope for scope in SCOPES if list(_commands(settings.read(context.place(host, scope).hooks)))]
+    program = context.program(host)
     if host == "codex" and program:
-        yield from _codex_trust(patient, program, placed)
+        yield from _codex_trust(context, program, placed)
     elif host == "gemini" and program and "project" in placed:
-        yield _gemini_trust(patient, program)
+        yield _gemini_trust(context, program)
     elif placed and host in _CONFIRM:
         yield ok(_CONFIRM[host])
 
 
-def _gemini_trust(patient: Patient, program: str) -> Result:
-    answer = patient.ask(program, *skills.ASKED["gemini"], seconds=LATER)
+def _gemini_trust(context: DoctorContext, program: str) -> Result:
+    answer = context.ask(program, *skills.ASKED["gemini"], seconds=LATER)
     if skills.is_distrusted(answer):
-        path = patient.place("gemini", "project").hooks
-        remedy = f"cd {quote(patient.project)} && gemini, then /permissions, and trust the folder"
+        path = context.place("gemini", "project").hooks
+        remedy = f"cd {quote(context.project)} && gemini, then /permissions, and trust the folder"
         return problem("gemini does not run the hooks (project): it does not trust the folder", path, remedy)
     return ok(_CONFIRM["gemini"])
 
 
-def _codex_trust(patient: Patient, program: str, placed: list[str]) -> Iterator[Result]:
-    known = _codex_hooks(patient, program)
+def _codex_trust(context: DoctorContext, program: str, placed: list[str]) -> Iterator[Result]:
+    known = _codex_hooks(context, program)
     if known is None:
         if placed:
             yield warning("codex did not say which hooks it trusts", program, "codex, then /hooks")
@@ -128,8 +127,8 @@ def _codex_trust(patient: Patient, program: str, placed: list[str]) -> Iterator[
         if scope not in sources:
             yield problem(
                 f"codex does not load the hooks ({scope}): it does not trust the project",
-                patient.place("codex", scope).hooks,
-                f"cd {quote(patient.project)} && codex, and trust the folder; then /hooks",
+                context.place("codex", scope).hooks,
+                f"cd {quote(context.project)} && codex, and trust the folder; then /hooks",
             )
     untrusted = [
         hook for hook in ours if hook.get("trustStatus") not in ("trusted", "managed") or not hook.get("enabled")
@@ -137,7 +136,7 @@ def _codex_trust(patient: Patient, program: str, placed: list[str]) -> Iterator[
     if untrusted:
         events = ", ".join(sorted({str(hook.get("eventName")) for hook in untrusted}))
         where = str(untrusted[0].get("sourcePath"))
-        remedy = f"cd {quote(patient.project)} && codex, then /hooks, and trust them"
+        remedy = f"cd {quote(context.project)} && codex, then /hooks, and trust them"
         yield problem(f"codex skips hooks that are not trusted: {events}", where, remedy)
     elif ours:
         yield ok(f"codex trusts all {len(ours)} hooks")
@@ -146,16 +145,16 @@ def _codex_trust(patient: Patient, program: str, placed: list[str]) -> Iterator[
         yield warning(what, remedy="keep one: lockstep uninstall codex, or codex plugin remove lockstep@lockstep")
 
 
-def _codex_hooks(patient: Patient, program: str) -> list[dict[str, Any]] | None:
+def _codex_hooks(context: DoctorContext, program: str) -> list[dict[str, Any]] | None:
     """What Codex knows of hooks in the project; None where it does not say."""
     client = {"clientInfo": {"name": "lockstep", "title": "Lockstep", "version": "1"}}
     messages = [
         {"id": 0, "method": "initialize", "params": client},
         {"method": "initialized"},
-        {"id": 1, "method": "hooks/list", "params": {"cwds": [patient.project]}},
+        {"id": 1, "method": "hooks/list", "params": {"cwds": [context.project]}},
     ]
     lines = [json.dumps(message).encode() for message in messages]
-    answer = converse((program, "app-server"), LATER, lines, lambda line: _id_of(line) == 1, cwd=patient.project)
+    answer = converse((program, "app-server"), LATER, lines, lambda line: _id_of(line) == 1, cwd=context.project)
     try:
         data = json.loads(answer or b"")["result"]["data"]
         return [hook for one in data for hook in one["hooks"] if isinstance(hook, dict)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from skills.lib.hosts.doctor.patient import PROGRAMS, Patient
+from skills.lib.hosts.doctor.context import PROGRAMS, DoctorContext
 from skills.lib.hosts.doctor.result import Result, ok, problem, warning
 
 # How a program is had.
@@ -27,28 +27,28 @@ SUPPORTED: dict[str, tuple[tuple[int, ...], tuple[int, ...]]] = {
 _VERSION = re.compile(r"\b(\d+)\.(\d+)(?:\.(\d+))?")
 
 
-def found(patient: Patient, host: str) -> Iterator[Result]:
+def found(context: DoctorContext, host: str) -> Iterator[Result]:
     """Whether the host's program is on the PATH."""
     if host not in PROGRAMS:
         yield ok("a folder for any host that reads .agents/skills; there is no program to look for")
         return
-    program = patient.program(host)
+    program = context.program(host)
     if program:
         yield ok(f"{PROGRAMS[host]} is on the PATH", program)
-    elif patient.named:
+    elif context.named:
         yield problem(f"{PROGRAMS[host]} is not on the PATH", remedy=PACKAGES[host])
-    elif patient.is_installed(host):
+    elif context.is_installed(host):
         yield warning(f"{PROGRAMS[host]} is not on the PATH, and skills are installed for it", remedy=PACKAGES[host])
     else:
         yield ok(f"{PROGRAMS[host]} is not on the PATH, and nothing is installed for it")
 
 
-def version(patient: Patient, host: str) -> Iterator[Result]:
+def version(context: DoctorContext, host: str) -> Iterator[Result]:
     """Whether the host is of a version that the hooks were tried with."""
-    program = patient.program(host)
+    program = context.program(host)
     if not program:
         return
-    answer = patient.ask(program, "--version")
+    answer = context.ask(program, "--version")
     told = _VERSION.search(answer.out or answer.err)
     if answer.code != 0 or told is None:
         reason = answer.why or answer.last_words()

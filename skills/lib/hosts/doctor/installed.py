@@ -6,61 +6,61 @@ import os
 from collections.abc import Callable, Iterator
 from shlex import quote
 
-from skills import __version__
-from skills.lib.hosts.doctor.patient import PROGRAMS, SCOPES, Patient
+from skills.lib.hosts import runtime
+from skills.lib.hosts.doctor.context import PROGRAMS, SCOPES, DoctorContext
 from skills.lib.hosts.doctor.result import Result, ok, problem, warning
 
 _SHOWN = 5
 
 
-def command(patient: Patient, verb: str, host: str, scope: str, *more: str) -> str:
+def command(context: DoctorContext, verb: str, host: str, scope: str, *more: str) -> str:
     """A ``lockstep`` command about an installation."""
-    project = ["--project", quote(patient.project)] if scope == "project" else []
+    project = ["--project", quote(context.project)] if scope == "project" else []
     return " ".join(["lockstep", verb, host, "--scope", scope, *project, *more])
 
 
-def installation(patient: Patient, host: str) -> Iterator[Result]:
+def installation(context: DoctorContext, host: str) -> Iterator[Result]:
     """Which skills are installed in which scope, and by which version."""
     nothing = True
     for scope in SCOPES:
-        told = patient.record(host, scope)
+        told = context.record(host, scope)
         if told is None:
             continue
         nothing = False
-        where = patient.place(host, scope).skills
+        where = context.place(host, scope).skills
         if told.uninstalled:
             yield ok(f"uninstalled ({scope}), but for what you changed: lockstep installed", where)
-        elif told.intended is not None:
+        elif not told.complete:
             yield problem(
-                f"an installation ({scope}) was interrupted; the next one finishes it or takes it back",
+                f"an installation ({scope}) was interrupted; the next one completes it",
                 where,
-                command(patient, "upgrade", host, scope),
+                command(context, "upgrade", host, scope),
             )
-        elif told.version != __version__:
-            what = f"installed ({scope}) by version {told.version or 'unknown'}, and this is {__version__}"
-            yield warning(what, where, command(patient, "upgrade", host, scope))
+        elif told.version != runtime.version():
+            what = f"installed ({scope}) by version {told.version or 'unknown'}, and this is {runtime.version()}"
+            yield warning(what, where, command(context, "upgrade", host, scope))
         else:
             yield ok(f"{len(told.skills)} skill{'' if len(told.skills) == 1 else 's'} installed ({scope})", where)
-    if nothing and (patient.program(host) or host not in PROGRAMS):
+    if nothing and (context.program(host) or host not in PROGRAMS):
         yield ok(f"nothing is installed for it: lockstep install {host}")
 
 
-def files(patient: Patient, host: str) -> Iterator[Result]:
+def files(context: DoctorContext, host: str) -> Iterator[Result]:
     """Whether each installed file is as it was written, and as this version would write it."""
     for scope in SCOPES:
-        told = patient.manifest(host, scope)
-        if told is None or told.intended is not None:
+        told = context.manifest(host, scope)
+        if told is None or not told.complete:
             continue
-        found = patient.inspected(host, scope)
+        found = context.inspected(host, scope)
         if found is None or found.problem:
             what = f"the installed files ({scope}) cannot be compared: {found.problem if found else 'they are gone'}"
-            upgrade = command(patient, "upgrade", host, scope)
+            upgrade = command(context, "upgrade", host, scope)
             yield problem(what, remedy=(found.remedy if found else "") or upgrade)
             continue
         paths = {state: [entry.path for entry in found.entries if entry.state == state] for state in _STATES}
         for state, (result, told_as, first, more) in _STATES.items():
             if paths[state]:
-                remedy = first + command(patient, "upgrade", host, scope, *more)
+                remedy = first + command(context, "upgrade", host, scope, *more)
                 yield result(_counted(paths[state], told_as, scope), paths[state][0], remedy)
         if not any(paths.values()):
             yield ok(f"{len(found.entries)} installed files ({scope}) are as they were written")

@@ -17,7 +17,7 @@ from shlex import quote
 from skills.lib import markers, paths
 from skills.lib.errors import LedgerError
 from skills.lib.hosts import sessions
-from skills.lib.hosts.doctor.patient import Patient
+from skills.lib.hosts.doctor.context import DoctorContext
 from skills.lib.hosts.doctor.project import has_ledger
 from skills.lib.hosts.doctor.result import Result, ok, problem, warning
 
@@ -29,10 +29,10 @@ _SESSION = re.compile(r"[a-z0-9]+[-~][A-Za-z0-9_.~-]*")
 _AWAY = "move it away"
 
 
-def markers_of_ended_runs(patient: Patient) -> Iterator[Result]:
+def markers_of_ended_runs(context: DoctorContext) -> Iterator[Result]:
     """Markers of runs that are open no more; with one, the hook takes its slow way until it is gone."""
-    folder = markers.folder(patient.project)
-    linked = link_to(patient.project, folder)
+    folder = markers.folder(context.project)
+    linked = link_to(context.project, folder)
     if linked:
         what = "a link is in the place of the folder, and its files are left alone"
         yield problem(what, linked, f"rm {quote(linked)}")
@@ -48,7 +48,7 @@ def markers_of_ended_runs(patient: Patient) -> Iterator[Result]:
             odd += 1
             yield problem(f"in the place of the marker of {name:.80} is no regular file", path, _AWAY)
             continue
-        reason = _why_gone(patient.project, name, path)
+        reason = _why_gone(context.project, name, path)
         if reason:
             odd += 1
             yield warning(reason, path, FIX, stale=path)
@@ -65,7 +65,7 @@ def _why_gone(project: str, name: str, path: str) -> str:
     return "" if markers.read(project, name) else f"the marker of {name:.80} cannot be read"
 
 
-def sessions_of_ended_runs(patient: Patient) -> Iterator[Result]:
+def sessions_of_ended_runs(context: DoctorContext) -> Iterator[Result]:
     """Files of sessions that follow nothing any more; with one, the hook of every other session starts slower."""
     odd, names = 0, [name for name in sessions.names() if _SESSION.fullmatch(name)]
     for name in sorted([*names, *filter(_SESSION.fullmatch, sessions.unfinished())]):

@@ -10,45 +10,48 @@ import tempfile
 from collections.abc import Iterator
 from shlex import quote
 
-from skills.lib.hosts.doctor.asking import ask
-from skills.lib.hosts.doctor.patient import SOON, Patient
+from skills.lib.hosts.doctor.context import SOON, DoctorContext
+from skills.lib.hosts.doctor.probe import ask
 from skills.lib.hosts.doctor.result import Result, ok, problem, warning
 
 OLDEST = (3, 11)
 _LIBRARIES = {"click": "click", "lxml": "lxml", "networkx": "networkx", "rich": "rich", "yaml": "PyYAML"}
+# What a Python is asked: its version, and whether it has SQLite.
+_ASKED = ("-ISc", "import sys; print(*sys.version_info[:2], flush=True); import sqlite3")
 # A tool call that names a run, so that the hook does all its work, and then finds none.
 _EVENT = b"""{"hook_event_name": "PreToolUse", "session_id": "doctor", "cwd": "/", "tool_name": "Read",
 "tool_input": {"path": "--run"}}"""
 
 
-def python(patient: Patient) -> Iterator[Result]:
+def python(context: DoctorContext) -> Iterator[Result]:
     """The Python that runs this, and the one that SKILL.md names."""
     yield ok(f"Python {'.'.join(map(str, sys.version_info[:3]))}", sys.executable)
-    named = patient.python()
+    named = context.python()
     remedy = "install Python 3.11 or later, so that python3 on the PATH is it"
     if not named:
         yield problem("there is no python3 on the PATH, and SKILL.md tells agents to call it", remedy=remedy)
         return
-    found = version_of(patient, named)
+    found = version_of(context, named)
     if found is None:
         yield problem("python3 on the PATH does not run", named, remedy)
     elif found < OLDEST:
         shown = ".".join(map(str, found))
         yield problem(f"python3 on the PATH is {shown}; skills and plugins' hooks need 3.11 or later", named, remedy)
+    elif context.ask(named, *_ASKED).code != 0:
+        yield problem("python3 on the PATH was built without SQLite, which the record of runs needs", named, remedy)
     else:
         yield ok(f"python3 on the PATH is {'.'.join(map(str, found))}", named)
 
 
-def version_of(patient: Patient, program: str) -> tuple[int, ...] | None:
+def version_of(context: DoctorContext, program: str) -> tuple[int, ...] | None:
     """The version of a Python; None where it does not say one."""
-    answer = patient.ask(program, "-ISc", "import sys; print(*sys.version_info[:2])")
-    words = answer.out.split()
-    if answer.code != 0 or len(words) != 2 or not all(word.isdigit() for word in words):
+    words = context.ask(program, *_ASKED).out.split()
+    if len(words) != 2 or not all(word.isdigit() for word in words):
         return None
     return tuple(int(word) for word in words)
 
 
-def libraries(patient: Patient) -> Iterator[Result]:
+def libraries(context: DoctorContext) -> Iterator[Result]:
     """What the command needs beyond the standard library; a step needs none of it."""
     missing = [name for module, name in _LIBRARIES.items() if importlib.util.find_spec(module) is None]
     if missing:
@@ -58,7 +61,7 @@ def libraries(patient: Patient) -> Iterator[Result]:
         yield ok("all libraries are installed")
 
 
-def command(patient: Patient) -> Iterator[Result]:
+def command(context: DoctorContext) -> Iterator[Result]:
     """Whether a reason of the hook that names ``lockstep`` can be followed."""
     found = shutil.which("lockstep")
     if found:
@@ -70,11 +73,11 @@ def command(patient: Patient) -> Iterator[Result]:
         )
 
 
-def variables(patient: Patient) -> Iterator[Result]:
+def variables(context: DoctorContext) -> Iterator[Result]:
     """LOCKSTEP_HOME, LOCKSTEP_STATE and LOCKSTEP_AGENTS, where they are set."""
-    given = patient.environment
+    given = context.environment
     home, state, agents = (given.get(f"LOCKSTEP_{name}") for name in ("HOME", "STATE", "AGENTS"))
-    if home and os.path.isfile(os.path.join(patient.project, home)):
+    if home and os.path.isfile(os.path.join(context.project, home)):
         yield problem("LOCKSTEP_HOME is no folder", home, "unset LOCKSTEP_HOME")
     if state and not os.path.isabs(state):
         yield problem(
@@ -92,7 +95,7 @@ def variables(patient: Patient) -> Iterator[Result]:
     yield ok("set: " + ", ".join(told) if told else "no variable of Lockstep is set")
 
 
-def state_folder(patient: Patient) -> Iterator[Result]:
+def state_folder(context: DoctorContext) -> Iterator[Result]:
     """Whether the hook can keep which run a session follows."""
     from skills.lib.hosts import sessions
 
@@ -116,11 +119,25 @@ def state_folder(patient: Patient) -> Iterator[Result]:
     yield ok("the state folder can be written", folder)
 
 
-def hook(patient: Patient) -> Iterator[Result]:
+def hook(context: DoctorContext) -> Iterator[Result]:
     """Whether the hook does its work with this Python, as a host would call it."""
-    from skills.lib.hosts import places
+    from skills.lib.hosts.install import hooks
 
-    yield hook_answer([sys.executable, "-IS", places.hook_program(), "--host", "claude"])
+    program = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), hooks.PROGRAM)
+    yield hook_answer([sys.executable, "-IS", program, "--host", "claude"])
+
+
+def runtimes(context: DoctorContext) -> Iterator[Result]:
+    """The runtimes of installed skills, and those that nothing needs any more."""
+    from skills.lib.hosts import runtime
+    from skills.lib.hosts.install import pins
+
+    unneeded = pins.unneeded(context.project)
+    if unneeded:
+        what = f"runtimes that no installation and no open run needs: {', '.join(unneeded)}"
+        yield ok(f"{what}; lockstep upgrade --prune removes them", runtime.folder(""))
+    else:
+        yield ok(f"runtimes of installed skills: {', '.join(runtime.versions()) or 'none'}", runtime.folder(""))
 
 
 def hook_answer(words: list[str]) -> Result:

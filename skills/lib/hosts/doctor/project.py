@@ -8,7 +8,7 @@ from shlex import quote
 
 from skills.lib import paths
 from skills.lib.errors import LedgerError
-from skills.lib.hosts.doctor.patient import Patient
+from skills.lib.hosts.doctor.context import DoctorContext
 from skills.lib.hosts.doctor.result import Result, ok, problem, warning
 
 
@@ -20,13 +20,13 @@ def has_ledger(project: str) -> bool:
     return any(os.path.lexists(os.path.join(home, name)) for name in (FILE, MARKER))
 
 
-def ledger(patient: Patient) -> Iterator[Result]:
+def ledger(context: DoctorContext) -> Iterator[Result]:
     """Whether every checksum holds and the events lead to the runs as they stand."""
     from skills.lib.ledger import Ledger
     from skills.lib.ledger.database import FILE
 
-    home = paths.home(patient.project)
-    if not has_ledger(patient.project):
+    home = paths.home(context.project)
+    if not has_ledger(context.project):
         yield ok("no run was ever opened here", home)
         return
     if not os.access(home, os.W_OK | os.X_OK):
@@ -47,13 +47,13 @@ def ledger(patient: Patient) -> Iterator[Result]:
     yield ok(f"the ledger is whole: {count} run{'' if count == 1 else 's'}", os.path.join(home, FILE))
 
 
-def open_runs(patient: Patient) -> Iterator[Result]:
+def open_runs(context: DoctorContext) -> Iterator[Result]:
     """Whether the script of each run that goes on is still there."""
     from skills.lib.ledger import Ledger
 
-    if not has_ledger(patient.project):
+    if not has_ledger(context.project):
         return
-    opened = Ledger(paths.home(patient.project), create=False)
+    opened = Ledger(paths.home(context.project), create=False)
     try:
         runs = [run for run in opened.every_run("parent IS NULL") if not run.ended]
     finally:
@@ -63,17 +63,17 @@ def open_runs(patient: Patient) -> Iterator[Result]:
             yield problem(
                 f"the run {run.id} of {run.workflow} is open, and its script is gone",
                 run.script,
-                f"lockstep abandon {quote(run.id)} --reason 'its skill is gone' --project {quote(patient.project)}",
+                f"lockstep abandon {quote(run.id)} --reason 'its skill is gone' --project {quote(context.project)}",
             )
     if runs:
         yield ok(f"{len(runs)} run{'' if len(runs) == 1 else 's'} open: lockstep runs")
 
 
-def ledgers_above(patient: Patient) -> Iterator[Result]:
+def ledgers_above(context: DoctorContext) -> Iterator[Result]:
     """Whether a folder above has a ledger too: an agent that starts there finds other runs than one from here."""
-    if os.path.isabs(patient.environment.get("LOCKSTEP_HOME") or ""):
+    if os.path.isabs(context.environment.get("LOCKSTEP_HOME") or ""):
         return
-    folder = patient.project
+    folder = context.project
     while os.path.dirname(folder) != folder:
         folder = os.path.dirname(folder)
         if os.path.isfile(os.path.join(folder, ".lockstep", "runs.db")):

@@ -7,7 +7,7 @@ from dataclasses import replace
 from importlib import import_module
 
 from skills.lib.errors import LockstepError
-from skills.lib.hosts.doctor.patient import Patient
+from skills.lib.hosts.doctor.context import DoctorContext
 from skills.lib.hosts.doctor.result import OK, Result, Told, problem
 
 REINSTALL = "pip install --force-reinstall lockstep-skills"
@@ -22,6 +22,7 @@ CHECKS: dict[str, dict[str, tuple[str, str]]] = {
         "variables": ("machine", "variables"),
         "state": ("machine", "state_folder"),
         "hook": ("machine", "hook"),
+        "runtimes": ("machine", "runtimes"),
         "sessions": ("leftovers", "sessions_of_ended_runs"),
     },
     "project": {
@@ -45,20 +46,20 @@ CHECKS: dict[str, dict[str, tuple[str, str]]] = {
 }
 
 
-def examine(patient: Patient, progress: Callable[[str], None] = lambda text: None) -> Iterator[Told]:
+def examine(context: DoctorContext, progress: Callable[[str], None] = lambda text: None) -> Iterator[Told]:
     """Carry out every check; ``progress`` hears of each before it begins."""
-    for subject in ("lockstep", "project", *patient.hosts):
+    for subject in ("lockstep", "project", *context.hosts):
         for name, (module, function) in CHECKS.get(subject, CHECKS["host"]).items():
             progress(f"{subject}: {name}")
-            for result in _carried_out(patient, subject, module, function):
+            for result in _carried_out(context, subject, module, function):
                 yield Told(subject, name, result)
 
 
-def _carried_out(patient: Patient, subject: str, module: str, function: str) -> list[Result]:
+def _carried_out(context: DoctorContext, subject: str, module: str, function: str) -> list[Result]:
     """The results of one check; what it trips over is one of them."""
     try:
         check = getattr(import_module(f"{_ROOM}.{module}"), function)
-        return list(check(patient) if subject in CHECKS else check(patient, subject))
+        return list(check(context) if subject in CHECKS else check(context, subject))
     except LockstepError as error:
         return [problem(error.what, remedy=error.remedy)]
     except ImportError as error:
@@ -69,12 +70,12 @@ def _carried_out(patient: Patient, subject: str, module: str, function: str) -> 
         return [problem(f"this check failed: {type(error).__name__}: {str(error)[:300]}", remedy=REINSTALL)]
 
 
-def mended(told: Sequence[Told]) -> list[Told]:
+def fixed(told: Sequence[Told]) -> list[Told]:
     """The same results after the files that may go are removed."""
-    return [_mended(one) for one in told]
+    return [_fixed(one) for one in told]
 
 
-def _mended(told: Told) -> Told:
+def _fixed(told: Told) -> Told:
     path = told.result.stale
     if not path:
         return told

@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterator
 from typing import Any
 
-from skills.lib.hosts.doctor.patient import SCOPES, Patient
+from skills.lib.hosts.doctor.context import SCOPES, DoctorContext
 
 _LIMIT = 20_000_000
 # Host -> the key with which settings switch all hooks off, and the value that does.
@@ -40,12 +40,12 @@ def is_odd(path: str) -> bool:
         return False
 
 
-def switched_off(patient: Patient, host: str) -> Iterator[tuple[str, str]]:
+def switched_off(context: DoctorContext, host: str) -> Iterator[tuple[str, str]]:
     """Each settings file, of either scope, that switches all hooks of a host off: its path, and the key."""
     if host not in _SWITCHES:
         return
     keys, value = _SWITCHES[host]
-    paths = [patient.place(host, scope).hooks for scope in SCOPES]
+    paths = [context.place(host, scope).hooks for scope in SCOPES]
     if host == "claude":  # the project's settings for all who work in it
         paths.insert(1, os.path.join(os.path.dirname(paths[0]), "settings.json"))
     for path in dict.fromkeys(paths):

@@ -6,43 +6,43 @@ import os
 from typing import TYPE_CHECKING
 
 from skills.lib.errors import LockstepError
+from skills.lib.hosts.doctor.context import PROGRAMS, DoctorContext
 from skills.lib.hosts.doctor.installed import command
-from skills.lib.hosts.doctor.patient import PROGRAMS, Patient
 
 if TYPE_CHECKING:
-    from skills.lib.hosts.install.record import Manifest
+    from skills.lib.hosts.install.manifest import Manifest
 
 
-def is_told_under(patient: Patient, host: str, scope: str, name: str) -> bool:
+def is_told_under(context: DoctorContext, host: str, scope: str, name: str) -> bool:
     """Whether what is wrong with a skill is told under this host, and not under another that reads the same folder.
 
     That is the owner where it is asked about; else one whose program is there; else the first.
     """
-    readers = [one for one in patient.hosts if _is_same(patient, one, host, scope)]
-    found = _owner(patient, host, scope, name)
+    readers = [one for one in context.hosts if _is_same(context, one, host, scope)]
+    found = _owner(context, host, scope, name)
     if found is not None and found.host in readers:
         return host == found.host
-    return host == next((one for one in readers if patient.program(one)), readers[0])
+    return host == next((one for one in readers if context.program(one)), readers[0])
 
 
-def renewal(patient: Patient, host: str, scope: str, name: str) -> str:
+def renewal(context: DoctorContext, host: str, scope: str, name: str) -> str:
     """The command of its owner that writes a skill again, or takes away what is left of it; empty where it has none."""
-    found = _owner(patient, host, scope, name)
+    found = _owner(context, host, scope, name)
     if found is None:
         return ""
     if found.uninstalled:
-        return command(patient, "uninstall", found.host, scope, "--force")
+        return command(context, "uninstall", found.host, scope, "--force")
     # A file of a skill that is no part of the installation any more was kept, and goes with --force.
-    return command(patient, "upgrade", found.host, scope, *(() if name in found.skills else ("--force",)))
+    return command(context, "upgrade", found.host, scope, *(() if name in found.skills else ("--force",)))
 
 
-def _owner(patient: Patient, host: str, scope: str, name: str) -> Manifest | None:
+def _owner(context: DoctorContext, host: str, scope: str, name: str) -> Manifest | None:
     """The manifest that has files of a skill; one of an installation before one of what an uninstallation kept."""
-    skill = os.path.join(patient.place(host, scope).skills, name) + os.sep
+    skill = os.path.join(context.place(host, scope).skills, name) + os.sep
     found = []
     for other in (*PROGRAMS, "agents"):
         try:
-            told = patient.record(other, scope) if _is_same(patient, other, host, scope) else None
+            told = context.record(other, scope) if _is_same(context, other, host, scope) else None
         except LockstepError:  # told by the checks of that host
             continue
         if told is not None and any(path.startswith(skill) for path in told.files):
@@ -50,6 +50,6 @@ def _owner(patient: Patient, host: str, scope: str, name: str) -> Manifest | Non
     return min(found, key=lambda told: told.uninstalled, default=None)
 
 
-def _is_same(patient: Patient, one: str, other: str, scope: str) -> bool:
+def _is_same(context: DoctorContext, one: str, other: str, scope: str) -> bool:
     """Whether two hosts read the same folder of skills."""
-    return patient.place(one, scope).skills == patient.place(other, scope).skills
+    return context.place(one, scope).skills == context.place(other, scope).skills

@@ -5,29 +5,29 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from skills.lib.errors import LockstepError
-from skills.lib.hosts import export
-from skills.lib.hosts.install import applying, hooks, manifest, planning
+from skills.lib.hosts import runtime, source
+from skills.lib.hosts.install import manifest, plan, seals, settings
 from skills.lib.hosts.install.disk import Disk
-from skills.lib.hosts.install.planning import Change, Plan, Wish
-from skills.lib.hosts.install.record import Manifest
-from skills.lib.hosts.places import Places
+from skills.lib.hosts.install.manifest import Manifest
+from skills.lib.hosts.install.plan import Change, InstallSpec, Plan
+from skills.lib.hosts.locations import Locations
 
-# Told of each file that stays because the user changed it: the paths to replace or remove all the same; None: all.
+# Asked about the files that stay because the user changed them: the paths to replace or remove anyway; None: all.
 Choose = Callable[[list[Change]], frozenset[str] | None]
 # What a plan does to a file, as the state that the file is in.
 _STATES = {
-    planning.SAME: "current",
-    planning.SHARED: "current",
-    planning.UPDATE: "stale",
-    planning.EDIT: "stale",
-    planning.ADD: "stale",
-    planning.DELETE: "stale",
-    planning.RESTORE: "missing",
-    planning.KEEP: "changed",
-    planning.STUCK: "stuck",
+    plan.SAME: "current",
+    plan.SHARED: "current",
+    plan.UPDATE: "stale",
+    plan.EDIT: "stale",
+    plan.ADD: "stale",
+    plan.DELETE: "stale",
+    plan.RESTORE: "missing",
+    plan.KEEP: "changed",
+    plan.STUCK: "stuck",
 }
 # From the worst to the best.
 _ORDER = ("unknown", "missing", "stuck", "changed", "kept", "stale", "current")
@@ -37,7 +37,7 @@ _ORDER = ("unknown", "missing", "stuck", "changed", "kept", "stale", "current")
 class Entry:
     """One installed file: its path, what it is, and whether it is current, changed, missing, stale, kept or stuck.
 
-    Kept is what stayed at an uninstallation because the user had changed it, stuck a settings file that hooks were to
+    A kept file stayed at an uninstallation because the user had changed it. Stuck is a settings file that hooks were to
     be taken out of and that is no plain JSON.
     """
 
@@ -53,7 +53,7 @@ class Installed:
     ``problem`` says why its files could not be compared, and ``remedy`` what to do.
     """
 
-    told: Manifest
+    manifest: Manifest
     entries: tuple[Entry, ...]
     problem: str = ""
     remedy: str = ""
@@ -61,14 +61,14 @@ class Installed:
     @property
     def state(self) -> str:
         """The worst state of all files: interrupted, unknown, missing, stuck, changed, kept, stale or current."""
-        if self.told.intended is not None:
+        if not self.manifest.complete:
             return "interrupted"
         found = {entry.state for entry in self.entries} | ({"unknown"} if self.problem else set())
         return next(state for state in _ORDER if state in found | {"current"})
 
 
 def install(
-    place: Places,
+    place: Locations,
     project: str,
     skills: Mapping[str, str],
     hooks: bool | None = None,
@@ -78,99 +78,99 @@ def install(
 ) -> Plan:
     """Install skills (name -> folder) for a host, with what is installed there already, and return what was done.
 
-    ``hooks`` and ``stops`` are as they were where None is given, at first and after an uninstallation True and 3.
+    ``hooks`` and ``stops`` stay as they were if they are None, at first and after an uninstallation True and 3. The
+    runtime is made first. Skills of which the user changed a file are sealed again; SkillError if such a graph is not
+    valid: all else is done then.
     """
     with nullcontext() if dry_run else manifest.locked(place):
-        old = manifest.read(place) if dry_run else applying.recover(place)
-        told = Manifest(place.host, place.scope) if old is None or old.uninstalled else old
-        wish = Wish(
-            dict(skills),
-            told.hooks if hooks is None else hooks,
-            told.stops if stops is None else stops,
-        )
-        others = manifest.others(place, project)
-        plan = planning.to_install(place, wish, old, others)
-        forced = choose(plan.kept()) if choose is not None and plan.kept() else frozenset()
-        if forced is None or forced:
-            plan = planning.to_install(place, wish, old, others, forced)
-        if not dry_run:
-            applying.apply(plan)
-        return plan
+        old, others = manifest.read(place), manifest.others(place, project)
+        was = Manifest(place.host, place.scope) if old is None or old.uninstalled else old
+        spec = InstallSpec(skills, was.hooks if hooks is None else hooks, was.stops if stops is None else stops)
+
+        def planned(forced: frozenset[str] | None) -> Plan:
+            return plan.to_install(place, spec, old, others, forced)
+
+        chosen = _chosen(planned, choose)
+        if dry_run:
+            return chosen
+        runtime.ensure()
+        plan.apply(chosen)
+        return seals.renew(chosen)
 
 
-def uninstall(place: Places, project: str, choose: Choose | None = None, dry_run: bool = False) -> Plan | None:
+def uninstall(place: Locations, project: str, choose: Choose | None = None, dry_run: bool = False) -> Plan | None:
     """Take away what is installed for a host, and what was kept before; return what was done.
 
-    None where neither is there.
+    None if neither is there.
     """
     with nullcontext() if dry_run else manifest.locked(place):
-        old = manifest.read(place) if dry_run else applying.recover(place)
+        old = manifest.read(place)
         if old is None:
+            if not dry_run:
+                manifest.forget(place)  # what an installation left that was stopped at once
             return None
         others = manifest.others(place, project)
-        plan = planning.to_uninstall(place, old, others)
-        forced = choose(plan.kept()) if choose is not None and plan.kept() else frozenset()
-        if forced is None or forced:
-            plan = planning.to_uninstall(place, old, others, forced)
+        chosen = _chosen(lambda forced: plan.to_uninstall(place, old, others, forced), choose)
         if not dry_run:
-            applying.apply(plan)
-        return plan
+            plan.apply(chosen)
+        return chosen
 
 
-def inspect(place: Places, project: str, skills: Mapping[str, str]) -> Installed | None:
+def inspect(place: Locations, project: str, skills: Mapping[str, str]) -> Installed | None:
     """How what is installed for a host compares with what was put there and with what would be put there now.
 
-    ``skills`` has the skills that are found now. None where nothing is installed and nothing was kept; nothing is
-    changed, and no code is run but Lockstep's own.
+    ``skills`` has the skills that are found now. None if nothing is installed and nothing was kept; nothing is changed,
+    and no code is run but Lockstep's own.
     """
-    told = manifest.read(place)
-    if told is None:
+    found = manifest.read(place)
+    if found is None:
         return None
-    wish = Wish(sources(told, skills), told.hooks, told.stops)
+    spec = InstallSpec(sources(found, skills), found.hooks, found.stops)
     try:
         others = manifest.others(place, project)
-        if told.uninstalled:
-            return _kept(told, planning.to_uninstall(place, told, others))
-        plan = planning.to_install(place, wish, told, others, looks=True)
+        if found.uninstalled:
+            return _kept(found, plan.to_uninstall(place, found, others))
+        states = plan.to_install(place, spec, found, others, looks=True).changes
     except LockstepError as error:
-        return Installed(told, (), error.what, error.remedy)
-    entries = [Entry(change.path, change.what, _STATES[change.action]) for change in plan.changes]
-    return Installed(told, tuple(_with_hooks(place, told, entries)))
+        return Installed(found, (), error.what, error.remedy)
+    entries = [Entry(change.path, change.what, _STATES[change.action]) for change in states]
+    if found.hooks and found.entries and "missing" in hook_states(place, found).values():
+        is_hooks = [(entry.path, entry.what) == (place.hooks, "hooks") for entry in entries]
+        entries = [replace(one, state="missing") if mine else one for one, mine in zip(entries, is_hooks, strict=True)]
+    return Installed(found, tuple(entries))
 
 
-def sources(told: Manifest, skills: Mapping[str, str]) -> dict[str, str]:
+def hook_states(place: Locations, found: Manifest) -> dict[str, str]:
+    """Each event of the manifest, by its entry in the settings: current, changed or missing."""
+    return settings.state(place.hooks, Disk(place.bases).read(place.hooks), place.host, found.entries)
+
+
+def sources(found: Manifest, skills: Mapping[str, str]) -> dict[str, str]:
     """Where each installed skill is to be taken from now; one that is found no more is left out.
 
     ``skills`` has the skills that are found now. A skill of Lockstep's is taken from this version, any other from where
     it was taken first: a user's skill is no other project's that has the same name.
     """
-    found = {}
-    for name, folder in told.skills.items():
-        of_a_lockstep = os.path.isfile(os.path.join(os.path.dirname(folder), "_bootstrap.py"))
+    kept = {}
+    for name, folder in found.skills.items():
+        of_a_lockstep = os.path.isfile(os.path.join(os.path.dirname(folder), "bootstrap.py"))
+        of_a_lockstep |= os.path.isfile(os.path.join(os.path.dirname(folder), "_bootstrap.py"))
         if os.path.isfile(os.path.join(folder, "SKILL.md")) and not of_a_lockstep:
-            found[name] = folder
-        elif name in skills and (told.scope == "project" or export.is_shipped(skills[name])):
-            found[name] = skills[name]
-    return found
+            kept[name] = folder
+        elif name in skills and (found.scope == "project" or source.is_shipped(skills[name])):
+            kept[name] = skills[name]
+    return kept
 
 
-def _kept(told: Manifest, plan: Plan) -> Installed | None:
+def _chosen(planned: Callable[[frozenset[str] | None], Plan], choose: Choose | None) -> Plan:
+    """The plan, with the files that the user chose to have replaced or removed."""
+    first = planned(frozenset())
+    forced = choose(first.kept()) if choose is not None and first.kept() else frozenset()
+    return first if forced == frozenset() else planned(forced)
+
+
+def _kept(found: Manifest, left: Plan) -> Installed | None:
     """What an uninstallation kept and still is there."""
-    left = [change for change in plan.changes if change.action not in (planning.SHARED, planning.SAME)]
-    entries = tuple(Entry(change.path, change.what, "kept") for change in left)
-    return Installed(told, entries) if entries or told.intended is not None else None
-
-
-def _with_hooks(place: Places, told: Manifest, entries: list[Entry]) -> list[Entry]:
-    """The entries, with that of a settings file told as missing where entries of hooks were taken out of it."""
-    if not told.hooks or place.hooks not in told.merged:
-        return entries
-    data = Disk(place.bases).read(place.hooks)
-    _, text = planning.text_of(place.hooks, data)
-    states = hooks.state(place.hooks, text, place.host, told.merged[place.hooks].entries)
-    if "missing" not in states.values():
-        return entries
-    return [
-        Entry(entry.path, entry.what, "missing") if (entry.path, entry.what) == (place.hooks, "hooks") else entry
-        for entry in entries
-    ]
+    there = [change for change in left.changes if change.action not in (plan.SHARED, plan.SAME)]
+    entries = tuple(Entry(change.path, change.what, "kept") for change in there)
+    return Installed(found, entries) if entries or not found.complete else None

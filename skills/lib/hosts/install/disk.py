@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from skills.lib.errors import EnvironmentProblem, RefusedError
 
@@ -30,7 +30,7 @@ before: Callable[[str, str], None] = _nothing
 class Disk:
     """The trusted folders; every path given to a method is absolute and below one of them.
 
-    EnvironmentProblem where the system cannot open a folder without following a link.
+    EnvironmentProblem if the system cannot open a folder without following a link, or a file cannot be read or written.
     """
 
     def __init__(self, bases: tuple[str, ...]) -> None:
@@ -39,33 +39,29 @@ class Disk:
                 f"what is installed cannot be written safely on this system ({os.name})",
                 remedy="lockstep export SKILL, and put the copy where the host looks for skills",
             )
+        self.root = bases[0]
         self.bases = tuple(sorted(bases, key=len, reverse=True))
 
     def read(self, path: str) -> bytes | None:
-        """A file's content; None where there is none. RefusedError for a link, a hard link, a folder, a device."""
+        """A file's content; None if there is none. RefusedError for a link, a hard link, a folder, a device."""
         with self._folder(path) as folder:
-            if folder is None:
+            if folder is None or not self._look(path, folder):
                 return None
-            try:
-                if not self._look(path, folder):
-                    return None
-                file = os.open(os.path.basename(path), os.O_RDONLY | _NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
-            except OSError as error:
-                raise self._failed(path, error) from error
+            file = os.open(os.path.basename(path), os.O_RDONLY | _NOFOLLOW | os.O_NONBLOCK, dir_fd=folder)
             with os.fdopen(file, "rb") as opened:
                 return opened.read()
 
-    def stage(self, path: str, data: bytes, tag: str) -> None:
-        """Write what is to stand at the path beside it, synced."""
-        part = _part(path, tag)
-        with self._folder(path) as folder:
+    def put(self, path: str, data: bytes) -> None:
+        """Write a file whole, with the folders that lead to it."""
+        part, name = _part(path), os.path.basename(path)
+        with self._folder(path, make=True) as folder:
+            assert folder is not None
+            self._look(path, folder)
+            _unlink(os.path.basename(part), folder)
+            before("create", part)
+            flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW
+            file = os.open(os.path.basename(part), flags, 0o666, dir_fd=folder)
             try:
-                if folder is None:
-                    raise FileNotFoundError(2, "the folder is gone", path)
-                before("create", part)
-                file = os.open(
-                    os.path.basename(part), os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW, 0o666, dir_fd=folder
-                )
                 with os.fdopen(file, "wb", buffering=0) as opened:
                     half = len(data) // 2
                     _write(opened.fileno(), data[:half])
@@ -73,134 +69,51 @@ class Disk:
                     _write(opened.fileno(), data[half:])
                     before("sync", part)
                     os.fsync(opened.fileno())
-            except OSError as error:
-                raise self._failed(path, error) from error
-
-    def commit(self, path: str, tag: str) -> None:
-        """Put what was staged in its place."""
-        with self._folder(path) as folder:
-            try:
-                if folder is None:
-                    raise FileNotFoundError(2, "the folder is gone", path)
-                self._look(path, folder)
                 before("rename", path)
-                os.rename(
-                    os.path.basename(_part(path, tag)), os.path.basename(path), src_dir_fd=folder, dst_dir_fd=folder
-                )
-            except OSError as error:
-                raise self._failed(path, error) from error
-
-    def put(self, path: str, data: bytes, tag: str) -> None:
-        """Write one file at once."""
-        self.drop_staged(path, tag)
-        self.stage(path, data, tag)
-        self.commit(path, tag)
-        self.sync([path])
-
-    def sync(self, paths: Iterable[str]) -> None:
-        """Have the disk keep the names in the folders of these paths."""
-        for path in {os.path.dirname(path): path for path in paths}.values():
-            with self._folder(path) as folder:
-                if folder is not None:
-                    os.fsync(folder)
-
-    def is_staged(self, path: str, tag: str) -> bool:
-        """Whether something is staged for the path."""
-        return self.read(_part(path, tag)) is not None
-
-    def drop_staged(self, path: str, tag: str) -> None:
-        """Remove what was staged for the path, if anything was."""
-        self.remove(_part(path, tag))
+                os.rename(os.path.basename(part), name, src_dir_fd=folder, dst_dir_fd=folder)
+                os.fsync(folder)
+            except OSError:
+                _unlink(os.path.basename(part), folder)
+                raise
 
     def remove(self, path: str) -> None:
-        """Remove a file, or a link itself; nothing where there is none."""
+        """Remove a file, or a link itself; nothing if there is none."""
         with self._folder(path) as folder:
-            if folder is None:
-                return
-            try:
-                os.stat(os.path.basename(path), dir_fd=folder, follow_symlinks=False)
+            if folder is not None:
                 before("remove", path)
-                os.unlink(os.path.basename(path), dir_fd=folder)
-            except FileNotFoundError:
+                _unlink(os.path.basename(path), folder)
+
+    def drop_part(self, path: str) -> None:
+        """Remove what an interrupted ``put`` left beside a path."""
+        with self._folder(path) as folder:
+            if folder is not None:
+                _unlink(os.path.basename(_part(path)), folder)
+
+    def prune(self, path: str) -> None:
+        """Remove the folders above a path that are empty, in the bases and but for the first of these."""
+        place = os.path.dirname(path)
+        while place != self.root and any((place + os.sep).startswith(base + os.sep) for base in self.bases):
+            if not self._remove_folder(place):
                 return
-            except OSError as error:
-                raise self._failed(path, error) from error
-
-    def missing_folders(self, path: str) -> list[str]:
-        """The folders that have to be made for a file at the path, outermost first."""
-        base, parts = self._split(path)
-        found = []
-        place = base
-        if not os.path.isdir(base):
-            inside = any(base.startswith(other + os.sep) for other in self.bases)
-            found += [*(self.missing_folders(base) if inside else ()), base]
-        for part in parts[:-1]:
-            place = os.path.join(place, part)
-            try:
-                kind = os.lstat(place).st_mode
-            except FileNotFoundError:
-                found.append(place)
-                continue
-            if not stat.S_ISDIR(kind):
-                raise _in_the_way(place, "a link" if stat.S_ISLNK(kind) else "no folder")
-        return found
-
-    def make_folder(self, path: str, mode: int = 0o777) -> None:
-        """Make one folder in an existing one; nothing where it is there."""
-        if path in self.bases:
-            before("mkdir", path)
-            os.makedirs(path, exist_ok=True)
-            return
-        with self._folder(path) as folder:
-            try:
-                if folder is None:
-                    raise FileNotFoundError(2, "the folder is gone", path)
-                before("mkdir", path)
-                os.mkdir(os.path.basename(path), mode, dir_fd=folder)
-            except FileExistsError:
-                return
-            except OSError as error:
-                raise self._failed(path, error) from error
-
-    def rename_folder(self, path: str, to: str) -> None:
-        """Give a folder another name beside; where one with something in it has that name by now, it stays."""
-        with self._folder(path) as folder:
-            before("rename", to)
-            try:
-                os.rename(os.path.basename(path), os.path.basename(to), src_dir_fd=folder, dst_dir_fd=folder)
-            except OSError as error:
-                if not os.path.isdir(to):
-                    raise self._failed(to, error) from error
-
-    def remove_folder(self, path: str) -> bool:
-        """Remove a folder if it is empty; say whether it is gone."""
-        if path in self.bases:
-            return self._remove_base(path)
-        with self._folder(path) as folder:
-            if folder is None:
-                return True
-            try:
-                before("rmdir", path)
-                os.rmdir(os.path.basename(path), dir_fd=folder)
-            except FileNotFoundError:
-                return True
-            except OSError:
-                return False
-        return True
+            place = os.path.dirname(place)
 
     def names(self, path: str) -> list[str]:
-        """The names in a folder; none where there is no such folder, or a link in its place."""
+        """The names in a folder; none if there is no such folder, or a link in its place."""
         with self._folder(os.path.join(path, "x")) as folder:
             return sorted(os.listdir(folder)) if folder is not None else []
 
-    @staticmethod
-    def _remove_base(path: str) -> bool:
-        try:
-            before("rmdir", path)
-            os.rmdir(path)
-        except OSError:
+    def _remove_folder(self, path: str) -> bool:
+        """Remove a folder if it is empty; True if it is gone."""
+        before("rmdir", path)
+        if path in self.bases:
+            with suppress(OSError):
+                os.rmdir(path)
             return not os.path.exists(path)
-        return True
+        with self._folder(path) as folder:
+            with suppress(OSError):
+                if folder is not None:
+                    os.rmdir(os.path.basename(path), dir_fd=folder)
+            return not os.path.lexists(path)
 
     def _split(self, path: str) -> tuple[str, list[str]]:
         """The base that a path is below, and its parts from there."""
@@ -215,36 +128,42 @@ class Disk:
         )
 
     @contextmanager
-    def _folder(self, path: str) -> Iterator[int | None]:
-        """The folder of a path, opened without following a link below the base; None where it is missing."""
+    def _folder(self, path: str, make: bool = False) -> Iterator[int | None]:
+        """The folder of a path, opened without following a link below the base; None if it is missing and not made."""
         base, parts = self._split(path)
         opened, place = None, base
         try:
+            if make and not os.path.isdir(base):
+                before("mkdir", base)
+                os.makedirs(base, exist_ok=True)
             try:
                 opened = os.open(base, _FOLDER)
                 for part in parts[:-1]:
                     place = os.path.join(place, part)
-                    inner = os.open(part, _FOLDER | _NOFOLLOW, dir_fd=opened)
+                    inner = _open(part, opened, place, make)
                     os.close(opened)
                     opened = inner
             except FileNotFoundError:
                 if opened is not None:
                     os.close(opened)
                 opened = None
-            except NotADirectoryError:
-                raise _in_the_way(place, "a link" if os.path.islink(place) else "no folder") from None
-            except OSError as error:
-                if os.path.islink(place):
-                    raise _in_the_way(place, "a link") from None
-                raise self._failed(place, error) from error
             yield opened
+        except NotADirectoryError:
+            raise _in_the_way(place, "a link" if os.path.islink(place) else "no folder") from None
+        except OSError as error:
+            if os.path.islink(place):
+                raise _in_the_way(place, "a link") from None
+            raise EnvironmentProblem(
+                f"{path} cannot be read or written: {error.strerror or error}",
+                remedy="make room or give access, then run the same command again: it completes what was begun",
+            ) from error
         finally:
             if opened is not None:
                 os.close(opened)
 
     @staticmethod
     def _look(path: str, folder: int) -> bool:
-        """Whether there is a file that may be read and replaced; RefusedError for what is no file of its own."""
+        """True if a file is there that may be read and replaced; RefusedError for what is no file of its own."""
         try:
             found = os.stat(os.path.basename(path), dir_fd=folder, follow_symlinks=False)
         except FileNotFoundError:
@@ -259,17 +178,27 @@ class Disk:
             raise _in_the_way(path, f"larger than {LIMIT:,} bytes")
         return True
 
-    @staticmethod
-    def _failed(path: str, error: OSError) -> EnvironmentProblem:
-        return EnvironmentProblem(
-            f"{path} cannot be read or written: {error.strerror or error}",
-            remedy="make room or give access, then run the same command again: it mends what was begun",
-        )
+
+def _open(name: str, folder: int, place: str, make: bool) -> int:
+    try:
+        return os.open(name, _FOLDER | _NOFOLLOW, dir_fd=folder)
+    except FileNotFoundError:
+        if not make:
+            raise
+    before("mkdir", place)
+    with suppress(FileExistsError):
+        os.mkdir(name, dir_fd=folder)
+    return os.open(name, _FOLDER | _NOFOLLOW, dir_fd=folder)
 
 
-def _part(path: str, tag: str) -> str:
+def _unlink(name: str, folder: int) -> None:
+    with suppress(FileNotFoundError):
+        os.unlink(name, dir_fd=folder)
+
+
+def _part(path: str) -> str:
     folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name}.{tag}.part")
+    return os.path.join(folder, f".{name}.lockstep.part")
 
 
 def _write(file: int, data: bytes) -> None:

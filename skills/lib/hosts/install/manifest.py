@@ -1,10 +1,13 @@
-"""What was put where, per host: one JSON file.
+"""What was put where, for each host: one JSON file.
 
     .lockstep/installed/HOST.json                    for a project
     ~/.local/state/lockstep/installed/HOST.json      for a user (LOCKSTEP_STATE, XDG_STATE_HOME)
 
-While an installation is under way the file also holds what is intended, so that the next command can take back what
-was only staged, or finish what was begun.
+It is written before the files, with ``complete`` false and the digests to come beside those that were there, and again
+after them. So a file whose digest it names is Lockstep's, also after a stop, and the next installation completes it.
+
+Reading is strict, as a cloned project may bring a manifest along: each value is of its kind, and each path is one where
+Lockstep puts something for that host.
 """
 
 from __future__ import annotations
@@ -12,45 +15,69 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
+from typing import Any
 
 from skills.lib import compact_json
-from skills.lib.errors import EnvironmentProblem, LockstepError
-from skills.lib.hosts import places
-from skills.lib.hosts.install import record
+from skills.lib.errors import EnvironmentProblem, LockstepError, RefusedError
+from skills.lib.hosts import locations, source
+from skills.lib.hosts.install import roles
 from skills.lib.hosts.install.disk import Disk
-from skills.lib.hosts.install.record import Manifest
-from skills.lib.hosts.places import Places
+from skills.lib.hosts.locations import Locations
 
-FORMAT = 1
+FORMAT = 2
 IGNORE, IGNORED = ".gitignore", b"*\n"
 # How long a command waits for another one that installs in the same place (seconds).
 PATIENCE = 30.0
-_TAG = "manifest"
+# What file systems take of a name and of a path (bytes).
+_LONGEST_NAME, _LONGEST = 255, 4_000
 
 
-def path_of(place: Places) -> str:
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    """What is installed for a host; paths are absolute here.
+
+    ``version`` is that of the runtime which the skills name. ``skills`` has each skill with the folder that it was
+    taken from, ``files`` the digests by which each file is Lockstep's. ``entries`` has the digest of each event's entry
+    in a settings file, and ``made`` says that this file was not there before. ``uninstalled`` says that all was taken
+    away but for what stayed, because the user changed it or the settings cannot be edited.
+    """
+
+    host: str
+    scope: str
+    version: str = ""
+    skills: dict[str, str] = field(default_factory=dict)
+    hooks: bool = True
+    stops: int = 3
+    files: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    entries: dict[str, str] = field(default_factory=dict)
+    made: bool = False
+    complete: bool = True
+    uninstalled: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class OtherInstall:
+    """Another installation that may share folders with one, and where it puts things."""
+
+    place: Locations
+    manifest: Manifest
+
+
+def path_of(place: Locations) -> str:
     """The manifest's file."""
     return os.path.join(place.records, f"{place.host}.json")
 
 
-def disk_of(place: Places) -> Disk:
-    """The disk as far as records of that scope are written: in the project, or in the user's state folder."""
-    return Disk(place.bases if place.scope == "project" else (place.records,))
-
-
-def read(place: Places) -> Manifest | None:
-    """The manifest of a host; None where there is none. EnvironmentProblem where it is damaged."""
-    data = disk_of(place).read(path_of(place))
+def read(place: Locations) -> Manifest | None:
+    """The manifest of a host; None if there is none. EnvironmentProblem if it is damaged."""
+    data = _disk(place).read(path_of(place))
     if data is None:
         return None
     try:
-        found = compact_json.loads(data.decode(), strict=True)
-        if not isinstance(found, dict) or found.get("format") != FORMAT:
-            raise ValueError("it has another format")
-        return record.from_data(found, place)
+        return _from_data(compact_json.loads(data.decode(), strict=True), place)
     except (ValueError, TypeError, KeyError, AttributeError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise EnvironmentProblem(
@@ -59,70 +86,60 @@ def read(place: Places) -> Manifest | None:
         ) from error
 
 
-def installed(place: Places) -> Manifest | None:
-    """The manifest of a host that is installed; None where nothing is, or only what an uninstallation kept is left."""
-    told = read(place)
-    return None if told is None or told.uninstalled else told
+def installed(place: Locations) -> Manifest | None:
+    """The manifest of a host that is installed; None if nothing is, or only what an uninstallation left."""
+    found = read(place)
+    return None if found is None or found.uninstalled else found
 
 
-@dataclass(frozen=True, slots=True)
-class Neighbour:
-    """Another installation that may share folders with one, and where it puts things."""
+def others(place: Locations, project: str) -> list[OtherInstall]:
+    """The other installations that may share files with this one.
 
-    place: Places
-    told: Manifest
-
-
-def others(place: Places, project: str) -> list[Neighbour]:
-    """The manifests of other installations that may share folders with this one.
-
-    Those are the other hosts' of the same scope, and where the project is the home also those of the other scope. A
-    damaged one counts only where it shares a folder: EnvironmentProblem.
+    Those are the other hosts' of the same scope and, if the project is the home, those of the other scope. A damaged
+    manifest counts only if it shares a folder: EnvironmentProblem.
     """
-    near = [places.places(host, place.scope, project) for host in places.HOSTS]
-    for scope in places.SCOPES:
-        far = [places.places(host, scope, project if scope == "user" else place.bases[0]) for host in places.HOSTS]
+    near = [locations.locations(host, place.scope, project) for host in locations.HOSTS]
+    for scope in locations.SCOPES:
+        there = project if scope == "user" else place.bases[0]
+        far = [locations.locations(host, scope, there) for host in locations.HOSTS]
         near += [other for other in far if scope != place.scope and _shares(place, other)]
     found = []
     for other in near:
-        if path_of(other) == path_of(place):
-            continue
         try:
-            told = read(other)
+            manifest = read(other) if path_of(other) != path_of(place) else None
         except LockstepError:
             if _shares(place, other):
                 raise
             continue
-        if told is not None:
-            found.append(Neighbour(other, told))
+        if manifest is not None:
+            found.append(OtherInstall(other, manifest))
     return found
 
 
-def _shares(one: Places, other: Places) -> bool:
-    """Whether two installations have a folder, or a file of hooks, in common."""
-    pairs = ((one.skills, other.skills), (one.roles, other.roles), (one.hooks, other.hooks))
-    return any(mine and mine == theirs for mine, theirs in pairs)
+def write(place: Locations, manifest: Manifest) -> None:
+    """Replace the manifest; a project's .lockstep is made with the file that keeps git out of it."""
+    disk, ignore = _disk(place), os.path.join(os.path.dirname(place.records), IGNORE)
+    if place.scope == "project" and disk.read(ignore) is None:
+        disk.put(ignore, IGNORED)
+    data = {"format": FORMAT, **_to_data(manifest, place)}
+    disk.put(path_of(place), (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode())
 
 
-def write(place: Places, told: Manifest) -> None:
-    """Replace the manifest."""
-    disk = disk_of(place)
-    data = {"format": FORMAT, **record.to_data(told, place)}
-    disk.put(path_of(place), (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode(), _TAG)
-
-
-def forget(place: Places) -> None:
-    """Remove the manifest."""
-    disk_of(place).remove(path_of(place))
-
-
-def drop_staged(place: Places) -> None:
-    """Remove a manifest that was only begun."""
-    disk_of(place).drop_staged(path_of(place), _TAG)
+def forget(place: Locations) -> None:
+    """Remove the manifest, and a project's .lockstep if it holds nothing else."""
+    disk, home = _disk(place), os.path.dirname(place.records)
+    ignore = os.path.join(home, IGNORE)
+    for path in (ignore, path_of(place)):
+        disk.drop_part(path)
+    disk.remove(path_of(place))
+    disk.prune(path_of(place))
+    if place.scope == "project" and disk.names(home) == [IGNORE] and disk.read(ignore) == IGNORED:
+        disk.remove(ignore)
+        disk.prune(ignore)
 
 
 @contextmanager
-def locked(place: Places) -> Iterator[None]:
+def locked(place: Locations) -> Iterator[None]:
     """Hold the lock of a scope: one on the project's root or the home itself, so that no file of a lock is left."""
     import fcntl
 
@@ -151,30 +168,121 @@ def locked(place: Places) -> Iterator[None]:
         os.close(file)
 
 
-def make_room(place: Places) -> None:
-    """Make the folder of the manifests; a project's .lockstep is made with the file that keeps git out of it."""
-    disk = disk_of(place)
-    home = os.path.dirname(place.records)
-    if place.scope == "project" and not os.path.lexists(home):
-        part = home + ".part"
-        disk.make_folder(part, 0o700)
-        disk.put(os.path.join(part, IGNORE), IGNORED, _TAG)
-        disk.rename_folder(part, home)
-    for folder in disk.missing_folders(path_of(place)):
-        disk.make_folder(folder)
+def _disk(place: Locations) -> Disk:
+    """The disk as far as records of that scope are written: in the project, or where the user's state folder is."""
+    above = os.path.dirname(os.path.dirname(place.records))
+    return Disk(place.bases if place.scope == "project" else (above,))
 
 
-def leave_room(place: Places) -> None:
-    """Remove the folder of the manifests where it is empty, and a project's .lockstep where it holds nothing else."""
-    disk = disk_of(place)
-    home = os.path.dirname(place.records)
-    if place.scope == "user":
-        if disk.remove_folder(place.records) and os.path.basename(home) == "lockstep":
-            Disk((home,)).remove_folder(home)
-        return
-    part, ignore = home + ".part", os.path.join(home, IGNORE)
-    if disk.remove_folder(place.records) and disk.names(home) == [IGNORE] and disk.read(ignore) == IGNORED:
-        disk.rename_folder(home, part)
-    disk.drop_staged(os.path.join(part, IGNORE), _TAG)
-    disk.remove(os.path.join(part, IGNORE))
-    disk.remove_folder(part)
+def _shares(one: Locations, other: Locations) -> bool:
+    """True if two installations have a folder, or a file of hooks, in common."""
+    pairs = ((one.skills, other.skills), (one.roles, other.roles), (one.hooks, other.hooks))
+    return any(mine and mine == theirs for mine, theirs in pairs)
+
+
+def _to_data(manifest: Manifest, place: Locations) -> dict[str, Any]:
+    """The manifest as JSON data; paths in a project are relative to its root, so that the project can be moved.
+
+    ``kept`` names the skills that are no part of the installation any more, and of which a file is left.
+    """
+    data = asdict(manifest)
+    data["files"] = {_stored(path, place): list(digests) for path, digests in manifest.files.items()}
+    data["skills"] = {name: _stored(path, place) for name, path in manifest.skills.items()}
+    data["kept"] = sorted({name for path in manifest.files if (name := _skill_of(path, place))} - set(manifest.skills))
+    return data
+
+
+def _from_data(data: Any, place: Locations) -> Manifest:
+    """The manifest that JSON data has; ValueError, TypeError, KeyError or AttributeError if it has none."""
+    if not isinstance(data, dict) or data.get("format") not in (1, FORMAT):
+        raise ValueError("it has another format")
+    if (data["host"], data["scope"]) != (place.host, place.scope):
+        raise ValueError("it is of another host or scope")
+    if data["format"] == 1:
+        data = _from_first_format(data)
+    names = [*data["skills"], *_texts(data.get("kept", []))]
+    for name in names:
+        _check_skill(name)
+    if type(data["stops"]) is not int or not 0 <= data["stops"] <= 1_000:
+        raise ValueError("its number of stops is none")
+    return Manifest(
+        host=place.host,
+        scope=place.scope,
+        version=_text(data["version"]),
+        skills={name: os.path.join(place.bases[0], _text(path)) for name, path in data["skills"].items()},
+        hooks=bool(data["hooks"]),
+        stops=data["stops"],
+        files={_file(path, place, names): tuple(_texts(digests)) for path, digests in data["files"].items()},
+        entries={_text(event): _text(digest) for event, digest in data["entries"].items()},
+        made=bool(data["made"]),
+        complete=bool(data["complete"]),
+        uninstalled=bool(data["uninstalled"]),
+    )
+
+
+def _from_first_format(data: Mapping[str, Any]) -> dict[str, Any]:
+    """What the versions before 0.2 of the manifest wrote: whole skills, and a journal of what was under way."""
+    files = {path: [digest] for path, digest in data["files"].items()}
+    journal = data.get("intended") or {"puts": {}, "removals": {}}
+    for path, digests in journal["puts"].items():
+        files[path] = [*files.get(path, []), *[one for one in digests if one]]
+    for path, digest in journal["removals"].items():
+        files.setdefault(path, [digest])
+    [merged] = list(data["merged"].values()) or [{"entries": {}, "made": []}]
+    return {
+        **data,
+        "files": files,
+        "entries": merged["entries"],
+        "made": "" in merged["made"],
+        "complete": not data.get("intended"),
+        "uninstalled": data.get("uninstalled", False),
+        "kept": [*data.get("kept", []), *(((data.get("intended") or {}).get("then") or {}).get("skills") or {})],
+    }
+
+
+def _check_skill(name: str) -> None:
+    try:
+        source.check_name(name)
+    except RefusedError as error:
+        raise ValueError(error.what) from None
+    if "/" in name:
+        raise ValueError(f"{name!r:.200} is no name of a skill")
+
+
+def _text(value: object) -> str:
+    """A text that a path can be made of."""
+    if not isinstance(value, str) or any(ord(char) < 32 or 0xD800 <= ord(char) < 0xE000 for char in value):
+        raise ValueError(f"{value!r:.200} is not plain text")
+    return value
+
+
+def _texts(values: object) -> list[str]:
+    if not isinstance(values, list):
+        raise ValueError(f"{values!r:.200} is no list")
+    return [_text(value) for value in values]
+
+
+def _file(name: object, place: Locations, skills: Iterable[str]) -> str:
+    """The path of a file that a manifest means; ValueError for one that is never put there for this host."""
+    path = os.path.join(place.bases[0], _text(name)) if place.scope == "project" else _text(name)
+    raw = os.fsencode(path)
+    if len(raw) > _LONGEST or any(len(part) > _LONGEST_NAME for part in raw.split(b"/")):
+        raise ValueError(f"{name!r:.80}… is too long for a path")
+    folder, own = os.path.split(path)
+    is_hooks = path == place.hooks and not place.is_merged
+    is_role = bool(place.roles) and folder == place.roles and own in roles.files(place.host)
+    is_of_skill = any(path.startswith(os.path.join(place.skills, skill) + os.sep) for skill in skills)
+    if os.path.normpath(path) != path or not (is_hooks or is_role or is_of_skill):
+        raise ValueError(f"nothing of {place.host} belongs at {name!r:.200}")
+    return path
+
+
+def _skill_of(path: str, place: Locations) -> str:
+    """The skill that a file is of; empty if it is of none."""
+    inside = path.startswith(place.skills + os.sep)
+    return os.path.relpath(path, place.skills).split(os.sep)[0] if inside else ""
+
+
+def _stored(path: str, place: Locations) -> str:
+    inside = place.scope == "project" and path.startswith(place.bases[0] + os.sep)
+    return os.path.relpath(path, place.bases[0]).replace(os.sep, "/") if inside else path

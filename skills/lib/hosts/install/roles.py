@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from skills.lib import roles
-from skills.lib.hosts import places, tools
+from skills.lib.hosts import locations, tools
 from skills.lib.roles import Role
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
 # opencode allows all that a definition does not deny.
 _OPENCODE_DENIED = {"edit": ("edit", "write"), "bash": ("shell", "shell(<script>)"), "webfetch": ("web",)}
 
 
-def definitions(host: str) -> dict[str, bytes]:
-    """The files of a host's role definitions by name; none where it has no such thing."""
+def definitions(host: str, names: Iterable[str]) -> dict[str, bytes]:
+    """The files of the definitions of these roles by name; none if the host has no such thing, or brings the role."""
     if host not in _FORMS:
         return {}
     ending, form = _FORMS[host]
-    names = [name for name in roles.role_names() if name not in places.BUILT_IN.get(host, ())]
-    return {name + ending: form(host, roles.get_role(name)).encode() for name in names}
+    wanted = sorted(set(names) & set(roles.role_names()) - locations.BUILT_IN.get(host, frozenset()))
+    return {name + ending: form(host, roles.get_role(name)).encode() for name in wanted}
 
 
 def files(host: str) -> set[str]:

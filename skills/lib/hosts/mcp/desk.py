@@ -126,8 +126,9 @@ def _request(given: Given, workflow: Workflow) -> Request:
     check_tree(parameters, "parameters")
     check_tree(errata, "errata")
     for name, note in errata.items():
-        if not isinstance(note, str) or not note.strip() or "." not in name:
-            raise UsageError(f"errata: {name!r:.80} is not step.field with a text", valid='{"step.field": "note"}')
+        if not isinstance(note, str) or not note.strip() or not name:
+            what = f"errata: {name!r:.80} is not step.field, or a parameter of the run, with a text"
+            raise UsageError(what, valid='{"step.field": "note"}')
     of_steps = {arg.name for arg in workflow.params if arg.step}
     for name in [name for name in records if name in of_steps]:
         parameters.setdefault(name, records.pop(name))

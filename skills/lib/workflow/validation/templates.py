@@ -48,7 +48,7 @@ def doubt(graph: GraphView, at: int, template: str, arg: Arg) -> str:
         listed = source_of(graph, handler.targets)
         return _partly(_entry(listed), arg) if listed is not None else ""
     sources = [source_of(graph, name) for name in names]
-    if arg.required and not PLACEHOLDER.sub("", template).strip() and all(map(_may_be_missing, sources)):
+    if arg.required and not PLACEHOLDER.sub("", template).strip() and all(map(may_be_missing, sources)):
         return "it may be missing, and is required"
     return _partly(sources[0], arg) if template == f"{{{names[0]}}}" else ""
 
@@ -70,7 +70,7 @@ def _entry(listed: Arg | Field) -> Field:
     return Field(listed.name, choices=listed.choices)
 
 
-def _may_be_missing(spec: Arg | Field | None) -> bool:
+def may_be_missing(spec: Arg | Field | None) -> bool:
     if spec is None or spec.required:
         return False
     return isinstance(spec, Field) or spec.default is None or not str(spec.default).strip()

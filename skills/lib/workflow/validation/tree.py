@@ -15,7 +15,8 @@ from skills.lib.workflow.validation.lines import Lines
 if TYPE_CHECKING:
     from skills.lib.workflow.core import Registered, StepDef
 
-SUFFIX = "_workflow.py"
+# What stands beside a script ``x.py``: its graph, or the choice of a script.
+SUFFIX, CHOICE = "_workflow.py", "_choice.py"
 
 
 class TreeView:
@@ -38,19 +39,15 @@ class TreeView:
         return found
 
     def run_by(self, script: str) -> list[Registered]:
-        """The workflows that a script runs: those of the module named in its call of main, or of x_workflow.py."""
-        folder = os.path.dirname(script)
-        named = _module(script)
-        files = [os.path.join(folder, named + ".py")] if named else []
-        files += [script.removesuffix(".py") + SUFFIX, script]
-        for file in files:
+        """The workflows that a script ``x.py`` runs: those of ``x_workflow.py`` beside it, or its own."""
+        for file in (script.removesuffix(".py") + SUFFIX, script):
             if os.path.realpath(file) in self._by_file:
                 return self._by_file[os.path.realpath(file)]
         return []
 
     def chosen_by(self, script: str) -> tuple[str, dict[str, str]] | None:
         """The flag of a common entry and the script that each of its words stands for; None for any other script."""
-        module = os.path.join(os.path.dirname(script), f"{_module(script)}.py")
+        module = script.removesuffix(".py") + CHOICE
         if not os.path.isfile(module):
             return None
         for node in ast.walk(Lines(module).tree):
@@ -76,13 +73,3 @@ def child_of(tree: TreeView, entry: Registered, step: StepDef) -> Registered | N
     script = script_of(entry, step)
     found = tree.run_by(script) if script else []
     return found[0] if len(found) == 1 else None
-
-
-def _module(script: str) -> str | None:
-    """The module that ``main(__file__, "module")`` names."""
-    for node in ast.walk(Lines(script).tree):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "main":
-            named = node.args[1] if len(node.args) > 1 else None
-            if isinstance(named, ast.Constant) and isinstance(named.value, str):
-                return named.value
-    return None

@@ -1,6 +1,7 @@
 """Checks that a technical writer left the code of a milestone's copies as the developer handed it over.
 
-Called in the project's root as ``PLAN_DIR MILESTONE``, the milestone as its id or ``id | findings``. What was handed
+Called in the project's root as ``PLAN_DIR MILESTONE [explained]``, the milestone as its id or ``id | findings``; with
+``explained``, COMMENTS.json has to have each reason that the plan is collected with. What was handed
 over is what the plan's latest version has as changes. Python is compared without comments and docstrings, JSON and TOML
 by their data; files of other kinds are left to the reviewer. Prints each fault and ends with 1 if there is one.
 """
@@ -26,8 +27,8 @@ SHOWN = 10
 _SCOPES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
 
-def faults(plan_folder: str, milestone: str, root: str) -> list[str]:
-    """Everything that differs from what was handed over, as one sentence each."""
+def faults(plan_folder: str, milestone: str, root: str, explained: bool = False) -> list[str]:
+    """Everything that differs from what was handed over, as one sentence each; if asked, the reasons that lack, too."""
     _, plan = store.load(plan_folder)
     one = next((one for one in plan["milestones"] if one["id"] == milestone), None)
     if one is None:
@@ -44,7 +45,7 @@ def faults(plan_folder: str, milestone: str, root: str) -> list[str]:
             if why:
                 found.append(f"{path}: {why}")
     comments = _text(os.path.join(folder, "COMMENTS.json"))
-    return found + (comment_faults(comments) or _missing(one, comments))
+    return found + (comment_faults(comments) or (_missing(one, comments) if explained else []))
 
 
 def _missing(milestone: Mapping[str, Any], comments: str | None) -> list[str]:
@@ -120,11 +121,12 @@ def _text(path: str) -> str | None:
 
 def main(arguments: list[str]) -> int:
     """Print the faults of the copies; 0 if there are none."""
-    if len(arguments) != 2:
-        print("usage: plan_scrub_check.py PLAN_DIR MILESTONE")
+    explained = arguments[2:] == ["explained"]
+    if len(arguments) != 2 + explained:
+        print("usage: plan_scrub_check.py PLAN_DIR MILESTONE [explained]")
         return 2
     try:
-        found = faults(arguments[0], arguments[1].partition("|")[0].strip(), os.getcwd())
+        found = faults(arguments[0], arguments[1].partition("|")[0].strip(), os.getcwd(), explained)
     except (OSError, ValueError) as error:
         found = [f"the copies cannot be compared: {error}"]
     except PlanError as error:

@@ -17,6 +17,11 @@ GIVEN = ("plan", "milestone")
 UNTOUCHED = Command(
     ["plan_scrub_check.py", "{plan}", "{milestone}"], 60, help="the copies' code is as it was handed over"
 )
+EXPLAINED = Command(
+    ["plan_scrub_check.py", "{plan}", "{milestone}", "explained"],
+    60,
+    help="the copies' code is as it was handed over, and COMMENTS.json has each reason that the plan needs",
+)
 WANTED = Field(
     "wanted", "list", maximum=20, help='each "path | what is untrue or missing there"; [] where there is none'
 )
@@ -32,7 +37,7 @@ COMMENTED: list[Requirement] = [
 REASONED: list[Requirement] = [
     Field("placed", "list", maximum=30, help='each "id or subject | path:line | the comment"; [] where there is none'),
     Field("left", "list", maximum=30, help="what belongs into a document; [] where nothing does"),
-    UNTOUCHED,
+    EXPLAINED,
 ]
 WRITTEN: list[Requirement] = [
     Field("written", "list", maximum=40, help="paths of the documents that are now copies; [] where there is none"),
@@ -40,7 +45,7 @@ WRITTEN: list[Requirement] = [
 ]
 VERIFIED: list[Requirement] = [
     Field("checked", "list", minimum=1, maximum=80, help='each "path:line | statement | how it was checked"'),
-    UNTOUCHED,
+    EXPLAINED,
 ]
 REPORT: list[Requirement] = [
     Field("summary", minimum=20, maximum=800, help="which texts changed, and where the reasons stand"),

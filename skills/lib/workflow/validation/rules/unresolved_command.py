@@ -32,6 +32,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Sequence
 
+from skills.lib import paths
 from skills.lib.workflow.requirements import Command
 from skills.lib.workflow.validation.finding import Finding, Severity
 from skills.lib.workflow.validation.graph import GraphView
@@ -48,7 +49,7 @@ def check(graph: GraphView) -> Iterator[Finding]:
     for at, step in enumerate(graph.steps):
         for spec in [spec for spec in step.requires if isinstance(spec, Command)]:
             for name, path in _files(spec.argv, folder):
-                if os.path.exists(path):
+                if os.path.exists(paths.of_skill(path)):
                     continue
                 near = _nearest(path)
                 yield graph.finding(

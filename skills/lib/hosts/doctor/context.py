@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from skills.lib.errors import LockstepError
-from skills.lib.hosts.doctor.asking import Answer, ask
+from skills.lib.hosts.doctor.probe import Answer, ask
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from skills.lib.hosts.install import Installed
-    from skills.lib.hosts.install.record import Manifest
-    from skills.lib.hosts.places import Places
+    from skills.lib.hosts.install.manifest import Manifest
+    from skills.lib.hosts.locations import Locations
 
 SCOPES = ("project", "user")
 # Host -> the program that a user starts.
@@ -26,7 +26,7 @@ SOON, LATER = 15.0, 40.0
 
 
 @dataclass(slots=True)
-class Patient:
+class DoctorContext:
     """A project and the hosts that are asked about; ``named`` says that the user asked for just these.
 
     What was asked once is remembered: two hosts share a folder, and two checks a question.
@@ -43,11 +43,11 @@ class Patient:
         name = PROGRAMS.get(host)
         return (shutil.which(name) or "") if name else ""
 
-    def place(self, host: str, scope: str) -> Places:
+    def place(self, host: str, scope: str) -> Locations:
         """Where things go for a host."""
-        from skills.lib.hosts import places
+        from skills.lib.hosts import locations
 
-        return places.places(host, scope, self.project)
+        return locations.locations(host, scope, self.project)
 
     def manifest(self, host: str, scope: str) -> Manifest | None:
         """What is installed for a host in a scope, by its manifest."""

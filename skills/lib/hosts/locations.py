@@ -6,6 +6,7 @@ Read in the vendors' documents and in the clients (November 2026); docs/hosts/ h
 from __future__ import annotations
 
 import os
+import shutil
 from dataclasses import dataclass
 
 from skills.lib.errors import EnvironmentProblem, UsageError
@@ -41,6 +42,8 @@ _USER_HOOKS = {
     "codex": ("hooks.json",),
     "opencode": ("plugin", "lockstep.js"),
 }
+# The folder of a user's settings below its base; of the other hosts the base is that folder.
+_OWN = {"codex": "", "claude": ".claude", "opencode": "", "qwen": ".qwen", "gemini": ".gemini"}
 # Roles that the host brings along under the same name: its own is left alone.
 BUILT_IN = {
     "claude": frozenset({"general-purpose"}),
@@ -69,11 +72,11 @@ NOTES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Places:
-    """Where things go for one host and scope; absolute paths. ``roles`` and ``hooks`` are empty where it has none.
+class Locations:
+    """Where things go for one host and scope; absolute paths. ``roles`` and ``hooks`` are empty if it has none.
 
-    ``bases`` are the folders that are taken as they are: below them no link is followed. ``records`` is the folder of
-    the manifests.
+    ``bases`` are the folders that are taken as they are: below them no link is followed. The first is the project's
+    root, or the home. ``records`` is the folder of the manifests.
     """
 
     host: str
@@ -84,8 +87,13 @@ class Places:
     hooks: str
     records: str
 
+    @property
+    def is_merged(self) -> bool:
+        """True if the host's hooks are entries in a settings file, and no file of their own."""
+        return self.hooks.endswith(".json")
 
-def places(host: str, scope: str, project: str) -> Places:
+
+def locations(host: str, scope: str, project: str) -> Locations:
     """Where things go for a host, in a project or for the user; UsageError for another host or scope."""
     if host not in HOSTS:
         raise UsageError(f"there is no host {host!r:.80}", valid=", ".join(HOSTS))
@@ -94,7 +102,7 @@ def places(host: str, scope: str, project: str) -> Places:
     skills = _SKILLS.get(host, _SHARED)
     if scope == "project":
         root = os.path.realpath(project)
-        return Places(
+        return Locations(
             host,
             scope,
             (root,),
@@ -105,7 +113,7 @@ def places(host: str, scope: str, project: str) -> Places:
         )
     home = _home()
     base = _settings_base(host, home)
-    return Places(
+    return Locations(
         host,
         scope,
         tuple(dict.fromkeys((home, base))),
@@ -122,11 +130,6 @@ def records(scope: str, project: str) -> str:
         return os.path.join(os.path.realpath(project), ".lockstep", "installed")
     _home()
     return os.path.join(os.path.realpath(os.path.dirname(sessions.folder())), "installed")
-
-
-def hook_program() -> str:
-    """The script that a host starts for each event."""
-    return os.path.join(os.path.dirname(os.path.abspath(__file__)), "run_hook.py")
 
 
 def _settings_base(host: str, home: str) -> str:
@@ -148,3 +151,10 @@ def _home() -> str:
 
 def _below(base: str, parts: tuple[str, ...] | None) -> str:
     return os.path.join(base, *parts) if parts else ""
+
+
+def found_hosts() -> list[str]:
+    """The hosts that this user seems to have: the program is on the PATH, or its settings are in the home."""
+    home = _home()
+    settings = {host: os.path.join(_settings_base(host, home), own) for host, own in _OWN.items()}
+    return [host for host in HOSTS if host in settings and (shutil.which(host) or os.path.isdir(settings[host]))]

@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Mapping
 
 from skills.lib.errors import EnvironmentProblem, RefusedError
-from skills.lib.hosts import export
+from skills.lib.hosts import source
 
 
 def write_copy(place: str, files: Mapping[str, bytes], replace: bool) -> None:
@@ -56,7 +56,7 @@ def _check_way(place: str, replace: bool) -> None:
         return
     if os.path.islink(place) or not os.path.isdir(place):
         raise RefusedError(f"{place} is in the way, and is no folder", remedy="move it away, or --to DIR")
-    if not export.is_vendored(place):
+    if not source.is_copy(place):
         raise RefusedError(f"{place} exists, and is no copy that export made", remedy="move it away, or --to DIR")
     if not replace:
         raise RefusedError(f"{place} exists already, and nothing is overwritten", remedy="--force, or --to DIR")

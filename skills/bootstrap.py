@@ -1,0 +1,71 @@
+r"""Starts a step script: checks the Python, then hands over. Parses on any Python, so that it can say what it needs.
+
+Every script under ``scripts/`` has the same head; only N, the number of folders up to the one that holds ``skills/``,
+differs: 4 for ``skills/<skill>/scripts/x.py``, 5 one folder deeper.
+
+    import os
+    import sys
+
+    root = os.path.realpath(__file__)
+    for _ in range(4):
+        root = os.path.dirname(root)
+    if root not in sys.path:
+        sys.path.insert(0, root)
+
+    try:
+        from skills.bootstrap import main
+    except ImportError:
+        sys.stderr.write("lockstep: the package lockstep-skills is not installed for %s\n" % sys.executable)
+        sys.stderr.write("  try:   the Python that has it, such as .venv/bin/python; or pip install lockstep-skills\n")
+        sys.exit(4)
+
+    main(__file__)
+"""
+
+import gc
+import os
+import sys
+
+
+def main(script, module=""):
+    # type: (str, str) -> None
+    """Run the script ``x.py`` by the graph in ``x_workflow.py`` beside it, and exit with its code.
+
+    ``module`` is no longer read: older heads name the graph's module there.
+    """
+    check_python()
+    if sys.dont_write_bytecode and sys.pycache_prefix is None:
+        # Without any bytecode cache a step takes three times as long; this one stays out of the tree.
+        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+        sys.pycache_prefix = os.path.join(base, "lockstep", "bytecode")
+        sys.dont_write_bytecode = False
+    # A call lives for milliseconds and keeps little: collecting garbage would cost more than it frees.
+    gc.disable()
+    try:
+        from skills.lib.runtime import entry
+
+        entry.run(os.path.realpath(script))
+    except KeyboardInterrupt:
+        os._exit(130)
+
+
+def run_helper(script, name):
+    # type: (str, str) -> None
+    """Run the helper ``<skill>/scripts/<name>.py`` that came with Lockstep, for an installed skill's ``script``."""
+    check_python()
+    helper = os.path.join(os.path.dirname(os.path.realpath(__file__)), *name.split("/"))
+    os.environ["LOCKSTEP_SCRIPTS"] = os.path.dirname(os.path.realpath(script))
+    sys.path.insert(0, os.path.dirname(helper))
+    import runpy
+
+    runpy.run_path(helper, run_name="__main__")
+
+
+def check_python():
+    # type: () -> None
+    """Exit with 4, and say what is needed, if this Python cannot run Lockstep."""
+    if sys.version_info < (3, 11):
+        found = ".".join([str(part) for part in sys.version_info[:3]])
+        sys.stderr.write("lockstep: needs Python 3.11 or later, and this is %s (%s)\n" % (found, sys.executable))
+        sys.stderr.write("  try:   run the same command with python3.11 or later in place of the interpreter\n")
+        sys.exit(4)

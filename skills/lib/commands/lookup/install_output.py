@@ -1,0 +1,245 @@
+"""What the subcommands that install have in common: their options, and how a plan is shown."""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable
+from difflib import get_close_matches
+from typing import Any, TypeVar
+
+import click
+from click.shell_completion import CompletionItem
+
+from skills.lib.commands.console import prompts
+from skills.lib.commands.console.screen import Screen
+from skills.lib.errors import PRINTED, REFUSED, LockstepError, UsageError
+from skills.lib.hosts import locations
+from skills.lib.hosts.install import Choose, manifest
+from skills.lib.hosts.install.plan import CHANGING, KEEP, SAME, SHARED, Change, Plan
+from skills.lib.hosts.locations import Locations
+
+_Command = TypeVar("_Command", bound=Callable[..., Any])
+# What is said of each action: planned, and done.
+_WORDS = {
+    "add": ("write", "written"),
+    "update": ("replace", "replaced"),
+    "edit": ("edit", "edited"),
+    "restore": ("write again", "written again"),
+    "delete": ("remove", "removed"),
+    "same": ("", "as they should be"),
+    "shared": ("leave", "left to another host"),
+    "keep": ("keep", ""),
+    "stuck": ("leave", ""),
+}
+
+
+def host_argument(command: _Command) -> _Command:
+    """The argument HOST."""
+
+    def checked(ctx: click.Context, param: click.Parameter, given: str | None) -> str:
+        if given is None:  # if click itself finds it missing, it says so in words of its own
+            raise _wrong_host(ctx, "HOST is missing", locations.HOSTS[0])
+        return _known(ctx, given)
+
+    return click.argument("host", metavar="HOST", required=False, callback=checked, shell_complete=_complete_host)(
+        command
+    )
+
+
+def hosts_argument(command: _Command) -> _Command:
+    """The argument HOST, any number of times."""
+
+    def checked(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(dict.fromkeys(_known(ctx, host) for host in given))
+
+    return click.argument("hosts", metavar="[HOST]...", nargs=-1, callback=checked, shell_complete=_complete_host)(
+        command
+    )
+
+
+def missing_host(ctx: click.Context) -> UsageError:
+    """The error if no host is given and nobody can be asked."""
+    return _wrong_host(ctx, "HOST is missing", locations.HOSTS[0])
+
+
+def scope_option(default: str) -> Callable[[_Command], _Command]:
+    """``--scope``; ``default`` says what it is without."""
+    text = f"In this project, or for the user in every project (default: {default})."
+    return click.option("--scope", type=click.Choice(locations.SCOPES), help=text)
+
+
+def dry_run_option(command: _Command) -> _Command:
+    """``--dry-run``."""
+    return click.option("--dry-run", is_flag=True, help="Only show what would be done.")(command)
+
+
+def verbose_option(command: _Command) -> _Command:
+    """``--verbose``."""
+    return click.option("--verbose", is_flag=True, help="With --dry-run: show every file, not only the folders.")(
+        command
+    )
+
+
+def force_option(command: _Command) -> _Command:
+    """``--force``."""
+    return click.option("--force", is_flag=True, help="Replace or remove what you changed, too.")(command)
+
+
+def scope_of(host: str, project: str, default: str) -> str:
+    """The scope in which a host has an installation, the project's before the user's; ``default`` if it has none."""
+    for scope in locations.SCOPES:
+        try:
+            if manifest.read(locations.locations(host, scope, project)) is not None:
+                return scope
+        except LockstepError:  # it is damaged: the command itself says so
+            return scope
+    return default
+
+
+def chooser(force: bool, dry_run: bool) -> Choose | None:
+    """How to decide about files that the user changed: all with ``--force``, by question at a terminal, else none."""
+    if force:
+        return lambda kept: None
+    return None if dry_run or not prompts.is_terminal() else _ask
+
+
+def _ask(kept: list[Change]) -> frozenset[str]:
+    return frozenset(
+        change.path
+        for change in kept
+        if click.confirm(f"{change.path} ({change.what}) is {change.why}. Replace or remove it?", err=True)
+    )
+
+
+def show(screen: Screen, plan: Plan, project: str, dry_run: bool, verbose: bool = False) -> int:
+    """Print what was done, or would be, and return the exit code; see ``code_of``.
+
+    What would be done is shown by folders, file by file if it is ``verbose``.
+    """
+    if dry_run:
+        _show_plan(screen, plan, project, verbose)
+    else:
+        _show_done(screen, plan, project)
+    kept = plan.kept()
+    if kept:
+        many = "1 file stays as you have it" if len(kept) == 1 else f"{len(kept)} files stay as you have them"
+        screen.say(f"{many}, against what was asked for; --force replaces or removes what you changed:")
+        for change in kept:
+            screen.say(f"  {shown_path(change.path, plan.place, project)}: {change.what}, {change.why}")
+    if plan.stuck():
+        screen.say(
+            "Hooks stay in settings that are no plain JSON any more. Make it plain and run the same command again, or "
+            "take out by hand what names run_hook.py:"
+        )
+        for change in plan.stuck():
+            screen.say(f"  {shown_path(change.path, plan.place, project)}: {change.why}")
+    return code_of(plan)
+
+
+def code_of(plan: Plan) -> int:
+    """The exit code of a plan: 3 if something was kept back for the user's sake, or could not be edited."""
+    return REFUSED if plan.kept() or plan.stuck() else PRINTED
+
+
+def as_data(plan: Plan, dry_run: bool) -> dict[str, Any]:
+    """A plan for a program."""
+    return {
+        "host": plan.place.host,
+        "scope": plan.place.scope,
+        "done": not dry_run,
+        "runtime": plan.then.version if plan.then else "",
+        "changes": [
+            {"action": change.action, "path": change.path, "what": change.what, "why": change.why}
+            for change in plan.changes
+        ],
+    }
+
+
+def shown_path(path: str, place: Locations, project: str) -> str:
+    """A path as a person reads it: below the project, or from ~."""
+    if place.scope == "project":
+        return path.removeprefix(os.path.realpath(project) + os.sep)
+    home = os.path.realpath(os.path.expanduser("~"))
+    return "~" + path[len(home) :] if path.startswith(home + os.sep) else path
+
+
+def _known(ctx: click.Context, host: str) -> str:
+    if host not in locations.HOSTS:
+        close = get_close_matches(host, locations.HOSTS, 1, 0.5)
+        raise _wrong_host(ctx, f"there is no host {host!r:.80}", close[0] if close else "")
+    return host
+
+
+def _wrong_host(ctx: click.Context, what: str, close: str) -> UsageError:
+    path = ctx.command_path
+    remedy = f"{path} {close}" if close else f"{path} --help"
+    return UsageError(f"{path}: {what}", valid=", ".join(locations.HOSTS), remedy=remedy)
+
+
+def _complete_host(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    return [CompletionItem(host) for host in locations.HOSTS if host.startswith(incomplete)]
+
+
+def _show_plan(screen: Screen, plan: Plan, project: str, every: bool) -> None:
+    """Print what would change, each folder in one row, or every file in one; then the sum."""
+    rows: dict[tuple[str, ...], list[str]] = {}
+    for change in plan.changes:
+        if change.action != SAME:
+            where, what = (change.path, change.what) if every else _grouped(change, plan.place)
+            rows.setdefault((_WORDS[change.action][0], where, what, change.why), []).append(change.path)
+    if rows:
+        shown = []
+        for (would, where, what, why), found in rows.items():
+            many = len(found) > 1
+            file = shown_path(where if many else found[0], plan.place, project)
+            shown.append([would, f"{file} ({len(found)} files)" if many else file, what, why])
+        width = 4 if any(row[3] for row in shown) else 3
+        screen.table(("WOULD", "FILE", "WHAT IT IS", "WHY")[:width], [row[:width] for row in shown])
+    screen.print(_sum(plan))
+
+
+def _sum(plan: Plan) -> str:
+    """How many files would change, and how many stay as they are."""
+    counts = Counter(change.action for change in plan.changes)
+    found = [action for action in _WORDS if action in CHANGING and counts[action]]
+    changing = [f"{counts[action]} {_WORDS[action][1]}" for action in found]
+    staying = [
+        f"{counts[action]} {one if counts[action] == 1 else many}"
+        for action, one, many in (
+            (SAME, "is as it should be", "are as they should be"),
+            (SHARED, "is left to another host", "are left to another host"),
+        )
+        if counts[action]
+    ]
+    if changing:
+        number, _, words = changing[0].partition(" ")
+        changing = ["Nothing was written", ", ".join([f"{number} would be {words}", *changing[1:]])]
+    return "; ".join([*(changing or ["Nothing would change"]), *staying]) + "."
+
+
+def _grouped(change: Change, place: Locations) -> tuple[str, str]:
+    """The folder to show in place of a file that is one of many, and what that is; a kept file is shown itself."""
+    kind, _, name = change.what.partition(" ")
+    if kind == "skill" and change.action != KEEP:
+        return os.path.join(place.skills, name) + os.sep, change.what
+    if kind == "role" and change.action != KEEP:
+        return place.roles + os.sep, "roles"
+    return change.path, change.what
+
+
+def _show_done(screen: Screen, plan: Plan, project: str) -> None:
+    counts = Counter(change.action for change in plan.changes)
+    done = ", ".join(f"{counts[action]} {words}" for action, (_, words) in _WORDS.items() if words and counts[action])
+    screen.print(screen.styled(f"{plan.place.host}, {plan.place.scope} scope: ", "bold"), f"{done or 'nothing'}.")
+    if plan.then is None or plan.then.uninstalled:
+        return
+    names: dict[str, dict[str, None]] = {"skill": {}, "role": {}, "hooks": {}}
+    for change in plan.changes:
+        kind, _, name = change.what.partition(" ")
+        if change.action in {*CHANGING, SAME}:
+            names[kind][name or shown_path(change.path, plan.place, project)] = None
+    for kind, where in (("skill", plan.place.skills), ("role", plan.place.roles), ("hooks", "")):
+        if names[kind]:
+            place = f" in {shown_path(where, plan.place, project)}" if where else ""
+            screen.print(f"  {kind.removesuffix('s')}s{place}: {', '.join(names[kind])}")

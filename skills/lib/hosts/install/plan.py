@@ -1,0 +1,362 @@
+"""What an installation changes, worked out before anything is: each file with what happens to it and why."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from shlex import join
+
+from skills.lib.errors import RefusedError
+from skills.lib.hosts import runtime, source
+from skills.lib.hosts.install import hooks, installed_skill, manifest, roles, settings
+from skills.lib.hosts.install.disk import Disk
+from skills.lib.hosts.install.manifest import Manifest, OtherInstall
+from skills.lib.hosts.locations import Locations
+
+# What happens to a file; the first five change it, the others leave it. Settings of the user's are edited.
+ADD, UPDATE, EDIT, DELETE, RESTORE = "add", "update", "edit", "delete", "restore"
+SAME, KEEP, SHARED = "same", "keep", "shared"
+# A settings file that our entries cannot be taken out of, as it is no plain JSON any more.
+STUCK = "stuck"
+CHANGING = frozenset({ADD, UPDATE, EDIT, DELETE, RESTORE})
+
+
+@dataclass(frozen=True, slots=True)
+class InstallSpec:
+    """What is to be installed: skills by name with their folders, and whether and how hooks are."""
+
+    skills: Mapping[str, str]
+    hooks: bool = True
+    stops: int = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    """One file: what happens to it, what it is, and why. ``data`` is its content to come."""
+
+    action: str
+    path: str
+    what: str
+    why: str = ""
+    data: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Every change, in the order of paths, and the manifest as it will be (None: none) and as it was."""
+
+    place: Locations
+    changes: tuple[Change, ...]
+    then: Manifest | None
+    before: Manifest | None = None
+
+    def kept(self) -> list[Change]:
+        """The files that stay as the user has them, although others were asked for."""
+        return [change for change in self.changes if change.action == KEEP]
+
+    def stuck(self) -> list[Change]:
+        """The settings files that stay because they cannot be edited."""
+        return [change for change in self.changes if change.action == STUCK]
+
+    def edited_skills(self) -> set[str]:
+        """The wanted skills of which the user changed a file."""
+        found = {change.what.partition(" ")[2] for change in self.kept() if change.what.startswith("skill ")}
+        return found & set(self.then.skills if self.then else ())
+
+
+@dataclass(slots=True)
+class _Draft:
+    """A plan in the making. ``forced`` are files that may be replaced or removed anyway (None: all)."""
+
+    place: Locations
+    old: Manifest
+    others: list[OtherInstall]
+    forced: frozenset[str] | None
+    skills: Mapping[str, str] = field(default_factory=dict)
+    changes: list[Change] = field(default_factory=list)
+    files: dict[str, tuple[str, ...]] = field(default_factory=dict)
+
+    @property
+    def disk(self) -> Disk:
+        return Disk(self.place.bases)
+
+    def is_forced(self, path: str) -> bool:
+        return self.forced is None or path in self.forced
+
+    def is_ours(self, path: str, content: bytes) -> bool:
+        """True if a file is as an installation wrote it, this one or another that shares it."""
+        mine = self.old.files.get(path, ())
+        theirs = [one for other in self.sharing(path) for one in other.manifest.files[path]]
+        return digest(content) in {*mine, *theirs}
+
+    def sharing(self, path: str) -> list[OtherInstall]:
+        """The other installations that have a file."""
+        return [other for other in self.others if not other.manifest.uninstalled and path in other.manifest.files]
+
+    def note(self, action: str, path: str, what: str, why: str = "", data: bytes | None = None) -> None:
+        self.changes.append(Change(action, path, what, why, data))
+
+    def plan(self, then: Manifest | None) -> Plan:
+        changes = tuple(sorted(self.changes, key=lambda change: (change.path, change.what)))
+        return Plan(self.place, changes, then, self.old if self.old.version else None)
+
+
+def to_install(
+    place: Locations,
+    spec: InstallSpec,
+    old: Manifest | None,
+    others: list[OtherInstall],
+    forced: frozenset[str] | None = frozenset(),
+    looks: bool = False,
+) -> Plan:
+    """The plan of an installation over whatever there is.
+
+    A plan that only ``looks`` runs no code of other skills than Lockstep's: their seals are compared with the manifest.
+    Raises RefusedError for a link or another odd thing in the way, before anything is changed.
+    """
+    draft = _Draft(place, old or Manifest(place.host, place.scope), others, forced, spec.skills)
+    wanted = desired(place, spec, looks)
+    for path, (what, data) in wanted.items():
+        _put(draft, path, what, data)
+    for path in draft.old.files.keys() - wanted.keys():
+        skill = _skill_of(place, path)
+        if path.endswith(source.SEAL) and skill in spec.skills and (skill in _edited(draft) or looks):
+            _compare(draft, path)
+        else:
+            _drop(draft, path, "no longer part of it")
+    entries = _merge(draft, spec) if place.hooks and place.is_merged else {}
+    is_made = draft.old.made or any(change.path == place.hooks and change.action == ADD for change in draft.changes)
+    is_made |= any(other.place.hooks == place.hooks and other.manifest.made for other in others)
+    then = Manifest(
+        place.host,
+        place.scope,
+        runtime.version(),
+        dict(sorted(spec.skills.items())),
+        spec.hooks,
+        spec.stops,
+        dict(sorted(draft.files.items())),
+        entries,
+        bool(entries) and is_made,
+    )
+    return draft.plan(then)
+
+
+def to_uninstall(
+    place: Locations, old: Manifest, others: list[OtherInstall], forced: frozenset[str] | None = frozenset()
+) -> Plan:
+    """The plan of taking away everything that was installed.
+
+    What the user changed stays, unless ``forced``, and so do settings that cannot be edited; the manifest then says so.
+    """
+    draft = _Draft(place, old, others, forced)
+    for path in old.files:
+        _drop(draft, path, "")
+    entries = _unmerge(draft) if place.hooks and place.is_merged else {}
+    left = replace(old, skills={}, hooks=False, files=draft.files, entries=entries, complete=True, uninstalled=True)
+    return draft.plan(left if left.files or left.entries else None)
+
+
+def apply(plan: Plan) -> None:
+    """Carry out a plan; the scope's lock is held by the caller.
+
+    The manifest first names every digest that was there or is to come, so that the next call completes what a stop
+    leaves. OSError and EnvironmentProblem leave such a manifest, too.
+    """
+    place, before, then = plan.place, plan.before, plan.then
+    disk, changing = Disk(place.bases), [change for change in plan.changes if change.action in CHANGING]
+    if not changing and then == before:
+        return
+    under_way = then or replace(before or Manifest(place.host, place.scope), uninstalled=True)
+    if before:
+        under_way = replace(
+            under_way, entries={**under_way.entries, **before.entries}, made=under_way.made or before.made
+        )
+    files = dict(before.files) if before else {}
+    for path, digests in under_way.files.items():
+        files[path] = tuple(dict.fromkeys((*files.get(path, ()), *digests)))
+    manifest.write(place, replace(under_way, files=files, complete=False))
+    if before and not before.complete:
+        for path in (*files, *([place.hooks] if place.hooks else [])):
+            disk.drop_part(path)
+    for change in changing:
+        if change.data is not None:
+            disk.put(change.path, change.data)
+        else:
+            _remove(disk, change.path)
+    for path in {*files, *([place.hooks] if place.hooks else [])} - (then.files.keys() if then else set()):
+        disk.prune(path)
+    if then is None:
+        manifest.forget(place)
+    else:
+        manifest.write(place, then)
+
+
+def desired(place: Locations, spec: InstallSpec, looks: bool = False) -> dict[str, tuple[str, bytes]]:
+    """Every whole file of an installation by path: what it is, and its content; see ``to_install`` for ``looks``."""
+    found: dict[str, tuple[str, bytes]] = {}
+    named: set[str] = set()
+    for name, folder in spec.skills.items():
+        source.check_name(name)
+        target = os.path.join(place.skills, name)
+        if os.path.islink(target):
+            raise RefusedError(
+                f"{target} is a link, and is neither followed nor replaced", remedy="remove the link first"
+            )
+        if os.path.realpath(folder) == os.path.realpath(target):
+            raise RefusedError(
+                f"the skill {name} would be installed over itself: {target} is where it is taken from",
+                remedy="keep its source in another folder, such as skills/; the host finds it where it is already",
+            )
+        files = installed_skill.contents(folder, runtime.version())
+        if not looks and not source.is_shipped(folder):
+            files |= source.seals(folder, source.files(folder))
+        for path, data in files.items():
+            found[os.path.join(target, *path.split("/"))] = (f"skill {name}", data)
+        named |= installed_skill.dispatched_roles(folder)
+    for name, data in (roles.definitions(place.host, named) if place.roles else {}).items():
+        found[os.path.join(place.roles, name)] = (f"role {name.partition('.')[0]}", data)
+    if place.hooks and spec.hooks and not place.is_merged:
+        found[place.hooks] = ("hooks", hooks.plugin(spec.stops))
+    return dict(sorted(found.items()))
+
+
+def digest(data: bytes) -> str:
+    """The digest of a file's content, as manifests have it."""
+    return hashlib.sha256(data).hexdigest()
+
+
+def _put(draft: _Draft, path: str, what: str, data: bytes) -> None:
+    """What happens to a file that is wanted."""
+    current, known = draft.disk.read(path), path in draft.old.files
+    draft.files[path] = (digest(data),)
+    if current == data:
+        draft.note(SAME, path, what)
+    elif current is None:
+        draft.note(RESTORE if known else ADD, path, what, "it was removed" if known else "", data)
+    elif draft.is_ours(path, current) or draft.is_forced(path):
+        draft.note(UPDATE, path, what, "", data)
+    else:
+        draft.note(KEEP, path, what, "changed by you" if known else "yours, and no part of an installation")
+        if known:
+            draft.files[path] = draft.old.files[path]
+        else:
+            del draft.files[path]
+
+
+def _drop(draft: _Draft, path: str, why: str) -> None:
+    """What happens to a file that is not wanted any more."""
+    current, what = draft.disk.read(path), _what(draft.place, path)
+    if draft.sharing(path):
+        draft.note(SHARED, path, what, "another host uses it")
+    elif _is_in_others_skill(draft, path):
+        draft.note(SHARED, path, what, "a skill that another host uses")
+        draft.files[path] = draft.old.files[path]
+    elif current is None or draft.is_ours(path, current) or draft.is_forced(path):
+        draft.note(DELETE, path, what, why) if current is not None else None
+    else:
+        draft.note(KEEP, path, what, "changed by you")
+        draft.files[path] = draft.old.files[path]
+
+
+def _compare(draft: _Draft, path: str) -> None:
+    """How a seal compares with what was put there; what would be put there now is not known."""
+    current, what = draft.disk.read(path), _what(draft.place, path)
+    draft.files[path] = draft.old.files[path]
+    if current is None:
+        draft.note(RESTORE, path, what, "it was removed")
+    else:
+        draft.note(*((SAME, path, what) if draft.is_ours(path, current) else (KEEP, path, what, "changed by you")))
+
+
+def _edited(draft: _Draft) -> set[str]:
+    return {change.what.partition(" ")[2] for change in draft.changes if change.action == KEEP}
+
+
+def _is_in_others_skill(draft: _Draft, path: str) -> bool:
+    """True if a file lies in a skill that we want no more and another host does: its file may be the user's version.
+
+    The record of it stays ours until the skill is nobody's.
+    """
+    for other in draft.others:
+        for skill in () if other.manifest.uninstalled else other.manifest.skills:
+            inside = path.startswith(os.path.join(other.place.skills, skill) + os.sep)
+            if inside and not (skill in draft.skills and other.place.skills == draft.place.skills):
+                return True
+    return False
+
+
+def _merge(draft: _Draft, spec: InstallSpec) -> dict[str, str]:
+    """What happens to the settings file; the entries in it that are ours then."""
+    if not spec.hooks:
+        return _unmerge(draft)
+    path = draft.place.hooks
+    data = draft.disk.read(path)
+    try:
+        found = settings.merged(path, data, draft.place.host, spec.stops, draft.old.entries, draft.is_forced(path))
+    except RefusedError as error:
+        raise RefusedError(error.what, remedy=_without_hooks(draft, spec)) from error
+    action = SAME if found.data == data else ADD if data is None else EDIT
+    why = "entries of Lockstep are put in" if action == EDIT else ""
+    draft.note(action, path, "hooks", why, None if action == SAME else found.data)
+    for event in found.yours:
+        draft.note(KEEP, path, f"hook {event}", "changed by you")
+    return found.entries
+
+
+def _unmerge(draft: _Draft) -> dict[str, str]:
+    """Our entries go, unless they are also another scope's, or the file cannot be edited any more."""
+    path, old = draft.place.hooks, draft.old
+    data = draft.disk.read(path)
+    if not old.entries or data is None:
+        return {}
+    if any(other.place.hooks == path and other.manifest.entries for other in draft.others):
+        draft.note(SHARED, path, "hooks", "the other scope uses it")
+        return {}
+    try:
+        left, is_used = settings.unmerged(path, data, draft.place.host)
+    except RefusedError as error:
+        if not settings.are_in(data):
+            return {}
+        draft.note(STUCK, path, "hooks", str(error.__cause__ or "it is no plain JSON of hooks"))
+        return old.entries
+    if old.made and not is_used:
+        draft.note(DELETE, path, "hooks", "nothing else is in it")
+    elif left != data:
+        draft.note(EDIT, path, "hooks", "entries of Lockstep are taken out", left)
+    return {}
+
+
+def _without_hooks(draft: _Draft, spec: InstallSpec) -> str:
+    """What a user does whose settings cannot be edited."""
+    place = draft.place
+    named = [word for name in sorted(spec.skills) for word in ("--skill", name)] if draft.old.version else []
+    words = ["lockstep", "install", place.host, "--scope", place.scope, *named, "--no-hooks"]
+    added = json.dumps({"hooks": hooks.groups(place.host, spec.stops)})
+    return f"make it plain JSON; or go without hooks: {join(words)}; then you may add by hand: {added}"
+
+
+def _remove(disk: Disk, path: str) -> None:
+    """Remove a file and what Python cached of it."""
+    disk.remove(path)
+    if path.endswith(".py"):
+        folder, name = os.path.split(path)
+        cache, stem = os.path.join(folder, "__pycache__"), name.removesuffix("py")
+        for found in disk.names(cache):
+            if found.startswith(stem) and ".pyc" in found:
+                disk.remove(os.path.join(cache, found))
+        disk.prune(os.path.join(cache, "x"))
+
+
+def _what(place: Locations, path: str) -> str:
+    if path == place.hooks:
+        return "hooks"
+    if place.roles and path.startswith(place.roles + os.sep):
+        return f"role {os.path.basename(path).partition('.')[0]}"
+    return f"skill {_skill_of(place, path)}"
+
+
+def _skill_of(place: Locations, path: str) -> str:
+    return os.path.relpath(path, place.skills).split(os.sep)[0]

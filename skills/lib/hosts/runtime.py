@@ -1,0 +1,155 @@
+"""The runtimes of installed skills: copies of this library in the user's data folder, one folder for each version.
+
+    <data folder>/runtimes/<version>/VERSION, LICENSE
+    <data folder>/runtimes/<version>/skills/             the package, with conventions and roles inside
+
+The data folder is LOCKSTEP_DATA, else ``lockstep`` in XDG_DATA_HOME or ~/.local/share (on Windows in LOCALAPPDATA). The
+script template of an installation looks in the same places.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import tempfile
+import time
+from functools import cache
+from importlib import metadata
+
+from skills import __version__
+from skills.lib.errors import EnvironmentProblem, SkillError
+from skills.lib.hosts import source
+
+# A draft that is so old (seconds) was left by a process that was stopped.
+_ABANDONED = 600.0
+# What a checkout has beside the package.
+SHARED = ("conventions", "roles")
+
+
+def data_folder() -> str:
+    """The user's data folder of Lockstep; a relative setting is none, as it would lead elsewhere in each project."""
+    given = os.environ.get("LOCKSTEP_DATA", "")
+    if os.path.isabs(given):
+        return given
+    base = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_DATA_HOME", "")
+    return os.path.join(
+        base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".local", "share"), "lockstep"
+    )
+
+
+def folder(version: str) -> str:
+    """The folder of a version."""
+    return os.path.join(data_folder(), "runtimes", version)
+
+
+def versions() -> list[str]:
+    """The versions that are there, sorted."""
+    try:
+        return sorted(name for name in os.listdir(folder("")) if os.path.isfile(os.path.join(folder(name), "VERSION")))
+    except OSError:
+        return []
+
+
+@cache
+def version() -> str:
+    """The version of this library: the package's, with a digest of the content in a checkout."""
+    root = os.path.dirname(source.package())
+    stated = os.path.join(root, "VERSION")
+    if os.path.isfile(stated):  # this is a runtime
+        return source.read(stated).decode().strip()
+    if not os.path.isfile(os.path.join(root, "pyproject.toml")):
+        return __version__
+    content = hashlib.sha256()
+    for name, data in contents().items():
+        content.update(b"%d %s %d\n" % (len(name), name.encode(), len(data)) + data)
+    return f"{__version__}+{content.hexdigest()[:12]}"
+
+
+@cache
+def contents() -> dict[str, bytes]:
+    """Every file of the runtime but VERSION, by path below its folder, sorted."""
+    package = source.package()
+    found = {"LICENSE": license_text()}
+    for path in source.walk(package, sealed=True):
+        found["skills/" + os.path.relpath(path, package).replace(os.sep, "/")] = source.read(path)
+    for kind in SHARED:
+        beside = os.path.join(os.path.dirname(package), kind)
+        is_inside = os.path.isdir(os.path.join(package, kind))  # as in an installed package
+        for path in () if is_inside else source.walk(beside):
+            found[f"skills/{kind}/{os.path.relpath(path, beside)}"] = source.read(path)
+    return dict(sorted(found.items()))
+
+
+def ensure() -> str:
+    """Make the runtime of this library if it is missing or damaged, and return its version.
+
+    It is written beside and then renamed: two that do so at once both have it, and a draft that a stopped process left
+    is removed by the next. Raises EnvironmentProblem if it cannot be written.
+    """
+    wanted = {**contents(), "VERSION": version().encode() + b"\n"}
+    place = folder(version())
+    if os.path.realpath(os.path.dirname(source.package())) == os.path.realpath(place):
+        return version()
+    if _is_whole(place, wanted):
+        return version()
+    try:
+        os.makedirs(os.path.dirname(place), exist_ok=True)
+        _remove_old_drafts(os.path.dirname(place))
+        draft = tempfile.mkdtemp(prefix=f".{version()}-", dir=os.path.dirname(place))
+        try:
+            _write(os.path.join(draft, "new"), wanted)
+            if os.path.lexists(place) and not _is_whole(place, wanted):
+                os.rename(place, os.path.join(draft, "old"))
+            if not os.path.lexists(place):
+                os.rename(os.path.join(draft, "new"), place)
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+    except OSError as error:
+        if _is_whole(place, wanted):  # another process was faster
+            return version()
+        raise EnvironmentProblem(
+            f"the runtime {place} cannot be written: {error.strerror or error}",
+            remedy="make room, or set LOCKSTEP_DATA to another folder, here and where the agent is started",
+        ) from error
+    return version()
+
+
+def remove(one: str) -> None:
+    """Remove a version."""
+    shutil.rmtree(folder(one), ignore_errors=True)
+
+
+def license_text() -> bytes:
+    """The terms of the copied files: a checkout has them beside the package, an installation in its records."""
+    beside = os.path.join(os.path.dirname(source.package()), "LICENSE")
+    if os.path.isfile(beside):
+        return source.read(beside)
+    for file in metadata.files("lockstep-skills") or []:
+        if file.name == "LICENSE":
+            return file.read_binary()
+    raise SkillError(
+        "the LICENSE of lockstep-skills is missing", remedy="pip install --force-reinstall lockstep-skills"
+    )
+
+
+def _is_whole(place: str, wanted: dict[str, bytes]) -> bool:
+    try:
+        return all(source.read(os.path.join(place, *name.split("/"))) == data for name, data in wanted.items())
+    except (SkillError, OSError):
+        return False
+
+
+def _remove_old_drafts(parent: str) -> None:
+    for name in os.listdir(parent):
+        path = os.path.join(parent, name)
+        if name.startswith(".") and time.time() - os.stat(path).st_mtime > _ABANDONED:
+            shutil.rmtree(path, ignore_errors=True)
+
+
+def _write(place: str, wanted: dict[str, bytes]) -> None:
+    for name, data in wanted.items():
+        path = os.path.join(place, *name.split("/"))
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "xb") as file:
+            file.write(data)
