@@ -34,6 +34,7 @@ class Played:
         self.level = 0
         self.fresh = False
         self.begins_anew = False
+        self.holds = False
         self.heard = False
         self.failed = False
         # As they were handed to the reviewers, and as the verdict or a person's word holds for them.
@@ -62,7 +63,7 @@ class Played:
         # Without files in the record any review may be of other work.
         self.level += not self.level or not covers or files != self.handed
         self.covers, self.handed, self.files = covers, files, files
-        self.fresh, self.heard = True, False
+        self.fresh, self.heard, self.holds = True, False, False
         if step != self.step:
             # What only the reviewers of the other step were to judge, and never did, is left to that step.
             self.open = {key: severity for key, severity in self.open.items() if key in self.known}
@@ -105,11 +106,11 @@ class Played:
 
     def spend(self, order: int) -> None:
         """The verdict let the run through a gate."""
-        self.fresh, self.begins_anew, self.order = False, True, order
+        self.fresh, self.begins_anew, self.holds, self.order = False, True, True, order
 
     def fall(self) -> None:
         """The verdict fell with its files."""
-        self.fresh, self.begins_anew = False, True
+        self.fresh, self.begins_anew, self.holds = False, True, False
 
 
 def opened(played: Played | None, gate: str, checkpoint: str, now: Files, by_person: bool) -> list[str]:

@@ -199,8 +199,11 @@ class World:
     def _arrive(self) -> None:
         step = self.step
         if isinstance(step.handler, Dispatch) and step.checkpoint:
-            covers = tuple(self._patterns(step.covers))
-            self.handed = (covers, self.tree.covered(covers) if step.covers else {})
+            # Until a verdict holds, what was covered stays covered.
+            played = self.played.get(step.checkpoint)
+            before = played.covers if played and not played.holds else ()
+            covers = tuple(dict.fromkeys((*before, *self._patterns(step.covers))))
+            self.handed = (covers, self.tree.covered(covers))
         for stated in self.workflow.always:
             if isinstance(stated, Before) and step.id == stated.then and stated.first not in self.been:
                 self.wrong.append(f"always: came to {step.id} before {stated.first}")
@@ -287,6 +290,7 @@ class World:
         if asked["about"] == "change":
             self.tree.clock += 1
             played.hear(self.tree.covered(played.covers), self.tree.clock)
+            played.holds = True
 
     def _heard(self, actor: str) -> None:
         for played in self.played.values():
