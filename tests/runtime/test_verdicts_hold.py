@@ -641,6 +641,24 @@ def test_a_fallen_verdict_whose_review_has_nothing_to_review_any_more_is_a_perso
 
 
 @pytest.mark.req("S-01")
+def test_a_file_that_fell_with_an_accepted_verdict_stays_covered_though_it_is_recorded_no_more(
+    skill: Skill, repository: Path
+) -> None:
+    of_files = COVERED.replace('"src/**"', '"{work.files}"')
+    agent = skill(
+        'StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}, requires=[Field("files", "list")]),'
+        f'*review_loop("d", work="work", passed="last", {of_files}, stale="work", bound=1), {END}'
+    )
+    review = agent.follow(agent.open(), files=["src/a.py"])
+    asked = agent.follow(judge(agent, review, item("FAIL", place="src/a.py:1")))
+    last = agent.answer(asked, "accept", "it is as it should be")
+    agent.write("src/a.py", "changed\n")
+    review = agent.follow(agent.follow(last), files=["src/b.py"])
+    judge(agent, review, item(place="src/b.py:1"))
+    assert sorted(agent.state(review.run).reviews["d"]["covers"]) == ["src/a.py", "src/b.py"]
+
+
+@pytest.mark.req("S-01")
 def test_what_a_later_review_does_not_cover_still_falls(skill: Skill, repository: Path) -> None:
     docs = 'reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["src/a.py"])'
     agent = skill(

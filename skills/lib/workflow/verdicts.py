@@ -190,8 +190,12 @@ def send_back(run: Run, checkpoint: str, work: str | None) -> Run:
 
 
 def fall(run: Run, checkpoint: str, files: Sequence[str], to: str, proof: Proof) -> Run:
-    """The run with its verdict marked as fallen with these files, and one more return counted."""
-    review = {**run.reviews[checkpoint], "passed": True, "changed": _shown(files[:20]), "sent_back_to": to}
+    """The run with its verdict marked as fallen with these files, and one more return counted.
+
+    What a person accepted falls with it.
+    """
+    review = {name: part for name, part in run.reviews[checkpoint].items() if name != "accepted"}
+    review.update(passed=True, changed=_shown(files[:20]), sent_back_to=to)
     review["fell_with"] = proof.digest(proof.contents(review["covers"]))
     review.setdefault("passed_at", run.turn)
     review["returns"] = review.get("returns", 0) + 1
