@@ -81,7 +81,7 @@ def _stops(*_: Any) -> None:
         (gates, "verdict", _unspent, "used already"),
         (sharing, "_unjudged", _without_failed, "MUST open"),
         (quality, "_SHOULD_BLOCKS", lambda _: 1, "SHOULD open"),
-        (rework, "_is_changed", lambda _: lambda *arguments: False, "unanswered-finding"),
+        (rework, "_change", lambda _: lambda *arguments: "", "unanswered-finding"),
         (people, "ask_at_bound", lambda _: _stops, "Nobody is asked"),
     ],
 )

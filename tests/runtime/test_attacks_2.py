@@ -217,7 +217,7 @@ def test_the_marker_of_a_sub_agent_stands_while_its_loss_is_not_recorded(
 @pytest.mark.parametrize("source", ["OTHER = 1\n", "CHOICE = {'one': 'one.py'}\n"])
 def test_a_common_entry_without_a_choice_is_a_broken_skill(tmp_path: Path, project: Path, source: str) -> None:
     script = install(tmp_path, "unchosen", source_of("unchosen", OPEN_ENDED))
-    script.write_text(script.read_text(encoding="utf-8").replace("unchosen_workflow", "unchosen_choice"))
+    (script.parent / "unchosen_workflow.py").unlink()
     (script.parent / "unchosen_choice.py").write_text(source, encoding="utf-8")
     done = subprocess.run([sys.executable, script, "--step", "1"], cwd=project, capture_output=True, text=True)
     assert (done.returncode, done.stdout) == (5, "")

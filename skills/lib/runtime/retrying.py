@@ -38,10 +38,13 @@ def next_command(desk: Desk, workflow: Workflow, run: Run, asked: Request | str,
         return document.next_command(workflow, run, desk.caller, _answer(run, asked))
     step = workflow.step(run.step or "")
     fitting, words = _sorted(workflow, run, step, asked)
-    files = dict.fromkeys(asked.filed[name] for name in fitting if name in asked.filed)
+    filed = {
+        name: path for name, path in asked.filed.items() if name in fitting and fitting[name] == asked.records[name]
+    }
+    files = dict.fromkeys(filed.values())
     if files:  # what is wrong in its file is put right there, or by the record that is to be filled in
         words["--record-file"] = " --record-file ".join(map(quote, files))
-        fitting = {name: raw for name, raw in fitting.items() if name not in asked.filed}
+        fitting = {name: raw for name, raw in fitting.items() if name not in filed}
     texts = {name: quote(_text(raw)) for name, raw in fitting.items()}
     if sum(map(printed, texts.values())) <= GIVEN_BACK:
         return document.next_command(workflow, run, desk.caller, {**words, **texts})

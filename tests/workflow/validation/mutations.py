@@ -456,10 +456,15 @@ parametrizing("rename a parameter", lambda subject, arg: spec_with(arg, name=mis
 parametrizing("ask for a parameter at no step", lambda subject, arg: spec_with(arg, step="nowhere-at-all"))
 parametrizing(
     "swap the bounds of a parameter",
-    lambda subject, arg: spec_with(arg, minimum=arg.maximum, maximum=1) if arg.maximum and arg.maximum > 1 else "",
+    lambda subject, arg: (
+        spec_with(arg, minimum=arg.maximum, maximum=1, default=None, required=False)
+        if arg.maximum and arg.maximum > 1
+        else ""
+    ),
 )
 parametrizing(
-    "make the choices of a parameter numbers", lambda subject, arg: spec_with(arg, type="int") if arg.choices else ""
+    "make the choices of a parameter numbers",
+    lambda subject, arg: spec_with(arg, type="int", default=None) if arg.choices else "",
 )
 
 
