@@ -65,6 +65,20 @@ def test_a_loop_that_is_left_only_for_want_of_targets_that_were_recorded_before_
     assert "loop-without-exit" not in dict(_of_parts("last", "work", back))
 
 
+@pytest.mark.parametrize("lister, expected", [("work", True), ("last", False)])
+def test_a_loop_that_is_left_only_with_targets_that_were_recorded_before_it_is_never_left(
+    lister: str, expected: bool
+) -> None:
+    parts = [Field("parts", "list")]
+    explore = Dispatch(AgentRole.EXPLORE, task="Look.", targets=f"{lister}.parts")
+    found = _found(
+        StepDef("work", "Work", "Work.", {OK: "last"}, requires=parts),
+        StepDef("last", "Last", "Last.", {OK: "look"}, requires=parts if lister == "last" else []),
+        StepDef("look", "Look", next={OK: None, Outcome.SKIP: "last"}, handler=explore),
+    )
+    assert (("loop-without-exit", "w:last") in found) == expected
+
+
 def test_a_loop_that_is_left_only_by_as_many_iterations_as_there_may_be_is_never_left_after_them() -> None:
     found = _found(
         StepDef("make", "Make", "Make.", {OK: "try"}),

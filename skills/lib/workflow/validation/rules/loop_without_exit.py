@@ -2,8 +2,8 @@
 
 ## What it does
 Reports a loop whose only routes out belong to outcomes that the steps never give, to an ITERATE that is taken no more
-at its limit, to the FAIL of a gate or of sub-agents, or to the SKIP of sub-agents whose targets are recorded outside of
-the loop, and so are there each time or never: on paper the loop can be left, in truth a run whose work is good cannot
+at its limit, to the FAIL of a gate or of sub-agents, or to sub-agents whose targets are recorded outside of the loop,
+so that they are skipped each time or never: on paper the loop can be left, in truth a run whose work is good cannot
 leave it.
 
 ## Why it is bad
@@ -40,7 +40,7 @@ WORKFLOW = Workflow(
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 
 import networkx as nx
 
@@ -51,18 +51,17 @@ from skills.lib.workflow.validation.graph import GraphView
 
 RULE = "loop-without-exit"
 SEVERITY: Severity = "error"
-_SAME = "takes that there are no targets, and the loop records none"
 
 
 def check(graph: GraphView) -> Iterator[Finding]:
     """Yield one finding per loop that only routes which are never taken would leave."""
     dead = _dead(graph)
     for members in graph.open_loops:
-        if not any(hop[:2] in dead or _lists(graph, *hop[:2]) for hop in graph.hops(members)):
+        if not any(hop[:2] in dead or _source(graph, hop[0]) for hop in graph.hops(members)):
             continue
         for closed in _closed(graph, members, dead):
             exits = [hop for hop in graph.hops(closed) if hop[2] not in closed]
-            shown = "; ".join(f"{walks.printed(graph, [hop])} {dead.get(hop[:2], _SAME)}" for hop in exits)
+            shown = "; ".join(f"{walks.printed(graph, [hop])} {_why(dead, hop)}" for hop in exits)
             yield graph.finding(
                 RULE,
                 SEVERITY,
@@ -71,6 +70,11 @@ def check(graph: GraphView) -> Iterator[Finding]:
                 do="route an outcome that a step of the loop does give out of it",
                 step=min(closed),
             )
+
+
+def _why(dead: Mapping[tuple[int, Outcome], str], hop: walks.Hop) -> str:
+    targets = "that there are no targets" if hop[1] is Outcome.SKIP else "targets"
+    return dead.get(hop[:2]) or f"takes {targets}, and the loop records none"
 
 
 def _dead(graph: GraphView) -> dict[tuple[int, Outcome], str]:
@@ -90,20 +94,34 @@ def _closed(graph: GraphView, members: set[int], dead: Collection[tuple[int, Out
     """The loops among ``members`` that nothing leaves once the hops that are no way out are gone."""
     live = [hop for hop in graph.hops(members) if hop[:2] not in dead]
     told: list[set[int]] = []
-    # A loop with a way out and back for want of targets has a smaller one in it that goes on with them.
-    for hops in (live, [hop for hop in live if not _lists(graph, *hop[:2])]):
+    for hops, barred in _worlds(graph, live):
         inner: nx.DiGraph[int] = nx.DiGraph((node, target) for node, _, target in hops if target in members)
         for found in sorted(nx.strongly_connected_components(inner), key=min):
             looping = len(found) > 1 or inner.has_edge(*(next(iter(found)),) * 2)
-            sources = [_lists(graph, *hop[:2]) for hop in live if hop[0] in found and hop[2] not in found]
-            closed = all(source and graph.index.get(source) not in found for source in sources)
+            out = [hop for hop in live if hop[0] in found and hop[2] not in found]
+            closed = all(hop in barred and graph.index.get(_source(graph, hop[0])) not in found for hop in out)
             if looping and closed and not any(found <= other for other in told):
                 told.append(found)
                 yield found
 
 
-def _lists(graph: GraphView, at: int, outcome: Outcome) -> str:
-    """The step that records the targets for want of which the route is taken; empty if it has another reason."""
+def _worlds(graph: GraphView, live: list[walks.Hop]) -> Iterator[tuple[list[walks.Hop], set[walks.Hop]]]:
+    """The hops that may be taken, and those that may not unless other targets are recorded.
+
+    Sub-agents whose targets are recorded are skipped each time, or never; a loop may have a smaller one in it that is
+    closed in one of the two cases.
+    """
+    skips = {hop for hop in live if _source(graph, hop[0]) and hop[1] is Outcome.SKIP}
+    yield live, skips
+    if skips:
+        yield [hop for hop in live if hop not in skips], skips
+    for source in sorted({_source(graph, hop[0]) for hop in skips}):
+        others = {hop for hop in live if _source(graph, hop[0]) == source and hop not in skips}
+        yield [hop for hop in live if hop not in others], others
+
+
+def _source(graph: GraphView, at: int) -> str:
+    """The step that records the targets of a step's sub-agents; empty if none does."""
     handler = graph.steps[at].handler
-    targets = handler.targets if isinstance(handler, Dispatch) and outcome is Outcome.SKIP else ()
+    targets = handler.targets if isinstance(handler, Dispatch) else ()
     return targets.partition(".")[0] if isinstance(targets, str) else ""
