@@ -64,6 +64,18 @@ def test_a_plan_of_nothing_is_one_line(cli: Command, project: Path) -> None:
     assert shown == "Nothing would change; 4 are as they should be.\n"
 
 
+def test_a_project_that_is_named_is_where_the_skills_go(
+    cli: Command, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    monkeypatch.chdir(other)
+    told = json.loads(cli("install", "agents", "--skill", SKILL, "--project", str(project), "--json").out)
+    assert told["scope"] == "project"
+    assert (project / ".agents" / "skills" / SKILL / "SKILL.md").is_file()
+    assert json.loads(cli("install", "codex", "--skill", SKILL, "--json").out)["scope"] == "user"
+
+
 def test_a_plan_of_taking_away_counts_what_would_go_and_what_stays(cli: Command, project: Path) -> None:
     for host in ("codex", "gemini"):
         cli("install", host, "--scope", "project", "--skill", ROLED)

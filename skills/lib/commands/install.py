@@ -5,6 +5,7 @@ from __future__ import annotations
 from contextlib import suppress
 
 import click
+from click.core import ParameterSource
 
 from skills.lib.commands.console import prompts
 from skills.lib.commands.console.options import examples, json_option, project_option
@@ -20,7 +21,7 @@ from skills.lib.hosts.install import manifest, pins
 from skills.lib.hosts.install.plan import Plan
 from skills.lib.hosts.locations import NAMES, NOTES, SCOPES
 
-USER = "user"
+PROJECT, USER = SCOPES
 
 
 @click.command(
@@ -33,7 +34,7 @@ USER = "user"
     )
 )
 @install_output.hosts_argument
-@install_output.scope_option("as it is installed, else user")
+@install_output.scope_option("as it is installed, else project with --project, else user")
 @click.option("--skill", "names", metavar="NAME", multiple=True, help="Only this skill (repeatable; default: all).")
 @click.option(
     "--hooks/--no-hooks", default=None, help="Hold the agent to the steps, or not (default: as it was, or on)."
@@ -83,14 +84,16 @@ def install(
             hosts = tuple(found)
         else:
             raise install_output.missing_host(ctx)
+    named = ctx.get_parameter_source("project") is ParameterSource.COMMANDLINE
+    default = PROJECT if named else USER
     if scope is None and asks:
         scope = prompts.one_of(
-            "For you in every project, or in this project?", SCOPES, install_output.scope_of(hosts[0], project, USER)
+            "For you in every project, or in this project?", SCOPES, install_output.scope_of(hosts[0], project, default)
         )
     skills = sources.chosen(project, names) if names else sources.shipped()
     code, shown = 0, []
     for host in hosts:
-        place = locations.locations(host, scope or install_output.scope_of(host, project, USER), project)
+        place = locations.locations(host, scope or install_output.scope_of(host, project, default), project)
         was = manifest.installed(place)
         wanted = {**(installing.sources(was, sources.every(project)) if was else {}), **skills}
         choose = install_output.chooser(force, dry_run or not asks)
@@ -121,7 +124,7 @@ def _say_how_to_go_on(screen: Screen, plan: Plan, project: str) -> None:
     if then.hooks and place.hooks:
         if _is_held_twice(place.host, place.scope, project):
             screen.say("Hooks are on in both scopes, so each event is served twice: --no-hooks leaves them out of one.")
-        if place.scope == "project":
+        if place.scope == PROJECT:
             screen.say(_not_to_be_committed(plan, install_output.shown_path(place.hooks, place, project)))
     for name in list(then.skills)[:1]:
         screen.say(f'To start a skill, name it to {NAMES[place.host]}: "Use the skill {name} on …"')

@@ -136,7 +136,9 @@ def stage(request: pytest.FixtureRequest, room: Room, guarded: Path) -> Stage:
     client: Client = request.param
     if missing := clients.why_not(client):
         pytest.skip(f"{client.name}: {missing}")
-    lockstep(room, "install", client.host, "--skill", "problem-analysis", "--project", str(room.project))
+    lockstep(
+        room, "install", client.host, "--scope", "project", "--skill", "problem-analysis", "--project", str(room.project)
+    )
     shutil.copytree(guarded, room.project / ".agents" / "skills" / "guarded")
     return Stage(client, room)
 
