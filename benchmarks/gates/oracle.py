@@ -42,6 +42,8 @@ class Played:
         self.files: Files = {}
         self.covers: tuple[str, ...] = ()
         self.order = 0
+        # The step that it fell to, with its files.
+        self.fell_to = ""
 
     def copy(self) -> Played:
         """The same, to go its own way."""
@@ -108,9 +110,14 @@ class Played:
         """The verdict let the run through a gate."""
         self.fresh, self.begins_anew, self.holds, self.order = False, True, True, order
 
-    def fall(self) -> None:
-        """The verdict fell with its files."""
+    def fall(self, to: str) -> None:
+        """The verdict fell with its files, and that led to a step."""
         self.fresh, self.begins_anew, self.holds = False, True, False
+        self.fell_to = to
+
+    def let_be(self, files: Files) -> None:
+        """A person was told of the changed files, and let the run go on with the files as they are."""
+        self.files = files
 
 
 def opened(played: Played | None, gate: str, checkpoint: str, now: Files, by_person: bool) -> list[str]:

@@ -242,20 +242,20 @@ class World:
         if asked.get("about") and given == "accept":
             self._accepted(before, asked)
         elif asked.get("about") == "change" and given == "revise":
-            self.played[asked["gate"]].fall()
+            self.played[asked["gate"]].fall(move.run.step or "")
         elif (
             isinstance(step.handler, Person)
             and before.status == "waiting"
             and not asked.get("about")
             and step.handler.choices[str(given)] is not Outcome.FAIL
         ):
-            self._heard(actor)
+            self._heard(step.id, actor)
         if moved:
             self.been.add(step.id)
             if step.gate and given != "revise" and self._is_opened(step, move):
                 self._opened(step, bool(asked))
             elif "stale" in move.detail:
-                self.played[move.detail["stale"]["checkpoint"]].fall()
+                self.played[move.detail["stale"]["checkpoint"]].fall(move.run.step or "")
         if move.kind == "finished" and move.run.status == "done":
             now = {name: self.tree.covered(played.covers) for name, played in self.played.items()}
             never = [stated.checkpoint for stated in self.workflow.always if isinstance(stated, NeverEndsFailed)]
@@ -292,8 +292,10 @@ class World:
             played.hear(self.tree.covered(played.covers), self.tree.clock)
             played.holds = True
 
-    def _heard(self, actor: str) -> None:
+    def _heard(self, step: str, actor: str) -> None:
         for played in self.played.values():
+            if played.fell_to == step and not played.fresh and actor == "person":
+                played.let_be(self.tree.covered(played.covers))
             is_heard = actor == "person" or oracle.MUST not in played.blocking().values()
             if played.fresh and played.failed and is_heard:
                 self.tree.clock += 1
