@@ -132,6 +132,26 @@ def test_what_is_no_small_file_of_its_own_is_no_marker(tmp_path: Path, kind: str
     assert markers.read(str(tmp_path), "abc") is None
 
 
+@pytest.mark.req("H-02")
+@pytest.mark.parametrize("kind", ["symbolic link", "hard link", "pipe", "longer"])
+def test_what_stands_in_a_markers_place_is_replaced_and_never_written_through(tmp_path: Path, kind: str) -> None:
+    place = tmp_path / ".lockstep" / "open" / "abc"
+    place.parent.mkdir(parents=True)
+    victim = tmp_path / "notes.txt"
+    victim.write_text("precious")
+    if kind == "symbolic link":
+        place.symlink_to(victim)
+    elif kind == "hard link":
+        os.link(victim, place)
+    elif kind == "pipe":
+        os.mkfifo(place)
+    else:
+        place.write_text("x" * 10_000)
+    markers.write(str(tmp_path), "abc", MARKER)
+    assert markers.read(str(tmp_path), "abc") == MARKER
+    assert victim.read_text() == "precious"
+
+
 @pytest.mark.parametrize("tools", [["read", "shell(git)", "shell"], "read", []])
 def test_tools_have_canonical_names(tools: list[str]) -> None:
     StepDef("look", "Look", next={Outcome.OK: None}, tools=tools)

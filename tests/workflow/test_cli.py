@@ -15,6 +15,7 @@ from skills.lib.errors import UsageError
 from skills.lib.workflow import cli
 from skills.lib.workflow.caller import Caller
 from skills.lib.workflow.core import StepDef, Workflow
+from skills.lib.workflow.help_text import help_text
 from skills.lib.workflow.requirements import Arg, Field
 from skills.lib.workflow.state import Run
 from skills.lib.workflow.types import Outcome
@@ -181,7 +182,7 @@ def test_help_says_how_to_find_a_run_again_and_no_default_where_there_is_none() 
             Arg("mode", choices=("quick", "full"), required=False, default="quick"),
         ],
     )
-    lines = cli.help_text(workflow).splitlines()
+    lines = help_text(workflow).splitlines()
     assert "  --seed                   a whole number (fixed when the run opens)" in lines
     assert "  --depth                  a whole number (fixed when the run opens, default 3)" in lines
     assert '  --word                   a text (fixed when the run opens, default "")' in lines

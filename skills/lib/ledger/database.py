@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import stat
 import time
 
 from skills.lib.errors import LedgerError
@@ -55,9 +56,8 @@ class Database:
         self.home = home
         self.path = os.path.join(home, FILE)
         self._connection: Connection | None = None
-        self._refuse_links()
-        marked = os.path.exists(os.path.join(home, MARKER))
-        there = os.path.exists(self.path)
+        found = self._files()
+        marked, there = MARKER in found, FILE in found
         if marked and not there:
             raise self.broken("is missing, and it was there before", "restore it from a copy")
         if not there and not create:
@@ -120,17 +120,25 @@ class Database:
             remedy=f"{lead}move its folder aside to begin anew, or set LOCKSTEP_HOME to another folder",
         )
 
-    def _refuse_links(self) -> None:
-        """A cloned project may bring links, which SQLite would write through: only the folder itself may be one.
+    def _files(self) -> set[str]:
+        """The ledger's files that are there; each must be an ordinary one, though the folder itself may be a link.
 
-        A FIFO or a folder in the place of a file would be waited for, or be told as a ledger that cannot be written.
+        A cloned project may bring links, which SQLite would write through; a FIFO or a folder in the place of a file
+        would be waited for, or be reported as a ledger that cannot be written.
         """
+        found = set()
         for name in (FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal", MARKER, ".gitignore"):
             path = os.path.join(self.home, name)
-            if os.path.islink(path):
+            try:
+                mode = os.lstat(path).st_mode
+            except (OSError, ValueError):
+                continue
+            if stat.S_ISLNK(mode):
                 raise self.broken(f"cannot be used: {name} is a link")
-            if os.path.lexists(path) and not os.path.isfile(path):
+            if not stat.S_ISREG(mode):
                 raise self.broken(f"cannot be used: {name} is not an ordinary file", f"remove {path}")
+            found.add(name)
+        return found
 
     def _make_home(self) -> None:
         try:
@@ -153,6 +161,7 @@ class Database:
     def _connect(self) -> None:
         try:
             self._connection = sqlite.connect(self.path, timeout=LOCK_TIMEOUT, isolation_level=None)
+            self._connection.execute("PRAGMA synchronous=NORMAL")  # docs/architecture.md says what a power cut loses
         except sqlite.Error as error:
             raise self._explain(error) from error
 

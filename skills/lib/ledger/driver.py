@@ -1,7 +1,7 @@
 """SQLite's C module without what it drags in: 1.0 ms of start-up where the public module takes 4.
 
 The C module imports functools, and with it collections, for ``lru_cache`` alone; a stand-in with that one name serves
-while it loads. Where anything differs from CPython 3.11 to 3.14, the public module is used.
+while it loads. On any other Python than CPython 3.11 to 3.14 the public module is used.
 """
 
 from __future__ import annotations
@@ -18,10 +18,10 @@ else:
 
 
 def _load() -> ModuleType:
-    if "functools" in sys.modules:
-        import _sqlite3
+    if "functools" in sys.modules or sys.version_info >= (3, 15):
+        import sqlite3
 
-        return _sqlite3
+        return sqlite3
     from _functools import _lru_cache_wrapper  # type: ignore[import-not-found]
 
     stand_in = ModuleType("functools")
@@ -30,7 +30,6 @@ def _load() -> ModuleType:
     try:
         import _sqlite3
 
-        _sqlite3.connect(":memory:").execute("SELECT 1").close()
         return _sqlite3
     finally:
         del sys.modules["functools"]

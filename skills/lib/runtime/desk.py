@@ -241,6 +241,8 @@ class Desk:
         return Reply(build({}), PRINTED, run, workflow, build)
 
     def _show_end(self, workflow: Workflow, run: Run, notices: Sequence[Element]) -> Reply:
+        from skills.lib.workflow import done
+
         markers.remove(self.caller.project, run.id)
         parent = self.ledger.run(run.parent) if run.parent else None
         if parent is not None and (parent.ended or run.id not in parent.children):
@@ -250,7 +252,7 @@ class Desk:
         command = self._command_of(parent) if parent else ""
 
         def build(offloaded: Offloaded) -> Element:
-            return document.done_document(
+            return done.done_document(
                 workflow, run, self.caller, parent, command, siblings, notices, offloaded, self.at_once
             )
 

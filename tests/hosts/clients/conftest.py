@@ -137,7 +137,15 @@ def stage(request: pytest.FixtureRequest, room: Room, guarded: Path) -> Stage:
     if missing := clients.why_not(client):
         pytest.skip(f"{client.name}: {missing}")
     lockstep(
-        room, "install", client.host, "--scope", "project", "--skill", "problem-analysis", "--project", str(room.project)
+        room,
+        "install",
+        client.host,
+        "--scope",
+        "project",
+        "--skill",
+        "problem-analysis",
+        "--project",
+        str(room.project),
     )
     shutil.copytree(guarded, room.project / ".agents" / "skills" / "guarded")
     return Stage(client, room)
