@@ -1,4 +1,4 @@
-"""Writes what is generated in the documents: whole pages, tables, and the output of the commands that they show.
+"""Writes what is generated in the documents: whole pages, tables, a picture, and the output of shown commands.
 
 ``--check`` writes nothing, names what is stale, shows how it differs, and exits 1. Pages can be named; the default is
 every one. A page that is not of this tree is taken as one whose commands are run.
@@ -17,7 +17,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from transcript import TranscriptError, replay  # noqa: E402  both need the path set above
+from recording import picture  # noqa: E402  these need the path set above
+from transcript import TranscriptError, replay  # noqa: E402
 
 from skills.lib.commands.lookup import inventory, status_page  # noqa: E402
 from skills.lib.commands.lookup.status_page import section  # noqa: E402
@@ -86,6 +87,7 @@ PAGES: dict[str, Writer] = {
     "docs/lockstep.rng": grammar,
     "docs/migrating.md": replay,
     "docs/protocol.md": replay,
+    "docs/refusal.svg": picture,
     "docs/rules.md": rules,
     "skills/lib/workflow/README.md": replay,
 }

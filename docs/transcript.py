@@ -21,6 +21,7 @@ import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from importlib.metadata import entry_points
 from pathlib import Path
@@ -155,11 +156,18 @@ class Session:
 
 def replay(page: str) -> str:
     """The page with every command and example run and its output as it is now; TranscriptError where one cannot be."""
+    with session() as project:
+        return "".join(_replayed(project, page))
+
+
+@contextmanager
+def session() -> Iterator[Session]:
+    """A session in an empty project that is removed afterwards."""
     folder = Path(os.path.realpath(tempfile.mkdtemp(prefix="lockstep-docs-")))
     try:
-        session = Session(folder)
-        session.prepare()
-        return "".join(_replayed(session, page))
+        project = Session(folder)
+        project.prepare()
+        yield project
     finally:
         shutil.rmtree(folder, ignore_errors=True)
 

@@ -1,4 +1,4 @@
-"""The documents of this tree, and the two modules that keep them true."""
+"""The documents of this tree, and the modules that keep them true."""
 
 from __future__ import annotations
 
@@ -22,6 +22,12 @@ def generate() -> Any:
 def transcript() -> Any:
     """docs/transcript.py."""
     return _module("transcript")
+
+
+@pytest.fixture(scope="session")
+def recording() -> Any:
+    """docs/recording.py."""
+    return _module("recording")
 
 
 def _module(name: str) -> Any:

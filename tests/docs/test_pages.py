@@ -26,6 +26,7 @@ PAGES: list[Any] = [
     "docs/lockstep.rng",
     pytest.param("docs/migrating.md", marks=pytest.mark.req("W-14")),
     pytest.param("docs/protocol.md", marks=pytest.mark.req("W-11", "W-24")),
+    "docs/refusal.svg",
     "docs/rules.md",
     pytest.param("skills/lib/workflow/README.md", marks=pytest.mark.req("W-23")),
 ]
