@@ -37,7 +37,7 @@ format: setup ## mend style and format
 	$(PYTHON) -m ruff check --fix
 	$(PYTHON) -m ruff format
 
-bench: setup ## measure what README quotes
+bench: setup ## measure what README and docs/benchmarks.md quote
 	$(PYTHON) -m benchmarks
 
 docs: setup ## write the generated pages of docs/

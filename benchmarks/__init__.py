@@ -1,1 +1,1 @@
-"""What README's figures come from: each module measures one thing and gives back tables."""
+"""What the figures in README and docs/benchmarks.md come from: each module measures one thing and gives back tables."""

@@ -32,7 +32,9 @@ BENCHMARKS = {
 
 def main(arguments: list[str] | None = None) -> int:
     """Run the named benchmarks, or all; exit code 0."""
-    parser = argparse.ArgumentParser(prog="python -m benchmarks", description="Measures what README quotes.")
+    parser = argparse.ArgumentParser(
+        prog="python -m benchmarks", description="Measures what README and docs/benchmarks.md quote."
+    )
     parser.add_argument("names", nargs="*", metavar="NAME", help=f"one of {', '.join(BENCHMARKS)}; all without one")
     parser.add_argument("--json", action="store_true", help="print JSON")
     parser.add_argument("--quick", action="store_true", help="smaller sizes and fewer repeats: to try, not to quote")

@@ -110,5 +110,27 @@ def test_the_changelog_names_every_subcommand_and_the_version() -> None:
     assert re.findall(r"`([a-z]+)`", listed) == list(SUBCOMMANDS)
 
 
+def test_the_first_screen_of_the_readme_has_the_picture_the_installs_the_request_and_the_skills() -> None:
+    screen = README.splitlines()[:40]
+    wanted = (
+        "](docs/refusal.svg)",
+        "| Claude Code | `/plugin ",
+        "| Codex | `codex plugin ",
+        "| Gemini CLI | `gemini ",
+        "`pip install <LOCKSTEP>`, then `lockstep install`",
+        "> Use the skill problem-analysis ",
+        "| [problem-analysis](",
+    )
+    found = [next((at for at, line in enumerate(screen) if text in line), 40) for text in wanted]
+    assert found == sorted(found)
+    assert found[-1] < 40
+
+
+def test_the_cost_that_the_readme_sums_up_is_that_of_its_table() -> None:
+    table = README.partition("<!-- cost -->")[2].partition("<!-- /cost -->")[0]
+    times = [float(cell) for cell in re.findall(r": ([\d.]+) times \|$", table, re.MULTILINE)]
+    assert f": {min(times)} to {max(times)} times the characters" in README
+
+
 def test_the_readme_has_a_place_for_the_figures() -> None:
     assert re.search(r"^<!-- figures -->\n.*^<!-- /figures -->$", README, re.DOTALL | re.MULTILINE)
