@@ -7,13 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchmarks.gates.figures import look
-from skills.lib.workflow import gates, people, quality, rework, sharing, verdicts
-from skills.lib.workflow.decision import Refused
+from skills.lib.engine import gates, people, rework, sharing, verdicts
+from skills.lib.engine.decision import Refused
+from skills.lib.workflow import quality
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from skills.lib.workflow.state import Run
+    from skills.lib.model.run import Run
 
 SEED = 11
 FEATURES = {

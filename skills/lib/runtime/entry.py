@@ -6,8 +6,7 @@ import os
 import sys
 
 from skills.lib.errors import PRINTED, LockstepError, SkillError, tell
-from skills.lib.runtime import loading, script
-from skills.lib.workflow import cli
+from skills.lib.runtime import cli, loading, script
 
 
 def run(path: str) -> None:
@@ -34,8 +33,8 @@ def _chosen(path: str, argv: list[str]) -> tuple[str, list[str]]:
     file = path[: -len(".py")] + loading.CHOICE
     if not os.path.isfile(file):
         return path, argv
+    from skills.lib.model.choice import Choice
     from skills.lib.runtime import choosing
-    from skills.lib.workflow.choice import Choice
 
     choice = getattr(loading.load_module(file), "CHOICE", None)
     if not isinstance(choice, Choice):

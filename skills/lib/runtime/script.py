@@ -6,20 +6,21 @@ import os
 import sys
 
 from skills.lib import markers, paths
+from skills.lib.blocks import document, parts, xml
+from skills.lib.blocks.caller import Caller, lockstep_command
 from skills.lib.errors import BUG, INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, UsageError, tell
-from skills.lib.workflow import cli, document
-from skills.lib.workflow.caller import Caller, lockstep_command
-from skills.lib.workflow.formatters import xml
-from skills.lib.workflow.texts import check_text
+from skills.lib.model.texts import check_text
+from skills.lib.runtime import cli
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skills.lib.runtime.desk import Desk, Reply
-    from skills.lib.workflow.core import Workflow
-    from skills.lib.workflow.state import Request
-    from skills.lib.workflow.types import Element
+    from skills.lib.model.run import Request
+    from skills.lib.model.steps import Workflow
+    from skills.lib.model.types import Element
+    from skills.lib.runtime.desk import Desk
+    from skills.lib.runtime.project import Reply
 
 
 def main(
@@ -94,7 +95,7 @@ def render_reply(reply: Reply, desk: Desk) -> str:
     workflow, run = reply.workflow, reply.run
     assert workflow is not None
     text = render(workflow, reply.element)
-    if len(text) <= document.BLOCK_LIMIT or run is None or reply.rebuild is None or not markers.is_id(run.id):
+    if len(text) <= parts.BLOCK_LIMIT or run is None or reply.rebuild is None or not markers.is_id(run.id):
         return text
     from skills.lib.runtime import offload
 
@@ -104,7 +105,7 @@ def render_reply(reply: Reply, desk: Desk) -> str:
 def render(workflow: Workflow, element: Element) -> str:
     """A document as the workflow wants it: XML, or plain text; a refusal is XML always."""
     if workflow.output == "text" and element.tag != "refused":
-        from skills.lib.workflow.formatters import text
+        from skills.lib.blocks import text
 
         return text.render(element) + "\n"
     return xml.render(element) + "\n"
@@ -139,7 +140,7 @@ def _way_back(argv: Sequence[str], script: str) -> str:
         return ""
     if not named["--run"] or not os.path.exists(os.path.join(paths.home(project), "runs.db")):
         return ""
-    from skills.lib.workflow.caller import join
+    from skills.lib.blocks.caller import join
 
     words = [sys.executable, script, "--step", "current", "--run", named["--run"], "--project", project]
     told = "Nothing was changed. The present block of the run, with its NEXT command, is printed again by:"

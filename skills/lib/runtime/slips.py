@@ -11,7 +11,7 @@ from difflib import get_close_matches
 from types import FrameType, ModuleType
 
 from skills.lib import record
-from skills.lib.workflow.types import Outcome
+from skills.lib.model.types import Outcome
 
 # More names than these are not listed: nobody reads them, and the nearest one is told anyway.
 LISTED = 32
