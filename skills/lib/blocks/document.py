@@ -6,8 +6,7 @@ that was printed before; so each document is complete in itself.
 
 from __future__ import annotations
 
-from skills.lib.blocks.context import context_elements
-from skills.lib.blocks.parts import clipped, limit_met, notice
+from skills.lib.blocks.parts import clipped, context_elements, limit_met, notice
 from skills.lib.model.requirements import Artifact, Command, Field
 from skills.lib.model.run import FIXES, Run
 from skills.lib.model.steps import StepDef, Workflow
@@ -20,7 +19,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skills.lib.blocks.caller import Caller
-    from skills.lib.blocks.context import Offloaded
+    from skills.lib.blocks.parts import Offloaded
     from skills.lib.model.requirements import Arg
 
 # How much is printed of a question.

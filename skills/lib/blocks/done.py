@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from skills.lib.blocks.context import result_values, value_element
-from skills.lib.blocks.parts import clipped, limit_met, notice
+from skills.lib.blocks.parts import clipped, limit_met, notice, result_values, value_element
 from skills.lib.model.requirements import fill
 from skills.lib.model.run import FINISHED, Run
 from skills.lib.model.steps import Workflow
@@ -14,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from skills.lib.blocks.caller import Caller
-    from skills.lib.blocks.context import Offloaded
+    from skills.lib.blocks.parts import Offloaded
 
 # How much is printed of why a run was given up, and of a parameter in what is to be done at the end.
 REASON_LIMIT, CLOSING_LIMIT = 1_000, 400

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from skills.lib import paths
-from skills.lib.blocks import context, parts
+from skills.lib.blocks import parts
 from skills.lib.errors import EnvironmentProblem
 from skills.lib.model.texts import WORTH_A_FILE
 
@@ -37,8 +37,8 @@ def shortened(reply: Reply, project: str, render: Callable[[Element], str]) -> s
     assert run is not None
     assert reply.rebuild is not None
     text = render(reply.element)
-    found = [one for one in context.shown_values(workflow, run) if len(one[3]) > WORTH_A_FILE]
-    others = [one for one in found if not context.is_of_review(one[0])]
+    found = [one for one in parts.shown_values(workflow, run) if len(one[3]) > WORTH_A_FILE]
+    others = [one for one in found if not parts.is_of_review(one[0])]
     offloaded: dict[str, tuple[str, str]] = {}
     for key, _, _, value in sorted(others, key=lambda one: -len(one[3]) * (2 if one[1] else 1)):
         if len(text) <= parts.BLOCK_LIMIT:
@@ -46,7 +46,7 @@ def shortened(reply: Reply, project: str, render: Callable[[Element], str]) -> s
         excerpt = value[: EXCERPT if len(value) > EXCERPT + 200 else SHORT_EXCERPT]
         offloaded[key] = (_kept(project, run, key, value), excerpt)
         text = render(reply.rebuild(offloaded))
-    reviews = [one for one in found if context.is_of_review(one[0])]
+    reviews = [one for one in found if parts.is_of_review(one[0])]
     for limit in OF_A_REVIEW if reviews else ():
         if len(text) <= parts.BLOCK_LIMIT:
             return text

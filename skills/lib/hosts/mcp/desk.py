@@ -22,7 +22,7 @@ from skills.lib.model.types import Element
 from skills.lib.runtime import Desk, Reply, loading, script
 
 if TYPE_CHECKING:
-    from skills.lib.blocks.context import Offloaded
+    from skills.lib.blocks.parts import Offloaded
 
 Given = Mapping[str, Any]
 Answer = dict[str, Any]
