@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from skills.lib.engine import answers, engine
-from skills.lib.engine.decision import Move
+from skills.lib.engine.decision import Move, Refusal
 from skills.lib.errors import LockstepError
 from skills.lib.ledger import contents, evidence
 from skills.lib.model.requirements import Command
@@ -136,6 +136,8 @@ class Steering:
             decision = engine.decide(self._workflow, run, request, _Trusting(run, children))
         except LockstepError as error:
             return error.what
+        if isinstance(decision, Refusal) and decision.code == "same-report":
+            return ""  # whoever runs the command words it anew
         if not isinstance(decision, Move):
             return str(getattr(decision, "why", "a repeat"))
         outcome = decision.detail.get("outcome")  # none where a question is put first
