@@ -13,11 +13,11 @@ from typing import TYPE_CHECKING
 from benchmarks.adherence.hosts import own_ledgers
 from benchmarks.report import Cell, Figures
 from benchmarks.steps import BARE, QUICK_SAMPLES, SAMPLES, WARM_UP, lean_python
+from skills.lib.blocks.caller import Caller
 from skills.lib.hosts import sessions
+from skills.lib.model.run import Request
 from skills.lib.runtime import Desk, loading
-from skills.lib.workflow import seal
-from skills.lib.workflow.caller import Caller
-from skills.lib.workflow.state import Request
+from skills.lib.validation import registration
 
 if TYPE_CHECKING:
     from benchmarks.options import Options
@@ -103,7 +103,7 @@ def _open_run(python: str, project: str, folder: str) -> tuple[str, str, str]:
     with open(graph, "w", encoding="utf-8") as file:
         file.write(_GRAPH)
     workflow = loading.load_workflow(graph)
-    seal.write(seal.beside(workflow, graph), seal.text(workflow))
+    registration.write(registration.beside(workflow, graph), registration.text(workflow))
     desk = Desk(Caller(python, script, project))
     try:
         opened = desk.start(workflow, {}).run

@@ -27,7 +27,7 @@ from benchmarks.report import Cell, Figures
 from skills.lib import compact_json
 from skills.lib.ledger import Ledger
 from skills.lib.runtime import loading
-from skills.lib.workflow import seal
+from skills.lib.validation import registration
 from skills.lib.workflow.requirements import Command
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def sealed_copy(skill: Skill, folder: str) -> Skill:
         shutil.copytree(os.path.join(ROOT, name), os.path.join(tree, name), ignore=ignored)
     script = os.path.join(tree, os.path.relpath(skill.script, ROOT))
     graph = script.removesuffix(".py") + loading.SUFFIX
-    seal.write(seal.beside(skill.workflow, graph), seal.text(skill.workflow))
+    registration.write(registration.beside(skill.workflow, graph), registration.text(skill.workflow))
     return Skill(skill.name, script, skill.workflow)
 
 

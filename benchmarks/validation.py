@@ -11,7 +11,7 @@ import networkx as nx
 from benchmarks.graphs import edges, large_workflow
 from benchmarks.report import Cell, Figures
 from benchmarks.timing import medians
-from skills.lib.workflow.validation import validate
+from skills.lib.validation.validator import validate
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

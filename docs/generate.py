@@ -35,7 +35,7 @@ Writer = Callable[[str], str]
 
 def rules(_: str) -> str:
     """The reference of the validation rules, from their own files."""
-    from skills.lib.workflow.validation.reference import reference
+    from skills.lib.validation.reference import reference
 
     return reference()
 
@@ -49,7 +49,7 @@ def commands(_: str) -> str:
 
 def grammar(_: str) -> str:
     """A copy of the grammar of printed documents."""
-    return (ROOT / "skills/lib/workflow/formatters/lockstep.rng").read_text(encoding="utf-8")
+    return (ROOT / "skills/lib/blocks/lockstep.rng").read_text(encoding="utf-8")
 
 
 def migration(page: str) -> str:

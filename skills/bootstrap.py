@@ -42,9 +42,9 @@ def main(script, module=""):
     # A call lives for milliseconds and keeps little: collecting garbage would cost more than it frees.
     gc.disable()
     try:
-        from skills.lib.runtime import entry
+        from skills.lib.runtime.script import run
 
-        entry.run(os.path.realpath(script))
+        run(os.path.realpath(script))
     except KeyboardInterrupt:
         os._exit(130)
 

@@ -14,12 +14,12 @@ from benchmarks.adherence.attempts import NAMES
 from benchmarks.adherence.tally import Tally
 from benchmarks.graphs import edges, large_workflow, workflow_of_edges
 from benchmarks.report import Figures
+from skills.lib.engine import engine
+from skills.lib.engine.decision import Move
 from skills.lib.ledger import Ledger
+from skills.lib.model.run import Request
 from skills.lib.runtime import definition
-from skills.lib.workflow import engine
-from skills.lib.workflow.decision import Move
-from skills.lib.workflow.state import Request
-from skills.lib.workflow.validation import validate
+from skills.lib.validation.validator import validate
 
 if TYPE_CHECKING:
     from collections.abc import Callable

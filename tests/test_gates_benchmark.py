@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchmarks.gates.figures import look
-from skills.lib.workflow import gates, people, quality, rework, sharing, verdicts
-from skills.lib.workflow.decision import Refused
+from skills.lib.engine import gates, quality, questions, rework, sharing, verdicts
+from skills.lib.engine.decision import Refused
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from skills.lib.workflow.state import Run
+    from skills.lib.model.run import Run
 
 SEED = 11
 FEATURES = {
@@ -82,7 +82,7 @@ def _stops(*_: Any) -> None:
         (sharing, "_unjudged", _without_failed, "MUST open"),
         (quality, "_SHOULD_BLOCKS", lambda _: 1, "SHOULD open"),
         (rework, "_change", lambda _: lambda *arguments: "", "unanswered-finding"),
-        (people, "ask_at_bound", lambda _: _stops, "Nobody is asked"),
+        (questions, "ask_at_bound", lambda _: _stops, "Nobody is asked"),
     ],
 )
 def test_an_engine_that_does_not_hold_or_does_not_let_go_is_found_out(

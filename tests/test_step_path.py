@@ -64,7 +64,7 @@ def test_a_step_of_a_sealed_graph_imports_none_of_the_libraries(sealed: Path, tm
     modules, printed, ended = loaded(sealed, tmp_path, *arguments, "--project", str(tmp_path))
     assert ended == code, printed
     assert {module.partition(".")[0] for module in modules} & LIBRARIES == set()
-    assert "skills.lib.workflow.formatters.xml" in modules
+    assert "skills.lib.blocks.xml" in modules
 
 
 @pytest.mark.parametrize("call", CALLS)

@@ -1,4 +1,4 @@
-"""A scripted agent: follows the printed commands, reports what its policy says, and sometimes deviates."""
+"""A scripted agent: follows the printed commands, and reports what its policy says."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import os
 import re
 from typing import TYPE_CHECKING, Any
 
-from benchmarks.adherence import attempts
 from benchmarks.adherence.baseline import DONE
 from benchmarks.adherence.block import Block, Child, Printed, with_flag, without_flag
 from benchmarks.adherence.policy import Plan, Policy, as_text
@@ -64,11 +63,17 @@ class Agent:
             if block.children():
                 block = self.serve(block)
             while self.rng.random() < self.p:
-                block = attempts.deviate(self, block) or block
+                block = self.deviate(block) or block
                 if not block.next or block.tag not in ("step", "waiting"):
                     return block
             block = self.move(block)
         return block
+
+    def deviate(self, block: Block) -> Block | None:
+        """Do something else than the block asks, and find the way back; this agent never does."""
+
+    def deviate_while_waiting(self, block: Block) -> None:
+        """Do something else while sub-agents are at work; this agent never does."""
 
     def call(self, argv: list[str]) -> Block:
         """Run one command."""
@@ -179,7 +184,7 @@ class Agent:
                 child = block.children()[-1]
             if roll >= 0.1:
                 while self.rng.random() < self.p:
-                    attempts.deviate_while_waiting(self, self.look(block))
+                    self.deviate_while_waiting(self.look(block))
                 self._send(child)
         return self.look(block)
 
@@ -194,7 +199,7 @@ class Agent:
         return after
 
     def _send(self, child: Child) -> None:
-        agent = Agent(self.skill, self.host, self.policy, self.rng, self.p, self.tally, child.command)
+        agent = type(self)(self.skill, self.host, self.policy, self.rng, self.p, self.tally, child.command)
         agent.transcript = self.transcript
         last = agent.walk()
         self.disturbed |= agent.disturbed

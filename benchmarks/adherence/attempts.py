@@ -7,6 +7,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.adherence import deviations, skills
+from benchmarks.adherence.agent import Agent
 from benchmarks.adherence.block import Block, flag_value
 from benchmarks.adherence.deviations import KINDS
 from benchmarks.adherence.tally import Fault
@@ -15,7 +16,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from contextlib import AbstractContextManager
 
-    from benchmarks.adherence.agent import Agent
 
 EDIT, AT_ONCE = "delete a gate from the graph", "report twice at once"
 # How the second of two reports is refused: the sub-agent has ended, or its turn is over.
@@ -257,3 +257,15 @@ WAYS: dict[str, Callable[[Agent, Block], Block | None]] = {
     PRINT: _print,
 }
 NAMES = (*KINDS, *WAYS)
+
+
+class DeviatingAgent(Agent):
+    """An agent that deviates at each block with the probability ``p``."""
+
+    def deviate(self, block: Block) -> Block | None:
+        """Deviate in one of the ways that are possible here, and find the way back; the block to go on from."""
+        return deviate(self, block)
+
+    def deviate_while_waiting(self, block: Block) -> None:
+        """Deviate while sub-agents are at work."""
+        deviate_while_waiting(self, block)

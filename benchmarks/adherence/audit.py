@@ -15,8 +15,8 @@ from skills.lib.workflow.types import Dispatch, Gate, Outcome, Person
 
 if TYPE_CHECKING:
     from skills.lib.ledger.ledger import Event
+    from skills.lib.model.run import Run
     from skills.lib.workflow.core import StepDef, Workflow
-    from skills.lib.workflow.state import Run
 
 ACCEPTED, REVISED = "accept", "revise"
 

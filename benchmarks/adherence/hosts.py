@@ -15,11 +15,10 @@ from typing import TYPE_CHECKING, Any, Protocol
 from benchmarks.adherence import baseline, turnstile
 from benchmarks.adherence.block import Block, Printed, flag_value
 from skills.lib import paths
+from skills.lib.blocks.caller import Caller, lockstep_command
 from skills.lib.errors import LockstepError
-from skills.lib.runtime import Desk, loading, script
-from skills.lib.workflow import cli
-from skills.lib.workflow.caller import Caller, lockstep_command
-from skills.lib.workflow.state import Request
+from skills.lib.model.run import Request
+from skills.lib.runtime import Desk, cli, loading, script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -6,9 +6,9 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from skills.lib.engine import answers
 from skills.lib.testing.agent import Agent, show_again
 from skills.lib.testing.blocks import filled
-from skills.lib.workflow import answers
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

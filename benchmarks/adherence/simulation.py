@@ -9,7 +9,8 @@ import tempfile
 from typing import TYPE_CHECKING
 
 from benchmarks.adherence import audit, skills
-from benchmarks.adherence.agent import Agent, Broken
+from benchmarks.adherence.agent import Broken
+from benchmarks.adherence.attempts import DeviatingAgent
 from benchmarks.adherence.hosts import Lockstep, Stateless, own_ledgers
 from benchmarks.adherence.policy import Policy
 from benchmarks.adherence.tally import Fault, Tally
@@ -43,7 +44,7 @@ def run(kind: str, skill: Skill, project: str, seed: str, p: float, tally: Tally
     policy = Policy(skill.name, project, rng)
     policy.prepare()
     host: Host = Stateless(skill, project) if kind == BASELINE else Lockstep(project, kind == PROCESS)
-    agent = Agent(skill, host, policy, rng, p, tally, host.begin(skill, policy.params))
+    agent = DeviatingAgent(skill, host, policy, rng, p, tally, host.begin(skill, policy.params))
     tally.runs += 1
     try:
         last = agent.walk()

@@ -8,8 +8,8 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING
 
+from skills.lib.blocks.caller import join, lockstep_command
 from skills.lib.testing.blocks import Block
-from skills.lib.workflow.caller import join, lockstep_command
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence

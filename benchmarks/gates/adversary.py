@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.gates.graphs import FILES
 from benchmarks.gates.walking import UNSOUND
-from skills.lib.workflow import answers
-from skills.lib.workflow.decision import Move
+from skills.lib.engine import answers
+from skills.lib.engine.decision import Move
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.types import ItemStatus
 

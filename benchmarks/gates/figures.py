@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from benchmarks.gates import adversary, graphs, honest
 from benchmarks.gates.walking import World
 from benchmarks.report import Cell, Figures
-from skills.lib.workflow.validation import validate
+from skills.lib.validation.validator import validate
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skills.lib.workflow import answers, rework
-from skills.lib.workflow.decision import Move
+from skills.lib.engine import answers, rework
+from skills.lib.engine.decision import Move
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.types import Outcome, Person
 

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.gates import oracle
 from benchmarks.gates.graphs import FILES
+from skills.lib.engine import answers, children
+from skills.lib.engine.decision import Move, Refusal
+from skills.lib.engine.engine import decide, open_run
 from skills.lib.errors import HandlerError
-from skills.lib.workflow import answers, children
-from skills.lib.workflow.decision import Move, Refusal
-from skills.lib.workflow.engine import decide, open_run
-from skills.lib.workflow.state import FINISHED, Request, Run
+from skills.lib.model.run import FINISHED, Request, Run
 from skills.lib.workflow.types import Before, Dispatch, NeverEndsFailed, Outcome, Passes, Person
 
 if TYPE_CHECKING:
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from benchmarks.gates.graphs import Graph
+    from skills.lib.engine.decision import Decision
     from skills.lib.workflow.core import StepDef, Workflow
-    from skills.lib.workflow.decision import Decision
 
 # What a file ends with whose content is wrong: an honest reviewer fails it, and a command that judges does.
 UNSOUND = "!"

@@ -70,6 +70,8 @@ def scripts(file: str) -> str:
 def within(root: str, path: str) -> str:
     """The resolved form of ``path`` under ``root``; UsageError where it leads outside, links followed."""
     resolved = os.path.realpath(os.path.join(root, path))
+    if resolved.startswith(root + os.sep):
+        return resolved
     base = os.path.realpath(root)
     if resolved != base and not resolved.startswith(base.rstrip(os.sep) + os.sep):
         raise UsageError(f"{path!r} leads outside {base}", valid="a path under that folder")

@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
+from skills.lib.blocks.caller import Caller
 from skills.lib.commands.console.app import lockstep
+from skills.lib.model.run import Request, Run
 from skills.lib.runtime import Desk, Reply, loading
-from skills.lib.workflow.caller import Caller
-from skills.lib.workflow.state import Request, Run
 from tests.fixtures import skill
 
 SKILL_MD = """---

@@ -12,14 +12,14 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from skills.lib.blocks import document
+from skills.lib.blocks.caller import Caller
 from skills.lib.ledger import Ledger
+from skills.lib.model.run import Run
 from skills.lib.runtime import loading
 from skills.lib.testing import parse
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import filled
-from skills.lib.workflow import document
-from skills.lib.workflow.caller import Caller
-from skills.lib.workflow.state import Run
 from skills.lib.workflow.types import Element
 from tests.commands.conftest import Command, Walker
 from tests.commands.test_lockstep import at_terminal

@@ -10,7 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.commands.lookup import inventory, status_page
-from skills.lib.workflow import seal
+from skills.lib.validation import registration
 from tests.commands.conftest import Command
 from tests.fixtures import skill
 
@@ -115,7 +115,7 @@ def test_a_seal_counts_only_where_it_is_good(cli: Command, installed: Install) -
     script = installed("plain")
     assert cli("validate", "skills", "--seal").code == 0
     assert json.loads(cli("status", "--json").out)[0]["workflows"][0]["sealed"] is True
-    script.with_name("plain.seal").write_text(f"0000 {seal.RULES}\n", encoding="ascii")
+    script.with_name("plain.seal").write_text(f"0000 {registration.RULES}\n", encoding="ascii")
     assert json.loads(cli("status", "--json").out)[0]["workflows"][0]["sealed"] is False
 
 

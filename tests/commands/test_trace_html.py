@@ -20,16 +20,16 @@ from hypothesis import strategies as st
 from lxml import html
 from syrupy.assertion import SnapshotAssertion
 
+from skills.lib.blocks.caller import Caller
 from skills.lib.commands.drawing import edges
 from skills.lib.commands.tracing import chart, findings
 from skills.lib.commands.tracing.markup import shown
 from skills.lib.commands.tracing.page import page
 from skills.lib.ledger import Event
+from skills.lib.model.run import Run
 from skills.lib.runtime import Desk
 from skills.lib.runtime.loading import workflow_of_script
-from skills.lib.workflow.caller import Caller
 from skills.lib.workflow.core import StepDef, Workflow
-from skills.lib.workflow.state import Run
 from skills.lib.workflow.types import Outcome
 from tests.commands.conftest import Command, Walker
 from tests.fixtures import skill

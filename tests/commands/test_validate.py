@@ -124,13 +124,15 @@ def test_a_broken_skill_md_is_found_by_its_own_path(cli: Command, project: Path)
 @pytest.mark.usefixtures("bad")
 def test_seals_stand_beside_what_is_valid(cli: Command, project: Path) -> None:
     from skills.lib.runtime import loading
-    from skills.lib.workflow import seal
+    from skills.lib.validation import registration
 
     shown = cli("validate", "--seal")
     assert shown.code == 5
     assert sorted(path.name for path in project.rglob("*.seal")) == ["good.seal"]
     file = project / "skills" / "good" / "scripts" / "good_workflow.py"
-    assert file.with_name("good.seal").read_text(encoding="ascii") == seal.text(loading.load_workflow(str(file)))
+    assert file.with_name("good.seal").read_text(encoding="ascii") == registration.text(
+        loading.load_workflow(str(file))
+    )
     assert "sealed skills/good/scripts/good.seal" in shown.err
 
 

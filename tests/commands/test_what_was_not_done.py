@@ -12,7 +12,7 @@ from lxml import html
 from skills.lib.hosts.mcp import desk
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block
-from skills.lib.workflow import seal
+from skills.lib.validation import registration
 from tests.commands.conftest import Command
 from tests.fixtures.skill import source_of
 
@@ -200,7 +200,7 @@ StepDef("next", "Next", "Next.", {Outcome.OK: None, Outcome.ITERATE: "work"}, ma
 def test_a_gate_that_a_passed_review_never_came_to_is_told(
     installed: Install, project: Path, monkeypatch: pytest.MonkeyPatch, rounds: int, told: str
 ) -> None:
-    monkeypatch.setattr(seal, "demanded", False)
+    monkeypatch.setattr(registration, "demanded", False)
     agent = Agent(installed("around", source_of("around", AROUND)), project)
     block = agent.open()
     item = {"id": "a", "check": "it holds", "severity": "MUST", "status": "PASS", "finding": "it holds"}

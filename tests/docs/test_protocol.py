@@ -11,14 +11,15 @@ import pytest
 from lxml import etree
 
 from skills.lib import errors
+from skills.lib.model import items, texts
+from skills.lib.model.values import SECRET_NAMES
+from skills.lib.runtime import cli
 from skills.lib.testing.documents import SCHEMA, parse
-from skills.lib.workflow import answers, cli, texts
 from skills.lib.workflow.core import RESERVED_FLAGS
-from skills.lib.workflow.values import SECRET_NAMES
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "protocol.md").read_text(encoding="utf-8")
-SOURCES = [*ROOT.glob("skills/lib/workflow/*.py"), *ROOT.glob("skills/lib/runtime/*.py")]
+SOURCES = [path for room in ("blocks", "engine", "runtime") for path in ROOT.glob(f"skills/lib/{room}/*.py")]
 RNG = "{http://relaxng.org/ns/structure/1.0}"
 
 
@@ -71,7 +72,7 @@ def test_the_table_of_exit_codes_has_every_code() -> None:
 
 
 def test_the_words_that_are_never_ids_are_named() -> None:
-    from skills.lib.workflow.validation.rules import reserved_id
+    from skills.lib.validation.rules import reserved_id
 
     assert sorted(reserved_id.RESERVED) == ["current", "done", "end", "next", "none", "null"]
     assert "`next`, `done` and `current` are never ids; nor are `end`, `none` and `null`" in PAGE
@@ -99,7 +100,7 @@ def test_every_element_of_the_documents_is_explained() -> None:
 
 def test_the_answers_of_a_reviewer_are_read_as_they_are_shown() -> None:
     [shown] = re.findall(r"```json\n(.*?)```", PAGE, re.DOTALL)
-    first, second = answers.read_answers(json.loads(shown))
+    first, second = items.read_answers(json.loads(shown))
     assert (first["id"], first["place"]) == ("S1", "src/send.py:12")
     assert second["place"] == {"W1": "cart.py:9", "W2": "tax.py:3"}
 

@@ -136,8 +136,8 @@ def test_a_sub_agents_run_that_a_clone_brings_does_not_count_as_run(tmp_path: Pa
     ledger = Ledger(str(clone.project / ".lockstep"))
     before = ledger.run(parent)
     assert before is not None
-    from skills.lib.workflow.decision import Move
-    from skills.lib.workflow.state import Run
+    from skills.lib.engine.decision import Move
+    from skills.lib.model.run import Run
 
     spec = {"step": "task", "role": "explore", "task": "Look.", "name": "x"}
     more = {

@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from skills.lib import markers
+from skills.lib.blocks.caller import Caller
 from skills.lib.hosts import standing
 from skills.lib.runtime import Desk
-from skills.lib.workflow.caller import Caller
 from tests.hosts.hooked import Answer, Host, recorded
 
 pytestmark = [pytest.mark.req("H-02"), pytest.mark.usefixtures("own_project")]

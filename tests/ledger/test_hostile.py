@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from skills.lib.engine.decision import Move
 from skills.lib.errors import LedgerError
 from skills.lib.ledger import Ledger, contents
 from skills.lib.testing.agent import Agent
-from skills.lib.workflow.decision import Move
 
 Factory = Callable[[str], Agent]
 FILES = {"src/a.py": "1" * 40, "src/b\udcff.py": "2" * 40}

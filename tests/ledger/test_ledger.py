@@ -9,11 +9,11 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from skills.lib.engine.decision import Move
 from skills.lib.errors import LedgerError
 from skills.lib.ledger import Ledger, Stale, new_id
+from skills.lib.model.run import Run
 from skills.lib.testing.strategies import hostile_texts
-from skills.lib.workflow.decision import Move
-from skills.lib.workflow.state import Run
 
 NAMES = st.sampled_from(("a", "b", "c"))
 JSON = st.recursive(

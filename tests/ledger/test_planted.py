@@ -10,13 +10,13 @@ from pathlib import Path
 
 import pytest
 
+from skills.lib.blocks.caller import Caller
+from skills.lib.engine.decision import Move
 from skills.lib.errors import LedgerError
 from skills.lib.ledger import Ledger
+from skills.lib.model.run import Run
 from skills.lib.runtime import Desk
 from skills.lib.testing.agent import Agent
-from skills.lib.workflow.caller import Caller
-from skills.lib.workflow.decision import Move
-from skills.lib.workflow.state import Run
 
 Factory = Callable[[str], Agent]
 

@@ -13,12 +13,12 @@ from pathlib import Path
 import pytest
 
 from skills.lib import paths
+from skills.lib.blocks.parts import BLOCK_LIMIT
 from skills.lib.errors import InvalidWorkflow, SkillError
 from skills.lib.ledger import Ledger, evidence
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block
 from skills.lib.testing.calls import InProcess
-from skills.lib.workflow.document import BLOCK_LIMIT
 from skills.lib.workflow.requirements import Artifact
 from tests.fixtures.skill import install, source_of
 
@@ -543,7 +543,7 @@ def test_a_hundred_open_findings_are_named_and_counted(skill: Skill) -> None:
 
 
 def test_a_reason_that_zsh_would_read_as_a_path_is_quoted() -> None:
-    from skills.lib.workflow.caller import quote
+    from skills.lib.blocks.caller import quote
 
     assert quote("=ls") == "'=ls'"
     assert quote("name=value") == "name=value"

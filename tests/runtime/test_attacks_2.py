@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from skills.lib import markers
+from skills.lib.blocks.document import QUESTION_LIMIT
 from skills.lib.errors import LedgerError, SkillError
 from skills.lib.ledger import Ledger
+from skills.lib.model.texts import VALUE_LIMIT
 from skills.lib.runtime import loading
 from skills.lib.testing.agent import Agent
-from skills.lib.workflow.document import QUESTION_LIMIT
-from skills.lib.workflow.texts import VALUE_LIMIT
 from tests.fixtures.skill import install, source_of
 from tests.runtime.test_attacks import OPEN_ENDED, leave, serve, skill, verify
 from tests.runtime.test_definition_changes import Changing

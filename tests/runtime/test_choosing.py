@@ -11,8 +11,8 @@ import pytest
 
 from skills.lib.errors import UsageError
 from skills.lib.runtime.choosing import choose
+from skills.lib.runtime.cli import HelpRequested
 from skills.lib.workflow.choice import Choice
-from skills.lib.workflow.cli import HelpRequested
 from tests.skills.follower import SKILLS, Follower
 
 CHOICE = Choice("scope", {"one-prompt": "one.py", "many": "many.py"}, help="Two scopes.")

@@ -12,10 +12,10 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from skills.lib.runtime import cli
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block, placeholders
 from skills.lib.testing.strategies import hostile_texts
-from skills.lib.workflow import cli
 from tests.fixtures.skill import install, source_of
 
 FIELDS = (

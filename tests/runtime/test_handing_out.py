@@ -10,11 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from skills.lib.blocks.caller import Caller
+from skills.lib.blocks.parts import BLOCK_LIMIT
 from skills.lib.runtime import Desk
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block, filled
-from skills.lib.workflow.caller import Caller
-from skills.lib.workflow.document import BLOCK_LIMIT
 from tests.fixtures.deviations import assert_refused, assert_way_on, standing
 from tests.fixtures.skill import install, source_of
 

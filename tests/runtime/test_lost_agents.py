@@ -14,9 +14,9 @@ import pytest
 
 from skills.lib import paths
 from skills.lib.ledger import Ledger
+from skills.lib.model.run import Run
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import filled
-from skills.lib.workflow.state import Run
 from tests.fixtures.deviations import assert_refused, assert_way_on, edited, standing
 from tests.fixtures.skill import install, source_of
 

@@ -12,10 +12,10 @@ from pathlib import Path
 import pytest
 
 from skills.lib import markers
+from skills.lib.blocks.caller import Caller
 from skills.lib.runtime import Desk
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.calls import Shell
-from skills.lib.workflow.caller import Caller
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
 from tests.fixtures.skill import install, source_of

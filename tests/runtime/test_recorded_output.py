@@ -13,10 +13,10 @@ from hypothesis import strategies as st
 
 from skills.lib.ledger import Ledger
 from skills.lib.testing.agent import Agent
+from skills.lib.validation.validator import validate
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Command, Field
 from skills.lib.workflow.types import Outcome
-from skills.lib.workflow.validation import validate
 from tests.fixtures.skill import install, source_of
 
 Skill = Callable[..., Agent]

@@ -11,9 +11,9 @@ import pytest
 from click.testing import CliRunner
 
 from skills.lib.commands.console.app import lockstep
+from skills.lib.runtime import cli
 from skills.lib.testing.agent import Agent, show_again
 from skills.lib.testing.blocks import Block, filled
-from skills.lib.workflow import cli
 from tests.fixtures.agents import Skill
 from tests.fixtures.deviations import assert_refused
 

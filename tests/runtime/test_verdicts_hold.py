@@ -12,7 +12,7 @@ import pytest
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block, filled
 from skills.lib.testing.calls import InProcess
-from skills.lib.workflow import seal
+from skills.lib.validation import registration
 from tests.fixtures.agents import Skill, git
 from tests.fixtures.deviations import assert_refused
 
@@ -26,7 +26,7 @@ COVERING = f'{WORK}, *review_loop("d", work="work", passed="last", {COVERED}), {
 @pytest.fixture
 def unchecked(monkeypatch: pytest.MonkeyPatch) -> None:
     """Graphs are not validated: what the engine itself holds is seen."""
-    monkeypatch.setattr(seal, "demanded", False)
+    monkeypatch.setattr(registration, "demanded", False)
 
 
 def item(status: str = "PASS", severity: str = "MUST", name: str = "a", **more: str) -> dict[str, str]:

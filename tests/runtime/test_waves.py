@@ -8,12 +8,12 @@ from typing import Any
 import pytest
 
 from skills.lib.ledger import Ledger
+from skills.lib.model.run import Run
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block
 from skills.lib.testing.transitions import check_walk
 from skills.lib.testing.walks import every_walk
 from skills.lib.workflow.core import Workflow
-from skills.lib.workflow.state import Run
 from tests.fixtures.deviations import assert_refused
 
 Factory = Callable[[str], Agent]

@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skills.lib import paths
+from skills.lib.engine.decision import Move
 from skills.lib.ledger import Ledger
+from skills.lib.model.run import Run
 from skills.lib.runtime.loading import workflow_of_script
 from skills.lib.testing.agent import Agent, Taken
 from skills.lib.testing.blocks import filled
 from skills.lib.workflow.core import StepDef, Workflow
-from skills.lib.workflow.decision import Move
-from skills.lib.workflow.state import Run
 from skills.lib.workflow.types import Outcome
 from skills.planner.scripts.plandata.lists import lists
 from tests.fixtures import small_project

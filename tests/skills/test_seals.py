@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skills.lib.runtime import loading
-from skills.lib.workflow import seal
+from skills.lib.validation import registration
 
 ROOT = Path(__file__).parents[2]
 MODULES = sorted(ROOT.glob("skills/*/scripts/**/*_workflow.py"))
@@ -19,9 +19,9 @@ MODULES = sorted(ROOT.glob("skills/*/scripts/**/*_workflow.py"))
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)
 def test_the_seal_beside_the_graph_is_good(module: Path) -> None:
     workflow = loading.load_workflow(str(module))
-    shipped = Path(seal.beside(workflow, str(module)))
+    shipped = Path(registration.beside(workflow, str(module)))
     assert shipped.is_file(), f"{shipped.name} is missing: run `make seals`"
-    assert shipped.read_text() == seal.text(workflow), f"{shipped.name} is stale: run `make seals`"
+    assert shipped.read_text() == registration.text(workflow), f"{shipped.name} is stale: run `make seals`"
 
 
 @pytest.mark.parametrize("module", MODULES, ids=lambda path: path.stem)

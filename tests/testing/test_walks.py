@@ -145,6 +145,16 @@ def test_a_question_in_plain_text_is_answered(tmp_path: Path) -> None:
     assert [block.kind for block in agent.blocks] == ["waiting", "step", "done"]
 
 
+def test_a_loop_that_is_left_at_its_limit_is_reported_in_other_words_each_time(tmp_path: Path) -> None:
+    steps = (
+        "StepDef('look', 'Look', ['Look.'], {Outcome.ITERATE: 'look', Outcome.OK: None}, "
+        "requires=[Field('seen')], when={Outcome.ITERATE: 'again', Outcome.OK: 'seen'}, max_iterations=2)"
+    )
+    script = install(tmp_path, "look", source_of("look", steps))
+    for walk in every_walk(loading.workflow_of_script(str(script))):
+        check_walk(script, walk, tmp_path)
+
+
 def test_a_walk_in_plain_text_is_begun_again_beside_the_run_that_led_astray(tmp_path: Path) -> None:
     steps = (
         'StepDef("a", "A", "Do.", {Outcome.OK: None, Outcome.FAIL: None}, f, requires=[Field("word")],'

@@ -11,13 +11,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skills.lib.blocks.caller import Caller
 from skills.lib.errors import UsageError
-from skills.lib.workflow import cli
-from skills.lib.workflow.caller import Caller
+from skills.lib.model.run import Run
+from skills.lib.runtime import cli
+from skills.lib.runtime.help_text import help_text
 from skills.lib.workflow.core import StepDef, Workflow
-from skills.lib.workflow.help_text import help_text
 from skills.lib.workflow.requirements import Arg, Field
-from skills.lib.workflow.state import Run
 from skills.lib.workflow.types import Outcome
 
 WORKFLOW = Workflow(

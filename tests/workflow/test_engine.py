@@ -10,15 +10,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skills.lib.engine import decision
+from skills.lib.engine.decision import Move, Refusal, Repeat
+from skills.lib.engine.engine import decide, open_run
 from skills.lib.errors import HandlerError
+from skills.lib.model.run import Request, Run
 from skills.lib.testing.strategies import hostile_texts, workflows
 from skills.lib.testing.walks import every_walk
-from skills.lib.workflow import engine
 from skills.lib.workflow.core import StepDef, Workflow
-from skills.lib.workflow.decision import Move, Refusal, Repeat
-from skills.lib.workflow.engine import decide, open_run
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
-from skills.lib.workflow.state import Request, Run
 from skills.lib.workflow.types import Dispatch, Outcome, person
 from tests.fixtures.worlds import EmptyWorld
 
@@ -260,10 +260,10 @@ def test_the_walks_of_a_graph_take_each_of_its_routes(workflow: Workflow) -> Non
 
 
 def test_the_digest_of_a_request_leaves_secrets_out() -> None:
-    one = engine.request_digest(Request("next", turn=1, records={"password": "a"}))
-    assert one == engine.request_digest(Request("next", turn=1, records={"password": "b"}))
-    assert one != engine.request_digest(Request("next", turn=1, records={"passage": "b"}))
-    assert one != engine.request_digest(Request("next", turn=2, records={"password": "a"}))
+    one = decision.request_digest(Request("next", turn=1, records={"password": "a"}))
+    assert one == decision.request_digest(Request("next", turn=1, records={"password": "b"}))
+    assert one != decision.request_digest(Request("next", turn=1, records={"passage": "b"}))
+    assert one != decision.request_digest(Request("next", turn=2, records={"password": "a"}))
 
 
 @pytest.mark.req("W-05")

@@ -11,10 +11,10 @@ from pathlib import Path
 import pytest
 
 from skills.lib.errors import InvalidWorkflow, UnsealedWorkflow
-from skills.lib.workflow import seal, validation
+from skills.lib.validation import identity, registration
+from skills.lib.validation import validator as validation
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
-from skills.lib.workflow.validation import identity
 
 ROOT = Path(__file__).parents[2]
 
@@ -45,46 +45,48 @@ def calls(monkeypatch: pytest.MonkeyPatch) -> list[str]:
 
 def test_the_digest_of_the_rules_is_current() -> None:
     current = identity.rules_digest()
-    assert current == seal.RULES, f'a graph rule changed: write RULES = "{current}" in skills/lib/workflow/seal.py'
+    assert current == registration.RULES, (
+        f'a graph rule changed: write RULES = "{current}" in skills/lib/validation/registration.py'
+    )
 
 
 @pytest.mark.req("W-02")
 def test_a_valid_workflow_is_validated_once(calls: list[str], tmp_path: Path) -> None:
     file = str(tmp_path / "tea_workflow.py")
-    seal.require(_workflow(), file)
-    seal.require(_workflow(), file)
+    registration.require(_workflow(), file)
+    registration.require(_workflow(), file)
     assert calls == ["tea"]
 
 
 def test_a_changed_workflow_is_validated_again(calls: list[str], tmp_path: Path) -> None:
     file = str(tmp_path / "tea_workflow.py")
-    seal.require(_workflow(), file)
-    seal.require(_workflow("Boil more water"), file)
+    registration.require(_workflow(), file)
+    registration.require(_workflow("Boil more water"), file)
     assert calls == ["tea", "tea"]
 
 
 def test_other_rules_make_a_seal_worthless(calls: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     file = str(tmp_path / "tea_workflow.py")
-    seal.write(seal.beside(_workflow(), file), seal.text(_workflow()))
-    seal.require(_workflow(), file)
+    registration.write(registration.beside(_workflow(), file), registration.text(_workflow()))
+    registration.require(_workflow(), file)
     assert calls == []
-    monkeypatch.setattr(seal, "RULES", "other")
-    seal.require(_workflow(), file)
+    monkeypatch.setattr(registration, "RULES", "other")
+    registration.require(_workflow(), file)
     assert calls == ["tea"]
 
 
 def test_a_seal_beside_the_workflow_is_taken(calls: list[str], tmp_path: Path) -> None:
     file = str(tmp_path / "tea_workflow.py")
-    assert seal.beside(_workflow(), file) == str(tmp_path / "tea.seal")
-    assert seal.write(seal.beside(_workflow(), file), seal.text(_workflow()))
-    seal.require(_workflow(), file)
+    assert registration.beside(_workflow(), file) == str(tmp_path / "tea.seal")
+    assert registration.write(registration.beside(_workflow(), file), registration.text(_workflow()))
+    registration.require(_workflow(), file)
     assert calls == []
 
 
 @pytest.mark.parametrize("content", ["", "\0" * 50, "something else\n", "é", "x" * 100_000])
 def test_a_seal_that_says_something_else_is_none(content: str, calls: list[str], tmp_path: Path) -> None:
     (tmp_path / "tea.seal").write_text(content)
-    seal.require(_workflow(), str(tmp_path / "tea_workflow.py"))
+    registration.require(_workflow(), str(tmp_path / "tea_workflow.py"))
     assert calls == ["tea"]
 
 
@@ -92,7 +94,7 @@ def test_an_invalid_workflow_is_never_sealed(calls: list[str], tmp_path: Path) -
     broken = Workflow("tea", StepDef("boil", "Boil water"))
     for _ in range(2):
         with pytest.raises(InvalidWorkflow):
-            seal.require(broken, str(tmp_path / "tea_workflow.py"))
+            registration.require(broken, str(tmp_path / "tea_workflow.py"))
     assert calls == ["tea", "tea"]
     assert not list(tmp_path.rglob("*seal*/*"))
 
@@ -104,10 +106,10 @@ def test_a_cache_that_cannot_be_written_leaves_the_seal_with_the_project(
     home = tmp_path / "home"
     home.mkdir()
     monkeypatch.setenv("LOCKSTEP_HOME", str(home))
-    seal.require(_workflow(), str(tmp_path / "tea_workflow.py"))
-    seal.require(_workflow(), str(tmp_path / "tea_workflow.py"))
+    registration.require(_workflow(), str(tmp_path / "tea_workflow.py"))
+    registration.require(_workflow(), str(tmp_path / "tea_workflow.py"))
     assert calls == ["tea"]
-    assert [path.name for path in (home / "seals").iterdir()] == [f"{_workflow().fingerprint}-{seal.RULES}"]
+    assert [path.name for path in (home / "seals").iterdir()] == [f"{_workflow().fingerprint}-{registration.RULES}"]
 
 
 def test_a_project_without_runs_gets_no_folder(
@@ -115,7 +117,7 @@ def test_a_project_without_runs_gets_no_folder(
 ) -> None:
     cache.write_text("a file where the folder should be")
     monkeypatch.setenv("LOCKSTEP_HOME", str(tmp_path / "none"))
-    seal.require(_workflow(), str(tmp_path / "tea_workflow.py"))
+    registration.require(_workflow(), str(tmp_path / "tea_workflow.py"))
     assert calls == ["tea"]
     assert not (tmp_path / "none").exists()
 
@@ -128,14 +130,15 @@ def test_a_write_that_fails_leaves_what_was_there(tmp_path: Path, monkeypatch: p
         raise OSError(28, "no space")
 
     monkeypatch.setattr(os, "replace", fail)
-    assert seal.write(str(path), "new") is False
+    assert registration.write(str(path), "new") is False
     assert path.read_text() == "old"
     assert [entry.name for entry in tmp_path.iterdir()] == ["tea.seal"]
 
 
 def test_writers_at_once_leave_one_whole_seal(tmp_path: Path) -> None:
     path = tmp_path / "seals" / "tea.seal"
-    code = "import sys; from skills.lib.workflow import seal; [seal.write(sys.argv[1], 'x' * 60000) for _ in range(40)]"
+    write = "[registration.write(sys.argv[1], 'x' * 60000) for _ in range(40)]"
+    code = f"import sys; from skills.lib.validation import registration; {write}"
     writers = [subprocess.Popen([sys.executable, "-c", code, str(path)], cwd=ROOT) for _ in range(4)]
     seen: set[str] = set()
 
@@ -155,12 +158,12 @@ def test_writers_at_once_leave_one_whole_seal(tmp_path: Path) -> None:
 def test_without_the_graph_library_an_unsealed_workflow_says_what_to_install(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for name in [name for name in sys.modules if name.startswith("skills.lib.workflow.validation.")]:
+    for name in [name for name in sys.modules if name.startswith("skills.lib.validation.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "networkx", None)
-    monkeypatch.delattr(validation, "run", raising=False)
+    monkeypatch.delattr("skills.lib.validation.run", raising=False)
     with pytest.raises(UnsealedWorkflow) as raised:
-        seal.require(_workflow(), str(tmp_path / "tea_workflow.py"))
+        registration.require(_workflow(), str(tmp_path / "tea_workflow.py"))
     assert raised.value.exit_code == 4
     assert "networkx is not installed" in raised.value.what
     assert raised.value.remedy.startswith("pip install lockstep-skills")
@@ -176,6 +179,6 @@ def test_a_sealed_workflow_is_registered_without_the_graph_library(tmp_path: Pat
     )
     run = [sys.executable, str(file)]
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    seal.write(str(tmp_path / "tea.seal"), seal.text(_workflow()))
+    registration.write(str(tmp_path / "tea.seal"), registration.text(_workflow()))
     done = subprocess.run(run, env=environment, capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"

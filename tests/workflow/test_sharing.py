@@ -7,12 +7,12 @@ from typing import Any
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skills.lib.engine.decision import Move
+from skills.lib.engine.engine import decide, open_run
+from skills.lib.model.run import Request, Run
 from skills.lib.workflow.core import StepDef, Workflow
-from skills.lib.workflow.decision import Move
-from skills.lib.workflow.engine import decide, open_run
 from skills.lib.workflow.quality import review_loop
 from skills.lib.workflow.requirements import Field
-from skills.lib.workflow.state import Request, Run
 from skills.lib.workflow.types import Dispatch, Outcome
 from tests.fixtures.worlds import EmptyWorld
 

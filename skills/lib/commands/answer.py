@@ -10,8 +10,8 @@ from skills.lib.commands.console.options import checked_text, examples, project_
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.lookup import runs
 from skills.lib.errors import RefusedError
+from skills.lib.model.run import Request, Run
 from skills.lib.runtime import Reply
-from skills.lib.workflow.state import Request, Run
 
 
 @click.command(

@@ -13,8 +13,8 @@ from skills.lib.commands.drawing import dot, edges, mermaid, terminal
 from skills.lib.commands.lookup import runs, skills
 from skills.lib.errors import PRINTED, EnvironmentProblem, RefusedError
 from skills.lib.ledger import Event
+from skills.lib.model.steps import Workflow
 from skills.lib.runtime import script
-from skills.lib.workflow.core import Workflow
 
 # What a drawing may take where no terminal says how wide it is.
 _PIPED_WIDTH = 120

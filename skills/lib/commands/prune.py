@@ -14,7 +14,7 @@ from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.lookup import runs
 from skills.lib.hosts.doctor import leftovers
-from skills.lib.workflow.texts import number
+from skills.lib.model.texts import number
 
 _HEADINGS = ("RUN", "SKILL", "STATUS", "ENDED", "SUB-AGENTS")
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
+from skills.lib.blocks.caller import join
 from skills.lib.commands.console.options import examples, project_option, resolve_project, run_argument
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.lookup import runs
+from skills.lib.model.run import Run
 from skills.lib.runtime import script
-from skills.lib.workflow.caller import join
-from skills.lib.workflow.state import Run
 
 
 @click.command(

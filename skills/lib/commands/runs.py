@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import click
 
+from skills.lib.blocks.caller import join
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.lookup import runs as lookup
-from skills.lib.workflow import not_done
-from skills.lib.workflow.caller import join
-from skills.lib.workflow.state import Run
+from skills.lib.engine import not_done
+from skills.lib.model.run import Run
 
 # Of how many runs it is listed what they left undone, and how much of each.
 TOLD, ENTRIES = 10, 5

@@ -10,8 +10,8 @@ from skills.lib.commands.console.options import examples, json_option, project_o
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.lookup import runs, timeline
 from skills.lib.errors import PRINTED, EnvironmentProblem, RefusedError, UsageError
+from skills.lib.model.run import Run
 from skills.lib.runtime import script
-from skills.lib.workflow.state import Run
 
 
 @click.command(

@@ -13,7 +13,7 @@ from skills.lib.commands.lookup import install_output, runs
 from skills.lib.errors import LockstepError, UsageError
 from skills.lib.hosts import install as installing
 from skills.lib.hosts.locations import SCOPES, Locations, locations
-from skills.lib.workflow.state import Run
+from skills.lib.model.run import Run
 
 
 @click.command(

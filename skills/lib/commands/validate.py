@@ -7,6 +7,7 @@ import os
 import click
 
 from skills import __version__
+from skills.lib.blocks.caller import join
 from skills.lib.commands.console import findings
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen
@@ -14,8 +15,7 @@ from skills.lib.commands.lookup import checking
 from skills.lib.commands.lookup.skills import FOLDERS
 from skills.lib.errors import BROKEN_SKILL, PRINTED, UsageError
 from skills.lib.runtime import script
-from skills.lib.workflow.caller import join
-from skills.lib.workflow.validation import output
+from skills.lib.validation import output
 
 
 @click.command(

@@ -10,6 +10,8 @@ from difflib import get_close_matches
 
 import click
 
+from skills.lib.blocks import document
+from skills.lib.blocks.caller import Caller, join, lockstep_command
 from skills.lib.commands.console.options import complete_run, complete_step, examples, project_option, skill_argument
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.lookup import runs, skills
@@ -17,9 +19,8 @@ from skills.lib.commands.walking.asking import Left
 from skills.lib.commands.walking.block import print_block
 from skills.lib.commands.walking.journey import Journey
 from skills.lib.errors import PRINTED, RefusedError, UsageError
-from skills.lib.workflow import cli, document
-from skills.lib.workflow.caller import Caller, join, lockstep_command
-from skills.lib.workflow.core import Workflow
+from skills.lib.model.steps import Workflow
+from skills.lib.runtime import cli
 
 
 @click.command(

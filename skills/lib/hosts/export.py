@@ -23,9 +23,10 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # The rooms that a step walks through; what they import of the ground floor is found by reading them.
-ROOMS = ("workflow", "ledger", "runtime")
-# Never on the step path: graphs are validated where the copy is made.
-LEFT_OUT = frozenset({"skills.lib.workflow.validation"})
+ROOMS = ("blocks", "compat", "engine", "ledger", "model", "runtime", "validation", "workflow")
+# Never on the step path: graphs are validated where the copy is made, and a copy looks at their seals alone.
+LEFT_OUT = "skills.lib.validation."
+REGISTRATION = LEFT_OUT + "registration"
 _NEEDS_PACKAGE = b"compatibility: Needs Python 3.11 or later with the package lockstep-skills.\n"
 _NEEDS_PYTHON = b"compatibility: Needs Python 3.11 or later.\n"
 _CLIMB = b"root = os.path.realpath(__file__)\nfor _ in range(%d):\n    root = os.path.dirname(root)"
@@ -119,7 +120,7 @@ def _imports(data: bytes) -> set[str]:
 
 
 def _is_left_out(module: str) -> bool:
-    return any(module == name or module.startswith(name + ".") for name in LEFT_OUT)
+    return module.startswith(LEFT_OUT) and module != REGISTRATION
 
 
 def _file_of(module: str) -> str:

@@ -8,7 +8,7 @@ import stat
 
 from skills.lib.errors import RefusedError, SkillError, UsageError
 from skills.lib.runtime import loading
-from skills.lib.workflow import seal
+from skills.lib.validation import registration
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -91,9 +91,9 @@ def seals(folder: str, own: dict[str, bytes]) -> dict[str, bytes]:
         if is_entry(name, own) and module in own:
             path = os.path.join(os.path.abspath(folder), *module.split("/"))
             workflow = loading.load_workflow(path)
-            seal.require(workflow, path)
-            beside = os.path.relpath(seal.beside(workflow, path), os.path.abspath(folder))
-            found[beside.replace(os.sep, "/")] = seal.text(workflow).encode()
+            registration.require(workflow, path)
+            beside = os.path.relpath(registration.beside(workflow, path), os.path.abspath(folder))
+            found[beside.replace(os.sep, "/")] = registration.text(workflow).encode()
     return found
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skills.lib.hosts.sessions import Followed
-    from skills.lib.workflow.state import Run
+    from skills.lib.model.run import Run
 
     Marker = dict[str, Any]
 
@@ -79,9 +79,10 @@ def _written(run: Run, followed: Followed) -> Marker:
 
     Elsewhere it is not, for that a marker was written since says that the skill was run.
     """
+    from skills.lib.blocks import document
+    from skills.lib.blocks.caller import Caller
+    from skills.lib.engine import children
     from skills.lib.runtime import loading
-    from skills.lib.workflow import children, document
-    from skills.lib.workflow.caller import Caller
 
     project = followed["project"]
     if run.parent and not run.spec.get("script"):
@@ -102,7 +103,7 @@ def _written(run: Run, followed: Followed) -> Marker:
 
 def lockstep(*words: str) -> str:
     """A lockstep command line for this machine."""
-    from skills.lib.workflow.caller import join, lockstep_command
+    from skills.lib.blocks.caller import join, lockstep_command
 
     return join([*lockstep_command(), *words])
 
@@ -143,8 +144,8 @@ def printable(text: str) -> str:
 
 
 def _block(marker: Marker) -> str:
+    from skills.lib.blocks.caller import Caller, lockstep_command
     from skills.lib.runtime import Desk, loading, script
-    from skills.lib.workflow.caller import Caller, lockstep_command
 
     path = marker["script"]
     desk = Desk(Caller(sys.executable, path, marker["project"], lockstep_command()))

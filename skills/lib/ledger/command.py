@@ -13,9 +13,9 @@ import tempfile
 from skills.lib import compact_json, paths
 from skills.lib.errors import UsageError, tell
 from skills.lib.ledger import worktree
-from skills.lib.workflow import values
-from skills.lib.workflow.requirements import Command, fill
-from skills.lib.workflow.texts import VALUE_LIMIT, check_tree, number, printable
+from skills.lib.model import values
+from skills.lib.model.requirements import Command, fill
+from skills.lib.model.texts import VALUE_LIMIT, check_tree, number, printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ import os
 
 from skills.lib import compact_json, paths
 from skills.lib.errors import SkillError, UsageError
-from skills.lib.workflow.requirements import Artifact, Command, fill
-from skills.lib.workflow.texts import printable
+from skills.lib.model.requirements import Artifact, Command, fill
+from skills.lib.model.texts import printable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

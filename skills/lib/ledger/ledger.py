@@ -8,15 +8,15 @@ import time
 from skills.lib import compact_json, markers
 from skills.lib.compact_json import digest
 from skills.lib.ledger.database import Database
+from skills.lib.model.run import Run
 from skills.lib.record import Record
-from skills.lib.workflow.state import Run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
     from typing import Any
 
-    from skills.lib.workflow.decision import Move
+    from skills.lib.engine.decision import Move
 
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 _RUNS = "SELECT id, workflow, parent, status, version, data, sum FROM runs"
@@ -194,15 +194,57 @@ class Ledger:
 
         Raises LedgerError at the first thing that does not fit.
         """
-        from skills.lib.ledger import upkeep
+        found = self.database.rows("PRAGMA integrity_check(1)")
+        if found != [("ok",)]:
+            raise self.database.broken(f"is damaged: {found[0][0] if found else 'no answer'}")
+        for (fingerprint,) in self.database.rows("SELECT fingerprint FROM definitions"):
+            self.definition(fingerprint)
+        self._verify_contents()
+        replayed: dict[str, dict[str, Any]] = {}
+        for event in self.events():
+            if event.change:
+                replayed[event.run] = _apply(replayed.get(event.run, {}), event.change)
+        # A run of an older format is compared with what it has come to mean.
+        replayed = {run_id: Run(**data).to_data() for run_id, data in replayed.items()}
+        standing = {run.id: run.to_data() for run in self.every_run()}
+        if standing != replayed:
+            odd = sorted(run_id for run_id in {*standing, *replayed} if standing.get(run_id) != replayed.get(run_id))
+            raise self.database.broken(f"is damaged: its events do not lead to run {odd[0]} as it stands")
 
-        upkeep.verify(self)
+    def _verify_contents(self) -> None:
+        """Check that the files of each review are there, and have the digest that they are kept by."""
+        from skills.lib.ledger import contents
+
+        kept = {name for (name,) in self.database.rows("SELECT digest FROM contents")}
+        for name in kept:
+            if contents.digest(self.contents(name) or {}) != name:
+                raise self.database.broken(f"is damaged: the files of {name} have another digest")
+        for run in self.every_run():
+            lost = [name for name in _contents(run) if name not in kept]
+            if lost:
+                raise self.database.broken(f"is damaged: it has lost the files of a review of run {run.id}")
 
     def delete(self, run_ids: Sequence[str]) -> None:
         """Remove these ended runs, their events, and the definitions that no run refers to any more."""
-        from skills.lib.ledger import upkeep
+        self.database.execute("BEGIN IMMEDIATE")
+        try:
+            for run_id in run_ids:
+                self.database.execute("DELETE FROM runs WHERE id=?", (run_id,))
+                self.database.execute("DELETE FROM events WHERE run=?", (run_id,))
+            left = self.every_run()
+            self._forget("definitions", "fingerprint", {run.fingerprint for run in left})
+            self._forget("contents", "digest", {name for run in left for name in _contents(run, heard=True)})
+            self.database.execute("COMMIT")
+        except BaseException:
+            self.database.rollback()
+            raise
+        self.database.execute("VACUUM")
 
-        upkeep.delete(self, run_ids)
+    def _forget(self, table: str, key: str, kept: Collection[Any]) -> None:
+        """Remove the rows of a table that no run refers to any more."""
+        for (name,) in self.database.rows(f"SELECT {key} FROM {table}"):  # noqa: S608  names of ours
+            if name not in kept:
+                self.database.execute(f"DELETE FROM {table} WHERE {key}=?", (name,))  # noqa: S608
 
     def leave(self) -> None:
         """Let go before the process exits."""
@@ -284,6 +326,17 @@ class Ledger:
         self._append(child_id, child.turn, status, actor, {"reason": reason}, _change(child, ended))
 
 
+def _contents(run: Run, heard: bool = False) -> list[str]:
+    """The digests of the files of its reviews; with ``heard`` also as a person last let them be.
+
+    An earlier version did not keep the latter when runs were pruned.
+    """
+    found = [*run.handed.values(), *(review.get("content") for review in run.reviews.values())]
+    if heard:
+        found += [review.get("heard", {}).get("content") for review in run.reviews.values()]
+    return [name for name in found if name]
+
+
 def _change(before: Run | None, after: Run) -> dict[str, Any]:
     """What the event must say so that replaying it gives ``after``: the fields and the steps' states that differ."""
     new, old = after.to_data(), before.to_data() if before else {}
@@ -291,3 +344,8 @@ def _change(before: Run | None, after: Run) -> dict[str, Any]:
     states = old.get("state", {})
     change["state"] = {step: value for step, value in after.state.items() if states.get(step) != value}
     return change
+
+
+def _apply(data: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
+    states = {**data.get("state", {}), **change.get("state", {})}
+    return {**data, **change, "state": states}

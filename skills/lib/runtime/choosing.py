@@ -6,13 +6,13 @@ import os
 import sys
 
 from skills.lib.errors import UsageError
-from skills.lib.workflow.cli import HelpRequested
+from skills.lib.runtime.cli import HelpRequested
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skills.lib.workflow.choice import Choice
+    from skills.lib.model.choice import Choice
 
 
 def choose(entry: str, choice: Choice, argv: Sequence[str]) -> tuple[str, list[str]]:
@@ -47,7 +47,7 @@ def _nearest(choice: Choice, chosen: str) -> str:
 
 
 def _help(entry: str, choice: Choice) -> str:
-    from skills.lib.workflow.caller import join
+    from skills.lib.blocks.caller import join
 
     lines = [f"{choice.help} Each has a workflow of its own; its help:"]
     lines += [f"  {join([sys.executable, entry, choice.flag, word, '--help'])}" for word in choice.scripts]

@@ -7,8 +7,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from skills.lib.workflow.core import Workflow
-    from skills.lib.workflow.state import Run
+    from skills.lib.model.run import Run
+    from skills.lib.model.steps import Workflow
 
 # What a step says may be reworded under a run; what it demands and where it leads may not.
 _WORDING = ("title", "actions", "repeat", "when", "forbidden", "allow")

@@ -6,14 +6,14 @@ import os
 import sys
 
 from skills.lib.errors import InvalidWorkflow, LockstepError, SkillError, UsageError
-from skills.lib.workflow.core import REGISTRY
+from skills.lib.model.steps import REGISTRY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import importlib._bootstrap_external as external
     from types import ModuleType
 
-    from skills.lib.workflow.core import Workflow
+    from skills.lib.model.steps import Workflow
 else:
     # The same code as importlib.util's, which brings contextlib and collections along: 3 ms.
     import _frozen_importlib_external as external

@@ -5,16 +5,17 @@ from __future__ import annotations
 import os
 
 from skills.lib import paths
+from skills.lib.blocks import parts
 from skills.lib.errors import EnvironmentProblem
-from skills.lib.workflow import context, document
+from skills.lib.model.texts import WORTH_A_FILE
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from skills.lib.runtime.desk import Reply
-    from skills.lib.workflow.state import Run
-    from skills.lib.workflow.types import Element
+    from skills.lib.model.run import Run
+    from skills.lib.model.types import Element
+    from skills.lib.runtime.project import Reply
 
 
 # How many characters of an offloaded value the block keeps; of one that is hardly longer than that, the second.
@@ -36,18 +37,18 @@ def shortened(reply: Reply, project: str, render: Callable[[Element], str]) -> s
     assert run is not None
     assert reply.rebuild is not None
     text = render(reply.element)
-    found = [one for one in context.shown_values(workflow, run) if len(one[3]) > context.WORTH_A_FILE]
-    others = [one for one in found if not context.is_of_review(one[0])]
+    found = [one for one in parts.shown_values(workflow, run) if len(one[3]) > WORTH_A_FILE]
+    others = [one for one in found if not parts.is_of_review(one[0])]
     offloaded: dict[str, tuple[str, str]] = {}
     for key, _, _, value in sorted(others, key=lambda one: -len(one[3]) * (2 if one[1] else 1)):
-        if len(text) <= document.BLOCK_LIMIT:
+        if len(text) <= parts.BLOCK_LIMIT:
             return text
         excerpt = value[: EXCERPT if len(value) > EXCERPT + 200 else SHORT_EXCERPT]
         offloaded[key] = (_kept(project, run, key, value), excerpt)
         text = render(reply.rebuild(offloaded))
-    reviews = [one for one in found if context.is_of_review(one[0])]
+    reviews = [one for one in found if parts.is_of_review(one[0])]
     for limit in OF_A_REVIEW if reviews else ():
-        if len(text) <= document.BLOCK_LIMIT:
+        if len(text) <= parts.BLOCK_LIMIT:
             return text
         for key, _, _, value in reviews:
             offloaded[key] = (_kept(project, run, key, value), _each_cut(value, limit // len(reviews)))

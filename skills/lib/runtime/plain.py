@@ -11,12 +11,12 @@ import sys
 from collections.abc import Sequence
 
 from skills.lib import paths
+from skills.lib.blocks.caller import Caller, lockstep_command
 from skills.lib.errors import BUG, INTERRUPTED, PRINTED, LockstepError, RefusedError, UsageError, tell
 from skills.lib.ledger import Ledger
+from skills.lib.model.run import Request, Run
 from skills.lib.runtime import loading, script
 from skills.lib.runtime.desk import Desk
-from skills.lib.workflow.caller import Caller, lockstep_command
-from skills.lib.workflow.state import Request, Run
 
 
 def main(argv: Sequence[str]) -> int:

@@ -1,27 +1,29 @@
-"""Every refusal of a desk: why, what would be valid, and the command that goes on; it is noted in the run's ledger."""
+"""Refusals: why, what would be valid, and the command that goes on; each is noted in the run's ledger."""
 
 from __future__ import annotations
 
 import os
 
 from skills.lib import compact_json, paths
+from skills.lib.blocks import document, parts
+from skills.lib.blocks.caller import quote
+from skills.lib.blocks.refused import asked_for, printed, refused_document
+from skills.lib.engine import reports
+from skills.lib.engine.decision import Refusal
 from skills.lib.errors import REFUSED
 from skills.lib.ledger import database
+from skills.lib.model import values
 from skills.lib.runtime import retrying
-from skills.lib.runtime.desk import Reply, is_of_another_project
-from skills.lib.workflow import document, reports, values
-from skills.lib.workflow.caller import quote
-from skills.lib.workflow.decision import Refusal
-from skills.lib.workflow.refused import asked_for, printed, refused_document
+from skills.lib.runtime.project import Reply, is_of_another_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from skills.lib.runtime.desk import Desk
-    from skills.lib.workflow.core import Workflow
-    from skills.lib.workflow.state import Request, Run
+    from skills.lib.model.run import Request, Run
+    from skills.lib.model.steps import Workflow
+    from skills.lib.runtime.project import Project
 
 # How much of parameters a refused opening gives back in the command that goes on: of each, and of all.
 TOLD, TOLD_TOGETHER = 1_000, 2_000
@@ -32,7 +34,7 @@ _SHOWN = ("unaccounted-child", "unknown-child", "child-ended")
 
 
 def refuse(
-    desk: Desk,
+    project: Project,
     workflow: Workflow,
     run: Run | None,
     refusal: Refusal,
@@ -47,35 +49,35 @@ def refuse(
     words = asked if isinstance(asked, str) else asked_for(asked)
     show = ""
     if run is not None and not run.ended:
-        show = desk.caller.step("current", run, turn=False)
+        show = project.caller.step("current", run, turn=False)
         if next_line is None:
             looks = run.status == "pending" or refusal.code in _SHOWN
-            next_line = show if looks else retrying.next_command(desk, workflow, run, asked, refusal)
+            next_line = show if looks else retrying.next_command(project, workflow, run, asked, refusal)
         if next_line == show or not shows:
             show = ""
     if run is not None:
         detail = {"code": refusal.code, "why": refusal.why, "asked": words, "evidence": list(refusal.evidence)}
-        desk.ledger.note(run.id, run.turn, "refused", desk.actor, {**detail, "step": run.step})
+        project.ledger.note(run.id, run.turn, "refused", project.actor, {**detail, "step": run.step})
     return Reply(refused_document(workflow, run, refusal, words, next_line or "", show), REFUSED, run, workflow)
 
 
-def opening(desk: Desk, workflow: Workflow, refusal: Refusal, given: Mapping[str, Any], new: bool) -> Reply:
+def opening(project: Project, workflow: Workflow, refusal: Refusal, given: Mapping[str, Any], new: bool) -> Reply:
     """Refuse to open a run with the parameters that were given; those that fit are given back where they may do."""
-    again = _start_line(desk, workflow, given, new, kept=refusal.code != "bad-targets")
-    return refuse(desk, workflow, None, refusal, "--step 1", again)
+    again = _start_line(project, workflow, given, new, kept=refusal.code != "bad-targets")
+    return refuse(project, workflow, None, refusal, "--step 1", again)
 
 
-def twin(desk: Desk, workflow: Workflow, other: Run) -> Reply:
+def twin(project: Project, workflow: Workflow, other: Run) -> Reply:
     """Refuse to open what is open already and has gone further."""
     why = (
         f"Run {other.id} of this skill is open with the same parameters, at {other.step}, turn {other.turn}. Go on "
         "with it by the command below. If a second run is wanted, add --new to the command that was refused."
     )
-    resume = desk.caller.step("current", other, turn=False)
-    return refuse(desk, workflow, other, Refusal("already-open", why), "--step 1, to open a run", resume)
+    resume = project.caller.step("current", other, turn=False)
+    return refuse(project, workflow, other, Refusal("already-open", why), "--step 1, to open a run", resume)
 
 
-def changed_definition(desk: Desk, workflow: Workflow, run: Run, changed: Sequence[str], asked: Request) -> Reply:
+def changed_definition(project: Project, workflow: Workflow, run: Run, changed: Sequence[str], asked: Request) -> Reply:
     """Refuse to go on with a graph that was changed where it matters to the run."""
     what = "; ".join(changed)
     if run.parent:
@@ -83,55 +85,55 @@ def changed_definition(desk: Desk, workflow: Workflow, run: Run, changed: Sequen
             f"The workflow was changed under this sub-agent's run: {what}. Where it cannot be put back, stop here and "
             f"tell your orchestrator to start another in its place: --replace {run.id}."
         )
-        return refuse(desk, workflow, run, Refusal("definition-changed", why), asked, "", shows=False)
+        return refuse(project, workflow, run, Refusal("definition-changed", why), asked, "", shows=False)
     why = (
         f"The workflow was changed under this run: {what}. Put it back, and go on with SHOW; or begin a new run with "
         "NEXT."
     )
-    anew = _start_line(desk, workflow, run.params, new=True)
-    return refuse(desk, workflow, run, Refusal("definition-changed", why), asked, anew)
+    anew = _start_line(project, workflow, run.params, new=True)
+    return refuse(project, workflow, run, Refusal("definition-changed", why), asked, anew)
 
 
-def other_project(desk: Desk, workflow: Workflow, run: Run, asked: Request) -> Reply:
+def other_project(project: Project, workflow: Workflow, run: Run, asked: Request) -> Reply:
     """Refuse to move a run of another project that keeps its runs in the same ledger."""
-    why = f"Run {run.id} belongs to the project {run.project}, not to {desk.caller.project}."
-    own = type(desk.caller)(**{**desk.caller.fields(), "project": run.project})  # type: ignore[arg-type]
-    return refuse(desk, workflow, None, Refusal("other-project", why), asked, own.step("current", run, turn=False))
+    why = f"Run {run.id} belongs to the project {run.project}, not to {project.caller.project}."
+    own = type(project.caller)(**{**project.caller.fields(), "project": run.project})  # type: ignore[arg-type]
+    return refuse(project, workflow, None, Refusal("other-project", why), asked, own.step("current", run, turn=False))
 
 
-def other_workflow(desk: Desk, workflow: Workflow, run: Run, asked: Request) -> Reply:
+def other_workflow(project: Project, workflow: Workflow, run: Run, asked: Request) -> Reply:
     """Refuse to move a run by the script of another workflow."""
     why = f"Run {run.id} is of {run.workflow}, and this script walks {workflow.name}."
-    command = document.child_command(run, desk.caller)
-    return refuse(desk, workflow, None, Refusal("other-workflow", why), asked, command)
+    command = parts.child_command(run, project.caller)
+    return refuse(project, workflow, None, Refusal("other-workflow", why), asked, command)
 
 
-def no_run(desk: Desk, workflow: Workflow, asked: Request) -> Reply:
+def no_run(project: Project, workflow: Workflow, asked: Request) -> Reply:
     """Refuse a step that names no run, and list the runs that it may have meant."""
     why = f"--step {asked.step} needs --run: only --step 1 begins without one."
     if asked.step == workflow.start:
         why = "What this reports belongs to a run, and it names none: --step 1 begins one, with parameters alone."
-    return _lost(desk, workflow, Refusal("no-run", why), asked)
+    return _lost(project, workflow, Refusal("no-run", why), asked)
 
 
-def unknown_run(desk: Desk, workflow: Workflow, asked: Request) -> Reply:
+def unknown_run(project: Project, workflow: Workflow, asked: Request) -> Reply:
     """Refuse a run that the ledger does not have, and list those that may have been meant."""
-    why = f"The ledger {desk.ledger.path} has no run {asked.run!r:.80}."
-    return _lost(desk, workflow, Refusal("unknown-run", why), asked)
+    why = f"The ledger {project.ledger.path} has no run {asked.run!r:.80}."
+    return _lost(project, workflow, Refusal("unknown-run", why), asked)
 
 
-def _lost(desk: Desk, workflow: Workflow, refusal: Refusal, asked: Request) -> Reply:
+def _lost(project: Project, workflow: Workflow, refusal: Refusal, asked: Request) -> Reply:
     """Refuse an agent that has lost its run. Where sub-agents are at work it may be any of them: there is no NEXT."""
-    opening = _start_line(desk, workflow, asked.params, asked.new)
-    known = _known_runs(desk, workflow)
-    brood = _sub_agents(desk, known, asked)
+    opening = _start_line(project, workflow, asked.params, asked.new)
+    known = _known_runs(project, workflow)
+    brood = _sub_agents(project, known, asked)
     if not known and not brood:
-        return refuse(desk, workflow, None, refusal, asked, opening)
-    commands = [desk.caller.step("current", other, turn=False) for other in known]
+        return refuse(project, workflow, None, refusal, asked, opening)
+    commands = [project.caller.step("current", other, turn=False) for other in known]
     order = ", the last moved first" if len(known) > 1 else ""
     if not brood:
         why = f"{refusal.why} VALID has the command of each open run of this skill{order}; its last opens another."
-        return refuse(desk, workflow, None, Refusal(refusal.code, why, (*commands, opening)), asked, commands[0])
+        return refuse(project, workflow, None, Refusal(refusal.code, why, (*commands, opening)), asked, commands[0])
     why = (
         f"{refusal.why} Sub-agents are at work, so take the command of your own run from VALID: first those of the "
         f"sub-agents, each with what it is for, then those of the open runs of this skill{order}, then one "
@@ -139,51 +141,51 @@ def _lost(desk: Desk, workflow: Workflow, refusal: Refusal, asked: Request) -> R
     )
     if len(brood) > LISTED:
         why += f" {len(brood) - LISTED} more sub-agents are not listed."
-    lines = [f"{document.child_command(child, desk.caller)}  # {_about(child)}" for child in brood[:LISTED]]
-    return refuse(desk, workflow, None, Refusal(refusal.code, why, (*lines, *commands, opening)), asked, "")
+    lines = [f"{parts.child_command(child, project.caller)}  # {_about(child)}" for child in brood[:LISTED]]
+    return refuse(project, workflow, None, Refusal(refusal.code, why, (*lines, *commands, opening)), asked, "")
 
 
 def _about(child: Run) -> str:
     """A sub-agent's run and what it is for, on one line: it stands behind its command, as a comment of the shell."""
     task = " ".join((child.spec.get("target") or child.spec.get("task") or "").split())
-    return f"sub-agent {child.id}, {child.status}" + (f": {document.clipped(task, ABOUT)}" if task else "")
+    return f"sub-agent {child.id}, {child.status}" + (f": {parts.clipped(task, ABOUT)}" if task else "")
 
 
-def _sub_agents(desk: Desk, known: Sequence[Run], asked: Request) -> list[Run]:
+def _sub_agents(project: Project, known: Sequence[Run], asked: Request) -> list[Run]:
     """The sub-agents at work of these runs, and those of this script; nearest to what was asked for first."""
-    if not _has_ledger(desk):
+    if not _has_ledger(project):
         return []
     roots = {run.id for run in known}
     family = (asked.run or "").rpartition(".")[0]
     found = [
         child
-        for child in desk.ledger.every_run("parent IS NOT NULL AND status IN ('pending','open','waiting')")
+        for child in project.ledger.every_run("parent IS NOT NULL AND status IN ('pending','open','waiting')")
         if child.id.partition(".")[0] in roots
-        or (desk.caller.place_of(child.script) == desk.caller.script and not _is_elsewhere(desk, child))
+        or (project.caller.place_of(child.script) == project.caller.script and not _is_elsewhere(project, child))
     ]
     numbers = {child.id: [int(part) for part in child.id.split(".")[1:]] for child in found}
     return sorted(found, key=lambda child: (child.parent != family, child.id.partition(".")[0], numbers[child.id]))
 
 
-def _known_runs(desk: Desk, workflow: Workflow) -> list[Run]:
+def _known_runs(project: Project, workflow: Workflow) -> list[Run]:
     """The open runs of the workflow in this project, the last moved first."""
-    if not _has_ledger(desk):
+    if not _has_ledger(project):
         return []
-    moves = desk.ledger.last_moves()
-    known = sorted(desk.ledger.open_runs(workflow.name), key=lambda run: -moves.get(run.id, 0))
-    return [run for run in known if not _is_elsewhere(desk, run)]
+    moves = project.ledger.last_moves()
+    known = sorted(project.ledger.open_runs(workflow.name), key=lambda run: -moves.get(run.id, 0))
+    return [run for run in known if not _is_elsewhere(project, run)]
 
 
-def _is_elsewhere(desk: Desk, run: Run) -> bool:
-    return is_of_another_project(run, desk.caller.project)
+def _is_elsewhere(project: Project, run: Run) -> bool:
+    return is_of_another_project(run, project.caller.project)
 
 
-def _has_ledger(desk: Desk) -> bool:
-    return os.path.exists(os.path.join(paths.home(desk.caller.project), database.FILE))
+def _has_ledger(project: Project) -> bool:
+    return os.path.exists(os.path.join(paths.home(project.caller.project), database.FILE))
 
 
 def _start_line(
-    desk: Desk, workflow: Workflow, given: Mapping[str, Any], new: bool | None = False, kept: bool = True
+    project: Project, workflow: Workflow, given: Mapping[str, Any], new: bool | None = False, kept: bool = True
 ) -> str:
     """The command that opens a run, with what was given and fits; a placeholder for what else is required or given.
 
@@ -200,4 +202,4 @@ def _start_line(
             room -= size
         elif arg.required or text is not None:
             missing += f" {arg.flag} {document.placeholder(arg)}"
-    return desk.caller.start(*words, *(["--new"] if new else [])) + missing
+    return project.caller.start(*words, *(["--new"] if new else [])) + missing

@@ -5,37 +5,39 @@ from __future__ import annotations
 import os
 
 from skills.lib import compact_json, markers
+from skills.lib.blocks import document
+from skills.lib.blocks.caller import quote
+from skills.lib.blocks.refused import printed
+from skills.lib.engine import reports
 from skills.lib.errors import EnvironmentProblem
-from skills.lib.workflow import document, reports, values
-from skills.lib.workflow.caller import quote
-from skills.lib.workflow.refused import printed
-from skills.lib.workflow.requirements import Arg, Field
-from skills.lib.workflow.state import FIXES, Request
-from skills.lib.workflow.types import Outcome, is_word
+from skills.lib.model import values
+from skills.lib.model.requirements import Arg, Field
+from skills.lib.model.run import FIXES, Request
+from skills.lib.model.types import Outcome, is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from skills.lib.runtime.desk import Desk
-    from skills.lib.workflow.core import StepDef, Workflow
-    from skills.lib.workflow.decision import Refusal
-    from skills.lib.workflow.state import Run
+    from skills.lib.engine.decision import Refusal
+    from skills.lib.model.run import Run
+    from skills.lib.model.steps import StepDef, Workflow
+    from skills.lib.runtime.project import Project
 
 # A command repeats so many characters of values. If there are more, it names a record file that has all of them.
 GIVEN_BACK = 2_000
 
 
-def next_command(desk: Desk, workflow: Workflow, run: Run, asked: Request | str, refusal: Refusal) -> str:
+def next_command(project: Project, workflow: Workflow, run: Run, asked: Request | str, refusal: Refusal) -> str:
     """The command that goes on: the values of the refused request that fit, and a placeholder for each other value."""
     if isinstance(asked, str) or asked.turn != run.turn:
-        return document.next_command(workflow, run, desk.caller)
+        return document.next_command(workflow, run, project.caller)
     if asked.lost or asked.replace:
         if refusal.code == "no-reason" and asked.lost:
-            return desk.caller.step("current", run, "--lost", asked.lost) + " --reason 'FILL_reason'"
-        return desk.caller.step("current", run, turn=False)
+            return project.caller.step("current", run, "--lost", asked.lost) + " --reason 'FILL_reason'"
+        return project.caller.step("current", run, turn=False)
     if run.status == "waiting":
-        return document.next_command(workflow, run, desk.caller, _answer(run, asked))
+        return document.next_command(workflow, run, project.caller, _answer(run, asked))
     step = workflow.step(run.step or "")
     fitting, words = _sorted(workflow, run, step, asked)
     filed = {
@@ -47,12 +49,12 @@ def next_command(desk: Desk, workflow: Workflow, run: Run, asked: Request | str,
         fitting = {name: raw for name, raw in fitting.items() if name not in filed}
     texts = {name: quote(_text(raw)) for name, raw in fitting.items()}
     if sum(map(printed, texts.values())) <= GIVEN_BACK:
-        return document.next_command(workflow, run, desk.caller, {**words, **texts})
+        return document.next_command(workflow, run, project.caller, {**words, **texts})
     try:
-        path = " --record-file ".join([*map(quote, files), _file(desk, run, fitting)])
-        return document.next_command(workflow, run, desk.caller, {**words, "--record-file": path})
+        path = " --record-file ".join([*map(quote, files), _file(project, run, fitting)])
+        return document.next_command(workflow, run, project.caller, {**words, "--record-file": path})
     except EnvironmentProblem:  # the folder cannot be written: every value is a placeholder again
-        return document.next_command(workflow, run, desk.caller)
+        return document.next_command(workflow, run, project.caller)
 
 
 def _sorted(workflow: Workflow, run: Run, step: StepDef, asked: Request) -> tuple[dict[str, Any], dict[str, str]]:
@@ -67,7 +69,7 @@ def _sorted(workflow: Workflow, run: Run, step: StepDef, asked: Request) -> tupl
         if spec.name not in given:
             continue
         if spec.name == FIXES and isinstance(spec, Field) and run.reviews:
-            from skills.lib.workflow import rework
+            from skills.lib.engine import rework
 
             entries = rework.given_back(run, given[FIXES])
             if entries:
@@ -108,12 +110,12 @@ def _text(raw: Any) -> str:
     return raw if isinstance(raw, str) else compact_json.readable(raw)
 
 
-def _file(desk: Desk, run: Run, fitting: dict[str, Any]) -> str:
+def _file(project: Project, run: Run, fitting: dict[str, Any]) -> str:
     """Write the values as a record file beside the ledger, and return its path, quoted."""
     from skills.lib.runtime import offload
 
     if not markers.is_id(run.id):
         raise EnvironmentProblem(f"{run.id!r:.40} is no name for a folder")
-    path = os.path.join(offload.folder(desk.caller.project, run), f"refused-{run.turn}.json")
+    path = os.path.join(offload.folder(project.caller.project, run), f"refused-{run.turn}.json")
     offload.write(path, compact_json.readable(fitting) + "\n")
     return quote(path)

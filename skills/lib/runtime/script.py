@@ -6,20 +6,71 @@ import os
 import sys
 
 from skills.lib import markers, paths
-from skills.lib.errors import BUG, INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, UsageError, tell
-from skills.lib.workflow import cli, document
-from skills.lib.workflow.caller import Caller, lockstep_command
-from skills.lib.workflow.formatters import xml
-from skills.lib.workflow.texts import check_text
+from skills.lib.blocks import document, parts, xml
+from skills.lib.blocks.caller import Caller, lockstep_command
+from skills.lib.errors import BUG, INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, SkillError, UsageError, tell
+from skills.lib.model.texts import check_text
+from skills.lib.runtime import cli, loading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skills.lib.runtime.desk import Desk, Reply
-    from skills.lib.workflow.core import Workflow
-    from skills.lib.workflow.state import Request
-    from skills.lib.workflow.types import Element
+    from skills.lib.model.run import Request
+    from skills.lib.model.steps import Workflow
+    from skills.lib.model.types import Element
+    from skills.lib.runtime.desk import Desk
+    from skills.lib.runtime.project import Reply
+
+
+def run(path: str) -> None:
+    """Serve the call of the script at ``path`` and exit the process with its code."""
+    argv = sys.argv[1:]
+    output, sys.stdout = sys.stdout, sys.stderr  # what a module prints is not part of the document
+    try:
+        if not os.path.isfile(path[: -len(".py")] + loading.SUFFIX):
+            path, argv = _chosen(path, argv)
+        workflow = loading.workflow_of_script(path)
+    except cli.HelpRequested as asked:
+        sys.stdout = output
+        leave(emit(f"{asked}\n", PRINTED))
+    except LockstepError as error:
+        tell(error.message())
+        leave(error.exit_code)
+    finally:
+        sys.stdout = output
+    leave(main(workflow, argv, path, exiting=True))
+
+
+def _chosen(path: str, argv: list[str]) -> tuple[str, list[str]]:
+    """The script that the common entry of several hands over to, with its arguments; else ``path`` itself."""
+    file = path[: -len(".py")] + loading.CHOICE
+    if not os.path.isfile(file):
+        return path, argv
+    from skills.lib.model.choice import Choice
+    from skills.lib.runtime import choosing
+
+    choice = getattr(loading.load_module(file), "CHOICE", None)
+    if not isinstance(choice, Choice):
+        raise SkillError(
+            f"{file} has no CHOICE", remedy='put one in it: CHOICE = Choice("flag", {"word": "script.py"})'
+        )
+    return choosing.choose(path, choice, argv)
+
+
+def leave(code: int) -> None:
+    """Exit at once: an ordinary exit spends a millisecond on freeing what the process frees anyway.
+
+    A tracer that reports at exit (coverage) is let do so.
+    """
+    try:
+        sys.stdout.flush()
+        sys.stderr.flush()
+    except (OSError, ValueError, AttributeError):
+        pass
+    if sys.gettrace() is not None or "coverage" in sys.modules:
+        sys.exit(code)
+    os._exit(code)
 
 
 def main(
@@ -94,7 +145,7 @@ def render_reply(reply: Reply, desk: Desk) -> str:
     workflow, run = reply.workflow, reply.run
     assert workflow is not None
     text = render(workflow, reply.element)
-    if len(text) <= document.BLOCK_LIMIT or run is None or reply.rebuild is None or not markers.is_id(run.id):
+    if len(text) <= parts.BLOCK_LIMIT or run is None or reply.rebuild is None or not markers.is_id(run.id):
         return text
     from skills.lib.runtime import offload
 
@@ -104,7 +155,7 @@ def render_reply(reply: Reply, desk: Desk) -> str:
 def render(workflow: Workflow, element: Element) -> str:
     """A document as the workflow wants it: XML, or plain text; a refusal is XML always."""
     if workflow.output == "text" and element.tag != "refused":
-        from skills.lib.workflow.formatters import text
+        from skills.lib.blocks import text
 
         return text.render(element) + "\n"
     return xml.render(element) + "\n"
@@ -139,7 +190,7 @@ def _way_back(argv: Sequence[str], script: str) -> str:
         return ""
     if not named["--run"] or not os.path.exists(os.path.join(paths.home(project), "runs.db")):
         return ""
-    from skills.lib.workflow.caller import join
+    from skills.lib.blocks.caller import join
 
     words = [sys.executable, script, "--step", "current", "--run", named["--run"], "--project", project]
     told = "Nothing was changed. The present block of the run, with its NEXT command, is printed again by:"

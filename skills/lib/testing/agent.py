@@ -11,23 +11,23 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skills.lib import compact_json, paths
+from skills.lib.engine.children import task_workflow
 from skills.lib.ledger import Ledger
+from skills.lib.model.steps import StepContext
+from skills.lib.model.types import Element, Outcome
 from skills.lib.testing import samples
 from skills.lib.testing.blocks import Block, filled
 from skills.lib.testing.calls import InProcess, Shell
 from skills.lib.testing.steering import CannotSteer, Steering
 from skills.lib.testing.walks import ASKED, Leg, Walk, shortest_walk
-from skills.lib.workflow.children import task_workflow
-from skills.lib.workflow.core import StepContext
-from skills.lib.workflow.types import Element, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from skills.lib.ledger import Event
+    from skills.lib.model.run import Run
+    from skills.lib.model.steps import StepDef, Workflow
     from skills.lib.testing.calls import Caller
-    from skills.lib.workflow.core import StepDef, Workflow
-    from skills.lib.workflow.state import Run
 
 # How many reports are tried where a check of the step refuses one: a refusal changes nothing.
 TRIES = 20
@@ -145,9 +145,9 @@ class Agent:
 
     def answer(self, block: Block, answer: str, reason: str = "") -> Block:
         """Answer as a person at a terminal, and run the command that shows where the run then stands."""
+        from skills.lib.blocks.caller import Caller, lockstep_command
+        from skills.lib.model.run import Request
         from skills.lib.runtime.desk import Desk
-        from skills.lib.workflow.caller import Caller, lockstep_command
-        from skills.lib.workflow.state import Request
 
         desk = Desk(Caller(sys.executable, self.script, str(self.project), lockstep_command()), "person")
         request = Request("next", run=block.run, turn=block.turn, answer=answer, reason=reason or None)
@@ -179,9 +179,9 @@ class Agent:
 
         Notices are left out of both: some are printed once, on opening, and others tell of what passes.
         """
+        from skills.lib.blocks import text, xml
+        from skills.lib.blocks.caller import Caller, lockstep_command
         from skills.lib.runtime.desk import Desk
-        from skills.lib.workflow.caller import Caller, lockstep_command
-        from skills.lib.workflow.formatters import text, xml
 
         script = shlex.split(command)[1]
         found = re.search(r"\brun (?P<run>[a-z0-9.]+)\b", block.text.partition("\n")[0])
@@ -245,7 +245,7 @@ class Agent:
         return (found[0] if isinstance(found, tuple) else found) is Outcome.FAIL
 
     def _failed(self, block: Block) -> bool:
-        from skills.lib.workflow.children import verdict_of
+        from skills.lib.engine.children import verdict_of
 
         return any(verdict_of(child) == "fail" for child in self._runs([child.id for child in block.children]))
 
@@ -288,8 +288,8 @@ class Agent:
 
     def _write_artifacts(self, block: Block, command: str, workflow: Workflow) -> None:
         """Write the files that the block asks for, with the author's content where there is one."""
-        from skills.lib.workflow import cli
-        from skills.lib.workflow.requirements import Artifact, fill
+        from skills.lib.model.requirements import Artifact, fill
+        from skills.lib.runtime import cli
 
         request = cli.parse(workflow, shlex.split(command)[2:])
         run = self.state(block.run)
@@ -304,9 +304,11 @@ class Agent:
 
     def _write_what_is_reviewed(self, block: Block, command: str, workflow: Workflow) -> None:
         """Write a file for each review ahead that covers none, so that its reviewers have something to look at."""
+        from skills.lib.engine import verdicts
         from skills.lib.ledger import contents
-        from skills.lib.workflow import cli, values, verdicts
-        from skills.lib.workflow.requirements import Field
+        from skills.lib.model import values
+        from skills.lib.model.requirements import Field
+        from skills.lib.runtime import cli
 
         run, step = self.state(block.run), workflow.step(block.step)
         request = cli.parse(workflow, shlex.split(command)[2:])
@@ -325,7 +327,7 @@ class Agent:
 
     def _change_what_findings_name(self, workflow: Workflow, run: Run, step: StepDef) -> None:
         """Change each file that an open finding names, and nothing that it does, from what its reviewer saw."""
-        from skills.lib.workflow import rework
+        from skills.lib.engine import rework
 
         rounds = max((review["iteration"] for review in run.reviews.values()), default=0)
         for name in {item["file"] for item in rework.asks(workflow, run, step) if item.get("file")}:

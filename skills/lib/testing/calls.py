@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
-    from skills.lib.workflow.core import Workflow
+    from skills.lib.model.steps import Workflow
 
 SECONDS = 120  # a command that has not answered by then hangs
 

@@ -7,9 +7,9 @@ from pathlib import Path
 
 from lxml import etree
 
-import skills.lib.workflow.formatters as formatters
+from skills.lib.blocks import xml
 
-SCHEMA = Path(formatters.__file__).with_name("lockstep.rng")
+SCHEMA = Path(xml.__file__).with_name("lockstep.rng")
 LIMIT = 1_000_000  # bytes; a block of a workflow stays under 10,000 characters, an author's resource may be longer
 
 

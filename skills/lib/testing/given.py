@@ -6,16 +6,16 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from skills.lib.engine.children import TASK, task_workflow
 from skills.lib.errors import UsageError
+from skills.lib.model.requirements import Artifact, Field
+from skills.lib.model.types import Dispatch
 from skills.lib.runtime import loading
-from skills.lib.workflow.children import TASK, task_workflow
-from skills.lib.workflow.requirements import Artifact, Field
-from skills.lib.workflow.types import Dispatch
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from skills.lib.workflow.core import StepDef, Workflow
+    from skills.lib.model.steps import StepDef, Workflow
 
 
 def check(scripts: Sequence[Path], values: Mapping[str, Any], files: Mapping[str, str]) -> None:

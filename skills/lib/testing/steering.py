@@ -6,24 +6,25 @@ import os
 import shlex
 from typing import TYPE_CHECKING, Any
 
+from skills.lib.engine import answers, engine
+from skills.lib.engine.decision import Move, Refusal
 from skills.lib.errors import LockstepError
 from skills.lib.ledger import contents, evidence
+from skills.lib.model.requirements import Command
+from skills.lib.model.types import Dispatch, Outcome
+from skills.lib.runtime import cli
 from skills.lib.testing import given as asked
 from skills.lib.testing import samples
 from skills.lib.testing.blocks import filled
-from skills.lib.workflow import answers, cli, engine
-from skills.lib.workflow.decision import Move
-from skills.lib.workflow.requirements import Command
-from skills.lib.workflow.types import Dispatch, Outcome
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
+    from skills.lib.model.requirements import Artifact
+    from skills.lib.model.run import Run
+    from skills.lib.model.steps import StepDef, Workflow
     from skills.lib.testing.blocks import Block
     from skills.lib.testing.walks import Leg
-    from skills.lib.workflow.core import StepDef, Workflow
-    from skills.lib.workflow.requirements import Artifact
-    from skills.lib.workflow.state import Run
 
 
 class CannotSteer(AssertionError):
@@ -135,6 +136,8 @@ class Steering:
             decision = engine.decide(self._workflow, run, request, _Trusting(run, children))
         except LockstepError as error:
             return error.what
+        if isinstance(decision, Refusal) and decision.code == "same-report":
+            return ""  # whoever runs the command words it anew
         if not isinstance(decision, Move):
             return str(getattr(decision, "why", "a repeat"))
         outcome = decision.detail.get("outcome")  # none where a question is put first

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING
 
 from hypothesis import strategies as st
 
-from skills.lib.workflow.core import StepDef, Workflow
-from skills.lib.workflow.requirements import Field
-from skills.lib.workflow.types import Outcome, person
+from skills.lib.model.requirements import Field
+from skills.lib.model.steps import StepDef, Workflow
+from skills.lib.model.types import Outcome, person
 
 if TYPE_CHECKING:
     from hypothesis.strategies import DrawFn, SearchStrategy

@@ -6,13 +6,13 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skills.lib.workflow import loops
-from skills.lib.workflow.types import Dispatch, Outcome, Person
+from skills.lib.engine import loops
+from skills.lib.model.types import Dispatch, Outcome, Person
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from skills.lib.workflow.core import StepDef, Workflow
+    from skills.lib.model.steps import StepDef, Workflow
 
 # A graph with more combinations of positions and loop counts than this is not planned.
 STATES = 200_000

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tests.hosts.clients.clients import Client
-    from tests.hosts.clients.conftest import Stage
     from tests.hosts.clients.model import Action, Turn
 
 Going: TypeAlias = "Generator[Action, Turn, None]"
@@ -90,18 +89,3 @@ def printed(client: Client, command: str) -> Part:
     if not _DOCUMENT.search(html.unescape(turn.output)):
         turn = yield client.shell(command)
     return block_in(turn.output)
-
-
-def at_look(stage: Stage) -> Part:
-    """Begin the guarded skill and go to the step that allows reading and sub-agents."""
-    block = yield from begin(stage.client, stage.skill("guarded"))
-    block = yield from follow(stage.client, block, SEEN)
-    assert block.step == "look"
-    return block
-
-
-def to_the_end(stage: Stage, block: Block) -> Going:
-    """Follow a run to its end."""
-    while block.kind == "step":
-        block = yield from follow(stage.client, block, SEEN)
-    assert block.kind == "done"

@@ -9,15 +9,16 @@ import pytest
 from tests.hosts.clients import clients
 from tests.hosts.clients.clients import Codex, CodexInCode, OpenCode, Qwen
 from tests.hosts.clients.model import SUMMARY, Say
-from tests.hosts.clients.plays import DELEGATED, SEEN, at_look, begin, block_in, follow, to_the_end
+from tests.hosts.clients.plays import DELEGATED, SEEN, begin, block_in, follow
+from tests.hosts.clients.stage import at_look, to_the_end
 from tests.skills.test_problem_analysis import CAUSE, DOUBT, REPORT, RIVALS, SETTLED, TESTABLE, UNCLEAR
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tests.hosts.clients.conftest import Stage
     from tests.hosts.clients.model import Turn
     from tests.hosts.clients.plays import Going
+    from tests.hosts.clients.stage import Stage
 
 
 @pytest.mark.req("H-07")

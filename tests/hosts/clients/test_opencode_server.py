@@ -8,12 +8,13 @@ import pytest
 
 from tests.hosts.clients.clients import OpenCode
 from tests.hosts.clients.model import Say
-from tests.hosts.clients.plays import DELEGATED, at_look, block_in, to_the_end
+from tests.hosts.clients.plays import DELEGATED, block_in
+from tests.hosts.clients.stage import at_look, to_the_end
 
 if TYPE_CHECKING:
-    from tests.hosts.clients.conftest import Stage
     from tests.hosts.clients.model import Turn
     from tests.hosts.clients.plays import Going
+    from tests.hosts.clients.stage import Stage
 
 pytestmark = pytest.mark.parametrize("stage", [OpenCode()], indirect=True, ids=["opencode"])
 

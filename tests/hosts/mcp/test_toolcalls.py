@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from skills.lib.blocks.caller import Caller
 from skills.lib.hosts.mcp import toolcalls
 from skills.lib.hosts.mcp.toolcalls import ToolCall
-from skills.lib.workflow.caller import Caller
-from skills.lib.workflow.state import Run
+from skills.lib.model.run import Run
 
 pytestmark = pytest.mark.req("H-06")
 

@@ -7,11 +7,11 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 from skills.lib import paths
+from skills.lib.engine.decision import Move
 from skills.lib.ledger import Ledger
+from skills.lib.model.run import Run
 from skills.lib.runtime.loading import workflow_of_script
 from skills.lib.testing.samples import any_of
-from skills.lib.workflow.decision import Move
-from skills.lib.workflow.state import Run
 from skills.planner.scripts.plandata.form import content_id
 from tests.skills.follower import SKILLS
 

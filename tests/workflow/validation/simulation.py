@@ -18,9 +18,10 @@ from typing import Any
 
 import jsonschema
 
-from skills.lib.workflow import reports, values
+from skills.lib.engine import reports
+from skills.lib.engine.decision import Refused
+from skills.lib.model import values
 from skills.lib.workflow.core import StepDef, Workflow
-from skills.lib.workflow.decision import Refused
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
 from skills.lib.workflow.types import AgentRole, Dispatch, Gate, Outcome, Person
 

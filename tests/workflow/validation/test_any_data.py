@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 
 from skills.lib.errors import SkillError
 from skills.lib.runtime import loading
+from skills.lib.validation.validator import validate, validate_source, validate_tree
 from skills.lib.workflow.core import Registered, Workflow
 from skills.lib.workflow.types import Outcome
-from skills.lib.workflow.validation import validate, validate_source, validate_tree
 from tests.workflow.validation.test_any_graph import REVIEWED
 
 ROOT = Path(__file__).parents[3]

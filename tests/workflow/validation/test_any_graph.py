@@ -8,11 +8,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
+from skills.lib.validation.validator import validate, validate_source
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.quality import review_loop
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
 from skills.lib.workflow.types import AgentRole, Dispatch, Gate, Outcome, Person
-from skills.lib.workflow.validation import validate, validate_source
 
 OUTCOMES = st.sampled_from(list(Outcome))
 IDS = ["a", "b", "c", "d"]

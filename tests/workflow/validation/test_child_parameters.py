@@ -9,8 +9,9 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from skills.lib.validation import output, reference, rules
+from skills.lib.validation.validator import validate_tree
 from skills.lib.workflow.core import Registered
-from skills.lib.workflow.validation import output, reference, rules, validate_tree
 from tests.workflow.validation.conftest import Load
 
 FRONT = "---\nname: tea-time\ndescription: Makes tea. Use when somebody is thirsty.\n---\nRun `scripts/tea.py`.\n"

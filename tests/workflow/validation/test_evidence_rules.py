@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
+from skills.lib.validation.validator import validate, validate_source
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Artifact, Command, Field, Requirement
 from skills.lib.workflow.types import Dispatch, Outcome
-from skills.lib.workflow.validation import validate, validate_source
 from tests.workflow.validation.conftest import Load
 
 END: dict[Any, Any] = {Outcome.OK: None}

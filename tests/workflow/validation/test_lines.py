@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from skills.lib.validation import construction
+from skills.lib.validation.validator import validate
 from skills.lib.workflow.core import StepDef
 from skills.lib.workflow.types import Outcome
-from skills.lib.workflow.validation import construction, validate
 from tests.workflow.validation.conftest import HEAD_LINES, Load
 
 ROOT = Path(__file__).parents[3]
@@ -151,7 +152,7 @@ def test_a_step_costs_nothing_more_once_the_module_is_loaded() -> None:
 PLACES = """
 import json, os, sys
 from skills.lib.commands.lookup import skills
-from skills.lib.workflow.validation.graph import GraphView
+from skills.lib.validation.view import GraphView
 
 places = []
 for module in sys.argv[1:]:

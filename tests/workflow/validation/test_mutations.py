@@ -15,8 +15,9 @@ from functools import cache
 from pathlib import Path
 
 from skills.lib.runtime import loading
+from skills.lib.validation import reference
+from skills.lib.validation.validator import validate, validate_source, validate_tree
 from skills.lib.workflow.core import Registered, Workflow
-from skills.lib.workflow.validation import reference, validate, validate_source, validate_tree
 from tests.workflow.validation.mutations import KINDS, TREE_KINDS, Mutant, Subject
 from tests.workflow.validation.simulation import Harm, World, harms
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
+from skills.lib.validation.validator import validate, validate_source
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.types import Dispatch, Gate, Outcome, Person
-from skills.lib.workflow.validation import validate, validate_source
 from tests.workflow.validation.conftest import Load
 
 END: dict[Any, Any] = {Outcome.OK: None}

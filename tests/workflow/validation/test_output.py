@@ -9,10 +9,11 @@ import jsonschema
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from skills.lib.validation import output, rules
+from skills.lib.validation.finding import Finding
+from skills.lib.validation.validator import validate
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
-from skills.lib.workflow.validation import output, rules, validate
-from skills.lib.workflow.validation.finding import Finding
 
 FINDINGS = [
     Finding("dead-end", "error", "w:a", "/p/skills/w.py", 12, "a has no route out", "a run stops", "add one"),

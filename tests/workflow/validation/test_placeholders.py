@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from skills.lib.validation.validator import validate
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Arg, Field
 from skills.lib.workflow.types import Dispatch, Outcome
-from skills.lib.workflow.validation import validate
 
 WAYS: dict[Any, Any] = {Outcome.OK: "look", Outcome.SKIP: "explore"}
 

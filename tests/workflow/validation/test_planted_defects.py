@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from skills.lib.workflow.validation import rules, validate
+from skills.lib.validation import rules
+from skills.lib.validation.validator import validate
 from tests.workflow.validation.defects import DEFECTS, SPAN, Expected, Plan
 
 SOLO = {"always", "empty-workflow", "malformed-name", "no-end", "unknown-start"}

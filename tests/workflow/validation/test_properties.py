@@ -6,10 +6,10 @@ from typing import Any
 
 import pytest
 
+from skills.lib.validation.validator import validate
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.quality import review_loop
 from skills.lib.workflow.types import Before, Dispatch, NeverEndsFailed, Outcome, Passes, person
-from skills.lib.workflow.validation import validate
 
 BUILD: dict[Any, Any] = {Outcome.OK: "test", Outcome.SKIP: "publish"}
 

@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from skills.lib.validation.validator import validate
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.types import Dispatch, Gate, Outcome
-from skills.lib.workflow.validation import validate
 
 Routes = list[dict[Outcome, int | None]]
 OUTCOMES = [Outcome.OK, Outcome.FAIL, Outcome.SKIP, Outcome.ITERATE]

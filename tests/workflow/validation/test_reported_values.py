@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
+from skills.lib.validation.validator import validate
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Arg, Command, Field
 from skills.lib.workflow.types import AgentRole, Dispatch, Outcome, Person, person
-from skills.lib.workflow.validation import validate
 from tests.workflow.validation.conftest import HEAD_LINES, Load
 
 

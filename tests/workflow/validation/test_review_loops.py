@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 
+from skills.lib.validation.validator import validate
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.quality import review_loop
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.types import AgentRole, Dispatch, Gate, Outcome
-from skills.lib.workflow.validation import validate
 from tests.workflow.validation.conftest import HEAD_LINES, Load
 
 OK, FAIL = Outcome.OK, Outcome.FAIL

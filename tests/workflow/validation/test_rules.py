@@ -7,8 +7,9 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from skills.lib.workflow.validation import output, reference, rules, validate, validate_source
-from skills.lib.workflow.validation.finding import Finding
+from skills.lib.validation import output, reference, rules
+from skills.lib.validation.finding import Finding
+from skills.lib.validation.validator import validate, validate_source
 from tests.workflow.validation.conftest import HEAD_LINES, Load
 
 EXAMPLES = reference.describe((*rules.GRAPH_RULES, *rules.SOURCE_RULES))
@@ -60,4 +61,4 @@ def test_every_rule_file_is_registered() -> None:
 
 def test_the_reference_page_is_current() -> None:
     page = Path(__file__).parents[3] / "docs" / "rules.md"
-    assert page.read_text() == reference.reference(), "write skills.lib.workflow.validation.reference.reference() there"
+    assert page.read_text() == reference.reference(), "write skills.lib.validation.reference.reference() there"

@@ -6,9 +6,9 @@ from pathlib import Path
 
 import pytest
 
+from skills.lib.validation.validator import validate, validate_source
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
-from skills.lib.workflow.validation import validate, validate_source
 from tests.workflow.validation.conftest import HEAD_LINES, Load
 
 STEP = """

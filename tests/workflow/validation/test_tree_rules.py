@@ -9,9 +9,10 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
+from skills.lib.validation import output, reference, rules
+from skills.lib.validation.finding import Finding
+from skills.lib.validation.validator import validate_tree
 from skills.lib.workflow.core import Registered
-from skills.lib.workflow.validation import output, reference, rules, validate_tree
-from skills.lib.workflow.validation.finding import Finding
 from tests.workflow.validation.conftest import Load
 
 EXAMPLES = {rule.name: rule for rule in reference.describe(rules.TREE_RULES)}

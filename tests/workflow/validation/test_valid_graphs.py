@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from skills.lib.workflow.validation import require_valid, validate, validate_source
+from skills.lib.validation.validator import require_valid, validate, validate_source
 from tests.workflow.validation.conftest import Load
 
 PATTERNS = {

@@ -7,11 +7,12 @@ import json
 import jsonschema
 import pytest
 
+from skills.lib.validation import output, rules
+from skills.lib.validation.finding import OF_NO_STEP, STOPPING, Finding
+from skills.lib.validation.validator import validate
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.types import Dispatch, Gate, Outcome
-from skills.lib.workflow.validation import output, rules, validate
-from skills.lib.workflow.validation.finding import OF_NO_STEP, STOPPING, Finding
 from tests.workflow.validation.test_output import SARIF
 
 WAYS: dict[Outcome, str | None] = {Outcome.OK: "look", Outcome.SKIP: "report"}

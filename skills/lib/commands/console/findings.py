@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from skills.lib.commands.console.screen import Screen, clean, one_line
-from skills.lib.workflow.validation.finding import Finding
+from skills.lib.validation.finding import Finding
 
 if TYPE_CHECKING:
     from skills.lib.commands.lookup.checking import Checked

@@ -11,8 +11,8 @@ from click.shell_completion import CompletionItem
 
 from skills.lib import paths
 from skills.lib.errors import LockstepError, UsageError
-from skills.lib.workflow import values
-from skills.lib.workflow.texts import VALUE_LIMIT, check_characters
+from skills.lib.model import values
+from skills.lib.model.texts import VALUE_LIMIT, check_characters
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 

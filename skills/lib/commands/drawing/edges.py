@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from skills.lib.commands.console.screen import TIMES, one_line
 from skills.lib.commands.lookup.skills import kind
 from skills.lib.ledger import Event
-from skills.lib.workflow.core import Workflow
-from skills.lib.workflow.types import Outcome
+from skills.lib.model.steps import Workflow
+from skills.lib.model.types import Outcome
 
 END = "done"
 # The label of an edge where a verdict leads that fell with its files.

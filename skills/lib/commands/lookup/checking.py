@@ -10,10 +10,11 @@ from typing import TYPE_CHECKING
 
 from skills.lib.commands.lookup import skills
 from skills.lib.errors import EnvironmentProblem
+from skills.lib.model.steps import Registered
 from skills.lib.skillfile import discover
-from skills.lib.workflow import seal, validation
-from skills.lib.workflow.core import Registered
-from skills.lib.workflow.validation.finding import Finding
+from skills.lib.validation import registration
+from skills.lib.validation import validator as validation
+from skills.lib.validation.finding import Finding
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,8 +70,8 @@ def check(screen: Screen, paths: Sequence[str]) -> Checked:
 def seal_valid(checked: Checked) -> Iterator[str]:
     """Write the seal of every workflow whose graph has no error; EnvironmentProblem where a folder is read-only."""
     for entry in checked.sealable:
-        path = seal.beside(entry.workflow, entry.file)
-        if not seal.write(path, seal.text(entry.workflow)):
+        path = registration.beside(entry.workflow, entry.file)
+        if not registration.write(path, registration.text(entry.workflow)):
             raise EnvironmentProblem(f"{path} cannot be written", remedy="make its folder writable")
         yield path
 

@@ -8,13 +8,13 @@ from typing import Any
 from skills.lib.commands.console.screen import Cell, Screen
 from skills.lib.commands.lookup import skills
 from skills.lib.errors import SkillError
+from skills.lib.model import values
+from skills.lib.model.requirements import Artifact, Command, Field
+from skills.lib.model.steps import StepDef, Workflow
+from skills.lib.model.texts import number
+from skills.lib.model.types import Dispatch, Person
 from skills.lib.skillfile import SkillFolder
 from skills.lib.testing.walks import Unplannable, Walk, every_walk
-from skills.lib.workflow import values
-from skills.lib.workflow.core import StepDef, Workflow
-from skills.lib.workflow.requirements import Artifact, Command, Field
-from skills.lib.workflow.texts import number
-from skills.lib.workflow.types import Dispatch, Person
 
 
 def as_data(name: str, folder: SkillFolder | None, entries: Sequence[skills.Loaded], paths: bool) -> dict[str, Any]:

@@ -10,11 +10,11 @@ from typing import Any
 
 from skills.lib.commands.lookup import skills, tested
 from skills.lib.errors import UsageError
+from skills.lib.model.steps import Workflow
+from skills.lib.model.types import Person
 from skills.lib.skillfile import SkillFolder, check_specification, discover
 from skills.lib.testing.walks import Unplannable, every_walk
-from skills.lib.workflow import seal
-from skills.lib.workflow.core import Workflow
-from skills.lib.workflow.types import Person
+from skills.lib.validation import registration
 
 _Routes = Mapping[str, frozenset[tuple[str, str]]]
 
@@ -155,7 +155,7 @@ def _unwalkable(workflow: Workflow) -> str:
 def _is_sealed(workflow: Workflow, file: str) -> bool:
     """Whether the workflow ships a good seal beside it."""
     try:
-        with open(seal.beside(workflow, file), encoding="ascii") as kept:
-            return kept.read() == seal.text(workflow)
+        with open(registration.beside(workflow, file), encoding="ascii") as kept:
+            return kept.read() == registration.text(workflow)
     except (OSError, UnicodeDecodeError):
         return False

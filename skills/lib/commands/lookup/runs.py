@@ -12,15 +12,15 @@ from typing import Any
 import click
 
 from skills.lib import compact_json, paths
+from skills.lib.blocks.caller import Caller, lockstep_command
 from skills.lib.commands.console.screen import Cell, Screen, one_line
 from skills.lib.commands.lookup import skills
 from skills.lib.errors import UsageError
 from skills.lib.ledger import Event, Ledger
 from skills.lib.ledger.database import FILE, MARKER
+from skills.lib.model.run import FINISHED, Run
+from skills.lib.model.steps import Workflow
 from skills.lib.runtime import Desk, loading
-from skills.lib.workflow.caller import Caller, lockstep_command
-from skills.lib.workflow.core import Workflow
-from skills.lib.workflow.state import FINISHED, Run
 
 COLOURS = {
     "open": "green",

@@ -14,12 +14,11 @@ from pathlib import Path
 import skills
 from skills.lib.errors import LockstepError, SkillError, UsageError
 from skills.lib.hosts import source
+from skills.lib.model.steps import Workflow
+from skills.lib.model.types import Dispatch, Gate, Person
 from skills.lib.runtime import loading
 from skills.lib.skillfile import SkillFolder, discover
-from skills.lib.workflow import seal
-from skills.lib.workflow.core import Workflow
-from skills.lib.workflow.types import Dispatch, Gate, Person
-from skills.lib.workflow.validation import construction
+from skills.lib.validation import construction, registration
 
 SUFFIX = loading.SUFFIX
 # Where hosts look for the skills of a folder.
@@ -291,10 +290,10 @@ def _by_workflow(project: str, name: str, validated: bool) -> Loaded:
 @contextlib.contextmanager
 def _registration(validated: bool) -> Iterator[None]:
     """Let an invalid graph register, so that it can be drawn, or all of its findings shown with their lines."""
-    before = seal.demanded
-    seal.demanded = validated
+    before = registration.demanded
+    registration.demanded = validated
     try:
         with contextlib.nullcontext() if validated else construction.remembered():
             yield
     finally:
-        seal.demanded = before
+        registration.demanded = before

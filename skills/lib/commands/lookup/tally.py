@@ -9,7 +9,7 @@ from typing import Any
 from skills.lib.commands.console.screen import TIMES, Cell, Screen
 from skills.lib.commands.lookup.runs import Records, is_of, skill_of
 from skills.lib.ledger import Event
-from skills.lib.workflow.state import Run
+from skills.lib.model.run import Run
 
 
 @dataclass

@@ -20,9 +20,9 @@ from skills.lib.commands.lookup.runs import (
     undone,
 )
 from skills.lib.commands.tracing import findings
+from skills.lib.engine import quality
 from skills.lib.ledger import Event
-from skills.lib.workflow import quality
-from skills.lib.workflow.state import Run
+from skills.lib.model.run import Run
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence

@@ -9,10 +9,10 @@ import tempfile
 from pathlib import Path
 from string import Template
 
+from skills.lib.blocks.caller import quote
 from skills.lib.commands.lookup.skills import shipped
 from skills.lib.errors import EnvironmentProblem, RefusedError, UsageError
 from skills.lib.skillfile.specification import NAME_LIMIT
-from skills.lib.workflow.caller import quote
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _COMPATIBILITY = "compatibility: Needs Python 3.11 or later with the package lockstep-skills.\n"

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from skills.lib.commands.lookup.runs import outcome_told
-from skills.lib.workflow.types import Outcome
+from skills.lib.model.types import Outcome
 
 if TYPE_CHECKING:
     from skills.lib.ledger import Event
-    from skills.lib.workflow.core import Workflow
+    from skills.lib.model.steps import Workflow
 
 # Events after which the run is not at the step any more.
 LEAVING = ("moved", "finished", "abandoned", "lost", "replaced")

@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from skills.lib.commands.console.screen import one_line
-from skills.lib.workflow import quality, rework
-from skills.lib.workflow.types import ItemStatus, QRStatus
+from skills.lib.engine import quality, rework
+from skills.lib.model.types import ItemStatus, QRStatus
 
 if TYPE_CHECKING:
     from skills.lib.ledger import Event

@@ -19,13 +19,13 @@ from skills.lib.commands.tracing import chart, chronicle, findings, svg
 from skills.lib.commands.tracing.markup import Piece, el, facts, table, value
 from skills.lib.commands.tracing.stays import Stays
 from skills.lib.errors import SkillError
-from skills.lib.workflow.core import Workflow
-from skills.lib.workflow.types import Outcome
+from skills.lib.model.steps import Workflow
+from skills.lib.model.types import Outcome
 
 if TYPE_CHECKING:
     from skills.lib.ledger import Event
-    from skills.lib.workflow.core import Handler
-    from skills.lib.workflow.state import Run
+    from skills.lib.model.run import Run
+    from skills.lib.model.steps import Handler
 
 # How much of one value the page holds, in characters: of a run with few sub-agents, and of one with many.
 LIMIT, LIMIT_MANY, MANY = 4_000, 600, 20

@@ -12,11 +12,11 @@ from skills.lib.commands.lookup.timeline import surroundings
 from skills.lib.commands.tracing.chronicle import Chronicle, Stay
 from skills.lib.commands.tracing.findings import who
 from skills.lib.commands.tracing.markup import Piece, el, facts, table, value
-from skills.lib.workflow.types import Outcome
+from skills.lib.model.types import Outcome
 
 if TYPE_CHECKING:
     from skills.lib.ledger import Event
-    from skills.lib.workflow.core import Workflow
+    from skills.lib.model.steps import Workflow
 
 
 class Stays:

@@ -9,8 +9,8 @@ from typing import Any
 import click
 
 from skills.lib.commands.console.screen import Screen, one_line
-from skills.lib.workflow import values
-from skills.lib.workflow.requirements import Arg, Field
+from skills.lib.model import values
+from skills.lib.model.requirements import Arg, Field
 
 LEAVE = ("b", "quit")
 EDIT = ":e"

@@ -10,9 +10,9 @@ from rich.panel import Panel
 from rich.text import Text
 
 from skills.lib.commands.console.screen import Screen, clean, one_line
-from skills.lib.workflow import values
-from skills.lib.workflow.requirements import Field
-from skills.lib.workflow.types import Block, Element
+from skills.lib.model import values
+from skills.lib.model.requirements import Field
+from skills.lib.model.types import Block, Element
 
 WIDTH = 100
 _COLOURS = {"step": "cyan", "waiting": "yellow", "done": "green", "refused": "red"}

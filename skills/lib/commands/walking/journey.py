@@ -5,15 +5,15 @@ from __future__ import annotations
 import sys
 from typing import Any
 
+from skills.lib.blocks import document
+from skills.lib.blocks.caller import Caller, lockstep_command
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.walking import asking, block
 from skills.lib.errors import PRINTED
+from skills.lib.model.requirements import Field
+from skills.lib.model.run import Request, Run
+from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.runtime import Desk, Reply, loading
-from skills.lib.workflow import document
-from skills.lib.workflow.caller import Caller, lockstep_command
-from skills.lib.workflow.core import StepDef, Workflow
-from skills.lib.workflow.requirements import Field
-from skills.lib.workflow.state import Request, Run
 
 
 class Journey:

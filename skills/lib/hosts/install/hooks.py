@@ -9,8 +9,8 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
+from skills.lib.blocks.caller import join
 from skills.lib.hosts import runtime
-from skills.lib.workflow.caller import join
 
 # How long a host waits for the hook, in seconds: the hook gives up by itself after five, and then says so.
 TIMEOUT = 30

@@ -5,14 +5,15 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from skills.lib.blocks import parts
+from skills.lib.blocks.caller import Caller
+from skills.lib.blocks.xml import COMMANDS
+from skills.lib.engine import quality
 from skills.lib.hosts.mcp import toolcalls
+from skills.lib.model.requirements import Arg, Field
+from skills.lib.model.steps import Workflow
+from skills.lib.model.types import Element
 from skills.lib.runtime import Reply
-from skills.lib.workflow import document, quality
-from skills.lib.workflow.caller import Caller
-from skills.lib.workflow.core import Workflow
-from skills.lib.workflow.formatters.xml import COMMANDS
-from skills.lib.workflow.requirements import Arg, Field
-from skills.lib.workflow.types import Element
 
 ARGUMENTS = (
     "In this session a command is a call of the server's tools. Where a text says --record or --record-file, give "
@@ -32,9 +33,9 @@ def for_client(element: Element, caller: Caller, workflow: Workflow, step: str |
     inside = [_rewritten(child, caller, workflow.name, types) for child in element.children]
     tags = [child.tag for child in element.children if isinstance(child, Element)]
     if element.tag == "step":
-        inside.insert(1, document.notice(_places(caller)))
+        inside.insert(1, parts.notice(_places(caller)))
     if "DISPATCH" in tags:
-        inside.insert(1, document.notice(ARGUMENTS))
+        inside.insert(1, parts.notice(ARGUMENTS))
     return Element(element.tag, element.attributes, *inside, prose=element.prose)
 
 

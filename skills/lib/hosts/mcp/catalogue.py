@@ -8,10 +8,10 @@ from difflib import get_close_matches
 from typing import Any, NamedTuple
 
 from skills.lib.errors import LockstepError, UsageError
+from skills.lib.model.requirements import Arg
+from skills.lib.model.steps import Workflow
+from skills.lib.model.types import Dispatch
 from skills.lib.runtime import loading
-from skills.lib.workflow.core import Workflow
-from skills.lib.workflow.requirements import Arg
-from skills.lib.workflow.types import Dispatch
 
 # What the server says of a skill: name, description, uri, problem, and the scripts that have a workflow beside them.
 Skill = Mapping[str, Any]

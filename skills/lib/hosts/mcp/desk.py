@@ -10,19 +10,19 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from skills.lib import paths
+from skills.lib.blocks.caller import Caller, lockstep_command
 from skills.lib.errors import LockstepError, SkillError, UsageError
 from skills.lib.hosts.mcp import blocks, catalogue
 from skills.lib.hosts.mcp.toolcalls import ToolCall
 from skills.lib.ledger import Ledger, database
+from skills.lib.model.run import Request, Run
+from skills.lib.model.steps import Workflow
+from skills.lib.model.texts import check_text, check_tree
+from skills.lib.model.types import Element
 from skills.lib.runtime import Desk, Reply, loading, script
-from skills.lib.workflow.caller import Caller, lockstep_command
-from skills.lib.workflow.core import Workflow
-from skills.lib.workflow.state import Request, Run
-from skills.lib.workflow.texts import check_text, check_tree
-from skills.lib.workflow.types import Element
 
 if TYPE_CHECKING:
-    from skills.lib.workflow.context import Offloaded
+    from skills.lib.blocks.parts import Offloaded
 
 Given = Mapping[str, Any]
 Answer = dict[str, Any]

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from skills.lib.workflow.caller import Caller
+from skills.lib.blocks.caller import Caller
 
 _ARGUMENTS = ("outcome", "answer", "lost", "replace", "reason")
 # A value of these types is no JSON text: its placeholder stands bare.

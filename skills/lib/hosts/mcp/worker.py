@@ -16,7 +16,7 @@ if __name__ == "__main__":
 
 from skills.lib.errors import BUG, INTERRUPTED
 from skills.lib.hosts.mcp import desk
-from skills.lib.runtime import entry, script
+from skills.lib.runtime import script
 
 
 def main() -> int:
@@ -39,4 +39,4 @@ def main() -> int:
 
 
 if __name__ == "__main__":
-    entry.leave(main())
+    script.leave(main())

@@ -5,29 +5,31 @@ Printing a step needs ``xml`` or ``text`` alone, so nothing is loaded here until
 
 from __future__ import annotations
 
+from skills.lib.blocks import formatters
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skills.lib.workflow.formatters.banners import format_progress, format_qr_banner, format_state_banner
-    from skills.lib.workflow.formatters.dispatch import (
+    from skills.lib.blocks.formatters.banners import format_progress, format_qr_banner, format_state_banner
+    from skills.lib.blocks.formatters.dispatch import (
         format_handover,
         format_parallel_dispatch,
         format_subagent_dispatch,
         format_template_dispatch,
     )
-    from skills.lib.workflow.formatters.evidence import (
+    from skills.lib.blocks.formatters.evidence import (
         format_evidence,
         format_factored_verification_rationale,
         format_findings,
         format_open_question,
         format_verification_questions,
     )
-    from skills.lib.workflow.formatters.gates import (
+    from skills.lib.blocks.formatters.gates import (
         format_gate_step,
         format_orchestrator_action,
         format_post_qr_routing,
         format_qr_file_output,
     )
-    from skills.lib.workflow.formatters.guidance import (
+    from skills.lib.blocks.formatters.guidance import (
         format_checklist,
         format_constraints,
         format_current_action,
@@ -38,9 +40,10 @@ if TYPE_CHECKING:
         format_stop_condition,
         format_terms,
     )
-    from skills.lib.workflow.formatters.record import format_context, format_record_block
-    from skills.lib.workflow.formatters.resources import format_output_template, format_read_files, format_resource
-    from skills.lib.workflow.formatters.steps import format_invoke_after, format_next_block, format_step_output
+    from skills.lib.blocks.formatters.record import format_context, format_record_block
+    from skills.lib.blocks.formatters.resources import format_output_template, format_read_files, format_resource
+    from skills.lib.blocks.formatters.steps import format_invoke_after, format_next_block, format_step_output
+    from skills.lib.workflow.formatters import text as text
 
 __all__ = [
     "format_checklist",
@@ -78,19 +81,12 @@ __all__ = [
     "format_verification_questions",
 ]
 
-_ROOMS = ("banners", "dispatch", "evidence", "gates", "guidance", "record", "resources", "steps")
-
 
 def __getattr__(name: str) -> object:
-    if name in __all__:
-        from importlib import import_module
-
-        for room in _ROOMS:
-            found = vars(import_module(f"{__name__}.{room}")).get(name)
-            if found is not None and found.__module__ == f"{__name__}.{room}":
-                globals()[name] = found
-                return found
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = formatters.find(name) if name in __all__ else None
+    if found is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found
 
 
 def __dir__() -> list[str]:

@@ -1,135 +1,25 @@
-"""The one seam where text becomes XML, and the renderer of a document.
+"""Rendering as XML: the one seam where text becomes XML."""
 
-This module is all that printing a step needs. The ``format_*`` functions for authors' own scripts live beside it and
-are loaded when one of them is first asked for, here or from the package.
-"""
-
-from __future__ import annotations
-
-from skills.lib.errors import UsageError
-from skills.lib.workflow.texts import check_characters as check_characters  # a name of this module too
-from skills.lib.workflow.types import Block, Element
+from skills.lib.blocks import formatters
+from skills.lib.blocks.xml import attribute as attribute
+from skills.lib.blocks.xml import check_characters as check_characters
+from skills.lib.blocks.xml import escape as escape
+from skills.lib.blocks.xml import render as render
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skills.lib.workflow.formatters import *  # noqa: F403  (the names of its __all__, for type checkers)
-
-# An agent copies what it sees: the text of these stands unescaped, in CDATA where XML needs it.
-COMMANDS = frozenset(("NEXT", "ANSWER", "SHOW", "command", "choice", "lost", "replace"))
-
-
-def escape(text: str) -> str:
-    """Return ``text`` as element content: parsed again, it is the same text.
-
-    Raises UsageError for a character that XML 1.0 does not have.
-    """
-    check_characters(text, "text")
-    return _escape(text)
-
-
-def attribute(text: str) -> str:
-    """Return ``text`` as it stands between the double quotes of an attribute: parsed again, it is the same text.
-
-    Raises UsageError for a character that XML 1.0 does not have.
-    """
-    check_characters(text, "attribute")
-    return _attribute(text)
-
-
-def render(element: Element) -> str:
-    """Return the element as XML: nested elements indented by two spaces, text exactly as it is.
-
-    An attribute of None is left out, True and False become true and false. Raises UsageError for a character that
-    XML 1.0 does not have, TypeError for a child that is neither text nor an Element.
-    """
-    document = _element(element, "")
-    try:
-        check_characters(document, "document")
-    except UsageError:
-        _blame(element)
-        raise
-    return document
-
-
-def _escape(text: str) -> str:
-    return text.replace("&", "&amp;").replace("<", "&lt;").replace("]]>", "]]&gt;").replace("\r", "&#13;")
-
-
-def _attribute(text: str) -> str:
-    text = text.replace("&", "&amp;").replace("<", "&lt;").replace('"', "&quot;")
-    return text.replace("\n", "&#10;").replace("\t", "&#9;").replace("\r", "&#13;")
-
-
-def _command(text: str) -> str:
-    if _escape(text) == text:
-        return text
-    # A parser reads a bare carriage return as a line feed, in CDATA too; there it can only stand between two sections.
-    body = text.replace("]]>", "]]]]><![CDATA[>").replace("\r", "]]>&#13;<![CDATA[")
-    return f"<![CDATA[{body}]]>"
-
-
-def _element(element: Element, indent: str) -> str:
-    tag = element.tag
-    head = tag
-    for name, value in element.attributes.items():
-        if value is not None:
-            text = ("true" if value else "false") if isinstance(value, bool) else str(value)
-            head += f' {name}="{_attribute(text)}"'
-    children = element.children
-    if not children:
-        return f"{indent}<{head}/>"
-    if tag in COMMANDS:
-        return f"{indent}<{head}>{_command(''.join(children))}</{tag}>"  # type: ignore[arg-type]  # text alone
-    if element.prose:
-        body = "\n".join([_child(child, tag) for child in children])
-        return f"{indent}<{head}>\n{body}\n{indent}</{tag}>"
-    if any(isinstance(child, str) and not isinstance(child, Block) for child in children):
-        body = _inline(children, tag)
-        return f"{indent}<{head}>{body}</{tag}>" if body else f"{indent}<{head}/>"
-    deeper = indent + "  "
-    body = "\n".join([child if isinstance(child, str) else _nested(child, deeper, tag) for child in children])
-    return f"{indent}<{head}>\n{body}\n{indent}</{tag}>"
-
-
-def _inline(children: tuple[Element | str, ...], tag: str) -> str:
-    # Neighbouring texts are escaped as one: the three characters of "]]>" may come from two of them.
-    body, text = "", ""
-    for child in children:
-        if isinstance(child, str) and not isinstance(child, Block):
-            text += child
-        else:
-            body += _escape(text) + _child(child, tag)
-            text = ""
-    return body + _escape(text)
-
-
-def _child(child: Element | str, tag: str) -> str:
-    if isinstance(child, Block):
-        return child
-    if isinstance(child, str):
-        return _escape(child)
-    return _nested(child, "", tag)
-
-
-def _nested(child: Element, indent: str, tag: str) -> str:
-    if not isinstance(child, Element):
-        raise TypeError(f"<{tag}> holds {child!r}: give text, a Block or an Element")
-    return _element(child, indent)
-
-
-def _blame(element: Element) -> None:
-    for name, value in element.attributes.items():
-        check_characters(str(value), f"attribute {name} of <{element.tag}>")
-    for child in element.children:
-        if isinstance(child, Element):
-            _blame(child)
-        else:
-            check_characters(child, f"text of <{element.tag}>")
+    from skills.lib.blocks.formatters.banners import *  # noqa: F403
+    from skills.lib.blocks.formatters.dispatch import *  # noqa: F403
+    from skills.lib.blocks.formatters.evidence import *  # noqa: F403
+    from skills.lib.blocks.formatters.gates import *  # noqa: F403
+    from skills.lib.blocks.formatters.guidance import *  # noqa: F403
+    from skills.lib.blocks.formatters.record import *  # noqa: F403
+    from skills.lib.blocks.formatters.resources import *  # noqa: F403
+    from skills.lib.blocks.formatters.steps import *  # noqa: F403
 
 
 def __getattr__(name: str) -> object:
-    if name.startswith("format_"):
-        from skills.lib.workflow import formatters
-
-        return getattr(formatters, name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    found = formatters.find(name)
+    if found is None:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return found

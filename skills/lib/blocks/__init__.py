@@ -1,0 +1,1 @@
+"""What is printed: documents, and their rendering."""

@@ -1,0 +1,100 @@
+"""The commands that go on: absolute, quoted for the shell, naming the real interpreter."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from skills.lib.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skills.lib.model.run import Run
+
+_SCRIPTS = f"{os.sep}scripts{os.sep}"
+_SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
+
+
+def quote(argument: str) -> str:
+    """Quote one argument for a POSIX shell (own code: ``import shlex`` costs 2.5 ms, most of it ``re``)."""
+    if argument and _SAFE.issuperset(argument) and argument[0] != "=":  # zsh reads =ls as a path
+        return argument
+    return "'" + argument.replace("'", "'\"'\"'") + "'"
+
+
+def join(arguments: Sequence[str]) -> str:
+    """Join arguments into one command line for the shell of this system."""
+    if os.name == "nt":
+        from subprocess import list2cmdline
+
+        return list2cmdline(arguments)
+    return " ".join([quote(argument) for argument in arguments])
+
+
+def lockstep_command() -> tuple[str, ...]:
+    """How ``lockstep`` is called here: the installed command beside the interpreter, else by its package's path.
+
+    An exported skill does not hold the command: its name is all that can be told then.
+    """
+    beside = os.path.join(os.path.dirname(sys.executable), "lockstep.exe" if os.name == "nt" else "lockstep")
+    if os.path.exists(beside):
+        return (beside,)
+    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    whole = os.path.join(package, "__main__.py")
+    return (sys.executable, whole) if os.path.exists(whole) else ("lockstep",)
+
+
+class Caller(Record):
+    """How to call this step script again: interpreter, script, project; ``lockstep`` is the words of that command."""
+
+    python: str
+    script: str
+    project: str
+    lockstep: Sequence[str] = ("lockstep",)
+
+    def beside(self, script: str) -> str:
+        """The path of another script of the skill, given relative to this script's folder."""
+        return os.path.normpath(os.path.join(os.path.dirname(self.script), script))
+
+    def script_of(self, run: Run) -> str:
+        """The script that walks a run: its own, or where that has moved to with this script."""
+        return self.place_of(run.script) or self.script
+
+    def place_of(self, script: str) -> str:
+        """Where a script is now: a skill moves with its folder, which may be renamed; empty where it is not found."""
+        if not script or script == self.script or os.path.exists(script):
+            return script
+        skill, mark, _ = self.script.rpartition(_SCRIPTS)
+        was, _, below = script.rpartition(_SCRIPTS)
+        beside = os.path.join(os.path.dirname(skill), os.path.basename(was))
+        places = [f"{folder}{_SCRIPTS}{below}" for folder in (beside, skill)] if mark and below else []
+        for place in (*places, self.beside(os.path.basename(script))):
+            if os.path.exists(place):
+                return place
+        return ""
+
+    def step(self, step: str, run: Run, *words: str, turn: bool = True) -> str:
+        """The command that asks for ``step`` in ``run``, with further words as arguments."""
+        arguments = [self.python, self.script_of(run), "--step", step, "--run", run.id]
+        if turn:
+            arguments += ["--turn", str(run.turn)]
+        return join([*arguments, "--project", self.project, *words])
+
+    def start(self, *words: str) -> str:
+        """The command that opens a run."""
+        return join([self.python, self.script, "--step", "1", "--project", self.project, *words])
+
+    def look(self, step: str) -> str:
+        """The command that prints ``step`` without a ledger."""
+        return join([self.python, self.script, "--step", step, "--project", self.project, "--stateless"])
+
+    def answer(self, run: Run, reason: bool) -> str:
+        """The command with which a person answers at a terminal; an answer that begins with a dash stands behind --."""
+        told = " --reason 'FILL_reason'" if reason else ""
+        return f"{self.person('answer', run.id)}{told} -- 'FILL_answer'"
+
+    def person(self, *words: str) -> str:
+        """A ``lockstep`` command for a person at a terminal in this project."""
+        return join([*self.lockstep, *words, "--project", self.project])

@@ -1,0 +1,120 @@
+"""The sub-agents of a block: one command for each, as many as there is room for."""
+
+from __future__ import annotations
+
+from skills.lib.blocks.parts import child_command, clipped
+from skills.lib.model.types import Dispatch, Element
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skills.lib.blocks.caller import Caller
+    from skills.lib.model.run import Run
+
+# How many characters the sub-agents of a block take, and how much of a target is printed.
+ROOM, TARGET_LIMIT, SHORT_TARGET = 6_000, 200, 24
+# What stands around a sub-agent's id and target, and around its command.
+_ENTRY, _COMMAND = 60, 40
+
+
+def dispatch_element(
+    run: Run, dispatch: Dispatch, caller: Caller, brood: Sequence[Run], at_once: int | None
+) -> Element:
+    """The DISPATCH of a step: what to do with its sub-agents, and the commands of those that can be started."""
+    present = [child for child in brood if child.status != "replaced"]
+    left = [child for child in present if not child.ended]
+    given, listed = _fitting(present, caller, at_once)
+    attributes: dict[str, object] = {"agent": str(dispatch.agent)}
+    if dispatch.model:
+        attributes["model"] = dispatch.model
+    attributes.update(children=len(present), left=len(left))
+    parts = [
+        Element("how", {}, _how(dispatch, brood, left, len(left) - len(given), len(present) - len(listed), at_once))
+    ]
+    longest = _target_limit(present)
+    for child in present:
+        if child.id not in listed:
+            continue
+        about: dict[str, object] = {"id": child.id, "status": child.status}
+        if child.spec.get("target"):
+            about["target"] = clipped(child.spec["target"], longest)
+        inner = [Element("command", {}, child_command(child, caller))] if child.id in given else []
+        parts.append(Element("child", about, *inner))
+    if left:
+        parts.append(
+            Element("lost", {}, caller.step("current", run, "--lost", "FILL_child") + " --reason 'FILL_reason'")
+        )
+        parts.append(Element("replace", {}, caller.step("current", run, "--replace", "FILL_child")))
+    return Element("DISPATCH", attributes, *parts)
+
+
+def are_held(brood: Sequence[Run], caller: Caller) -> bool:
+    """Whether there was no room for every command at first, so that one that has not begun may have none yet."""
+    present = [child for child in brood if child.status != "replaced"]
+    longest = _target_limit(present)
+    return sum(_size(child, longest) + _command_size(child, caller) for child in present) > ROOM
+
+
+def _how(
+    dispatch: Dispatch, brood: Sequence[Run], left: Sequence[Run], held: int, unlisted: int, at_once: int | None
+) -> str:
+    if not brood:
+        return "There is nothing to hand out here: no sub-agent is started. Go on with NEXT."
+    if not left:
+        return "Every sub-agent is accounted for. Go on with NEXT."
+    how = (
+        f"Start one {dispatch.agent} sub-agent per command below, all at once. Give each its command and "
+        "nothing else: 'Run this command and follow what it prints, to its end.' Wait for all of them. One that "
+        "never comes back is given up with the command in lost, or started anew with the one in replace. Without "
+        "sub-agents, take the commands one after another and follow each to its end yourself."
+    )
+    if held:
+        why = "There is room for no more commands" if at_once is None else f"At most {at_once} work at once"
+        how += (
+            f" {why}: {held} of them have no command yet. Each time one has finished, the block that its end names "
+            "gives the next."
+        )
+    return how + (f" {unlisted} are not listed here." if unlisted else "")
+
+
+def _fitting(present: Sequence[Run], caller: Caller, at_once: int | None) -> tuple[set[str], set[str]]:
+    """The ids of the sub-agents whose command stands in the block, and of all that are listed there.
+
+    Those that have begun come first, then as many of the others as may work, then what has no command.
+    """
+    begun = [child for child in present if not child.ended and child.status != "pending"]
+    pending = [child for child in present if child.status == "pending"]
+    may = len(pending) if at_once is None else max(0, at_once - len(begun))
+    longest, room = _target_limit(present), ROOM
+    given: set[str] = set()
+    listed: set[str] = set()
+    for child in (*begun, *pending[:may]):
+        room -= _size(child, longest) + _command_size(child, caller)
+        if room < 0 and given:
+            break
+        given.add(child.id)
+        listed.add(child.id)
+    for child in (*pending, *[child for child in present if child.ended], *begun):
+        if child.id not in listed:
+            room -= _size(child, longest)
+            if room >= 0:
+                listed.add(child.id)
+    return given, listed
+
+
+def _target_limit(present: Sequence[Run]) -> int:
+    return max(SHORT_TARGET, min(TARGET_LIMIT, ROOM // 2 // (len(present) or 1)))
+
+
+def _size(child: Run, longest: int) -> int:
+    return _ENTRY + len(child.id) + _length(clipped(child.spec.get("target") or "", longest))
+
+
+def _command_size(child: Run, caller: Caller) -> int:
+    return _COMMAND + _length(child_command(child, caller))
+
+
+def _length(text: str) -> int:
+    """How long a text is once it is escaped."""
+    return len(text) + sum(5 for char in text if char in "&<>\"'\n")

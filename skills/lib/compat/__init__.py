@@ -1,0 +1,1 @@
+"""What older scripts import."""

@@ -1,0 +1,1 @@
+"""What a request does to a run: pure functions."""

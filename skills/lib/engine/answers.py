@@ -1,0 +1,264 @@
+"""What a reviewer splits off and answers, and the items of the review that follow from both: nothing is typed twice."""
+
+from __future__ import annotations
+
+from skills.lib.engine import quality
+from skills.lib.engine.decision import Refused
+from skills.lib.model.requirements import Field
+from skills.lib.model.run import Run
+from skills.lib.model.steps import Workflow
+from skills.lib.model.texts import ANSWER_SHAPE, JUDGED_SHAPE
+from skills.lib.model.types import ItemStatus, Severity
+from skills.lib.reasons import is_reason
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from skills.lib.engine.proof import Proof
+
+    Item = dict[str, Any]
+
+# How many faults are told at once.
+_FAULTS = 6
+
+
+def numbered(workflow: Workflow, run: Run, step_id: str, name: str, statements: list[str] | str) -> list[str] | str:
+    """The statements with ids that no other statement of the run has: "S1 | scope | statement"."""
+    if isinstance(statements, str):
+        return statements
+    taken = [
+        int(entry.partition(" | ")[0][1:])
+        for where, field, entries in _recorded(workflow, run)
+        if (where, field) != (step_id, name)
+        for entry in entries
+    ]
+    taken += [
+        int(item["id"][1:]) for item in run.spec.get("items", ()) if item["id"][:1] == "S" and item["id"][1:].isdigit()
+    ]
+    first = max(taken, default=0) + 1
+    return [f"S{at} | {entry}" for at, entry in enumerate(statements, first)]
+
+
+def _recorded(workflow: Workflow, run: Run) -> list[tuple[str, str, list[str]]]:
+    found = []
+    for step in workflow.steps:
+        for spec in step.requires:
+            if isinstance(spec, Field) and spec.type == "statements":
+                value = run.state.get(step.id, {}).get(spec.name)
+                if isinstance(value, list):
+                    found.append((step.id, spec.name, value))
+    return found
+
+
+def to_answer(workflow: Workflow, run: Run) -> dict[str, Item]:
+    """What the reviewer is to judge, by id: items to verify again, checks, and the statements that were split off.
+
+    What a command judges is left out.
+    """
+    known: dict[str, Item] = {item["id"]: dict(item) for item in run.spec.get("items", ()) if not item.get("command")}
+    for check in run.spec.get("checks", ()):
+        known[check["id"]] = dict(check)
+    for _, _, entries in _recorded(workflow, run):
+        for entry in entries:
+            name, scope, statement = entry.split(" | ", 2)
+            known[name] = {"id": name, "scope": scope, "check": statement}
+    return known
+
+
+def form(workflow: Workflow, run: Run) -> str:
+    """How the answers of a reviewer are written: what has one, what names it, and its place; empty if nothing has."""
+    asked = to_answer(workflow, run)
+    checks = run.spec.get("checks", ())
+    again = [item for item in run.spec.get("items", ()) if not item.get("command")]
+    stated = len(asked) - len(checks) - len(again)
+    each = ["statement (its number, S1)"] if stated else []
+    each += ["item (its id)"] if again else []
+    each += ["check (its name)"] if checks else []
+    if not each:
+        return ""
+    named = " and ".join([part for part in (", ".join(each[:-1]), each[-1]) if part])
+    shape = ANSWER_SHAPE if stated else JUDGED_SHAPE
+    text = f"Answers are a JSON array, one for each {named}: {shape}. "
+    if stated and len(each) > 1:
+        text += "severity is given for a statement alone. "
+    if any(check["scope"] != checks[0]["scope"] for check in checks):
+        text += 'For a check with several targets, place is {"target": "path:line", …}; '
+        text += "targets that fare differently get an answer each. "
+    return text
+
+
+def items(workflow: Workflow, run: Run, answers: Sequence[Mapping[str, Any]], proof: Proof) -> list[Item]:
+    """The items of the review: each thing to judge with its answer, then the commands that judged for themselves.
+
+    Refused if an answer is to nothing that was asked, if one is missing, or if a place cannot be opened. None if
+    nothing was stated: the reviewer ends, and its review counts as not made.
+    """
+    asked = to_answer(workflow, run)
+    commands = by_commands(run)
+    # What a command judges needs no answer, and an answer does no harm.
+    own = {item["id"] for item in commands}
+    answers = [answer for answer in answers if answer["id"] in asked or answer["id"] not in own]
+    found: dict[str, Item] = {}
+    faults: list[str] = []
+    before = findings_before(run)
+    for answer in answers:
+        for name, place in _meant(answer, asked, faults):
+            if name in found:
+                faults.append(f"{name} is answered twice")
+                continue
+            found[name] = _item(asked[name], answer, place, run, proof, faults)
+            faults += unsettled(found[name], before)
+    left = [name for name in asked if name not in found]
+    if left:
+        shown = ", ".join(left[:20]) + (f" and {len(left) - 20} more" if len(left) > 20 else "")
+        faults.append(f"no answer to {shown}; what you could not look at is TODO, with the reason")
+    if faults:
+        more = f" (and {len(faults) - _FAULTS} more)" if len(faults) > _FAULTS else ""
+        raise Refused("other-items", f"{'; '.join(faults[:_FAULTS])}{more}.", tuple(left[:20]))
+    return [*(found[name] for name in asked), *commands]
+
+
+def _meant(answer: Mapping[str, Any], asked: Mapping[str, Item], faults: list[str]) -> list[tuple[str, str]]:
+    """What an answer is to, each with its place: one thing by its id, or a check's targets by the check's kind."""
+    name, place = answer["id"], answer["place"]
+    of_kind = {stub["scope"]: key for key, stub in asked.items() if stub.get("kind") == name}
+    if name in asked and isinstance(place, str):
+        return [(name, place)]
+    if not of_kind and name not in asked:
+        near = _nearest(name, asked)
+        faults.append(f"{name!r:.40} is nothing that was asked" + (f"; did you mean {near}?" if near else ""))
+        return []
+    if isinstance(place, str) and len(of_kind) == 1:
+        return [(next(iter(of_kind.values())), place)]
+    if isinstance(place, str) and answer["status"] == ItemStatus.TODO:
+        return [(key, place) for key in of_kind.values()]
+    if isinstance(place, str) or not of_kind:
+        targets = ", ".join(of_kind) if of_kind else ""
+        form = f"{{target: place}}, with the targets {targets:.300}" if targets else "a text"
+        faults.append(f"{name}: place is {form}")
+        return []
+    found = []
+    for target, text in place.items():
+        if target in of_kind:
+            found.append((of_kind[target], text))
+        else:
+            faults.append(f"{name} has no target {target!r:.40}; its targets are {', '.join(of_kind):.300}")
+    return found
+
+
+def _item(
+    stub: Mapping[str, Any], answer: Mapping[str, Any], place: str, run: Run, proof: Proof, faults: list[str]
+) -> Item:
+    """One thing to judge with its answer; what is wrong with it goes into ``faults``."""
+    name, status, given = stub["id"], answer["status"], answer["severity"]
+    severity = stub.get("severity") or given or (Severity.MUST if status == ItemStatus.PASS else "")
+    if not severity:
+        faults.append(f"{name}: severity is missing, one of MUST, SHOULD, COULD")
+    if stub.get("severity") and given and given != severity:
+        faults.append(f"{name}: its severity is {severity}, not {given}")
+    item = {name: stub[name] for name in ("id", "scope", "check", "kind") if name in stub}
+    item.update(severity=severity, status=status, finding=answer["finding"], place=place)
+    if place:
+        faults += located(item, run, proof)
+    return item
+
+
+def findings_before(run: Run) -> dict[str, Item]:
+    """What was a finding before, by id: in the last review, with no item, or as this reviewer reported it itself."""
+    found: dict[str, Item] = {name: {} for name in run.spec.get("failed", ())}
+    for state in run.state.values():
+        reported = state.get("items")
+        for item in reported if isinstance(reported, list) else ():
+            if (item["status"] == ItemStatus.FAIL or item.get("failed")) and not item.get("command"):
+                found[item["id"]] = item
+    return found
+
+
+def with_findings_before(items: Sequence[Item], before: Mapping[str, Item]) -> list[Item]:
+    """The items of a report with the findings that it leaves out: they are findings still.
+
+    One that is to do now is marked as ``failed``: whoever judges it next says why it passes.
+    """
+    found = [
+        {**item, "failed": True} if item["id"] in before and item["status"] == ItemStatus.TODO else item
+        for item in items
+    ]
+    known = {item["id"] for item in items}
+    return [*found, *(item for name, item in before.items() if item and name not in known)]
+
+
+def unsettled(item: Item, before: Mapping[str, Item]) -> list[str]:
+    """What is wrong with an item that was a finding before: it passes, and nothing says why."""
+    if item["id"] not in before or item["status"] != ItemStatus.PASS or is_reason(item["finding"]):
+        return []
+    return [f"{item['id']} was a finding before: say in finding what is there now that settles it"]
+
+
+def located(item: Item, run: Run, proof: Proof) -> list[str]:
+    """Put the file that an item's place names, and its content, into the item; what is wrong with the place.
+
+    ``outside`` marks a file that is not under review: the work that settles a finding there is done elsewhere.
+    """
+    covers = run.spec.get("covers")
+    seen = proof.look(item["place"], run.spec.get("bases", ()))
+    if seen["file"] and (seen["content"] or covers is not None):
+        item["file"], item["content"] = seen["file"], seen["content"]
+        if item["status"] == ItemStatus.FAIL and seen.get("text"):
+            item["text"] = seen["text"]
+        if covers is not None and not proof.covered(covers, [seen["file"]]):
+            item["outside"] = True
+    if item["status"] == ItemStatus.FAIL and seen.get("lacks_line"):
+        return [f"{item['id']}: {seen['file']} is a whole file; name the line that is wrong, as path:line"]
+    if covers is None or not seen["why"]:
+        return []
+    # What is missing is found wrong at the place that lacks it.
+    absent = item["status"] == ItemStatus.FAIL and seen["file"] and not seen["content"]
+    return [] if absent else [f"{item['id']}: {seen['why']}; a place is path:line"]
+
+
+def by_commands(run: Run) -> list[Item]:
+    """The items that commands judge by how they end, in the order of the steps; TODO if one to verify was not run.
+
+    One to verify has the id that it has in the review, where another reviewer's may be called the same.
+    """
+    asked: dict[str, list[Item]] = {}
+    for item in run.spec.get("items", ()):
+        if item.get("command"):
+            asked.setdefault(_name_of(item), []).append(item)
+    found = [
+        {**item, "id": one["id"]}
+        for state in run.state.values()
+        for item in state.get("judged", ())
+        for one in asked.pop(_name_of(item), [item])
+    ]
+    told = {"status": ItemStatus.TODO.value, "finding": "its command was not run again", "place": ""}
+    return [*found, *({**item, **told} for left in asked.values() for item in left)]
+
+
+def _name_of(item: Item) -> str:
+    """What an item that a command judges is called in the workflow; in an older ledger it has no name but its id."""
+    return str(item["command"] if item["command"] != "true" else item["id"])
+
+
+def completed(workflow: Workflow, run: Run, reported: Sequence[Item]) -> list[Item]:
+    """The items that a reviewer reported itself, with those of its commands, and TODO for what it left unanswered."""
+    commands = by_commands(run)
+    has = {item["id"] for item in (*reported, *commands)}
+    told = {"status": ItemStatus.TODO.value, "finding": "the reviewer did not answer it", "place": ""}
+    left = [stub for name, stub in to_answer(workflow, run).items() if name not in has]
+    return [*reported, *commands, *({"severity": Severity.MUST.value, **stub, **told} for stub in left)]
+
+
+def has_something_that_blocks(items: Sequence[Mapping[str, Any]]) -> bool:
+    """True if an item is severe enough to stop anything."""
+    return any(item["severity"] in quality.blocking_severities(1) for item in items)
+
+
+def _nearest(name: str, known: Mapping[str, Item]) -> str:
+    from difflib import get_close_matches
+
+    names = [*known, *(stub["kind"] for stub in known.values() if "kind" in stub)]
+    folded = {name.lower(): name for name in names}
+    return next((folded[near] for near in get_close_matches(name.lower(), folded, 1)), "")

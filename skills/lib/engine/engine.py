@@ -1,0 +1,298 @@
+"""The transition function: a workflow, a run and a request in, a decision out; nothing is read or written here.
+
+What must be looked up outside (files, commands, child runs) comes through ``Proof``. A refusal changes nothing.
+"""
+
+from __future__ import annotations
+
+from skills.lib.engine import reports
+from skills.lib.engine.decision import Decision, Move, Refusal, Refused, Repeat, check_outcome, request_digest
+from skills.lib.engine.transition import check_target, enter, go, proved_by
+from skills.lib.model import values
+from skills.lib.model.requirements import Command, Field
+from skills.lib.model.run import Request, Run
+from skills.lib.model.steps import StepDef, Workflow
+from skills.lib.model.types import Dispatch, Outcome, Person, is_word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+    from skills.lib.engine.proof import Proof
+
+
+def open_run(workflow: Workflow, run: Run, given: Mapping[str, Any], proof: Proof | None = None) -> Refusal | Move:
+    """Put a new (or pending child) run on the first step with its parameters, or refuse and say what is missing.
+
+    A reviewer that verifies items again begins at the workflow's ``reverify``.
+    """
+    try:
+        params = reports.parameters(workflow.run_params(), given)
+        kept = values.keepable(params)
+        fresh = run.changed(workflow=workflow.name, fingerprint=workflow.fingerprint, params=kept, status="open")
+        again = bool(run.spec.get("items")) and workflow.reverify
+        return enter(workflow, fresh, again or workflow.start, "opened", {"params": kept}, proof)
+    except Refused as refused:
+        return refused.refusal
+
+
+def decide(workflow: Workflow, run: Run, request: Request, proof: Proof, actor: str = "agent") -> Decision:
+    """What the request does to the run. Raises HandlerError where the skill is at fault; the run is untouched."""
+    try:
+        if not _is_due(run, request):
+            return Repeat()
+        if request.lost or request.replace:
+            from skills.lib.engine import children
+
+            return children.account(run, request, proof.children())
+        step = workflow.step(run.step or "")
+        _check_target_possible(workflow, step, request)
+        if run.status == "waiting":
+            from skills.lib.engine import people
+
+            return people.answer(workflow, run, step, request, actor, proof)
+        return _leave(workflow, run, step, request, proof)
+    except Refused as refused:
+        return refused.refusal
+
+
+def _is_due(run: Run, request: Request) -> bool:
+    """Whether the request is about the present turn; False for a repeat of the last one, else refused."""
+    last = run.last
+    if request.turn is not None and request.turn == last.get("turn") and request_digest(request) == last.get("digest"):
+        return False
+    if run.ended:
+        raise Refused("run-ended", f"This run is {run.status}: nothing moves it any more.")
+    if request.turn is None:
+        shows = request.step in ("current", run.step)
+        more = "this one reports something" if shows else "this one asks for another"
+        raise Refused("no-turn", f"Without --turn a command can only show the present step, and {more}.")
+    if request.turn != run.turn:
+        kind = "already been taken" if request.turn < run.turn else "not come yet"
+        raise Refused("wrong-turn", f"Turn {request.turn} has {kind}: the run is at turn {run.turn}.")
+    return True
+
+
+def targets(step: StepDef) -> dict[str | None, list[Outcome]]:
+    """Where the step can lead, with the outcomes that lead there; the end is None."""
+    ways: dict[str | None, list[Outcome]] = {}
+    for outcome, target in step.next.items():
+        ways.setdefault(target, []).append(outcome)
+    return ways
+
+
+def _check_target_possible(workflow: Workflow, step: StepDef, request: Request) -> None:
+    wanted = request.step
+    if wanted == "next":
+        return
+    target = None if wanted == "done" else wanted
+    if target in step.next.values():
+        return
+    ways = tuple(target or "done" for target in targets(step))
+    if wanted == "current":
+        why = f"--step current only shows {step.id}; what it reports is given with the step that it leads to."
+        raise Refused("skipped-step", why, ways)
+    known = target is None or workflow.has(target)
+    lead = f"step {wanted}" if known and target else ("the end" if known else f"{wanted}, which is no step of it")
+    raise Refused("skipped-step", f"From {step.id} the graph has no way to {lead}.", ways)
+
+
+def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof: Proof) -> Decision:
+    if request.answer is not None:
+        raise Refused("no-question", f"Step {step.id} asks nobody anything, so there is nothing to answer.")
+    if run.reviews and "fixes" in request.records:
+        from skills.lib.engine import rework
+
+        run = rework.read(run, step, request)
+    if request.errata:
+        run = reports.corrected(workflow, run, request)
+    params = reports.step_params(workflow, run, step, request)
+    recorded = reports.records(workflow, run, step, request)
+    reports.check_echo(run, step, request)
+    found: dict[str, Any] = {}
+    if isinstance(step.handler, Dispatch):
+        from skills.lib.engine import children
+
+        found, run = children.collect(run, step, proof.children())
+    if step.asks_later and request.outcome is not None:
+        raise Refused("wrong-outcome", f"A person says how {step.id} ends: leave --outcome out.", ())
+    if any(isinstance(spec, Command) for spec in step.requires):
+        _check_before_commands(workflow, run, step, request, recorded, proof)
+    evidence, printed = _prove(run, step, {**run.params, **params, **recorded}, proof)
+    recorded.update(printed)
+    if "checkpoint" in run.spec:
+        from skills.lib.engine import reviewing
+
+        found.update(reviewing.judged(workflow, run, step, recorded, evidence, proof))
+
+    # A field left out now says nothing of what it once was.
+    left_out = {spec.name for spec in step.requires if isinstance(spec, Field)} - set(recorded)
+    before = {name: value for name, value in run.state.get(step.id, {}).items() if name not in left_out}
+    state = {**before, **recorded, **params, **found}
+    detail: dict[str, Any] = {"recorded": values.keepable({**recorded, **params}), "evidence": list(evidence)}
+    if request.errata:
+        detail["errata"] = dict(request.errata)
+    if step.asks_later:
+        from skills.lib.engine import questions
+
+        if run.reviews:
+            from skills.lib.engine import leaving
+
+            answered = leaving.answer_findings(workflow, run, step, request, step.next.values(), state, detail, proof)
+            if isinstance(answered, Move):
+                return answered
+            run = answered
+        run = reports.without_outdated_errata(run, step, values.keepable(state))
+        return questions.ask(run.changed(state={**run.state, step.id: values.keepable(state)}), step, request, detail)
+    outcome, extra = _outcome(workflow, run, step, request, state, params)
+    if run.last.get("step") == step.id and recorded:
+        _check_not_repeated(run, step, outcome, {**recorded, **params}, evidence)
+    kept = values.keepable({**state, **extra})
+    run = reports.without_outdated_errata(run, step, kept)
+    if step.gate:
+        from skills.lib.engine import gates
+
+        return gates.decide(workflow, run, step, request, outcome, kept, detail, proof)
+    limit = step.max_iterations
+    if limit and run.iteration >= limit and outcome in (Outcome.ITERATE, Outcome.FAIL):
+        outcome, put = _at_limit(workflow, run, step, outcome, kept, request, detail)
+        if put is not None:
+            return put
+        if "limit" in detail:
+            from skills.lib.engine import not_done
+
+            what = f"{step.id} was to be done once more, and its {limit} iterations were used up"
+            run = not_done.noted(run, "limit", step.id, what)
+    return go(workflow, run, step, request, outcome, kept, {**detail, "outcome": outcome}, proof)
+
+
+def _check_before_commands(
+    workflow: Workflow, run: Run, step: StepDef, request: Request, recorded: Mapping[str, Any], proof: Proof
+) -> None:
+    """Refuse what was typed wrong before a command of the step runs, which may take minutes.
+
+    Whether findings are answered is seen after it: a command may write the very file that a finding names.
+    """
+    if step.handler is None:
+        outcome = _reported(step, request)
+        if not step.max_iterations:
+            check_target(step, request, outcome, step.route(outcome))
+    if "checkpoint" in run.spec:
+        from skills.lib.engine import reviewing
+
+        reviewing.check(workflow, run, step, recorded, proof)
+
+
+def _check_not_repeated(
+    run: Run, step: StepDef, outcome: Outcome, reported: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]
+) -> None:
+    """Refuse the report that led back to this step, if it would lead there again and nothing came between."""
+    route = step.route(outcome)
+    if route != (step.id,) or isinstance(step.handler, (Dispatch, Person)):
+        return
+    if not any(isinstance(value, (str, list, dict)) and name in _worded(step) for name, value in reported.items()):
+        return  # a choice or a number may well be the same again
+    before = run.state.get(step.id, {})
+    same = values.keepable(dict(reported))
+    proved = run.last.get("proved", "") == proved_by(evidence)
+    if proved and all(_without_blanks(before.get(name)) == _without_blanks(value) for name, value in same.items()):
+        why = f"This is what was reported of {step.id} the last time, word for word: it would lead back here again."
+        raise Refused("same-report", f"{why} Look again, and report what that showed.")
+
+
+def _without_blanks(value: Any) -> Any:
+    """The value with the blanks of each text put together: other blanks say nothing else."""
+    if isinstance(value, (list, tuple)):
+        return [_without_blanks(entry) for entry in value]
+    return " ".join(value.split()) if isinstance(value, str) else value
+
+
+def _worded(step: StepDef) -> set[str]:
+    """The fields of a step that are put in words."""
+    return {spec.name for spec in step.requires if isinstance(spec, Field) and not spec.choices}
+
+
+def _at_limit(
+    workflow: Workflow,
+    run: Run,
+    step: StepDef,
+    outcome: Outcome,
+    state: dict[str, Any],
+    request: Request,
+    detail: dict[str, Any],
+) -> tuple[Outcome, Move | None]:
+    """What an outcome becomes once the step's iterations are used up; a FAIL never becomes OK: a person is asked."""
+    if outcome is Outcome.FAIL:
+        from skills.lib.engine import loops, questions
+
+        if not loops.leads_back(workflow, step, outcome):
+            return outcome, None
+        if step.at_limit in (Outcome.OK, Outcome.FAIL, Outcome.ITERATE) or step.route(step.at_limit) is None:
+            return outcome, questions.ask_at_limit(run, step, request, state, detail)
+    detail["limit"] = step.max_iterations
+    return step.at_limit, None
+
+
+def _prove(
+    run: Run, step: StepDef, fields: Mapping[str, Any], proof: Proof
+) -> tuple[tuple[dict[str, Any], ...], dict[str, Any]]:
+    """What the step's files and commands show, and the values that commands recorded."""
+    evidence: tuple[dict[str, Any], ...] = ()
+    printed: dict[str, Any] = {}
+    for requirement in step.requires:
+        if isinstance(requirement, Field):
+            continue
+        result = dict(proof.check(requirement, {**run.recorded, **fields, **printed}))
+        value = result.pop("value", None)
+        evidence += (result,)
+        tolerated = isinstance(requirement, Command) and (requirement.severity or requirement.may_fail)
+        if not result["ok"] and not tolerated:
+            raise Refused("missing-evidence", str(result["why"]), (), evidence)
+        if isinstance(requirement, Command) and requirement.records:
+            printed[requirement.records] = value
+    return evidence, printed
+
+
+def _outcome(
+    workflow: Workflow, run: Run, step: StepDef, request: Request, state: dict[str, Any], params: dict[str, Any]
+) -> tuple[Outcome, dict[str, Any]]:
+    handler, function, gate = step.handler, step.function, step.gate
+    extra: dict[str, Any] = {}
+    if handler is None and not gate:
+        outcome = _reported(step, request)
+    elif isinstance(handler, Dispatch) and not state["results"]:
+        outcome = Outcome.SKIP
+    elif gate:
+        from skills.lib.engine import gates
+
+        outcome = gates.verdict(run, gate)
+    elif function:
+        from skills.lib.engine import calling
+
+        outcome, extra = calling.judge(workflow, run, step, function, state, params)
+    elif isinstance(handler, Dispatch):
+        failed = any(entry["status"] == "lost" or entry.get("verdict") == "fail" for entry in state["results"])
+        outcome = Outcome.FAIL if failed and Outcome.FAIL in step.next else Outcome.OK
+    else:
+        outcome = Outcome.OK
+    check_outcome(step, request, outcome)
+    return outcome, extra
+
+
+def _reported(step: StepDef, request: Request) -> Outcome:
+    """The outcome of a step without a handler: the only one, or the one reported, or the one the target implies."""
+    valid = tuple(outcome.value for outcome in step.next)
+    if request.outcome is not None:
+        if values.is_placeholder(request.outcome, "outcome"):
+            raise Refused("unfilled", "--outcome still stands as a placeholder; say how the step ended.", valid)
+        if not is_word(Outcome, request.outcome) or step.route(Outcome(request.outcome)) is None:
+            raise Refused("wrong-outcome", f"Step {step.id} has no outcome {request.outcome!r:.60}.", valid)
+        return Outcome(request.outcome)
+    if len(step.next) == 1:
+        return next(iter(step.next))
+    if request.step != "next":
+        ways = targets(step)[None if request.step == "done" else request.step]
+        if len(ways) == 1:
+            return ways[0]
+    raise Refused("missing-outcome", f"Step {step.id} can end in {len(valid)} ways: say which with --outcome.", valid)

@@ -1,0 +1,137 @@
+"""What a run left undone: noted as it happens, completed at its end, told to whoever reads the end."""
+
+from __future__ import annotations
+
+from skills.lib.engine import verdicts
+from skills.lib.model.requirements import Field
+from skills.lib.model.run import Run
+from skills.lib.model.steps import Workflow
+from skills.lib.model.texts import printable
+from skills.lib.model.types import ItemStatus, QRStatus
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    Entry = dict[str, str]
+
+# How much of an answer, a reason or a finding stands in an entry.
+SHORT = 300
+# The kinds of entries, and the severities of findings, the gravest first.
+KINDS = ("gate", "verdict", "finding", "evidence", "sub-agent", "answer", "limit", "review", "unchecked")
+SEVERITIES = ("MUST", "SHOULD", "COULD")
+
+
+def noted(run: Run, kind: str, step: str, what: str) -> Run:
+    """The run with one more entry: its kind in a word, the step or checkpoint that it is about, what was not done."""
+    what = printable(what)
+    text = what if len(what) <= SHORT else what[: SHORT - 1] + "…"
+    return run.changed(not_done=[*run.not_done, {"kind": kind, "step": step, "what": text}])
+
+
+def from_children(run: Run, step: str, children: Sequence[Run]) -> Run:
+    """The run with what its finished sub-agents left undone; what each round of a review leaves out is told once."""
+    before = [entry["what"] for entry in run.not_done if entry["step"] == step]
+    for child in children:
+        for entry in child.not_done:
+            what = f": {entry['what']}"
+            if entry["kind"] != "review" or not any(text.endswith(what) for text in before):
+                run = noted(run, entry["kind"], step, f"sub-agent {child.id}{what}")
+    return run
+
+
+def failed_children(run: Run, step: str, children: Sequence[Run]) -> Run:
+    """The run with each of its sub-agents whose own run failed."""
+    for child in children:
+        if child.status == "failed":
+            given = child.spec.get("target") or child.spec.get("task") or child.spec.get("script") or ""
+            task = " ".join(given.split())[:80]
+            run = noted(run, "sub-agent", step, f"{child.id} ({task}) ended as failed, and nothing followed from it")
+    return run
+
+
+def gravest(entries: Sequence[Entry]) -> list[Entry]:
+    """The entries in the order of how much they weigh."""
+    return sorted(entries, key=lambda entry: (_rank(entry["kind"], KINDS), _rank(_severity(entry["what"]), SEVERITIES)))
+
+
+def _severity(what: str) -> str:
+    """The severity of a finding, which stands behind its id."""
+    return what.partition("(")[2].partition(",")[0]
+
+
+def _rank(word: str, words: Sequence[str]) -> int:
+    return words.index(word) if word in words else len(words)
+
+
+def at_end(workflow: Workflow, run: Run) -> Run:
+    """The run with what can only be told at its end: gates that it never entered, findings that are open."""
+    left = (*_gates(workflow, run), *_findings(run), *_fallen(run), *_waived(workflow, run), *_unstated(workflow, run))
+    if workflow.unchecked:
+        left = (*left, ("unchecked", "", f"no check tells {workflow.unchecked}"))
+    for kind, step, what in left:
+        run = noted(run, kind, step, what)
+    return run
+
+
+def _gates(workflow: Workflow, run: Run) -> Iterator[tuple[str, str, str]]:
+    gates = list(verdicts.gates(workflow))
+    entered = {gate.checkpoint for step, gate in gates if run.visits.get(step.id)}
+    told = set()
+    for step, gate in gates:
+        review = run.reviews.get(gate.checkpoint)
+        if review is None:
+            how = "was passed without a review" if run.visits.get(step.id) else "was never entered"
+            yield "gate", step.id, f"the gate of {gate.checkpoint} {how}"
+        elif gate.checkpoint not in told and not review.get("passed"):
+            told.add(gate.checkpoint)
+            if gate.checkpoint not in entered:
+                yield "gate", step.id, f"the gate of {gate.checkpoint} was never entered, though it was reviewed"
+            elif review["status"] == QRStatus.PASS:
+                yield "gate", step.id, f"the gate of {gate.checkpoint} was not entered again after the last review"
+
+
+def _fallen(run: Run) -> Iterator[tuple[str, str, str]]:
+    for checkpoint, review in run.reviews.items():
+        heard = review.get("heard", {})
+        if review.get("passed") and review.get("changed") and heard.get("content"):
+            what = f"files that the review of {checkpoint} covers were changed since; a person let it stand"
+            yield "verdict", heard["step"], f"{what}: {heard['reason'] or 'no reason given'}"
+
+
+def _findings(run: Run) -> Iterator[tuple[str, str, str]]:
+    for checkpoint, review in run.reviews.items():
+        for item in review["items"]:
+            if item["status"] != ItemStatus.PASS:
+                how = "accepted by a person" if item.get("accepted") or review.get("accepted") else "open"
+                if how == "open" and review.get("heard") and verdicts.failed(review):
+                    how = f"open, as a person was told at {review['heard']['step']}"
+                yield "finding", checkpoint, f"{item['id']} ({item['severity']}, {how}): {item['finding']}"
+
+
+def _unstated(workflow: Workflow, run: Run) -> Iterator[tuple[str, str, str]]:
+    steps: dict[str, list[str]] = {}
+    stated: list[bool] = []
+    for step in workflow.steps if "checkpoint" in run.spec else ():
+        for spec in step.requires:
+            value = run.state.get(step.id, {}).get(spec.name) if isinstance(spec, Field) else None
+            if value and isinstance(spec, Field) and spec.type == "statements":
+                stated.append(isinstance(value, list))
+                if isinstance(value, str):
+                    steps.setdefault(value.partition(": ")[2], []).append(step.id)
+    whole = " at all" if not any(stated) else ""
+    for reason, named in steps.items():
+        yield "review", named[0], f"nothing{whole} was stated to check at {', '.join(named)}: {reason}"
+
+
+def _waived(workflow: Workflow, run: Run) -> Iterator[tuple[str, str, str]]:
+    for arg in workflow.params:
+        value = run.state.get(arg.step, {}).get(arg.name) if arg.step else run.params.get(arg.name)
+        if arg.waives and value:
+            yield "evidence", arg.step or "", f"{arg.waives} was waived: {value}"
+    for step in workflow.steps:
+        for spec in step.requires:
+            if isinstance(spec, Field) and spec.waives:
+                given = run.state.get(step.id, {}).get(spec.name) or []
+                for entry in given if isinstance(given, list) else [given]:
+                    yield "evidence", step.id, f"{spec.waives} was waived: {entry}"

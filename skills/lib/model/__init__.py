@@ -1,0 +1,1 @@
+"""What a workflow and a run are: pure values."""

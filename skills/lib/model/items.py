@@ -1,0 +1,150 @@
+"""Reads what reviewers report: items, statements and answers, each as far as it can be judged alone."""
+
+from __future__ import annotations
+
+from skills.lib.model.texts import ANSWER_SHAPE, ITEM_SHAPE, JUDGED_SHAPE
+from skills.lib.model.types import ItemStatus, Severity, is_word
+from skills.lib.reasons import is_reason
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+PARTS = ("id", "scope", "check", "severity", "status", "finding", "place")
+NONE = "none:"
+_ANSWER_PARTS = ("id", "status", "place", "severity", "finding")
+# How many faults are told at once.
+_FAULTS = 6
+
+
+def read_items(value: Any, known: Sequence[Mapping[str, str]] = ()) -> list[dict[str, str]]:
+    """Check and normalise reported review items; ValueError says which item is wrong and how.
+
+    An id that is left out is given. Of ``known`` items, which are verified again, scope, check and severity need not be
+    reported again.
+    """
+    shape = JUDGED_SHAPE if known else ITEM_SHAPE
+    if not isinstance(value, list) or not value:
+        raise ValueError(f"give a JSON array of at least one item, each {shape}")
+    items: dict[str, dict[str, str]] = {}
+    faults: list[str] = []
+    for at, entry in enumerate(value, 1):
+        if isinstance(entry, dict) and not entry.get("id") and not known:
+            entry = {**entry, "id": f"R{at}"}
+        item, wrong = _read_item(_completed(entry, known))
+        if item.get("id") and item["id"] in items:
+            wrong.append(f"the id {item['id']} is given twice")
+        items[item.get("id", "")] = item
+        faults += [f"item {at}: {fault}" for fault in wrong]
+    if faults:
+        more = f" (and {len(faults) - _FAULTS} more)" if len(faults) > _FAULTS else ""
+        raise ValueError(f"{'; '.join(faults[:_FAULTS])}{more}. An item is {shape}")
+    return list(items.values())
+
+
+def _completed(entry: Any, known: Sequence[Mapping[str, str]]) -> Any:
+    if not known or not isinstance(entry, dict):
+        return entry
+    first = next((item for item in known if item["id"] == entry.get("id")), {})
+    return {**{name: first[name] for name in ("scope", "check", "severity") if name in first}, **entry}
+
+
+def _read_item(entry: Any) -> tuple[dict[str, str], list[str]]:
+    """An item as it is kept, and what is wrong with it."""
+    if not isinstance(entry, dict):
+        return {}, [f"{entry!r:.60} is not an object"]
+    item, faults = {}, []
+    unknown = set(entry) - set(PARTS)
+    if unknown:
+        faults.append(f"{', '.join(sorted(map(str, unknown)))} is not part of it")
+    for name in PARTS:
+        text = entry.get(name, "")
+        if not isinstance(text, str):
+            faults.append(f"{name} is not a text")
+            text = ""
+        if text.strip() or name != "place":
+            item[name] = text.strip()
+    if faults:
+        return item, faults
+    plain = item["id"].replace("-", "").replace("_", "").replace(".", "").replace(":", "")
+    if not (plain.isascii() and plain.isalnum() and item["id"][0].isalnum() and len(item["id"]) <= 64):
+        faults.append(f"the id {item['id']!r:.60} is not one (letters, digits, - _ . : and at most 64; no sign first)")
+    if not is_word(Severity, item["severity"]):
+        faults.append(f"severity {item['severity']!r:.40} is not one of MUST, SHOULD, COULD")
+    if not item["check"]:
+        faults.append("check is empty; say what was checked")
+    if not is_word(ItemStatus, item["status"]):
+        faults.append(f"status {item['status']!r:.40} is not one of PASS, FAIL, TODO")
+    elif item["status"] != ItemStatus.PASS and not item["finding"]:
+        faults.append("finding is empty; say what is wrong, or what is still to do")
+    return item, faults
+
+
+def read_statements(value: Any) -> list[str] | str:
+    """Check statements, each "scope | statement", or the text "none: reason"; ValueError says what is wrong."""
+    given = [value] if isinstance(value, str) else value
+    if not isinstance(given, list) or not all(isinstance(entry, str) for entry in given):
+        raise ValueError('give a JSON array of texts, each "scope | statement", or the text "none: reason"')
+    if len(given) == 1 and given[0].strip().lower().startswith(NONE):
+        reason = given[0].strip()[len(NONE) :].strip()
+        if not is_reason(reason):
+            raise ValueError('"none:" takes a reason of more than a word: what was looked at, and why nothing follows')
+        return f"{NONE} {reason}"
+    if not given:
+        raise ValueError('no statement is no review; give "none: reason" if nothing here can be stated')
+    for at, entry in enumerate(given, 1):
+        scope, bar, statement = (part.strip() for part in entry.partition("|"))
+        if not bar or not scope or not is_reason(statement):
+            raise ValueError(
+                f'statement {at}, {entry[:60]!r}: write "scope | statement", a sentence that can be checked'
+            )
+    return [" | ".join(part.strip() for part in entry.split("|", 1)) for entry in given]
+
+
+def read_answers(value: Any) -> list[dict[str, Any]]:
+    """Check and normalise answers as far as each can be judged alone; ValueError says which is wrong and how."""
+    if not isinstance(value, list):
+        raise ValueError(f"give a JSON array of answers, each {ANSWER_SHAPE}")
+    answers, faults = [], []
+    for at, entry in enumerate(value, 1):
+        answer, wrong = _read_answer(entry)
+        answers.append(answer)
+        name = f"answer {at} ({answer['id']})" if answer.get("id") else f"answer {at}"
+        faults += [f"{name}: {fault}" for fault in wrong]
+    if faults:
+        more = f" (and {len(faults) - _FAULTS} more)" if len(faults) > _FAULTS else ""
+        raise ValueError(f"{'; '.join(faults[:_FAULTS])}{more}. An answer is {ANSWER_SHAPE}")
+    return answers
+
+
+def _read_answer(entry: Any) -> tuple[dict[str, Any], list[str]]:
+    if not isinstance(entry, dict):
+        return {}, [f"{entry!r:.60} is not an object"]
+    unknown = sorted(map(str, set(entry) - set(_ANSWER_PARTS)))
+    faults = [f"{', '.join(unknown)} is not part of it"] if unknown else []
+    answer: dict[str, Any] = {}
+    for name in _ANSWER_PARTS:
+        given = entry.get(name, "")
+        if name == "place" and isinstance(given, dict) and given:
+            if not all(isinstance(text, str) and text.strip() for text in given.values()):
+                faults.append("each target under place has its place as a text")
+            answer[name] = {str(target).strip(): str(text).strip() for target, text in given.items()}
+        elif isinstance(given, str):
+            answer[name] = given.strip()
+        else:
+            faults.append(f"{name} is not a text")
+            answer[name] = ""
+    if faults:
+        return answer, faults
+    if not answer["id"]:
+        faults.append("id is missing; say which statement, check or item it answers")
+    if answer["severity"] and not is_word(Severity, answer["severity"]):
+        faults.append(f"severity {answer['severity']!r:.40} is not one of MUST, SHOULD, COULD")
+    if not is_word(ItemStatus, answer["status"]):
+        return answer, [*faults, f"status {answer['status']!r:.40} is not one of PASS, FAIL, TODO"]
+    if answer["status"] != ItemStatus.PASS and not answer["finding"]:
+        faults.append("finding is empty; say what is wrong, or what is still to do")
+    if answer["status"] != ItemStatus.TODO and not answer["place"]:
+        faults.append("place is empty; say where you looked, as path:line")
+    return answer, faults

@@ -1,0 +1,456 @@
+"""A workflow: one graph of steps, held as data."""
+
+from __future__ import annotations
+
+import sys
+
+from skills.lib.compact_json import digest as digest
+from skills.lib.errors import SkillError, UsageError
+from skills.lib.field_checks import (
+    EMPTY,
+    check_list,
+    check_mapping,
+    check_optional_text,
+    check_text,
+    check_texts,
+    coerce,
+    shown,
+)
+from skills.lib.model.requirements import Arg, Artifact, Command, Field
+from skills.lib.model.types import (
+    AgentRole,
+    Before,
+    Block,
+    Check,
+    Dispatch,
+    Gate,
+    NeverEndsFailed,
+    Passes,
+    Person,
+)
+from skills.lib.model.types import Outcome as Outcome  # a name of this module too (requirement W-01)
+from skills.lib.model.types import StepContext as StepContext
+from skills.lib.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from dataclasses import KW_ONLY
+    from typing import Any
+
+    from skills.lib.model.requirements import Requirement
+
+    Handler = Callable[["StepContext"], "Outcome | tuple[Outcome, dict[str, Any]]"]
+
+# Flags of every step script: a parameter of a workflow cannot take one of these names.
+RESERVED_FLAGS = frozenset(
+    "step total-steps run turn project record record-file erratum outcome answer lost replace reason"
+    " qr-status qr-iteration qr-fail stateless new help version".split()
+)
+
+
+# What an agent works with, by the same names on every host (skills/lib/hosts has the names that each host uses).
+TOOLS = ("read", "search", "edit", "write", "shell", "web", "agent", "ask")
+
+
+class StepDef(Record):
+    """One step: what to do, what must be true to leave it, and where each outcome leads.
+
+    ``next`` maps an Outcome to a step id, or to None for the end. ``handler`` is a function evaluated on leaving, or
+    a Dispatch, Person or Gate. ``needs`` names what earlier steps recorded (``step.field``) and run parameters to show.
+    ``requires`` holds Field, Artifact and Command. ``when`` says in words when each outcome is the right one.
+    ``repeat`` replaces ``actions`` from the second entry on. At entry ``max_iterations`` an ITERATE becomes
+    ``at_limit``. ``outcomes`` declares what the handler returns. ``tools`` names what the agent may use in this step
+    (TOOLS; ``shell(git)`` is that program alone); where a host's hook is installed it denies all others, and none named
+    allows all. ``allow`` waives a finding of a validation rule on this step, with the reason: by the rule's name, or as
+    ``rule:value`` if the rule can find several things at one step.
+    """
+
+    id: str
+    title: str = ""
+    actions: Sequence[str] = ()
+    next: Mapping[Outcome, str | None] = EMPTY
+    handler: Handler | Dispatch | Person | Gate | None = None
+    _: KW_ONLY
+    needs: Sequence[str] = ()
+    requires: Sequence[Requirement] = ()
+    when: Mapping[Outcome, str] = EMPTY
+    repeat: Sequence[str] = ()
+    forbidden: Sequence[str] = ()
+    max_iterations: int | None = None
+    at_limit: Outcome = Outcome.OK
+    outcomes: Sequence[Outcome] = ()
+    tools: Sequence[str] = ()
+    allow: Mapping[str, str] | None = None
+
+    @property
+    def _label(self) -> str:
+        return f"step {shown(self.id)}"
+
+    def _check(self) -> None:
+        where, handler, limit = self._label, self.handler, self.max_iterations
+        if handler is not None and not callable(handler) and not isinstance(handler, (Dispatch, Person, Gate)):
+            raise TypeError(f"{where}: handler is a function, a Dispatch, a Person or a Gate, not {shown(handler)}")
+        if isinstance(handler, Person) and limit is not None:
+            raise ValueError(f"{where}: max_iterations bounds no answers; a person is heard however often it takes")
+        if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int)):
+            raise TypeError(f"{where} max_iterations: {shown(limit)} is not a whole number")
+        _check_tools(self.tools, where)
+        self._set(
+            next=_routes(self.next, f"{where} next"),
+            requires=_requirements(self.requires, where, handler),
+            when=_by_outcome(self.when, f"{where} when", "{Outcome.OK: 'all is done'}", check_text),
+            at_limit=coerce(Outcome, self.at_limit, f"{where} at_limit"),
+            outcomes=_outcomes(self.outcomes, f"{where} outcomes"),
+            allow=dict(check_mapping(self.allow, f"{where} allow", "{'rule-name': 'the reason'}")),
+        )
+
+    @property
+    def function(self) -> Handler | None:
+        """The function that says how the step ends, if one does: the handler, or what a Dispatch does then."""
+        if isinstance(self.handler, Dispatch):
+            return self.handler.then
+        return self.handler if callable(self.handler) else None
+
+    @property
+    def asks_later(self) -> bool:
+        """Whether a person is asked once the agent has met the step's requirements."""
+        return isinstance(self.handler, Person) and bool(self.requires)
+
+    @property
+    def checkpoint(self) -> str | None:
+        """The checkpoint whose reviewers this step dispatches; a reviewer's step with a FAIL route is its own gate."""
+        if not isinstance(self.handler, Dispatch):
+            return None
+        if self.handler.checkpoint:
+            return self.handler.checkpoint
+        judges = self.handler.agent is AgentRole.QUALITY_REVIEWER and not self.handler.then
+        return self.id if judges and Outcome.FAIL in self.next else None
+
+    @property
+    def gate(self) -> Gate | None:
+        """The gate that this step is, if it is one: a Gate, or a reviewer's dispatch with its own FAIL route."""
+        if isinstance(self.handler, Gate):
+            return self.handler
+        checkpoint = self.checkpoint
+        if checkpoint is None or Outcome.FAIL not in self.next:
+            return None
+        return Gate(checkpoint, stale=self.id if self.covers else None)
+
+    @property
+    def records(self) -> tuple[str, ...]:
+        """The names that leaving the step records: its fields, and the commands whose output is kept."""
+        names = [
+            spec.name if isinstance(spec, Field) else spec.records
+            for spec in self.requires
+            if isinstance(spec, (Field, Command))
+        ]
+        return tuple(name for name in names if name)
+
+    @property
+    def covers(self) -> tuple[str, ...]:
+        """The files that the reviewers of this step judge, as its Dispatch names them; empty if it names none."""
+        return tuple(self.handler.covers) if isinstance(self.handler, Dispatch) else ()
+
+    def route(self, outcome: Outcome) -> tuple[str | None] | None:
+        """The target of ``outcome`` as a one-tuple (its own route, else DEFAULT's), or None where there is none."""
+        if outcome in self.next:
+            return (self.next[outcome],)
+        if Outcome.DEFAULT in self.next:
+            return (self.next[Outcome.DEFAULT],)
+        return None
+
+
+class Workflow(Record):
+    """A named graph of steps; the first is the start unless ``start`` says otherwise.
+
+    ``params`` holds the Arg of the run and of leaving a step; ``output`` is ``xml`` or ``text``. ``closing`` says what
+    is to be done once the run is at its end; it may name a run parameter as ``{name}``. ``tools`` are those of every
+    step that names none of its own; ``forbidden`` are rules of every step, beside its own. ``reverify`` is the step at
+    which a reviewer begins that verifies the items of an earlier review again. ``always`` holds properties of all
+    paths, which validation proves: Before, Passes, NeverEndsFailed. ``unchecked`` is what no check of this workflow
+    tells, such as "whether the text is good"; ``done`` lists it.
+    """
+
+    name: str
+    steps: tuple[StepDef, ...]
+    title: str
+    description: str
+    params: tuple[Arg, ...]
+    start: str
+    output: str
+    closing: str
+    tools: tuple[str, ...]
+    forbidden: tuple[str, ...]
+    reverify: str | None
+    always: tuple[Before | Passes | NeverEndsFailed, ...]
+    unchecked: str
+    _by_id: dict[str, StepDef]
+    _fingerprint: str
+
+    def __init__(
+        self,
+        name: str,
+        *steps: StepDef,
+        title: str = "",
+        description: str = "",
+        params: Sequence[Arg] = (),
+        start: str | None = None,
+        output: str = "xml",
+        closing: str = "",
+        tools: Sequence[str] = (),
+        forbidden: Sequence[str] = (),
+        reverify: str | None = None,
+        always: Sequence[Before | Passes | NeverEndsFailed] = (),
+        unchecked: str = "",
+    ) -> None:
+        where = f"workflow {shown(name)}"
+        if output not in ("xml", "text"):
+            raise ValueError(f"{where} output: {shown(output)} is not one of xml, text")
+        params = check_list(params, f"{where} params", "params=[Arg('topic')]")
+        for arg in params:
+            if not isinstance(arg, Arg):
+                raise TypeError(f"{where} params: {shown(arg)} is not an Arg")
+            if arg.flag[2:] in RESERVED_FLAGS:
+                raise ValueError(f"{where}: {arg.flag} is a flag of every step script, choose another name")
+        for at, step in enumerate(steps, 1):
+            if not isinstance(step, StepDef):
+                unpack = "; unpack it with *" if isinstance(step, (list, tuple)) else ""
+                raise TypeError(f"{where}: argument {at} after the name is {shown(step)}, not a StepDef{unpack}")
+            asks_at_once = isinstance(step.handler, Person) and not step.asks_later
+            if asks_at_once and any(arg.step == step.id for arg in params):
+                raise ValueError(
+                    f"{where}: {step.id} asks a person as it is entered, and nothing is reported there; "
+                    "give it a Field in requires, or take the parameter from another step"
+                )
+        self._set(
+            name=check_text(name, "workflow name"),
+            steps=steps,
+            title=check_text(title, f"{where} title"),
+            description=check_text(description, f"{where} description"),
+            params=params,
+            start=check_text(start, f"{where} start") if start is not None else (steps[0].id if steps else ""),
+            output=output,
+            closing=check_text(closing, f"{where} closing"),
+            tools=_check_tools(check_texts(tools, f"{where} tools"), where),
+            forbidden=check_texts(forbidden, f"{where} forbidden"),
+            reverify=check_optional_text(reverify, f"{where} reverify"),
+            always=_properties(always, where) if always else (),
+            unchecked=check_text(unchecked, f"{where} unchecked"),
+            _by_id={step.id: step for step in reversed(steps)},
+            _fingerprint="",
+        )
+
+    def step(self, step_id: str) -> StepDef:
+        """The step of that id; UsageError names the valid ones."""
+        try:
+            return self._by_id[step_id]
+        except KeyError:
+            raise UsageError(
+                f"{self.name} has no step {step_id!r}", valid=", ".join(step.id for step in self.steps)
+            ) from None
+
+    def has(self, step_id: object) -> bool:
+        """Whether a step has that id."""
+        return step_id in self._by_id
+
+    def number(self, step_id: str) -> int:
+        """The position of a step, 1 to n."""
+        return next(at for at, step in enumerate(self.steps, 1) if step.id == step_id)
+
+    def tools_of(self, step: StepDef) -> tuple[str, ...]:
+        """What the agent may use in a step; none named is all."""
+        return tuple(step.tools or self.tools)
+
+    def forbidden_in(self, step: StepDef) -> tuple[str, ...]:
+        """What is to be left alone in a step: its own rules, then those of every step; each once."""
+        return tuple(dict.fromkeys([*step.forbidden, *self.forbidden]))
+
+    def run_params(self) -> tuple[Arg, ...]:
+        """The parameters fixed when a run opens."""
+        return tuple(arg for arg in self.params if arg.step is None)
+
+    def step_params(self, step_id: str) -> tuple[Arg, ...]:
+        """The parameters reported on leaving that step."""
+        return tuple(arg for arg in self.params if arg.step == step_id)
+
+    def to_data(self) -> dict[str, Any]:
+        """The workflow as plain JSON data; callables stand as ``module:name``."""
+        return {
+            "name": self.name,
+            "title": self.title,
+            "description": self.description,
+            "start": self.start,
+            "output": self.output,
+            **{name: list(rule) for name, rule in (("tools", self.tools), ("forbidden", self.forbidden)) if rule},
+            **{name: getattr(self, name) for name in ("closing", "reverify", "unchecked") if getattr(self, name)},
+            **({"always": [_plain(stated) for stated in self.always]} if self.always else {}),
+            "params": [_plain(arg) for arg in self.params],
+            "steps": [_plain_fields(step) for step in self.steps],
+        }
+
+    @classmethod
+    def from_data(cls, data: Mapping[str, Any], resolve: Callable[[str], Handler] | None = None) -> Workflow:
+        """Build a workflow from ``to_data``'s form; ``resolve`` turns ``module:name`` into the callable.
+
+        Raises SkillError for data of another form or a callable that cannot be found.
+        """
+        return _from_data(data, resolve or _import_callable)
+
+    @property
+    def fingerprint(self) -> str:
+        """32 hex digits over the canonical form: the same graph and texts have the same fingerprint anywhere."""
+        if not self._fingerprint:
+            self._set(_fingerprint=digest(self.to_data()))
+        return self._fingerprint
+
+
+class Registered(Record):
+    """A registered workflow and the file that registered it."""
+
+    workflow: Workflow
+    file: str
+
+
+REGISTRY: dict[str, Registered] = {}
+
+
+def _routes(value: Any, where: str) -> dict[Outcome, str | None]:
+    example = shown(value) if isinstance(value, str) else "'the-id-of-a-step'"
+    return _by_outcome(value, where, f"{{Outcome.OK: {example}}}: next maps outcomes to step ids", _target)
+
+
+def _target(value: object, where: str) -> str | None:
+    if value is None or isinstance(value, str):
+        return value
+    raise TypeError(f"{where}: {shown(value)} is not a step id, and not None for the end")
+
+
+def _by_outcome(value: Any, where: str, example: str, check: Callable[[object, str], Any]) -> dict[Outcome, Any]:
+    """The entries of a mapping by outcome; TypeError or ValueError for other keys or values."""
+    if value is None:
+        return {}
+    given = check_mapping(value, where, example)
+    found = {coerce(Outcome, key, where): check(entry, where) for key, entry in given.items()}
+    if len(found) < len(given):
+        raise ValueError(f"{where}: one outcome stands twice among {', '.join(map(shown, given))}")
+    return found
+
+
+def _outcomes(value: Sequence[Outcome | str], where: str) -> tuple[Outcome, ...]:
+    given = (value,) if isinstance(value, str) else check_list(value, where, "a list of outcomes")
+    return tuple(coerce(Outcome, outcome, where) for outcome in given)
+
+
+def _requirements(value: Any, where: str, handler: object) -> tuple[Requirement, ...]:
+    """The requirements of a step; ValueError for a Field of a name under which the engine itself records something."""
+    requires = check_list(value, f"{where} requires", f"requires=[{type(value).__name__}(…)]")
+    own: tuple[str, ...] = ("results",) if isinstance(handler, Dispatch) else ()
+    if isinstance(handler, (Person, Gate)):
+        own = ("answer", "answered_by", "reason")
+    for spec in requires:
+        if not isinstance(spec, (Field, Artifact, Command)):
+            raise TypeError(f"{where} requires: {shown(spec)} is not a Field, an Artifact or a Command")
+    if any(isinstance(spec, Field) and spec.type == "answers" for spec in requires):
+        own += ("items",)
+    for spec in requires:
+        name = spec.name if isinstance(spec, Field) else spec.records if isinstance(spec, Command) else ""
+        if name in own:
+            raise ValueError(f"{where} requires: the engine records {name!r} of this step, choose another name")
+    return requires
+
+
+def _properties(value: Any, where: str) -> tuple[Before | Passes | NeverEndsFailed, ...]:
+    properties = check_list(value, f"{where} always", "always=[Passes('review')]")
+    for one in properties:
+        if not isinstance(one, (Before, Passes, NeverEndsFailed)):
+            raise TypeError(f"{where} always: {shown(one)} is not a Before, a Passes or a NeverEndsFailed")
+    return properties
+
+
+def _check_tools(tools: Sequence[str], where: str) -> tuple[str, ...]:
+    for tool in tools:
+        program = tool[len("shell(") : -1] if tool.startswith("shell(") and tool.endswith(")") else None
+        if tool not in TOOLS and not (program and not set(program) & set(" \t\n()'\"|&;<>$`")):
+            raise ValueError(f"{where} tools: {tool!r} is not a tool: use one of {', '.join(TOOLS)}, shell(PROGRAM)")
+    return tuple(tools)
+
+
+def _plain_fields(value: Record) -> dict[str, Any]:
+    return {name: _plain(field) for name, field in value.fields().items() if field or field == 0}
+
+
+def _plain(value: Any) -> Any:
+    if type(value) is str:
+        return value
+    if isinstance(value, Block):
+        return {"$xml": str(value)}
+    if value is None or isinstance(value, (str, int, float)):
+        return value
+    if isinstance(value, Record):
+        return {"$kind": type(value).__name__, **_plain_fields(value)}
+    if isinstance(value, dict):
+        return {str(key): _plain(item) for key, item in value.items()}
+    if isinstance(value, (tuple, list)):
+        return [_plain(item) for item in value]
+    if callable(value):
+        return {"$call": f"{value.__module__}:{value.__qualname__}"}
+    raise SkillError(f"{value!r} cannot be part of a workflow: it has no form as data")
+
+
+_KINDS: dict[str, type[Record]] = {
+    kind.__name__: kind
+    for kind in (Arg, Field, Artifact, Before, Check, Command, Dispatch, Person, Gate, NeverEndsFailed, Passes)
+}
+_TEXTS = ("title", "description", "closing", "unchecked")
+
+
+def _from_data(data: Mapping[str, Any], find: Callable[[str], Handler]) -> Workflow:
+    try:
+        steps = [StepDef(**{key: _rich(value, find) for key, value in step.items()}) for step in data["steps"]]
+        return Workflow(
+            data["name"],
+            *steps,
+            params=[_rich(arg, find) for arg in data.get("params", ())],
+            start=data.get("start"),
+            output=data.get("output", "xml"),
+            tools=data.get("tools", ()),
+            forbidden=data.get("forbidden", ()),
+            reverify=data.get("reverify"),
+            always=[_rich(stated, find) for stated in data.get("always", ())],
+            **{name: data.get(name, "") for name in _TEXTS},
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise SkillError(f"this is not a workflow's data: {type(error).__name__}: {error}") from error
+
+
+def _rich(value: Any, resolve: Callable[[str], Handler]) -> Any:
+    if isinstance(value, list):
+        return [_rich(item, resolve) for item in value]
+    if isinstance(value, dict):
+        if set(value) == {"$xml"}:
+            return Block(value["$xml"])
+        if set(value) == {"$call"}:
+            return resolve(value["$call"])
+        if "$kind" in value:
+            fields = {key: _rich(item, resolve) for key, item in value.items() if key != "$kind"}
+            return _KINDS[value["$kind"]](**fields)
+        return {key: _rich(item, resolve) for key, item in value.items()}
+    return value
+
+
+def _import_callable(name: str) -> Handler:
+    module, _, path = name.partition(":")
+    try:
+        from importlib import import_module
+
+        found: Any = sys.modules.get(module) or import_module(module)
+        for part in path.split("."):
+            found = getattr(found, part)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise SkillError(
+            f"{name} cannot be found: {error}", remedy="use module:function of an importable module"
+        ) from error
+    if not callable(found):
+        raise SkillError(f"{name} is not a function")
+    return found  # type: ignore[no-any-return]

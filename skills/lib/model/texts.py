@@ -1,0 +1,112 @@
+"""What a text may hold, wherever it comes from: it is kept, and printed again in a document."""
+
+from __future__ import annotations
+
+from skills.lib.errors import UsageError
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+# One value on a command line or in a record file; a longer text belongs in a file that the record names.
+VALUE_LIMIT = 100_000
+DEPTH_LIMIT = 30
+# A value of so many characters takes less room in a block as an excerpt that names its file.
+WORTH_A_FILE = 320
+
+# Char of XML 1.0 (fifth edition, production 2): tab, line feed and carriage return are the only controls below U+0020.
+_CONTROLS = bytes(code for code in range(0x20) if code not in (0x09, 0x0A, 0x0D))
+_CONTROL_TEXT = _CONTROLS.decode("ascii")
+ITEM_SHAPE = (
+    '{"scope": …, "check": …, "severity": "MUST|SHOULD|COULD", "status": "PASS|FAIL|TODO", "place": "path:line", '
+    '"finding": …}'
+)
+# Of an item that is verified again, and of an answer whose severity is fixed.
+JUDGED_SHAPE = '{"id": …, "status": "PASS|FAIL|TODO", "place": "path:line", "finding": …}'
+ANSWER_SHAPE = (
+    '{"id": …, "status": "PASS|FAIL|TODO", "place": "path:line", "severity": "MUST|SHOULD|COULD", "finding": …}'
+)
+
+
+def check_characters(text: str, what: str) -> None:
+    """Raise UsageError that names ``what``, the code point and its position where XML 1.0 does not have a character."""
+    try:
+        data = text.encode()
+    except UnicodeEncodeError as error:
+        raise _unknown_character(text, error.start, what) from None
+    if len(data.translate(None, _CONTROLS)) == len(data) and "\ufffe" not in text and "\uffff" not in text:
+        return
+    at = next(at for at, character in enumerate(text) if character in "\ufffe\uffff" or character in _CONTROL_TEXT)
+    raise _unknown_character(text, at, what)
+
+
+def check_text(value: str, what: str, bounded: bool = True) -> None:
+    """Raise UsageError where a text has a character that no document can hold, or (if ``bounded``) is too long."""
+    if bounded and len(value) > VALUE_LIMIT + 200:
+        raise UsageError(
+            f"{what} has {len(value):,} characters, at most {VALUE_LIMIT:,} are read",
+            remedy="write it to a file in the project and record the file's path",
+        )
+    if value.isprintable():
+        return
+    check_characters(value, what)
+
+
+def printable(text: str) -> str:
+    """``text`` with a question mark for each character that no document can hold."""
+    kept = (char if char >= " " or char in "\t\n" else "?" for char in text.replace("\r\n", "\n"))
+    return "".join("?" if char in "\ufffe\uffff" or "\ud800" <= char <= "\udfff" else char for char in kept)
+
+
+def number(value: float) -> str:
+    """A bound or a size in digits: every one of a whole number, and of any other the fewest that mean just it."""
+    whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
+    return str(int(value)) if whole else repr(value)
+
+
+def check_tree(value: Any, what: str, bounded: bool = True, depth: int = 0) -> None:
+    """Raise UsageError where a JSON value is nested too deep, or one of its texts is as ``check_text`` refuses it."""
+    if depth > DEPTH_LIMIT:
+        raise UsageError(f"{what} is nested more than {DEPTH_LIMIT} deep")
+    if isinstance(value, str):
+        check_text(value, what, bounded)
+    elif isinstance(value, dict):
+        for name, inner in value.items():
+            if not isinstance(name, str):
+                raise UsageError(f"{what} has the name {name!r:.40}, which is not a text")
+            check_text(name, what)
+            check_tree(inner, what, bounded, depth + 1)
+    elif isinstance(value, (list, tuple)):
+        for inner in value:
+            check_tree(inner, what, bounded, depth + 1)
+
+
+def _unknown_character(text: str, at: int, what: str) -> UsageError:
+    return UsageError(
+        f"{what}: U+{ord(text[at]):04X} at position {at} is a character that XML 1.0 does not have",
+        valid="tab, line feed, carriage return, and every character from U+0020 on but surrogates, U+FFFE and U+FFFF",
+        remedy="remove the character, or write it out as text",
+    )
+
+
+def present(value: Any) -> str:
+    """A recorded value as text for a reader: a text as it is, a list one entry a line, the rest as JSON.
+
+    An object in a list stands as its fields; further lines of a text are set in: no text can look like an entry.
+    """
+    if isinstance(value, str):
+        return value
+    if isinstance(value, list):
+        return "\n".join(_under("-", entry) for entry in value)
+    from skills.lib import compact_json  # what renders a document does without
+
+    return compact_json.readable(value)
+
+
+def _under(sign: str, value: Any) -> str:
+    fields = isinstance(value, dict)
+    text = "\n".join(_under(f"{name}:", field) for name, field in value.items()) if fields else present(value)
+    if not text:
+        return sign
+    apart = sign != "-" and (fields or isinstance(value, list) or "\n" in text)
+    return sign + ("\n  " if apart else " ") + text.replace("\n", "\n  ")

@@ -1,0 +1,182 @@
+"""A project as runs see it: its ledger, the evidence in it, and the block of a run as it stands."""
+
+from __future__ import annotations
+
+import os
+
+from skills.lib import markers, paths
+from skills.lib.blocks import document, parts
+from skills.lib.engine.decision import Move
+from skills.lib.errors import PRINTED, LockstepError
+from skills.lib.ledger import Ledger
+from skills.lib.record import Record
+from skills.lib.runtime import loading
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping, Sequence
+    from typing import Any
+
+    from skills.lib.blocks.caller import Caller
+    from skills.lib.blocks.context import Offloaded
+    from skills.lib.engine.proof import Proof
+    from skills.lib.model.requirements import Artifact, Command
+    from skills.lib.model.run import Run
+    from skills.lib.model.steps import Workflow
+    from skills.lib.model.types import Element
+
+
+class Reply(Record):
+    """What a call gives back: the document, its exit code, and the run and workflow that it is about.
+
+    ``rebuild`` makes the document anew with the context values of the given names standing in files.
+    """
+
+    element: Element
+    exit_code: int = PRINTED
+    run: Run | None = None
+    workflow: Workflow | None = None
+    rebuild: Callable[[Offloaded], Element] | None = None
+
+
+class Project:
+    """One project: its ledger, and how commands that go on are called. ``actor`` is agent, script or person."""
+
+    def __init__(self, caller: Caller, actor: str = "agent") -> None:
+        self.caller = caller
+        self.actor = actor
+        self.at_once: int | None = None
+        self._ledger: Ledger | None = None
+        self._served: Workflow | None = None
+
+    @property
+    def ledger(self) -> Ledger:
+        """The project's ledger, opened on first use; LedgerError where there is none: only opening a run makes one."""
+        return self.use_ledger(create=False)
+
+    def use_ledger(self, create: bool) -> Ledger:
+        """The project's ledger, opened on first use."""
+        if self._ledger is None:
+            self._ledger = Ledger(paths.home(self.caller.project), create)
+        return self._ledger
+
+    def close(self) -> None:
+        """Close the ledger."""
+        if self._ledger is not None:
+            self._ledger.close()
+
+    def leave(self) -> None:
+        """Let go of the ledger just before the process exits, which is quicker than closing it."""
+        if self._ledger is not None:
+            self._ledger.leave()
+
+    def proof(self, run: Run) -> Proof:
+        """What the engine may ask of the world for that run."""
+        return _Proof(self, run)
+
+    def show(self, workflow: Workflow, run: Run, notices: Sequence[Element] = ()) -> Reply:
+        """The block of a run as it stands, or how it ended."""
+        if run.ended:
+            return self._show_end(workflow, run, notices)
+        markers.write(self.caller.project, run.id, document.standing(workflow, run, self.caller))
+        brood = self.ledger.runs(run.children) if run.children else []
+
+        def build(offloaded: Offloaded) -> Element:
+            return document.step_document(workflow, run, self.caller, brood, notices, offloaded, self.at_once)
+
+        return Reply(build({}), PRINTED, run, workflow, build)
+
+    def _show_end(self, workflow: Workflow, run: Run, notices: Sequence[Element]) -> Reply:
+        from skills.lib.blocks import done
+
+        markers.remove(self.caller.project, run.id)
+        parent = self.ledger.run(run.parent) if run.parent else None
+        if parent is not None and (parent.ended or run.id not in parent.children):
+            parent, words = None, "The step that started this sub-agent was left since: nothing more is wanted of it."
+            notices = [*notices, parts.notice(words)]
+        siblings = self.ledger.runs(parent.children) if parent else []
+        command = self._command_of(parent) if parent else ""
+
+        def build(offloaded: Offloaded) -> Element:
+            return done.done_document(
+                workflow, run, self.caller, parent, command, siblings, notices, offloaded, self.at_once
+            )
+
+        return Reply(build({}), PRINTED, run, workflow, build)
+
+    def _command_of(self, run: Run) -> str:
+        """The command with which the agent of that run goes on; the one that shows its block if its skill is broken."""
+        try:
+            if not run.ended:
+                # The graph at hand may be in no file: one that was made at run time.
+                served = self._served if self._served and self._served.name == run.workflow else None
+                script = self.caller.script_of(run)
+                return document.next_command(served or loading.workflow_of_script(script), run, self.caller)
+        except LockstepError:
+            pass
+        return self.caller.step("current", run, turn=False)
+
+
+class _Proof:
+    """The engine's window on the world for one run."""
+
+    def __init__(self, project: Project, run: Run) -> None:
+        self._runs, self._run, self._project = project, run, project.caller.project
+        self._contents: dict[str, dict[str, str]] = {}
+
+    def children(self) -> list[Run]:
+        return self._runs.ledger.runs(self._run.children)
+
+    def check(self, requirement: Artifact | Command, fields: Mapping[str, Any]) -> dict[str, Any]:
+        from skills.lib.ledger import evidence
+        from skills.lib.model.requirements import Command
+
+        self._contents.clear()  # a command may change files
+        opening = None
+        if isinstance(requirement, Command):
+            opening = self._runs.ledger.opening(self._run.id).get("search_paths")
+        return evidence.check(requirement, fields, self._project, os.path.dirname(self._run.script), opening)
+
+    def contents(self, covers: Sequence[str]) -> dict[str, str]:
+        from skills.lib.ledger import contents
+
+        key = "\n".join(covers)
+        if key not in self._contents:
+            self._contents[key] = contents.manifest(self._project, covers)
+        return self._contents[key]
+
+    def digest(self, files: Mapping[str, str]) -> str:
+        from skills.lib.ledger import contents
+
+        return contents.digest(files)
+
+    def known(self, digest: str) -> dict[str, str] | None:
+        return self._runs.ledger.contents(digest)
+
+    def covered(self, covers: Sequence[str], paths: Sequence[str]) -> set[str]:
+        from skills.lib.ledger import contents
+
+        return contents.covered(self._project, covers, paths)
+
+    def look(self, place: str, bases: Sequence[str] = ()) -> dict[str, Any]:
+        from skills.lib.ledger import contents
+
+        return contents.look(self._project, place, bases)
+
+
+def is_of_another_project(run: Run, project: str) -> bool:
+    """Whether one ledger serves both projects; where each has its own, another path means that the project moved."""
+    if run.project == project:
+        return False
+    real = os.path.realpath
+    if real(run.project) == real(project) or not os.path.isdir(run.project):
+        return False
+    # A relative LOCKSTEP_HOME may name the ledger of another project, which has it where a ledger is without that.
+    own = (paths.home(run.project), os.path.join(run.project, paths.FOLDER))
+    return real(paths.home(project)) in [real(home) for home in own]
+
+
+def noted(opening: Move) -> Move:
+    """The move that opens a run, with the search paths of that moment: evidence names those that changed since."""
+    detail = {**opening.detail, "search_paths": paths.search_paths()}
+    return Move(opening.run, opening.kind, detail, opening.create, opening.end)

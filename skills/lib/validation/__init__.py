@@ -1,0 +1,1 @@
+"""The rules over workflows and skills; the only room that knows networkx."""

@@ -1,0 +1,69 @@
+"""Which outcomes a step can give, as far as its data says."""
+
+from __future__ import annotations
+
+from skills.lib.model.steps import StepDef
+from skills.lib.model.types import Dispatch, Gate, Outcome, Person
+
+_VERDICTS = frozenset((Outcome.OK, Outcome.FAIL))
+_OK = frozenset((Outcome.OK,))
+
+
+def possible(step: StepDef) -> frozenset[Outcome] | None:
+    """Every outcome that the step can end with; None where its data does not say (an agent or function decides)."""
+    handler = step.handler
+    if isinstance(handler, Gate):
+        return _VERDICTS
+    if isinstance(handler, Dispatch) and not handler.then:
+        return with_skip(step, _VERDICTS if Outcome.FAIL in step.next else _OK)
+    if isinstance(handler, Person):
+        return frozenset(handler.choices.values()) or _OK
+    if handler is None or not step.outcomes:
+        return None
+    return with_skip(step, with_limit(step, frozenset(step.outcomes)))
+
+
+def with_skip(step: StepDef, outcomes: frozenset[Outcome]) -> frozenset[Outcome]:
+    """``outcomes`` and SKIP, where a Dispatch may come to have no target and the step has a way out for that."""
+    if isinstance(step.handler, Dispatch) and Outcome.SKIP in step.next:
+        targets = step.handler.targets
+        if callable(targets) or (isinstance(targets, str) and targets):
+            return outcomes | {Outcome.SKIP}
+    return outcomes
+
+
+def with_limit(step: StepDef, outcomes: frozenset[Outcome]) -> frozenset[Outcome]:
+    """``outcomes`` and, where iterations are limited, the one that takes the place of ITERATE."""
+    if is_limited(step) and Outcome.ITERATE in outcomes:
+        return outcomes | {step.at_limit}
+    return outcomes
+
+
+def is_limited(step: StepDef) -> bool:
+    """Whether ITERATE of this step turns into ``at_limit`` in the end; a limit that cannot work is meant to be one."""
+    return step.max_iterations is not None and (step.handler is None or step.function is not None)
+
+
+def certain(step: StepDef) -> tuple[Outcome, ...]:
+    """The outcomes that need a way out; a person's answers and a gate's FAIL have rules of their own."""
+    if isinstance(step.handler, (Dispatch, Gate)) and not step.function:
+        return tuple(dict.fromkeys((Outcome.OK, *step.outcomes)))
+    return tuple(step.outcomes)
+
+
+def kind(step: StepDef) -> str:
+    """What decides how the step ends, in words."""
+    handler = step.handler
+    if handler is None:
+        return "the agent"
+    if isinstance(handler, Dispatch):
+        return "its Dispatch"
+    if isinstance(handler, Gate):
+        return "its Gate"
+    return "its Person" if isinstance(handler, Person) else "its handler"
+
+
+def listed(outcomes: frozenset[Outcome] | tuple[Outcome, ...]) -> str:
+    """The outcomes in their fixed order, as a sentence names them."""
+    names = [outcome.value for outcome in Outcome if outcome in outcomes]
+    return names[0] if len(names) == 1 else ", ".join(names[:-1]) + " and " + names[-1] if names else "none"

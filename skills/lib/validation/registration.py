@@ -1,0 +1,128 @@
+"""Registration, and seals: the proof that a graph was validated, so that a step never imports networkx (91 ms).
+
+A seal is good for one fingerprint of a graph and one set of rules. It is looked for beside the workflow's file (shipped
+skills and exports carry it), beside the shipped workflow of that name, in the user's cache, and in the project's
+.lockstep folder.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from skills.lib import paths
+from skills.lib.errors import UnsealedWorkflow
+from skills.lib.field_checks import shown
+from skills.lib.model.steps import REGISTRY, Registered, Workflow
+
+# Digest of the graph rules' sources; tests/workflow/test_seal.py says what to write here when a rule changes.
+RULES = "2bb4e1dfa016b229"
+# False while an invalid graph is to be looked at (drawn, or all of its findings shown): it then registers unchecked.
+demanded = True
+
+
+def register_workflow(workflow: Workflow) -> Workflow:
+    """Validate a workflow, or recognise its seal, and make it known under its name.
+
+    Raises InvalidWorkflow with every finding, UnsealedWorkflow where the validator is not installed.
+    """
+    if not isinstance(workflow, Workflow):
+        raise TypeError(f"register_workflow: {shown(workflow)} is not a Workflow")
+    file = str(sys._getframe(1).f_globals.get("__file__", "<interactive>"))
+    require(workflow, file)
+    REGISTRY[workflow.name] = Registered(workflow, file)
+    return workflow
+
+
+def text(workflow: Workflow) -> str:
+    """What a good seal of this workflow says."""
+    return f"{workflow.fingerprint} {RULES}\n"
+
+
+def beside(workflow: Workflow, file: str) -> str:
+    """The seal's path beside the file that registers the workflow."""
+    return os.path.join(os.path.dirname(file), f"{workflow.name}.seal")
+
+
+def cached(workflow: Workflow) -> str:
+    """The seal's path in the user's cache."""
+    return os.path.join(paths.cache(), "seals", f"{workflow.fingerprint}-{RULES}")
+
+
+def in_project(workflow: Workflow) -> str:
+    """The seal's path in the ledger's folder of the present project, for a user without a cache that can be written."""
+    return os.path.join(paths.home(paths.project_root()), "seals", f"{workflow.fingerprint}-{RULES}")
+
+
+def is_sealed(workflow: Workflow, file: str) -> bool:
+    """Whether a good seal is found."""
+    try:
+        with open(paths.of_skill(beside(workflow, file)), "rb") as seal:
+            if seal.read(200) == text(workflow).encode():
+                return True
+    except OSError:
+        pass
+    try:
+        return os.path.exists(cached(workflow)) or os.path.exists(in_project(workflow))
+    except OSError:  # the working directory is gone
+        return False
+
+
+def require(workflow: Workflow, file: str) -> None:
+    """Return if the workflow is sealed or valid; a valid one is sealed in the user's cache.
+
+    Raises InvalidWorkflow with every finding; UnsealedWorkflow where networkx is not installed.
+    """
+    if not demanded or is_sealed(workflow, file):
+        return
+    try:
+        from skills.lib.validation import validator as validation
+
+        validation.require_valid(workflow, file)
+    except ModuleNotFoundError as error:
+        if (error.name or "").partition(".")[0] != "networkx":
+            raise
+        raise UnsealedWorkflow(
+            f"the graph of {workflow.name} has no seal and cannot be validated: {error.name} is not installed",
+            remedy="pip install lockstep-skills, or where it is: `lockstep upgrade` (an installed skill), else "
+            "`lockstep validate --seal`",
+        ) from error
+    except ImportError as error:
+        if error.name != __name__.rpartition(".")[0]:
+            raise
+        raise UnsealedWorkflow(
+            f"the graph of {workflow.name} is not the one that was sealed, and this copy of a skill has no validator",
+            remedy="pip install lockstep-skills, then lockstep validate --seal and the folder of the skill",
+        ) from error
+    if not write(cached(workflow), text(workflow)):
+        _keep_in_project(workflow)
+
+
+def _keep_in_project(workflow: Workflow) -> None:
+    """Leave the seal with the project's runs, where it has any."""
+    try:
+        path = in_project(workflow)
+    except OSError:  # the working directory is gone
+        return
+    if os.path.isdir(os.path.dirname(os.path.dirname(path))):
+        write(path, text(workflow))
+
+
+def write(path: str, content: str) -> bool:
+    """Leave a seal whole or not at all, and say whether it is there.
+
+    A folder that cannot be written costs a validation next time, nothing else.
+    """
+    part = f"{path}.{os.getpid()}.part"
+    try:
+        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
+        with open(part, "w", encoding="ascii") as seal:
+            seal.write(content)
+        os.replace(part, path)
+    except OSError:
+        try:  # noqa: SIM105  contextlib costs a millisecond on the step path
+            os.unlink(part)
+        except OSError:
+            pass
+        return False
+    return True

@@ -1,0 +1,102 @@
+"""A workflow as numbered steps with routes between them.
+
+Where a name is misspelt the search goes on with the one that was probably meant, so that one slip is one finding;
+steps of one id count as one for the same reason.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator
+from functools import cached_property
+
+from skills.lib.model.steps import StepDef, Workflow
+from skills.lib.model.types import Outcome
+from skills.lib.validation.lines import Lines
+from skills.lib.validation.nearest import Nearest
+
+Hop = tuple[int, Outcome, int]
+
+END = -1
+UNKNOWN = -2
+# Leads to every step that a run may begin at, where there are two.
+ROOT = -3
+# What an author may write for the end of a run in place of None: unknown-target says so, and no other rule need.
+ENDINGS = frozenset(("done", "end", "none", "null"))
+
+
+class Topology:
+    """The steps and routes of one workflow; a step is its number from 0, the end END, a target that is none UNKNOWN."""
+
+    def __init__(self, workflow: Workflow, file: str | None = None) -> None:
+        self.workflow = workflow
+        self.file = file or ""
+        self.steps: tuple[StepDef, ...] = workflow.steps
+        self.index: dict[str, int] = {}
+        for at, step in enumerate(workflow.steps):
+            self.index.setdefault(step.id, at)
+        self.lines = Lines(self.file)
+
+    @cached_property
+    def nearest(self) -> Nearest:
+        """Finds the step id that was probably meant."""
+        return Nearest([step_id for step_id in self.index if isinstance(step_id, str)])
+
+    @cached_property
+    def start(self) -> int:
+        """The first step of a run: the one named, the nearest to it, else the first; END in an empty workflow."""
+        name = self.workflow.start
+        if name in self.index:
+            return self.index[name]
+        near = self.nearest.to(str(name)) if name else None
+        return self.index[near] if near else (0 if self.steps else END)
+
+    @cached_property
+    def starts(self) -> tuple[int, ...]:
+        """The steps that a run may begin at: the start, and where a reviewer verifies items again."""
+        again = self.index.get(self.workflow.reverify or "")
+        return (self.start,) if again is None or again == self.start else (self.start, again)
+
+    @property
+    def root(self) -> int:
+        """The node that every walk begins at: the start, or one that leads to each of two."""
+        return self.start if len(self.starts) == 1 else ROOT
+
+    @cached_property
+    def routes(self) -> list[list[tuple[Outcome, int]]]:
+        """Where each step leads; routes of a repeated id are counted with the first step of that id."""
+        routes: list[list[tuple[Outcome, int]]] = []
+        index = self.index
+        for at, step in enumerate(self.steps):
+            ways = [
+                (outcome, END if target is None else index[target] if target in index else self.meant(target))
+                for outcome, target in step.next.items()
+            ]
+            first = index[step.id]
+            if first == at:
+                routes.append(ways)
+            else:
+                routes.append([])
+                routes[first].extend(ways)
+        return routes
+
+    def meant(self, target: str) -> int:
+        """Where a target that is no step was to lead: END for a word of the end, else the nearest step, or UNKNOWN."""
+        if str(target).lower() in ENDINGS:
+            return END
+        near = self.nearest.to(str(target))
+        return self.index[near] if near else UNKNOWN
+
+    @cached_property
+    def distinct(self) -> list[tuple[int, StepDef]]:
+        """The first step of each id: a repeated one is no node of the graph, and what it reads is not looked at."""
+        return [(at, self.steps[at]) for at in self.index.values()]
+
+    def hops(self, members: Collection[int]) -> Iterator[Hop]:
+        """Every route of these steps."""
+        return ((node, outcome, target) for node in members for outcome, target in self.routes[node])
+
+    def name(self, node: int) -> str:
+        """The step's id, or what stands for the end."""
+        if node in (END, ROOT):
+            return "end" if node == END else "start"
+        return "?" if node == UNKNOWN else str(self.steps[node].id)

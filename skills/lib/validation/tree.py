@@ -1,0 +1,75 @@
+"""A folder of skills as the tree rules see it: their SKILL.md files, and the workflows that their scripts register."""
+
+from __future__ import annotations
+
+import ast
+import os
+from collections.abc import Iterable
+from functools import cached_property
+from typing import TYPE_CHECKING
+
+from skills.lib.model.types import Dispatch
+from skills.lib.skillfile import SkillFolder, discover
+from skills.lib.validation.lines import Lines
+
+if TYPE_CHECKING:
+    from skills.lib.model.steps import Registered, StepDef
+
+# What stands beside a script ``x.py``: its graph, or the choice of a script.
+SUFFIX, CHOICE = "_workflow.py", "_choice.py"
+
+
+class TreeView:
+    """The skills under ``root`` and the registered workflows; what a script runs is told from its head."""
+
+    def __init__(self, root: str, registered: Iterable[Registered]) -> None:
+        self.root = root
+        self.registered = sorted(registered, key=lambda entry: (entry.file, entry.workflow.name))
+
+    @cached_property
+    def skills(self) -> list[SkillFolder]:
+        """Every skill folder, by path."""
+        return discover(self.root)
+
+    @cached_property
+    def _by_file(self) -> dict[str, list[Registered]]:
+        found: dict[str, list[Registered]] = {}
+        for entry in self.registered:
+            found.setdefault(os.path.realpath(entry.file), []).append(entry)
+        return found
+
+    def run_by(self, script: str) -> list[Registered]:
+        """The workflows that a script ``x.py`` runs: those of ``x_workflow.py`` beside it, or its own."""
+        for file in (script.removesuffix(".py") + SUFFIX, script):
+            if os.path.realpath(file) in self._by_file:
+                return self._by_file[os.path.realpath(file)]
+        return []
+
+    def chosen_by(self, script: str) -> tuple[str, dict[str, str]] | None:
+        """The flag of a common entry and the script that each of its words stands for; None for any other script."""
+        module = script.removesuffix(".py") + CHOICE
+        if not os.path.isfile(module):
+            return None
+        for node in ast.walk(Lines(module).tree):
+            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Choice":
+                try:
+                    name, scripts = (ast.literal_eval(argument) for argument in node.args[:2])
+                    folder = os.path.dirname(script)
+                    return f"--{name}", {word: os.path.join(folder, file) for word, file in scripts.items()}
+                except (ValueError, TypeError, AttributeError, SyntaxError, RecursionError):  # it is computed
+                    return None
+        return None
+
+
+def script_of(entry: Registered, step: StepDef) -> str | None:
+    """The path of the script that the step's sub-agents walk."""
+    if not isinstance(step.handler, Dispatch) or not step.handler.script:
+        return None
+    return os.path.normpath(os.path.join(os.path.dirname(entry.file), step.handler.script))
+
+
+def child_of(tree: TreeView, entry: Registered, step: StepDef) -> Registered | None:
+    """The workflow that the step's sub-agents walk; None if the tree does not have it, or has several of its script."""
+    script = script_of(entry, step)
+    found = tree.run_by(script) if script else []
+    return found[0] if len(found) == 1 else None
