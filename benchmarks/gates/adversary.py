@@ -92,7 +92,7 @@ def _records(world: World, rng: random.Random) -> dict[str, Any]:
         elif spec.type == "answers":
             found[spec.name] = [_judged(item, rng) for item in answers.to_answer(world.workflow, run).values()]
         elif spec.type == "items":
-            known = run.spec["items"] or [
+            known = answers.to_judge(world.workflow, run.spec) or [
                 {"id": f"i{at}", "check": f"{run.id} holds {at}"} for at in range(rng.randint(1, 2))
             ]
             given = [{**_judged(item, rng), "check": item["check"]} for item in known]

@@ -154,7 +154,9 @@ def _records(world: World, step: StepDef) -> dict[str, Any]:
         elif spec.type == "answers":
             found[spec.name] = [_judged(world, item) for item in answers.to_answer(world.workflow, run).values()]
         elif spec.type == "items":
-            known = run.spec["items"] or [{"id": "sound", "check": f"{run.id} is sound", "severity": "MUST"}]
+            known = answers.to_judge(world.workflow, run.spec) or [
+                {"id": "sound", "check": f"{run.id} is sound", "severity": "MUST"}
+            ]
             keep = ("check", "severity")
             found[spec.name] = [{**_judged(world, item), **{name: item[name] for name in keep}} for item in known]
         elif spec.type == "list":

@@ -338,6 +338,35 @@ def test_what_a_command_judges_is_asked_of_no_reviewer(skill: Skill) -> None:
 
 
 @pytest.mark.req("S-02")
+def test_a_reviewer_without_the_command_judges_what_another_reviewers_command_judged(skill: Skill) -> None:
+    agent = skill(
+        'StepDef("work", "Work", "Work.", {Outcome.OK: "first"}),'
+        ' StepDef("first", "First", "First.", {Outcome.OK: "fix"},'
+        ' Dispatch("quality-reviewer", script="part.py", checkpoint="d")),'
+        ' StepDef("fix", "Fix", "Fix.", {Outcome.OK: "second"}),'
+        ' StepDef("second", "Second", "Second.", {Outcome.OK: "gate"},'
+        ' Dispatch("quality-reviewer", task="Review it.", checkpoint="d")),'
+        ' StepDef("gate", "Gate", "Gate.", {Outcome.OK: "last", Outcome.FAIL: "work"}, Gate("d")),'
+        f" {END}",
+        part=SUITE,
+    )
+    agent.write("red", "x")
+    verify = split(agent, ["M-1 | one is so"], "none: nothing more hangs on it")
+    fix = agent.run_command(agent.follow(verify, answers=[answer("S1", place="the text")]).next)
+    assert fix.step == "fix"
+    (agent.project / "red").unlink()
+    again = agent.run_command(agent.follow(fix, **answered(agent, "verify:1")).children[0].command)
+    assert again.context["items"].splitlines() == [
+        "- S1 (MUST, M-1): one is so",
+        "- verify:1 (MUST, all): test ! -e red ends with 0",
+    ]
+    ids = {"S1": "", "verify:1": "red is gone: `ls` shows no such file"}
+    items = [item(name=name, place="the text", **({"finding": why} if why else {})) for name, why in ids.items()]
+    gate = agent.run_command(agent.follow(again, items=items).next)
+    assert agent.follow(gate).step == "last"
+
+
+@pytest.mark.req("S-02")
 def test_a_command_that_several_reviewers_run_settles_what_it_judged_for_each_of_them(skill: Skill) -> None:
     by_two = 'reviewer=Dispatch("quality-reviewer", script="part.py", targets=("A", "B"))'
     agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", {by_two}), {END}', part=SUITE)

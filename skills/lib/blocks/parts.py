@@ -40,10 +40,10 @@ def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[st
         if state.get(name) is not None:
             found.append((need, source, name, present(state[name])))
     if "checkpoint" in run.spec:
-        from skills.lib.engine import children
+        from skills.lib.engine import answers, children
 
         given_to_review = {
-            "items": children.to_verify(run.spec),
+            "items": children.to_verify(answers.to_judge(workflow, run.spec)),
             "checks": children.to_check(run.spec),
             "accepted": run.spec.get("accepted"),
             "changed": run.spec.get("since"),

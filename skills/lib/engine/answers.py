@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skills.lib.engine import quality
 from skills.lib.engine.decision import Refused
-from skills.lib.model.requirements import Field
+from skills.lib.model.requirements import Command, Field
 from skills.lib.model.run import Run
 from skills.lib.model.steps import Workflow
 from skills.lib.model.texts import ANSWER_SHAPE, JUDGED_SHAPE
@@ -52,12 +52,25 @@ def _recorded(workflow: Workflow, run: Run) -> list[tuple[str, str, list[str]]]:
     return found
 
 
+def to_judge(workflow: Workflow, spec: Mapping[str, Any]) -> list[Item]:
+    """The items to verify again that no command of the reviewer's workflow judges; another reviewer's may have."""
+    return [item for item in spec.get("items") or () if not _is_judged_by_command(workflow, item)]
+
+
+def _is_judged_by_command(workflow: Workflow, item: Item) -> bool:
+    step, _, number = _name_of(item).rpartition(":") if item.get("command") else ("", "", "")
+    if not number.isdigit() or not workflow.has(step):
+        return False
+    judging = [spec for spec in workflow.step(step).requires if isinstance(spec, Command) and spec.severity]
+    return 0 < int(number) <= len(judging)
+
+
 def to_answer(workflow: Workflow, run: Run) -> dict[str, Item]:
     """What the reviewer is to judge, by id: items to verify again, checks, and the statements that were split off.
 
-    What a command judges is left out.
+    What a command of its own workflow judges is left out.
     """
-    known: dict[str, Item] = {item["id"]: dict(item) for item in run.spec.get("items", ()) if not item.get("command")}
+    known: dict[str, Item] = {item["id"]: dict(item) for item in to_judge(workflow, run.spec)}
     for check in run.spec.get("checks", ()):
         known[check["id"]] = dict(check)
     for _, _, entries in _recorded(workflow, run):
@@ -71,7 +84,7 @@ def form(workflow: Workflow, run: Run) -> str:
     """How the answers of a reviewer are written: what has one, what names it, and its place; empty if nothing has."""
     asked = to_answer(workflow, run)
     checks = run.spec.get("checks", ())
-    again = [item for item in run.spec.get("items", ()) if not item.get("command")]
+    again = to_judge(workflow, run.spec)
     stated = len(asked) - len(checks) - len(again)
     each = ["statement (its number, S1)"] if stated else []
     each += ["item (its id)"] if again else []
@@ -96,7 +109,7 @@ def items(workflow: Workflow, run: Run, answers: Sequence[Mapping[str, Any]], pr
     nothing was stated: the reviewer ends, and its review counts as not made.
     """
     asked = to_answer(workflow, run)
-    commands = by_commands(run)
+    commands = by_commands(workflow, run)
     # What a command judges needs no answer, and an answer does no harm.
     own = {item["id"] for item in commands}
     answers = [answer for answer in answers if answer["id"] in asked or answer["id"] not in own]
@@ -158,7 +171,7 @@ def _item(
         faults.append(f"{name}: severity is missing, one of MUST, SHOULD, COULD")
     if stub.get("severity") and given and given != severity:
         faults.append(f"{name}: its severity is {severity}, not {given}")
-    item = {name: stub[name] for name in ("id", "scope", "check", "kind") if name in stub}
+    item = {name: stub[name] for name in ("id", "scope", "check", "kind", "command") if name in stub}
     item.update(severity=severity, status=status, finding=answer["finding"], place=place)
     if place:
         faults += located(item, run, proof)
@@ -218,14 +231,14 @@ def located(item: Item, run: Run, proof: Proof) -> list[str]:
     return [] if absent else [f"{item['id']}: {seen['why']}; a place is path:line"]
 
 
-def by_commands(run: Run) -> list[Item]:
+def by_commands(workflow: Workflow, run: Run) -> list[Item]:
     """The items that commands judge by how they end, in the order of the steps; TODO if one to verify was not run.
 
     One to verify has the id that it has in the review, where another reviewer's may be called the same.
     """
     asked: dict[str, list[Item]] = {}
     for item in run.spec.get("items", ()):
-        if item.get("command"):
+        if _is_judged_by_command(workflow, item):
             asked.setdefault(_name_of(item), []).append(item)
     found = [
         {**item, "id": one["id"]}
@@ -244,7 +257,7 @@ def _name_of(item: Item) -> str:
 
 def completed(workflow: Workflow, run: Run, reported: Sequence[Item]) -> list[Item]:
     """The items that a reviewer reported itself, with those of its commands, and TODO for what it left unanswered."""
-    commands = by_commands(run)
+    commands = by_commands(workflow, run)
     has = {item["id"] for item in (*reported, *commands)}
     told = {"status": ItemStatus.TODO.value, "finding": "the reviewer did not answer it", "place": ""}
     left = [stub for name, stub in to_answer(workflow, run).items() if name not in has]

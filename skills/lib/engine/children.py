@@ -312,16 +312,9 @@ def to_check(spec: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def to_verify(spec: Mapping[str, Any]) -> list[str]:
-    """The items that a reviewer verifies again, a line each, without what the earlier review made of them.
-
-    What a command judges is left out.
-    """
-    return [
-        f"{item['id']} ({item['severity']}, {item['scope'] or 'whole'}): {item['check']}"
-        for item in spec.get("items") or ()
-        if not item.get("command")
-    ]
+def to_verify(items: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The items that a reviewer verifies again, a line each, without what the earlier review made of them."""
+    return [f"{item['id']} ({item['severity']}, {item['scope'] or 'whole'}): {item['check']}" for item in items]
 
 
 def missing(children: Sequence[Run]) -> list[Run]:

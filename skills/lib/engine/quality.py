@@ -93,7 +93,7 @@ def check_same(
 
 def as_split(reported: Sequence[Mapping[str, Any]], known: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
     """The reported items with scope, check and kind as the first review set them: a re-verification rewords nothing."""
-    set_first = ("scope", "check", "kind")
+    set_first = ("scope", "check", "kind", "command")
     first = {item["id"]: {name: item[name] for name in set_first if name in item} for item in known}
     return [{**item, **first.get(item["id"], {})} for item in reported]
 

@@ -139,7 +139,11 @@ def fits_parameter(spec: Arg, raw: Any) -> bool:
 
 
 def _field(workflow: Workflow, run: Run, step: StepDef, spec: Field, raw: Any) -> Any:
-    known = run.spec.get("items", ()) if spec.type == "items" else ()
+    known: Sequence[Mapping[str, Any]] = ()
+    if spec.type == "items" and run.spec.get("items"):
+        from skills.lib.engine import answers
+
+        known = answers.to_judge(workflow, run.spec)
     value = _value(spec, raw, known)
     if spec.type == "statements":
         from skills.lib.engine import answers

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skills.lib.blocks.caller import Caller
-    from skills.lib.blocks.context import Offloaded
+    from skills.lib.blocks.parts import Offloaded
     from skills.lib.engine.proof import Proof
     from skills.lib.model.requirements import Artifact, Command
     from skills.lib.model.run import Run

@@ -78,7 +78,7 @@ class Steering:
                 known = answers.to_answer(self._workflow, run)
                 options[spec.name] = [samples.answers(known, verdict, _place(run) or "the work")]
             if spec.type == "items" and "checkpoint" in run.spec and not self._is_given(block.step, spec.name):
-                known = {item["id"]: item for item in run.spec.get("items", ())}
+                known = {item["id"]: item for item in answers.to_judge(self._workflow, run.spec)}
                 place = _place(run)
                 judged = samples.answers(known, verdict, place)
                 again = [samples.item(one["status"].lower(), one["id"], place) for one in judged]

@@ -15,12 +15,11 @@ for _ in range(5):
 if root not in sys.path and "skills" not in sys.modules:
     sys.path.insert(0, root)
 
-import skills.lib.workflow.formatters.text as text
-from skills.lib.workflow.formatters.text import *  # noqa: F403
-
 import skills.lib.workflow.formatters as formatters
+import skills.lib.workflow.formatters.text as text
 from skills.lib.conventions import get_convention
 from skills.lib.workflow.formatters import *  # noqa: F403
+from skills.lib.workflow.formatters.text import *  # noqa: F403
 from skills.lib.workflow.legacy import note, skill
 from skills.lib.workflow.types import (
     AgentRole,
