@@ -249,7 +249,7 @@ class World:
             and not asked.get("about")
             and step.handler.choices[str(given)] is not Outcome.FAIL
         ):
-            self._heard(step.id, actor)
+            self._heard(step.id, actor, str(asked.get("text", "")))
         if moved:
             self.been.add(step.id)
             if step.gate and given != "revise" and self._is_opened(step, move):
@@ -292,12 +292,13 @@ class World:
             played.hear(self.tree.covered(played.covers), self.tree.clock)
             played.holds = True
 
-    def _heard(self, step: str, actor: str) -> None:
-        for played in self.played.values():
+    def _heard(self, step: str, actor: str, told: str) -> None:
+        for name, played in self.played.items():
             if played.fell_to == step and not played.fresh and actor == "person":
                 played.let_be(self.tree.covered(played.covers))
             is_heard = actor == "person" or oracle.MUST not in played.blocking().values()
-            if played.fresh and played.failed and is_heard:
+            # A command that fails anew counts as a new finding for the engine, though a person accepted the first.
+            if played.fresh and (played.failed or f"The review of {name} failed" in told) and is_heard:
                 self.tree.clock += 1
                 played.hear(self.tree.covered(played.covers), self.tree.clock)
 
