@@ -37,7 +37,7 @@ def _arguments() -> dict[str, Any]:
 
 
 _Function: Any = type(_arguments)
-_set = object.__setattr__
+_assign = object.__setattr__
 
 
 def _initializer(cls: str, kinds: dict[str, str], by_name: list[str], defaults: dict[str, Any]) -> Callable[..., None]:
@@ -55,9 +55,9 @@ def _initializer(cls: str, kinds: dict[str, str], by_name: list[str], defaults: 
         fields = bind(*given, **named)  # Python's own TypeError for a wrong, missing or double argument
         self: Record = fields.pop("self")
         for field, value in fields.items():
-            _set(self, field, value)
+            _assign(self, field, value)
         for field, check in checks:
-            _set(self, field, check(fields[field], f"{self._label} {field}"))
+            _assign(self, field, check(fields[field], f"{self._label} {field}"))
         self._check()
 
     __init__.__wrapped__ = bind  # type: ignore[attr-defined]  # from which inspect takes the signature
@@ -78,7 +78,7 @@ class Record(metaclass=_Fields):
 
     def _set(self, **fields: object) -> None:
         for name, value in fields.items():
-            _set(self, name, value)
+            _assign(self, name, value)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is frozen: {name} cannot be set")

@@ -10,7 +10,7 @@ from skills.lib.blocks.parts import clipped, context_elements, limit_met, notice
 from skills.lib.model.requirements import Artifact, Command, Field
 from skills.lib.model.run import FIXES, Run
 from skills.lib.model.steps import StepDef, Workflow
-from skills.lib.model.texts import number
+from skills.lib.model.texts import ANSWER_SHAPE, ITEM_SHAPE, JUDGED_SHAPE, number
 from skills.lib.model.types import Dispatch, Element, Gate, Outcome, Person
 
 TYPE_CHECKING = False
@@ -275,8 +275,6 @@ def _record(
 
 def _judged(workflow: Workflow, run: Run | None, types: set[str]) -> str:
     """How the items or answers of a review are written; of a reviewer's run, for what it is to judge."""
-    from skills.lib.model.texts import ANSWER_SHAPE, ITEM_SHAPE, JUDGED_SHAPE
-
     is_review = run is not None and "checkpoint" in run.spec
     forms = ""
     if "items" in types:

@@ -59,7 +59,7 @@ def to_judge(workflow: Workflow, spec: Mapping[str, Any]) -> list[Item]:
 
 def _is_judged_by_command(workflow: Workflow, item: Item) -> bool:
     step, _, number = _name_of(item).rpartition(":") if item.get("command") else ("", "", "")
-    if not number.isdigit() or not workflow.has(step):
+    if not number.isdecimal() or not workflow.has(step):
         return False
     judging = [spec for spec in workflow.step(step).requires if isinstance(spec, Command) and spec.severity]
     return 0 < int(number) <= len(judging)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from skills.lib.engine import leaving, questions, verdicts
-from skills.lib.engine.decision import Detour, Move, Refused
-from skills.lib.engine.transition import go
+from skills.lib.engine.decision import Move, Refused
+from skills.lib.engine.transition import follow, go
 from skills.lib.model.run import Request, Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.types import Gate, Outcome, QRStatus
@@ -46,9 +46,7 @@ def decide(
         files = verdicts.changed(run, checkpoint, proof)
         if files:
             put = leaving.fall(workflow, run, step, request, outcome, checkpoint, files, state, detail, proof)
-            if not isinstance(put, Detour):
-                return put
-            return go(workflow, put.run, step, request, outcome, state, put.detail, proof, to=(put.to,))
+            return follow(put, workflow, step, request, outcome, state, proof)
         run = verdicts.pass_on(run, checkpoint)
     elif outcome is Outcome.FAIL:
         if run.reviews[checkpoint]["iteration"] >= gate.bound:

@@ -39,10 +39,8 @@ def go(
         from skills.lib.engine import leaving
 
         put = leaving.before_leaving(workflow, left, step, request, outcome, target, state, detail, proof, answered)
-        if isinstance(put, Move):
-            return put
-        if isinstance(put, Detour):
-            return go(workflow, put.run, step, request, outcome, state, put.detail, proof, to=(put.to,))
+        if isinstance(put, (Move, Detour)):
+            return follow(put, workflow, step, request, outcome, state, proof)
         left = put
     check_target(step, request, outcome, route, detail.get("limit"))
     last = {**last_of(run, request, step, state), "outcome": outcome}
@@ -55,6 +53,21 @@ def go(
     if target is None:
         return _end(workflow, left, outcome, detail)
     return enter(workflow, left.changed(turn=run.turn + 1), target, "moved", detail, proof, answered)
+
+
+def follow(
+    put: Move | Detour,
+    workflow: Workflow,
+    step: StepDef,
+    request: Request,
+    outcome: Outcome,
+    state: dict[str, Any],
+    proof: Proof,
+) -> Move:
+    """What a run does instead of leaving the step as it ended: the move itself, or the one that takes the detour."""
+    if isinstance(put, Move):
+        return put
+    return go(workflow, put.run, step, request, outcome, state, put.detail, proof, to=(put.to,))
 
 
 def check_target(

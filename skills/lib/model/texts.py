@@ -14,18 +14,19 @@ DEPTH_LIMIT = 30
 # A value of so many characters takes less room in a block as an excerpt that names its file.
 WORTH_A_FILE = 320
 
-# Char of XML 1.0 (fifth edition, production 2): tab, line feed and carriage return are the only controls below U+0020.
-_CONTROLS = bytes(code for code in range(0x20) if code not in (0x09, 0x0A, 0x0D))
-_CONTROL_TEXT = _CONTROLS.decode("ascii")
+# How an item of a review is written; one that is verified again, and an answer whose severity is fixed; an answer.
 ITEM_SHAPE = (
     '{"scope": …, "check": …, "severity": "MUST|SHOULD|COULD", "status": "PASS|FAIL|TODO", "place": "path:line", '
     '"finding": …}'
 )
-# Of an item that is verified again, and of an answer whose severity is fixed.
 JUDGED_SHAPE = '{"id": …, "status": "PASS|FAIL|TODO", "place": "path:line", "finding": …}'
 ANSWER_SHAPE = (
     '{"id": …, "status": "PASS|FAIL|TODO", "place": "path:line", "severity": "MUST|SHOULD|COULD", "finding": …}'
 )
+
+# Char of XML 1.0 (fifth edition, production 2): tab, line feed and carriage return are the only controls below U+0020.
+_CONTROLS = bytes(code for code in range(0x20) if code not in (0x09, 0x0A, 0x0D))
+_CONTROL_TEXT = _CONTROLS.decode("ascii")
 
 
 def check_characters(text: str, what: str) -> None:

@@ -86,6 +86,7 @@ def __getattr__(name: str) -> object:
     found = formatters.find(name) if name in __all__ else None
     if found is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found  # the next use finds it at once
     return found
 
 

@@ -22,4 +22,5 @@ def __getattr__(name: str) -> object:
     found = formatters.find(name)
     if found is None:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    globals()[name] = found  # the next use finds it at once
     return found
