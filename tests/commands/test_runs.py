@@ -173,7 +173,7 @@ def test_a_run_of_a_project_without_a_ledger_is_an_environment_error(words: list
 def test_a_damaged_ledger_is_4_and_named(command: str, cli: Command, installed: Install, walker: Walk) -> None:
     walk = walker(installed("plain"))
     walk.start()
-    walk.desk.ledger.close()
+    walk.runner.ledger.close()
     file = Path(os.environ["LOCKSTEP_HOME"]) / "runs.db"
     file.write_bytes(file.read_bytes()[:5_000])
     shown = cli(command)
@@ -185,7 +185,7 @@ def test_a_damaged_ledger_is_4_and_named(command: str, cli: Command, installed: 
 def test_a_ledger_that_is_gone_is_4(cli: Command, installed: Install, walker: Walk) -> None:
     walk = walker(installed("plain"))
     walk.start()
-    walk.desk.ledger.close()
+    walk.runner.ledger.close()
     (Path(os.environ["LOCKSTEP_HOME"]) / "runs.db").unlink()
     shown = cli("runs")
     assert shown.code == 4

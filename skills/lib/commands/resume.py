@@ -60,9 +60,9 @@ def _command(run: Run, here: list[str]) -> str:
 
 
 def _print_block(screen: Screen, run: Run, project: str) -> int:
-    desk, workflow = runs.desk_for(screen, run, project)
+    runner, workflow = runs.desk_for(screen, run, project)
     try:
-        reply = desk.state(workflow, run.id)
-        return script.emit(script.render_reply(reply, desk), reply.exit_code)
+        reply = runner.state(workflow, run.id)
+        return script.emit(script.render_reply(reply, runner), reply.exit_code)
     finally:
-        desk.close()
+        runner.close()

@@ -145,12 +145,12 @@ def printable(text: str) -> str:
 
 def _block(marker: Marker) -> str:
     from skills.lib.blocks.caller import Caller, lockstep_command
-    from skills.lib.runtime import Desk, loading, script
+    from skills.lib.runtime import Runner, loading, script
 
     path = marker["script"]
-    desk = Desk(Caller(sys.executable, path, marker["project"], lockstep_command()))
+    runner = Runner(Caller(sys.executable, path, marker["project"], lockstep_command()))
     try:
-        reply = desk.state(loading.workflow_of_script(path), marker["run"])
-        return script.render_reply(reply, desk)
+        reply = runner.state(loading.workflow_of_script(path), marker["run"])
+        return script.render_reply(reply, runner)
     finally:
-        desk.close()
+        runner.close()

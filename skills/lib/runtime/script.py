@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from skills.lib.model.run import Request
     from skills.lib.model.steps import Workflow
     from skills.lib.model.types import Element
-    from skills.lib.runtime.desk import Desk
     from skills.lib.runtime.project import Reply
+    from skills.lib.runtime.runner import Runner
 
 
 def run(path: str) -> None:
@@ -106,31 +106,31 @@ def _serve(workflow: Workflow, argv: Sequence[str], script: str, exiting: bool) 
             raise UsageError(f"--stateless prints a step, and {request.step} depends on a run", remedy="name the step")
         step = workflow.step(request.step)
         return emit(render(workflow, document.look_document(workflow, step, caller)), PRINTED)
-    from skills.lib.runtime.desk import Desk
+    from skills.lib.runtime.runner import Runner
 
-    desk = Desk(caller)
+    runner = Runner(caller)
     try:
-        reply = _reply(desk, workflow, request)
-        return emit(render_reply(reply, desk), reply.exit_code)
+        reply = _reply(runner, workflow, request)
+        return emit(render_reply(reply, runner), reply.exit_code)
     finally:
         if exiting:
-            desk.leave()
+            runner.leave()
         else:
-            desk.close()
+            runner.close()
 
 
-def _reply(desk: Desk, workflow: Workflow, request: Request) -> Reply:
+def _reply(runner: Runner, workflow: Workflow, request: Request) -> Reply:
     if request.run is None:
         first = request.step == "1"  # it begins a run, also where the start is another step than the first
         request = cli.resolve(workflow, request)
         if (first or request.step == workflow.start) and not _is_under_way(request):
-            return desk.start(workflow, request.params, request.new)
+            return runner.start(workflow, request.params, request.new)
         from skills.lib.runtime import refusing
 
-        return refusing.no_run(desk, workflow, request)
+        return refusing.no_run(runner, workflow, request)
     if request.new:
         raise UsageError("--new opens a run, and --run names one", remedy="give one of the two")
-    return desk.advance(workflow, request.run, request)
+    return runner.advance(workflow, request.run, request)
 
 
 def _is_under_way(request: Request) -> bool:
@@ -140,7 +140,7 @@ def _is_under_way(request: Request) -> bool:
     return bool(request.records or behind) or any(value is not None for value in reported)
 
 
-def render_reply(reply: Reply, desk: Desk) -> str:
+def render_reply(reply: Reply, runner: Runner) -> str:
     """The text of a reply; context that would make the block too long stands whole in files that the block names."""
     workflow, run = reply.workflow, reply.run
     assert workflow is not None
@@ -149,7 +149,7 @@ def render_reply(reply: Reply, desk: Desk) -> str:
         return text
     from skills.lib.runtime import offload
 
-    return offload.shortened(reply, desk.caller.project, lambda element: render(workflow, element))
+    return offload.shortened(reply, runner.caller.project, lambda element: render(workflow, element))
 
 
 def render(workflow: Workflow, element: Element) -> str:

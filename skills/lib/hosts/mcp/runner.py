@@ -1,4 +1,4 @@
-"""What each tool does: thin faces of the library's desk, a request as plain data in and a reply as plain data out."""
+"""What each tool does: thin faces of the library's runner, a request as plain data in and a reply as plain data out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from skills.lib.model.run import Request, Run
 from skills.lib.model.steps import Workflow
 from skills.lib.model.texts import check_text, check_tree
 from skills.lib.model.types import Element
-from skills.lib.runtime import Desk, Reply, loading, script
+from skills.lib.runtime import Reply, Runner, loading, script
 
 if TYPE_CHECKING:
     from skills.lib.blocks.parts import Offloaded
@@ -50,7 +50,7 @@ def _start(given: Given) -> Answer:
     check_tree(parameters, "parameters")
     caller = _caller(given["project"], found.script)
     return _replied(
-        caller, found.workflow, lambda desk: desk.start(found.workflow, parameters, given.get("new", False))
+        caller, found.workflow, lambda runner: runner.start(found.workflow, parameters, given.get("new", False))
     )
 
 
@@ -59,7 +59,7 @@ def _step(given: Given) -> Answer:
     path = _script(run, given["project"])
     workflow = loading.workflow_of_script(path)
     request = _request(given, workflow)
-    return _replied(_caller(given["project"], path), workflow, lambda desk: desk.advance(workflow, run.id, request))
+    return _replied(_caller(given["project"], path), workflow, lambda runner: runner.advance(workflow, run.id, request))
 
 
 def _state(given: Given) -> Answer:
@@ -72,7 +72,7 @@ def _state(given: Given) -> Answer:
         return _said(text, {**_about(run), "next": begin._asdict()})
     path = _script(run, given["project"])
     workflow = loading.workflow_of_script(path)
-    return _replied(_caller(given["project"], path), workflow, lambda desk: desk.state(workflow, run.id))
+    return _replied(_caller(given["project"], path), workflow, lambda runner: runner.state(workflow, run.id))
 
 
 def _skills(given: Given) -> Answer:
@@ -88,11 +88,11 @@ _OPERATIONS: dict[str, Callable[[Given], Answer]] = {
 }
 
 
-def _replied(caller: Caller, workflow: Workflow, call: Callable[[Desk], Reply]) -> Answer:
+def _replied(caller: Caller, workflow: Workflow, call: Callable[[Runner], Reply]) -> Answer:
     """The document of a reply, whole: what makes it too long stands in files that it names."""
-    desk = Desk(caller)
+    runner = Runner(caller)
     try:
-        reply = call(desk)
+        reply = call(runner)
         served = reply.workflow or workflow
         step = reply.run.step if reply.run else None
         rebuild = reply.rebuild
@@ -108,9 +108,9 @@ def _replied(caller: Caller, workflow: Workflow, call: Callable[[Desk], Reply]) 
             served,
             build if rebuild else None,
         )
-        text = script.render_reply(shown, desk)
+        text = script.render_reply(shown, runner)
     finally:
-        desk.close()
+        runner.close()
     return {"text": text, "error": reply.exit_code != 0, "data": blocks.data_of(reply, caller)}
 
 

@@ -39,7 +39,7 @@ def agents_at_once() -> int | None:
     return int(given)
 
 
-class Desk(Project):
+class Runner(Project):
     """Starts, advances and shows the runs of one project."""
 
     def start(self, workflow: Workflow, parameters: Mapping[str, Any], new: bool = False) -> Reply:
