@@ -12,7 +12,7 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, Protocol
 
-from benchmarks.adherence import baseline, turnstile
+from benchmarks.adherence import baseline, interleave
 from benchmarks.adherence.block import Block, Printed, flag_value
 from skills.lib import paths
 from skills.lib.blocks.caller import Caller, lockstep_command
@@ -78,7 +78,7 @@ class Lockstep:
     def call_at_once(self, first: list[str], second: list[str]) -> tuple[Block, Block, bool]:
         """Each command on a connection of its own, in this process: both decide, then the first commits."""
         with contextlib.redirect_stderr(io.StringIO()):  # which programs are run, in no certain order
-            return turnstile.meet(functools.partial(self._serve, first), functools.partial(self._serve, second))
+            return interleave.meet(functools.partial(self._serve, first), functools.partial(self._serve, second))
 
     def standing(self) -> dict[str, str]:
         """The rows of all runs."""
