@@ -8,7 +8,7 @@ import click
 
 from skills.lib.commands.console.options import checked_text, examples, project_option, run_argument
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import runs
+from skills.lib.commands.queries import runs
 from skills.lib.errors import RefusedError
 from skills.lib.model.run import Request, Run
 from skills.lib.runtime import Reply

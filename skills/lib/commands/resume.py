@@ -7,7 +7,7 @@ import click
 from skills.lib.blocks.caller import join
 from skills.lib.commands.console.options import examples, project_option, resolve_project, run_argument
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import runs
+from skills.lib.commands.queries import runs
 from skills.lib.model.run import Run
 from skills.lib.runtime import script
 

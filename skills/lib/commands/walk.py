@@ -14,7 +14,7 @@ from skills.lib.blocks import document
 from skills.lib.blocks.caller import Caller, join, lockstep_command
 from skills.lib.commands.console.options import complete_run, complete_step, examples, project_option, skill_argument
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import runs, skills
+from skills.lib.commands.queries import runs, skills
 from skills.lib.commands.walking.asking import Left
 from skills.lib.commands.walking.block import print_block
 from skills.lib.commands.walking.journey import Journey

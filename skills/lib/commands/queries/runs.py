@@ -14,7 +14,7 @@ import click
 from skills.lib import compact_json, paths
 from skills.lib.blocks.caller import Caller, lockstep_command
 from skills.lib.commands.console.screen import Cell, Screen, one_line
-from skills.lib.commands.lookup import skills
+from skills.lib.commands.queries import skills
 from skills.lib.errors import UsageError
 from skills.lib.ledger import Event, Ledger
 from skills.lib.ledger.database import FILE, MARKER
