@@ -104,8 +104,8 @@ class Lockstep:
         workflow = loading.workflow_of_script(script_path)
         request = Request("next", run=block.run, turn=int(str(block.root.get("turn"))), answer=answer, reason=reason)
         try:
-            reply = runner.advance(workflow, block.run, request)
-            return Block(Printed(reply.exit_code, script.render_reply(reply, runner)))
+            response = runner.advance(workflow, block.run, request)
+            return Block(Printed(response.exit_code, script.render_response(response, runner)))
         finally:
             runner.ledger.close()
 
@@ -132,8 +132,8 @@ class Lockstep:
         request = cli.parse(workflow, argv[2:])
         runner = Runner(Caller(sys.executable, argv[1], self.project, lockstep_command()))
         try:
-            reply = runner.advance(workflow, str(request.run), request)
-            return Block(Printed(reply.exit_code, script.render_reply(reply, runner)))
+            response = runner.advance(workflow, str(request.run), request)
+            return Block(Printed(response.exit_code, script.render_response(response, runner)))
         except LockstepError as error:
             return Block(Printed(error.exit_code, "", error.message()))
         finally:

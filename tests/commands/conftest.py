@@ -17,7 +17,7 @@ from click.testing import CliRunner
 from skills.lib.blocks.caller import Caller
 from skills.lib.commands.console.app import lockstep
 from skills.lib.model.run import Request, Run
-from skills.lib.runtime import Reply, Runner, loading
+from skills.lib.runtime import Response, Runner, loading
 from tests.fixtures import skill
 
 SKILL_MD = """---
@@ -104,9 +104,9 @@ class Walker:
         begun = self._run(self.runner.state(self.workflow, run.id))
         return self.go(begun, records=records) if records else begun
 
-    def _run(self, reply: Reply) -> Run:
-        assert reply.run is not None, reply.element
-        return reply.run
+    def _run(self, response: Response) -> Run:
+        assert response.run is not None, response.element
+        return response.run
 
     def children(self, run: Run) -> list[Run]:
         """The runs of the present step's sub-agents."""

@@ -11,7 +11,7 @@ from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs
 from skills.lib.errors import RefusedError
 from skills.lib.model.run import Request, Run
-from skills.lib.runtime import Reply
+from skills.lib.runtime import Response
 
 
 @click.command(
@@ -45,16 +45,16 @@ def answer(screen: Screen, run_id: str, answer: str, reason: str | None, project
         runner.close()
 
 
-def _tell(screen: Screen, before: Run, reply: Reply, answer: str) -> None:
-    if reply.element.tag == "refused":
+def _tell(screen: Screen, before: Run, response: Response, answer: str) -> None:
+    if response.element.tag == "refused":
         why = [
             str(child.children[0])
-            for child in reply.element.children
+            for child in response.element.children
             if not isinstance(child, str) and child.tag == "WHY"
         ]
         choices = ", ".join((before.question or {}).get("choices", ()))
         raise RefusedError(" ".join(why), valid=choices)
-    after = reply.run
+    after = response.run
     assert after is not None
     screen.print(f"Recorded as a person's answer of run {before.id} at {before.step}: {answer}.")
     if after.ended:

@@ -62,7 +62,7 @@ def _command(run: Run, here: list[str]) -> str:
 def _print_block(screen: Screen, run: Run, project: str) -> int:
     runner, workflow = runs.desk_for(screen, run, project)
     try:
-        reply = runner.state(workflow, run.id)
-        return script.emit(script.render_reply(reply, runner), reply.exit_code)
+        response = runner.state(workflow, run.id)
+        return script.emit(script.render_response(response, runner), response.exit_code)
     finally:
         runner.close()

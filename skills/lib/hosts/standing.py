@@ -150,7 +150,7 @@ def _block(marker: Marker) -> str:
     path = marker["script"]
     runner = Runner(Caller(sys.executable, path, marker["project"], lockstep_command()))
     try:
-        reply = runner.state(loading.workflow_of_script(path), marker["run"])
-        return script.render_reply(reply, runner)
+        response = runner.state(loading.workflow_of_script(path), marker["run"])
+        return script.render_response(response, runner)
     finally:
         runner.close()

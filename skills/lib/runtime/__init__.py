@@ -6,16 +6,16 @@ from skills.lib.runtime.script import main
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skills.lib.runtime.project import Reply
+    from skills.lib.runtime.project import Response
     from skills.lib.runtime.runner import Runner
 
-__all__ = ["Reply", "Runner", "main"]
+__all__ = ["Response", "Runner", "main"]
 
 
 def __getattr__(name: str) -> object:
     # The runner brings SQLite, which a stateless step does without.
-    if name in ("Runner", "Reply"):
+    if name in ("Runner", "Response"):
         from skills.lib.runtime import project, runner
 
-        return runner.Runner if name == "Runner" else project.Reply
+        return runner.Runner if name == "Runner" else project.Response
     raise AttributeError(name)

@@ -88,10 +88,10 @@ def _answer(runner: Runner, run: Run, given: argparse.Namespace) -> int:
         raise RefusedError(f"run {run.id} asks nobody anything: it is {run.status}")
     workflow = loading.workflow_of_script(run.script)
     request = Request("next", run=run.id, turn=run.turn, answer=given.answer, reason=given.reason)
-    reply = runner.advance(workflow, run.id, request)
-    if reply.exit_code != PRINTED or reply.run is None:
-        return script.emit(script.render_reply(reply, runner), reply.exit_code)
-    after = reply.run
+    response = runner.advance(workflow, run.id, request)
+    if response.exit_code != PRINTED or response.run is None:
+        return script.emit(script.render_response(response, runner), response.exit_code)
+    after = response.run
     where = f"The run is {after.status}." if after.ended else f"The run goes on at {after.step}."
     return script.emit(
         f"Recorded as a person's answer of run {run.id} at {run.step}: {given.answer}. {where}\n", PRINTED
@@ -99,8 +99,8 @@ def _answer(runner: Runner, run: Run, given: argparse.Namespace) -> int:
 
 
 def _resume(runner: Runner, run: Run, given: argparse.Namespace) -> int:
-    reply = runner.state(loading.workflow_of_script(run.script), run.id)
-    return script.emit(script.render_reply(reply, runner), reply.exit_code)
+    response = runner.state(loading.workflow_of_script(run.script), run.id)
+    return script.emit(script.render_response(response, runner), response.exit_code)
 
 
 def _abandon(runner: Runner, run: Run, given: argparse.Namespace) -> int:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from skills.lib.model.types import Element
 
 
-class Reply(Record):
+class Response(Record):
     """What a call gives back: the document, its exit code, and the run and workflow that it is about.
 
     ``rebuild`` makes the document anew with the context values of the given names standing in files.
@@ -74,7 +74,7 @@ class Project:
         """What the engine may ask of the world for that run."""
         return _Proof(self, run)
 
-    def show(self, workflow: Workflow, run: Run, notices: Sequence[Element] = ()) -> Reply:
+    def show(self, workflow: Workflow, run: Run, notices: Sequence[Element] = ()) -> Response:
         """The block of a run as it stands, or how it ended."""
         if run.ended:
             return self._show_end(workflow, run, notices)
@@ -84,9 +84,9 @@ class Project:
         def build(offloaded: Offloaded) -> Element:
             return document.step_document(workflow, run, self.caller, brood, notices, offloaded, self.at_once)
 
-        return Reply(build({}), PRINTED, run, workflow, build)
+        return Response(build({}), PRINTED, run, workflow, build)
 
-    def _show_end(self, workflow: Workflow, run: Run, notices: Sequence[Element]) -> Reply:
+    def _show_end(self, workflow: Workflow, run: Run, notices: Sequence[Element]) -> Response:
         from skills.lib.blocks import done
 
         markers.remove(self.caller.project, run.id)
@@ -102,7 +102,7 @@ class Project:
                 workflow, run, self.caller, parent, command, siblings, notices, offloaded, self.at_once
             )
 
-        return Reply(build({}), PRINTED, run, workflow, build)
+        return Response(build({}), PRINTED, run, workflow, build)
 
     def _command_of(self, run: Run) -> str:
         """The command with which the agent of that run goes on; the one that shows its block if its skill is broken."""

@@ -14,7 +14,7 @@ from skills.lib.errors import REFUSED
 from skills.lib.ledger import database
 from skills.lib.model import values
 from skills.lib.runtime import retrying
-from skills.lib.runtime.project import Reply, is_of_another_project
+from skills.lib.runtime.project import Response, is_of_another_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def refuse(
     asked: Request | str,
     next_line: str | None = None,
     shows: bool = True,
-) -> Reply:
+) -> Response:
     """Refuse what was ``asked``; where no ``next_line`` is given the run's own next command goes on.
 
     ``shows`` is whether the run's present block can be printed, now or once its graph is put back.
@@ -58,16 +58,16 @@ def refuse(
     if run is not None:
         detail = {"code": refusal.code, "why": refusal.why, "asked": words, "evidence": list(refusal.evidence)}
         project.ledger.note(run.id, run.turn, "refused", project.actor, {**detail, "step": run.step})
-    return Reply(refused_document(workflow, run, refusal, words, next_line or "", show), REFUSED, run, workflow)
+    return Response(refused_document(workflow, run, refusal, words, next_line or "", show), REFUSED, run, workflow)
 
 
-def opening(project: Project, workflow: Workflow, refusal: Refusal, given: Mapping[str, Any], new: bool) -> Reply:
+def opening(project: Project, workflow: Workflow, refusal: Refusal, given: Mapping[str, Any], new: bool) -> Response:
     """Refuse to open a run with the parameters that were given; those that fit are given back where they may do."""
     again = _start_line(project, workflow, given, new, kept=refusal.code != "bad-targets")
     return refuse(project, workflow, None, refusal, "--step 1", again)
 
 
-def twin(project: Project, workflow: Workflow, other: Run) -> Reply:
+def twin(project: Project, workflow: Workflow, other: Run) -> Response:
     """Refuse to open what is open already and has gone further."""
     why = (
         f"Run {other.id} of this skill is open with the same parameters, at {other.step}, turn {other.turn}. Go on "
@@ -77,7 +77,9 @@ def twin(project: Project, workflow: Workflow, other: Run) -> Reply:
     return refuse(project, workflow, other, Refusal("already-open", why), "--step 1, to open a run", resume)
 
 
-def changed_definition(project: Project, workflow: Workflow, run: Run, changed: Sequence[str], asked: Request) -> Reply:
+def changed_definition(
+    project: Project, workflow: Workflow, run: Run, changed: Sequence[str], asked: Request
+) -> Response:
     """Refuse to go on with a graph that was changed where it matters to the run."""
     what = "; ".join(changed)
     if run.parent:
@@ -94,21 +96,21 @@ def changed_definition(project: Project, workflow: Workflow, run: Run, changed: 
     return refuse(project, workflow, run, Refusal("definition-changed", why), asked, anew)
 
 
-def other_project(project: Project, workflow: Workflow, run: Run, asked: Request) -> Reply:
+def other_project(project: Project, workflow: Workflow, run: Run, asked: Request) -> Response:
     """Refuse to move a run of another project that keeps its runs in the same ledger."""
     why = f"Run {run.id} belongs to the project {run.project}, not to {project.caller.project}."
     own = type(project.caller)(**{**project.caller.fields(), "project": run.project})  # type: ignore[arg-type]
     return refuse(project, workflow, None, Refusal("other-project", why), asked, own.step("current", run, turn=False))
 
 
-def other_workflow(project: Project, workflow: Workflow, run: Run, asked: Request) -> Reply:
+def other_workflow(project: Project, workflow: Workflow, run: Run, asked: Request) -> Response:
     """Refuse to move a run by the script of another workflow."""
     why = f"Run {run.id} is of {run.workflow}, and this script walks {workflow.name}."
     command = parts.child_command(run, project.caller)
     return refuse(project, workflow, None, Refusal("other-workflow", why), asked, command)
 
 
-def no_run(project: Project, workflow: Workflow, asked: Request) -> Reply:
+def no_run(project: Project, workflow: Workflow, asked: Request) -> Response:
     """Refuse a step that names no run, and list the runs that it may have meant."""
     why = f"--step {asked.step} needs --run: only --step 1 begins without one."
     if asked.step == workflow.start:
@@ -116,13 +118,13 @@ def no_run(project: Project, workflow: Workflow, asked: Request) -> Reply:
     return _lost(project, workflow, Refusal("no-run", why), asked)
 
 
-def unknown_run(project: Project, workflow: Workflow, asked: Request) -> Reply:
+def unknown_run(project: Project, workflow: Workflow, asked: Request) -> Response:
     """Refuse a run that the ledger does not have, and list those that may have been meant."""
     why = f"The ledger {project.ledger.path} has no run {asked.run!r:.80}."
     return _lost(project, workflow, Refusal("unknown-run", why), asked)
 
 
-def _lost(project: Project, workflow: Workflow, refusal: Refusal, asked: Request) -> Reply:
+def _lost(project: Project, workflow: Workflow, refusal: Refusal, asked: Request) -> Response:
     """Refuse an agent that has lost its run. Where sub-agents are at work it may be any of them: there is no NEXT."""
     opening = _start_line(project, workflow, asked.params, asked.new)
     known = _known_runs(project, workflow)

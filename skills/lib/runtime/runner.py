@@ -12,7 +12,7 @@ from skills.lib.errors import UsageError
 from skills.lib.ledger import Stale, new_id
 from skills.lib.model.run import Request, Run
 from skills.lib.runtime import cli
-from skills.lib.runtime.project import Project, Reply, is_of_another_project, noted
+from skills.lib.runtime.project import Project, Response, is_of_another_project, noted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -42,7 +42,7 @@ def agents_at_once() -> int | None:
 class Runner(Project):
     """Starts, advances and shows the runs of one project."""
 
-    def start(self, workflow: Workflow, parameters: Mapping[str, Any], new: bool = False) -> Reply:
+    def start(self, workflow: Workflow, parameters: Mapping[str, Any], new: bool = False) -> Response:
         """Open a run. The same opening again prints the same block while the run is still on its first step.
 
         With the same parameters as a run that has gone further it is refused, unless ``new``: an agent that begins
@@ -61,7 +61,7 @@ class Runner(Project):
             except Stale:
                 continue
 
-    def _open(self, workflow: Workflow, move: Move, new: bool) -> Reply:
+    def _open(self, workflow: Workflow, move: Move, new: bool) -> Response:
         beside = self.use_ledger(create=True).open_runs(workflow.name)
         others = [other for other in beside if not is_of_another_project(other, self.caller.project)]
         twins = [] if new else [other for other in others if self._is_twin(other, move.run)]
@@ -75,7 +75,7 @@ class Runner(Project):
         opened = self.ledger.commit(None, noted(move), self.actor, workflow.to_data(), beside)
         return self.show(workflow, opened, self._others(opened, others))
 
-    def advance(self, workflow: Workflow, run_id: str, request: Request) -> Reply:
+    def advance(self, workflow: Workflow, run_id: str, request: Request) -> Response:
         """Do what the request asks of the run, or refuse it; repeats print the same block and count once."""
         self._served, self.at_once = workflow, agents_at_once()
         while True:
@@ -89,7 +89,7 @@ class Runner(Project):
             except Stale:
                 continue
 
-    def state(self, workflow: Workflow, run_id: str) -> Reply:
+    def state(self, workflow: Workflow, run_id: str) -> Response:
         """The present block of a run; nothing changes."""
         return self.advance(workflow, run_id, Request("current", run=run_id))
 
@@ -102,7 +102,7 @@ class Runner(Project):
 
         return abandoning.abandon(self, run_id, reason)
 
-    def _advance(self, workflow: Workflow, run: Run, request: Request) -> Reply:
+    def _advance(self, workflow: Workflow, run: Run, request: Request) -> Response:
         notices: list[Element] = []
         asked = request
         if is_of_another_project(run, self.caller.project):

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from skills.lib.model.run import Request
     from skills.lib.model.steps import Workflow
     from skills.lib.model.types import Element
-    from skills.lib.runtime.project import Reply
+    from skills.lib.runtime.project import Response
     from skills.lib.runtime.runner import Runner
 
 
@@ -110,8 +110,8 @@ def _serve(workflow: Workflow, argv: Sequence[str], script: str, exiting: bool) 
 
     runner = Runner(caller)
     try:
-        reply = _reply(runner, workflow, request)
-        return emit(render_reply(reply, runner), reply.exit_code)
+        response = _response(runner, workflow, request)
+        return emit(render_response(response, runner), response.exit_code)
     finally:
         if exiting:
             runner.leave()
@@ -119,7 +119,7 @@ def _serve(workflow: Workflow, argv: Sequence[str], script: str, exiting: bool) 
             runner.close()
 
 
-def _reply(runner: Runner, workflow: Workflow, request: Request) -> Reply:
+def _response(runner: Runner, workflow: Workflow, request: Request) -> Response:
     if request.run is None:
         first = request.step == "1"  # it begins a run, also where the start is another step than the first
         request = cli.resolve(workflow, request)
@@ -140,16 +140,16 @@ def _is_under_way(request: Request) -> bool:
     return bool(request.records or behind) or any(value is not None for value in reported)
 
 
-def render_reply(reply: Reply, runner: Runner) -> str:
-    """The text of a reply; context that would make the block too long stands whole in files that the block names."""
-    workflow, run = reply.workflow, reply.run
+def render_response(response: Response, runner: Runner) -> str:
+    """The text of a response; context that would make the block too long stands whole in files that the block names."""
+    workflow, run = response.workflow, response.run
     assert workflow is not None
-    text = render(workflow, reply.element)
-    if len(text) <= parts.BLOCK_LIMIT or run is None or reply.rebuild is None or not markers.is_id(run.id):
+    text = render(workflow, response.element)
+    if len(text) <= parts.BLOCK_LIMIT or run is None or response.rebuild is None or not markers.is_id(run.id):
         return text
     from skills.lib.runtime import offload
 
-    return offload.shortened(reply, runner.caller.project, lambda element: render(workflow, element))
+    return offload.shortened(response, runner.caller.project, lambda element: render(workflow, element))
 
 
 def render(workflow: Workflow, element: Element) -> str:

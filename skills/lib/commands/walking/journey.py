@@ -13,7 +13,7 @@ from skills.lib.errors import PRINTED
 from skills.lib.model.requirements import Field
 from skills.lib.model.run import Request, Run
 from skills.lib.model.steps import StepDef, Workflow
-from skills.lib.runtime import Reply, Runner, loading
+from skills.lib.runtime import Response, Runner, loading
 
 
 class Journey:
@@ -30,16 +30,16 @@ class Journey:
         """Open a run, asking for its parameters, and walk it to its end."""
         while True:
             given = {arg.name: asking.value(self.screen, arg) for arg in self.workflow.run_params()}
-            reply = self.runner.start(
+            response = self.runner.start(
                 self.workflow, {name: raw for name, raw in given.items() if raw is not None}, new=True
             )
-            if reply.exit_code == PRINTED:
+            if response.exit_code == PRINTED:
                 break
-            block.print_block(self.screen, reply.element)
+            block.print_block(self.screen, response.element)
             if not given:
                 return
-        self.run = reply.run
-        self.follow(self.runner, self.workflow, reply)
+        self.run = response.run
+        self.follow(self.runner, self.workflow, response)
 
     def go_on(self, run: Run) -> None:
         """Walk a run from where it stands."""
@@ -50,22 +50,22 @@ class Journey:
         """Let go of the ledger."""
         self.runner.close()
 
-    def follow(self, runner: Runner, workflow: Workflow, reply: Reply) -> None:
+    def follow(self, runner: Runner, workflow: Workflow, response: Response) -> None:
         """Show each block and do what the person says, until the run is at its end."""
         while True:
-            block.print_block(self.screen, reply.element)
-            run = reply.run
+            block.print_block(self.screen, response.element)
+            run = response.run
             if run is not None and (self.run is None or self.run.id == run.id):
                 self.run = run
             if run is None or run.ended:
                 return
-            reply = self._next(runner, workflow, reply, run)
+            response = self._next(runner, workflow, response, run)
 
-    def _next(self, runner: Runner, workflow: Workflow, reply: Reply, run: Run) -> Reply:
+    def _next(self, runner: Runner, workflow: Workflow, response: Response, run: Run) -> Response:
         """The block after this one; a refusal is shown, and the person asked again."""
-        assert reply.workflow is not None
+        assert response.workflow is not None
         while True:
-            request = self._asked(runner, reply.workflow, run)
+            request = self._asked(runner, response.workflow, run)
             after = runner.advance(workflow, run.id, request)
             if after.exit_code == PRINTED:
                 return after
@@ -118,9 +118,9 @@ class Journey:
                 reason = asking.text(self.screen, "Why") if choice == "lost" else None
                 given: dict[str, Any] = {choice: child.id, "reason": reason}
                 request = Request("current", run=run.id, turn=run.turn, **given)
-                reply = runner.advance(self._workflow_of(run), run.id, request)
-                if reply.exit_code != PRINTED:
-                    block.print_block(self.screen, reply.element)
+                response = runner.advance(self._workflow_of(run), run.id, request)
+                if response.exit_code != PRINTED:
+                    block.print_block(self.screen, response.element)
 
     def _play(self, child: Run) -> None:
         runner, workflow = self._runner(child.script), self._workflow_of(child)

@@ -13,7 +13,7 @@ from skills.lib.hosts.mcp import toolcalls
 from skills.lib.model.requirements import Arg, Field
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Element
-from skills.lib.runtime import Reply
+from skills.lib.runtime import Response
 
 ARGUMENTS = (
     "In this session a command is a call of the server's tools. Where a text says --record or --record-file, give "
@@ -47,9 +47,9 @@ def _places(caller: Caller) -> str:
     )
 
 
-def data_of(reply: Reply, caller: Caller) -> dict[str, Any]:
-    """What the document of a reply says, for a program: where the run stands, what to report, the call that goes on."""
-    element, run, workflow = reply.element, reply.run, reply.workflow
+def data_of(response: Response, caller: Caller) -> dict[str, Any]:
+    """What the document of a response says, for a program: where the run stands, what to report, the call that goes on."""
+    element, run, workflow = response.element, response.run, response.workflow
     data: dict[str, Any] = {"kind": element.tag}
     if workflow is not None:
         data["skill"] = workflow.name

@@ -1,4 +1,4 @@
-"""What each tool does: thin faces of the library's runner, a request as plain data in and a reply as plain data out."""
+"""What each tool does: thin faces of the library's runner, a request as plain data in and a response as plain data out."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from skills.lib.model.run import Request, Run
 from skills.lib.model.steps import Workflow
 from skills.lib.model.texts import check_text, check_tree
 from skills.lib.model.types import Element
-from skills.lib.runtime import Reply, Runner, loading, script
+from skills.lib.runtime import Response, Runner, loading, script
 
 if TYPE_CHECKING:
     from skills.lib.blocks.parts import Offloaded
@@ -34,7 +34,7 @@ class UnknownRun(UsageError):
 
 
 def serve(given: Given) -> Answer:
-    """The reply to one request: ``text``, whether it is an ``error``, and ``data`` for a program."""
+    """The response to one request: ``text``, whether it is an ``error``, and ``data`` for a program."""
     try:
         return _OPERATIONS[given["tool"]](given)
     except LockstepError as error:
@@ -88,30 +88,30 @@ _OPERATIONS: dict[str, Callable[[Given], Answer]] = {
 }
 
 
-def _replied(caller: Caller, workflow: Workflow, call: Callable[[Runner], Reply]) -> Answer:
-    """The document of a reply, whole: what makes it too long stands in files that it names."""
+def _replied(caller: Caller, workflow: Workflow, call: Callable[[Runner], Response]) -> Answer:
+    """The document of a response, whole: what makes it too long stands in files that it names."""
     runner = Runner(caller)
     try:
-        reply = call(runner)
-        served = reply.workflow or workflow
-        step = reply.run.step if reply.run else None
-        rebuild = reply.rebuild
+        response = call(runner)
+        served = response.workflow or workflow
+        step = response.run.step if response.run else None
+        rebuild = response.rebuild
 
         def build(offloaded: Offloaded) -> Element:
             assert rebuild is not None
             return blocks.for_client(rebuild(offloaded), caller, served, step)
 
-        shown = Reply(
-            blocks.for_client(reply.element, caller, served, step),
-            reply.exit_code,
-            reply.run,
+        shown = Response(
+            blocks.for_client(response.element, caller, served, step),
+            response.exit_code,
+            response.run,
             served,
             build if rebuild else None,
         )
-        text = script.render_reply(shown, runner)
+        text = script.render_response(shown, runner)
     finally:
         runner.close()
-    return {"text": text, "error": reply.exit_code != 0, "data": blocks.data_of(reply, caller)}
+    return {"text": text, "error": response.exit_code != 0, "data": blocks.data_of(response, caller)}
 
 
 def _request(given: Given, workflow: Workflow) -> Request:
