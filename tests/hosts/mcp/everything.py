@@ -53,7 +53,7 @@ class Account(BaseModel):
     verified: bool = Field(default=True)
 
 
-class Response(BaseModel):
+class Reply(BaseModel):
     """A user's answer."""
 
     username: str
@@ -104,7 +104,7 @@ async def test_sampling(prompt: str, ctx: _Context) -> str:
 
 
 async def test_elicitation(message: str, ctx: _Context) -> str:
-    return f"User response: {await ctx.elicit(message, Response)}"
+    return f"User response: {await ctx.elicit(message, Reply)}"
 
 
 async def test_elicitation_sep1034_defaults(ctx: _Context) -> str:

@@ -48,7 +48,7 @@ def _places(caller: Caller) -> str:
 
 
 def data_of(response: Response, caller: Caller) -> dict[str, Any]:
-    """What the document of a response says, for a program: where the run stands, what to report, the call that goes on."""
+    """What the document of a response says, for a program: where the run is, what to report, the call that goes on."""
     element, run, workflow = response.element, response.run, response.workflow
     data: dict[str, Any] = {"kind": element.tag}
     if workflow is not None:

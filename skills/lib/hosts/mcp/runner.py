@@ -1,4 +1,4 @@
-"""What each tool does: thin faces of the library's runner, a request as plain data in and a response as plain data out."""
+"""What each tool does, by the library's runner: a request as plain data in, a response as plain data out."""
 
 from __future__ import annotations
 
