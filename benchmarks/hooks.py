@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from benchmarks.adherence.hosts import own_ledgers
 from benchmarks.report import Cell, Figures
 from benchmarks.steps import BARE, QUICK_SAMPLES, SAMPLES, WARM_UP, lean_python
-from skills.lib.blocks.caller import Caller
+from skills.lib.blocks.command_line import CommandLine
 from skills.lib.hosts import sessions
 from skills.lib.model.run import Request
 from skills.lib.runtime import Runner, loading
@@ -104,13 +104,13 @@ def _open_run(python: str, project: str, folder: str) -> tuple[str, str, str]:
         file.write(_GRAPH)
     workflow = loading.load_workflow(graph)
     registration.write(registration.beside(workflow, graph), registration.text(workflow))
-    runner = Runner(Caller(python, script, project))
+    runner = Runner(CommandLine(python, script, project))
     try:
         opened = runner.start(workflow, {}).run
         assert opened is not None
         moved = runner.advance(workflow, opened.id, Request("look", run=opened.id, turn=1)).run
         assert moved is not None
-        return moved.id, runner.caller.step("done", moved), script
+        return moved.id, runner.command_line.step("done", moved), script
     finally:
         runner.close()
 

@@ -14,7 +14,7 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from skills.lib.blocks.caller import Caller
+from skills.lib.blocks.command_line import CommandLine
 from skills.lib.commands.console.app import lockstep
 from skills.lib.model.run import Request, Run
 from skills.lib.runtime import Response, Runner, loading
@@ -87,7 +87,7 @@ class Walker:
 
     def __init__(self, script: Path, project: Path) -> None:
         self.workflow = loading.workflow_of_script(str(script))
-        self.runner = Runner(Caller(sys.executable, str(script), str(project)))
+        self.runner = Runner(CommandLine(sys.executable, str(script), str(project)))
         self.project = str(project)
 
     def start(self, **params: Any) -> Run:

@@ -131,7 +131,7 @@ def test_a_changed_graph_in_a_copy_says_how_to_seal_it(tmp_path: Path) -> None:
 def test_a_copy_names_the_lockstep_command_that_it_does_not_hold(tmp_path: Path) -> None:
     alone = copied(ROOT / "skills" / "planner", tmp_path)
     code = (
-        f"import sys; sys.path.insert(0, {str(alone)!r}); import skills.lib.blocks.caller as c;"
+        f"import sys; sys.path.insert(0, {str(alone)!r}); import skills.lib.blocks.command_line as c;"
         "print(c.lockstep_command())"
     )
     assert bare(tmp_path, "-c", code).stdout == "('lockstep',)\n"

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from skills.lib import markers
-from skills.lib.blocks.caller import Caller
+from skills.lib.blocks.command_line import CommandLine
 from skills.lib.hosts import standing
 from skills.lib.runtime import Runner
 from tests.hosts.hooked import Answer, Host, recorded
@@ -422,7 +422,7 @@ def test_a_tool_of_the_mcp_server_binds_and_passes(host: Host) -> None:
 
 
 def _abandon(host: Host, run: str) -> None:
-    runner = Runner(Caller("python", host.agent.script, str(host.project)))
+    runner = Runner(CommandLine("python", host.agent.script, str(host.project)))
     runner.abandon(run, "not wanted")
     runner.close()
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.blocks.caller import Caller
+from skills.lib.blocks.command_line import CommandLine
 from skills.lib.engine.decision import Move
 from skills.lib.errors import LedgerError
 from skills.lib.ledger import Ledger
@@ -46,7 +46,7 @@ def test_a_run_whose_id_is_a_path_is_damage_and_touches_no_file(agent: Factory, 
     start = f"{shlex.quote(sys.executable)} {script} --project {project}"
     for words in (f"--step current --run {run}", "--step 1", f"--step next --run {run} --turn 1"):
         assert waves.run_command(f"{start} {words}").exit_code == 4, words
-    runner = Runner(Caller("python", waves.script, str(waves.project)))
+    runner = Runner(CommandLine("python", waves.script, str(waves.project)))
     with pytest.raises(LedgerError, match=r"is damaged: .* is no run's id"):
         runner.abandon(run, "not wanted")
     runner.close()

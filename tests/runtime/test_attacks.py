@@ -543,7 +543,7 @@ def test_a_hundred_open_findings_are_named_and_counted(skill: Skill) -> None:
 
 
 def test_a_reason_that_zsh_would_read_as_a_path_is_quoted() -> None:
-    from skills.lib.blocks.caller import quote
+    from skills.lib.blocks.command_line import quote
 
     assert quote("=ls") == "'=ls'"
     assert quote("name=value") == "name=value"

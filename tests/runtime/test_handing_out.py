@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.blocks.caller import Caller
+from skills.lib.blocks.command_line import CommandLine
 from skills.lib.blocks.parts import BLOCK_LIMIT
 from skills.lib.runtime import Runner
 from skills.lib.testing.agent import Agent
@@ -213,7 +213,7 @@ def test_what_is_to_be_done_at_the_end_stays_a_block(tmp_path: Path, project: Pa
 def test_why_a_run_was_given_up_stays_a_block(tmp_path: Path, project: Path) -> None:
     agent = Agent(install(tmp_path, "givenup", source_of("givenup", LAST)), project)
     block = agent.open()
-    runner = Runner(Caller(sys.executable, agent.script, str(project)), "person")
+    runner = Runner(CommandLine(sys.executable, agent.script, str(project)), "person")
     runner.abandon(block.run, "r" * 60_000)
     runner.close()
     shown = agent.run_command(block.next.replace("--step done", "--step current").replace(" --turn 1", ""))

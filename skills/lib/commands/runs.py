@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from skills.lib.blocks.caller import join
+from skills.lib.blocks.command_line import join
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs as lookup

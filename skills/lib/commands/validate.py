@@ -7,7 +7,7 @@ import os
 import click
 
 from skills import __version__
-from skills.lib.blocks.caller import join
+from skills.lib.blocks.command_line import join
 from skills.lib.commands.console import findings
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen

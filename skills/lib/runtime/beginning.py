@@ -40,7 +40,7 @@ def _never(project: Project, workflow: Workflow, run: Run, refusal: Refusal, ask
     lost: tuple[str, ...] = ()
     if parent is not None and not parent.ended:
         why += " Tell this to your orchestrator: it gives the sub-agent up with the command below."
-        lost = (project.caller.step("current", parent, "--lost", run.id) + " --reason 'FILL_reason'",)
+        lost = (project.command_line.step("current", parent, "--lost", run.id) + " --reason 'FILL_reason'",)
     told = Refusal(refusal.code, why, lost)
     words = asked_for(asked)
     detail = {"code": told.code, "why": told.why, "asked": words, "step": run.step}

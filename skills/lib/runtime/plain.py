@@ -11,7 +11,7 @@ import sys
 from collections.abc import Sequence
 
 from skills.lib import paths
-from skills.lib.blocks.caller import Caller, lockstep_command
+from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.errors import BUG, INTERRUPTED, PRINTED, LockstepError, RefusedError, UsageError, tell
 from skills.lib.ledger import Ledger
 from skills.lib.model.run import Request, Run
@@ -25,7 +25,7 @@ def main(argv: Sequence[str]) -> int:
     project = os.path.realpath(given.project) if given.project else paths.project_root()
     try:
         run = _run(project, given.run)
-        runner = Runner(Caller(sys.executable, run.script, project, lockstep_command()), _actor())
+        runner = Runner(CommandLine(sys.executable, run.script, project, lockstep_command()), _actor())
         try:
             return int(given.serve(runner, run, given))
         finally:

@@ -6,7 +6,7 @@ import os
 
 from skills.lib import compact_json, paths
 from skills.lib.blocks import document, parts
-from skills.lib.blocks.caller import quote
+from skills.lib.blocks.command_line import quote
 from skills.lib.blocks.refused import asked_for, printed, refused_document
 from skills.lib.engine import reports
 from skills.lib.engine.decision import Refusal
@@ -49,7 +49,7 @@ def refuse(
     words = asked if isinstance(asked, str) else asked_for(asked)
     show = ""
     if run is not None and not run.ended:
-        show = project.caller.step("current", run, turn=False)
+        show = project.command_line.step("current", run, turn=False)
         if next_line is None:
             looks = run.status == "pending" or refusal.code in _SHOWN
             next_line = show if looks else retrying.next_command(project, workflow, run, asked, refusal)
@@ -73,7 +73,7 @@ def twin(project: Project, workflow: Workflow, other: Run) -> Response:
         f"Run {other.id} of this skill is open with the same parameters, at {other.step}, turn {other.turn}. Go on "
         "with it by the command below. If a second run is wanted, add --new to the command that was refused."
     )
-    resume = project.caller.step("current", other, turn=False)
+    resume = project.command_line.step("current", other, turn=False)
     return refuse(project, workflow, other, Refusal("already-open", why), "--step 1, to open a run", resume)
 
 
@@ -98,15 +98,15 @@ def changed_definition(
 
 def other_project(project: Project, workflow: Workflow, run: Run, asked: Request) -> Response:
     """Refuse to move a run of another project that keeps its runs in the same ledger."""
-    why = f"Run {run.id} belongs to the project {run.project}, not to {project.caller.project}."
-    own = type(project.caller)(**{**project.caller.fields(), "project": run.project})  # type: ignore[arg-type]
+    why = f"Run {run.id} belongs to the project {run.project}, not to {project.command_line.project}."
+    own = type(project.command_line)(**{**project.command_line.fields(), "project": run.project})  # type: ignore[arg-type]
     return refuse(project, workflow, None, Refusal("other-project", why), asked, own.step("current", run, turn=False))
 
 
 def other_workflow(project: Project, workflow: Workflow, run: Run, asked: Request) -> Response:
     """Refuse to move a run by the script of another workflow."""
     why = f"Run {run.id} is of {run.workflow}, and this script walks {workflow.name}."
-    command = parts.child_command(run, project.caller)
+    command = parts.child_command(run, project.command_line)
     return refuse(project, workflow, None, Refusal("other-workflow", why), asked, command)
 
 
@@ -131,7 +131,7 @@ def _lost(project: Project, workflow: Workflow, refusal: Refusal, asked: Request
     brood = _sub_agents(project, known, asked)
     if not known and not brood:
         return refuse(project, workflow, None, refusal, asked, opening)
-    commands = [project.caller.step("current", other, turn=False) for other in known]
+    commands = [project.command_line.step("current", other, turn=False) for other in known]
     order = ", the last moved first" if len(known) > 1 else ""
     if not brood:
         why = f"{refusal.why} VALID has the command of each open run of this skill{order}; its last opens another."
@@ -143,7 +143,7 @@ def _lost(project: Project, workflow: Workflow, refusal: Refusal, asked: Request
     )
     if len(brood) > LISTED:
         why += f" {len(brood) - LISTED} more sub-agents are not listed."
-    lines = [f"{parts.child_command(child, project.caller)}  # {_about(child)}" for child in brood[:LISTED]]
+    lines = [f"{parts.child_command(child, project.command_line)}  # {_about(child)}" for child in brood[:LISTED]]
     return refuse(project, workflow, None, Refusal(refusal.code, why, (*lines, *commands, opening)), asked, "")
 
 
@@ -163,7 +163,10 @@ def _sub_agents(project: Project, known: Sequence[Run], asked: Request) -> list[
         child
         for child in project.ledger.every_run("parent IS NOT NULL AND status IN ('pending','open','waiting')")
         if child.id.partition(".")[0] in roots
-        or (project.caller.place_of(child.script) == project.caller.script and not _is_elsewhere(project, child))
+        or (
+            project.command_line.place_of(child.script) == project.command_line.script
+            and not _is_elsewhere(project, child)
+        )
     ]
     numbers = {child.id: [int(part) for part in child.id.split(".")[1:]] for child in found}
     return sorted(found, key=lambda child: (child.parent != family, child.id.partition(".")[0], numbers[child.id]))
@@ -179,11 +182,11 @@ def _known_runs(project: Project, workflow: Workflow) -> list[Run]:
 
 
 def _is_elsewhere(project: Project, run: Run) -> bool:
-    return is_of_another_project(run, project.caller.project)
+    return is_of_another_project(run, project.command_line.project)
 
 
 def _has_ledger(project: Project) -> bool:
-    return os.path.exists(os.path.join(paths.home(project.caller.project), database.FILE))
+    return os.path.exists(os.path.join(paths.home(project.command_line.project), database.FILE))
 
 
 def _start_line(
@@ -204,4 +207,4 @@ def _start_line(
             room -= size
         elif arg.required or text is not None:
             missing += f" {arg.flag} {document.placeholder(arg)}"
-    return project.caller.start(*words, *(["--new"] if new else [])) + missing
+    return project.command_line.start(*words, *(["--new"] if new else [])) + missing

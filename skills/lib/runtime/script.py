@@ -7,7 +7,7 @@ import sys
 
 from skills.lib import markers, paths
 from skills.lib.blocks import document, parts, xml
-from skills.lib.blocks.caller import Caller, lockstep_command
+from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.errors import BUG, INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, SkillError, UsageError, tell
 from skills.lib.model.texts import check_text
 from skills.lib.runtime import cli, loading
@@ -99,16 +99,16 @@ def main(
 
 def _serve(workflow: Workflow, argv: Sequence[str], script: str, exiting: bool) -> int:
     request = cli.parse(workflow, argv)
-    caller = Caller(sys.executable, script, _project(request), lockstep_command())
+    command_line = CommandLine(sys.executable, script, _project(request), lockstep_command())
     if request.stateless:
         request = cli.resolve(workflow, request)
         if request.step in ("next", "done", "current"):
             raise UsageError(f"--stateless prints a step, and {request.step} depends on a run", remedy="name the step")
         step = workflow.step(request.step)
-        return emit(render(workflow, document.look_document(workflow, step, caller)), PRINTED)
+        return emit(render(workflow, document.look_document(workflow, step, command_line)), PRINTED)
     from skills.lib.runtime.runner import Runner
 
-    runner = Runner(caller)
+    runner = Runner(command_line)
     try:
         response = _response(runner, workflow, request)
         return emit(render_response(response, runner), response.exit_code)
@@ -149,7 +149,7 @@ def render_response(response: Response, runner: Runner) -> str:
         return text
     from skills.lib.runtime import offload
 
-    return offload.shortened(response, runner.caller.project, lambda element: render(workflow, element))
+    return offload.shortened(response, runner.command_line.project, lambda element: render(workflow, element))
 
 
 def render(workflow: Workflow, element: Element) -> str:
@@ -190,7 +190,7 @@ def _way_back(argv: Sequence[str], script: str) -> str:
         return ""
     if not named["--run"] or not os.path.exists(os.path.join(paths.home(project), "runs.db")):
         return ""
-    from skills.lib.blocks.caller import join
+    from skills.lib.blocks.command_line import join
 
     words = [sys.executable, script, "--step", "current", "--run", named["--run"], "--project", project]
     told = "Nothing was changed. The present block of the run, with its NEXT command, is printed again by:"

@@ -12,7 +12,7 @@ from typing import Any
 import click
 
 from skills.lib import compact_json, paths
-from skills.lib.blocks.caller import Caller, lockstep_command
+from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.commands.console.screen import Cell, Screen, one_line
 from skills.lib.commands.queries import skills
 from skills.lib.errors import UsageError
@@ -140,7 +140,7 @@ def plain_desk(run: Run, project: str, actor: str, script: str = "") -> Runner:
 
     Commands carry the project that the run was opened for; a moved project has its ledger with it, so that one is kept.
     """
-    return Runner(Caller(sys.executable, script or run.script, project, lockstep_command()), actor)
+    return Runner(CommandLine(sys.executable, script or run.script, project, lockstep_command()), actor)
 
 
 def _script_by_name(run: Run, project: str) -> str:

@@ -6,7 +6,7 @@ import sys
 from typing import Any
 
 from skills.lib.blocks import document
-from skills.lib.blocks.caller import Caller, lockstep_command
+from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.walking import asking, block
 from skills.lib.errors import PRINTED
@@ -133,7 +133,7 @@ class Journey:
         return loading.workflow_of_script(run.script)
 
     def _runner(self, script: str) -> Runner:
-        return Runner(Caller(sys.executable, script, self.project, lockstep_command()), "person")
+        return Runner(CommandLine(sys.executable, script, self.project, lockstep_command()), "person")
 
 
 def screen_line(left: int, child_id: str, about: str) -> str:

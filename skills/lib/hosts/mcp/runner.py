@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from skills.lib import paths
-from skills.lib.blocks.caller import Caller, lockstep_command
+from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.errors import LockstepError, SkillError, UsageError
 from skills.lib.hosts.mcp import blocks, catalogue
 from skills.lib.hosts.mcp.toolcalls import ToolCall
@@ -48,9 +48,9 @@ def _start(given: Given) -> Answer:
     found = catalogue.one(given["skill"], given["skills"])
     parameters = {_parameter(name): value for name, value in given.get("parameters", {}).items()}
     check_tree(parameters, "parameters")
-    caller = _caller(given["project"], found.script)
+    command_line = _command_line(given["project"], found.script)
     return _replied(
-        caller, found.workflow, lambda runner: runner.start(found.workflow, parameters, given.get("new", False))
+        command_line, found.workflow, lambda runner: runner.start(found.workflow, parameters, given.get("new", False))
     )
 
 
@@ -59,7 +59,9 @@ def _step(given: Given) -> Answer:
     path = _script(run, given["project"])
     workflow = loading.workflow_of_script(path)
     request = _request(given, workflow)
-    return _replied(_caller(given["project"], path), workflow, lambda runner: runner.advance(workflow, run.id, request))
+    return _replied(
+        _command_line(given["project"], path), workflow, lambda runner: runner.advance(workflow, run.id, request)
+    )
 
 
 def _state(given: Given) -> Answer:
@@ -72,7 +74,7 @@ def _state(given: Given) -> Answer:
         return _said(text, {**_about(run), "next": begin._asdict()})
     path = _script(run, given["project"])
     workflow = loading.workflow_of_script(path)
-    return _replied(_caller(given["project"], path), workflow, lambda runner: runner.state(workflow, run.id))
+    return _replied(_command_line(given["project"], path), workflow, lambda runner: runner.state(workflow, run.id))
 
 
 def _skills(given: Given) -> Answer:
@@ -88,9 +90,9 @@ _OPERATIONS: dict[str, Callable[[Given], Answer]] = {
 }
 
 
-def _replied(caller: Caller, workflow: Workflow, call: Callable[[Runner], Response]) -> Answer:
+def _replied(command_line: CommandLine, workflow: Workflow, call: Callable[[Runner], Response]) -> Answer:
     """The document of a response, whole: what makes it too long stands in files that it names."""
-    runner = Runner(caller)
+    runner = Runner(command_line)
     try:
         response = call(runner)
         served = response.workflow or workflow
@@ -99,10 +101,10 @@ def _replied(caller: Caller, workflow: Workflow, call: Callable[[Runner], Respon
 
         def build(offloaded: Offloaded) -> Element:
             assert rebuild is not None
-            return blocks.for_client(rebuild(offloaded), caller, served, step)
+            return blocks.for_client(rebuild(offloaded), command_line, served, step)
 
         shown = Response(
-            blocks.for_client(response.element, caller, served, step),
+            blocks.for_client(response.element, command_line, served, step),
             response.exit_code,
             response.run,
             served,
@@ -111,7 +113,7 @@ def _replied(caller: Caller, workflow: Workflow, call: Callable[[Runner], Respon
         text = script.render_response(shown, runner)
     finally:
         runner.close()
-    return {"text": text, "error": response.exit_code != 0, "data": blocks.data_of(response, caller)}
+    return {"text": text, "error": response.exit_code != 0, "data": blocks.data_of(response, command_line)}
 
 
 def _request(given: Given, workflow: Workflow) -> Request:
@@ -150,8 +152,8 @@ def _script(run: Run, project: str) -> str:
     return moved if not os.path.exists(run.script) and os.path.exists(moved) else run.script
 
 
-def _caller(project: str, path: str) -> Caller:
-    return Caller(sys.executable, path, project, lockstep_command())
+def _command_line(project: str, path: str) -> CommandLine:
+    return CommandLine(sys.executable, path, project, lockstep_command())
 
 
 def _run(given: Given) -> Run:
