@@ -31,7 +31,7 @@ def abandon(screen: Screen, run_id: str, reason: str, yes: bool, project: str) -
     at_terminal = sys.stdin.isatty()
     if at_terminal and not yes and not run.ended:
         click.confirm(f"End run {run.id} of {run.workflow}, at {run.step}?", abort=True, err=True)
-    runner = runs.plain_desk(run, project, "person" if at_terminal else "agent")
+    runner = runs.plain_runner(run, project, "person" if at_terminal else "agent")
     try:
         ended = runner.abandon(run.id, reason)
     finally:

@@ -132,10 +132,10 @@ def desk_for(screen: Screen, run: Run, project: str, actor: str = "agent") -> tu
     if script != run.script:
         screen.say(f"The skill {skill_of(run)} is not where run {run.id} was opened; this one is taken: {script}")
     workflow = loading.workflow_of_script(script)
-    return plain_desk(run, project, actor, script), workflow
+    return plain_runner(run, project, actor, script), workflow
 
 
-def plain_desk(run: Run, project: str, actor: str, script: str = "") -> Runner:
+def plain_runner(run: Run, project: str, actor: str, script: str = "") -> Runner:
     """The runner that serves a run, whether or not its skill can be loaded; by its ``script`` where that has moved to.
 
     Commands carry the project that the run was opened for; a moved project has its ledger with it, so that one is kept.
