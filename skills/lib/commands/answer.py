@@ -37,7 +37,7 @@ def answer(screen: Screen, run_id: str, answer: str, reason: str | None, project
         )
     if run.status != "waiting":
         raise RefusedError(f"run {run.id} asks nobody anything: it is {run.status}", remedy=f"lockstep trace {run.id}")
-    runner, workflow = runs.desk_for(screen, run, project, "person")
+    runner, workflow = runs.runner_for(screen, run, project, "person")
     try:
         request = Request("next", run=run.id, turn=run.turn, project=project, answer=answer, reason=reason)
         _tell(screen, run, runner.advance(workflow, run.id, request), answer)

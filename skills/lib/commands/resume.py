@@ -60,7 +60,7 @@ def _command(run: Run, here: list[str]) -> str:
 
 
 def _print_block(screen: Screen, run: Run, project: str) -> int:
-    runner, workflow = runs.desk_for(screen, run, project)
+    runner, workflow = runs.runner_for(screen, run, project)
     try:
         response = runner.state(workflow, run.id)
         return script.emit(script.render_response(response, runner), response.exit_code)

@@ -123,7 +123,7 @@ def _opened(home: str) -> Records:
     return Records(ledger)
 
 
-def desk_for(screen: Screen, run: Run, project: str, actor: str = "agent") -> tuple[Runner, Workflow]:
+def runner_for(screen: Screen, run: Run, project: str, actor: str = "agent") -> tuple[Runner, Workflow]:
     """The runner that serves a run, and its workflow; the error of a broken skill is raised.
 
     A skill that is gone from where it was is looked for by its name, and it is said where it was found.
