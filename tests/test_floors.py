@@ -141,7 +141,7 @@ def test_no_modules_import_each_other_in_a_circle() -> None:
 @pytest.mark.parametrize(
     "module, names",
     [
-        ("skills.lib.runtime", ["Runner", "Response", "main"]),
+        ("skills.lib.runtime", ["Response", "Runner", "main"]),
         ("skills.lib.ledger", ["Event", "Ledger", "Stale", "new_id"]),
         (
             "skills.lib.testing",
