@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING
 from benchmarks.adherence.hosts import own_ledgers
 from benchmarks.report import Cell, Figures
 from benchmarks.steps import BARE, QUICK_SAMPLES, SAMPLES, WARM_UP, lean_python
-from skills.lib.blocks.caller import Caller
+from skills.lib.blocks.command_line import CommandLine
 from skills.lib.hosts import sessions
 from skills.lib.model.run import Request
-from skills.lib.runtime import Desk, loading
+from skills.lib.runtime import Runner, loading
 from skills.lib.validation import registration
 
 if TYPE_CHECKING:
@@ -104,15 +104,15 @@ def _open_run(python: str, project: str, folder: str) -> tuple[str, str, str]:
         file.write(_GRAPH)
     workflow = loading.load_workflow(graph)
     registration.write(registration.beside(workflow, graph), registration.text(workflow))
-    desk = Desk(Caller(python, script, project))
+    runner = Runner(CommandLine(python, script, project))
     try:
-        opened = desk.start(workflow, {}).run
+        opened = runner.start(workflow, {}).run
         assert opened is not None
-        moved = desk.advance(workflow, opened.id, Request("look", run=opened.id, turn=1)).run
+        moved = runner.advance(workflow, opened.id, Request("look", run=opened.id, turn=1)).run
         assert moved is not None
-        return moved.id, desk.caller.step("done", moved), script
+        return moved.id, runner.command_line.step("done", moved), script
     finally:
-        desk.close()
+        runner.close()
 
 
 def _time(command: list[str], event: bytes, state: str, expected: int) -> float:

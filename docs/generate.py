@@ -20,8 +20,8 @@ sys.path.insert(0, str(ROOT))
 from recording import picture  # noqa: E402  these need the path set above
 from transcript import TranscriptError, replay  # noqa: E402
 
-from skills.lib.commands.lookup import inventory, status_page  # noqa: E402
-from skills.lib.commands.lookup.status_page import section  # noqa: E402
+from skills.lib.commands.queries import inventory, status_page  # noqa: E402
+from skills.lib.commands.queries.status_page import section  # noqa: E402
 from skills.lib.hosts import packaging  # noqa: E402
 from skills.lib.runtime import loading  # noqa: E402
 from skills.lib.workflow.core import Workflow  # noqa: E402

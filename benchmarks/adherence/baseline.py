@@ -9,7 +9,7 @@ from __future__ import annotations
 import argparse
 from typing import TYPE_CHECKING, NoReturn
 
-from skills.lib.blocks.caller import join
+from skills.lib.blocks.command_line import join
 from skills.lib.workflow.formatters import xml
 from skills.lib.workflow.types import Dispatch, Element, Outcome, Person
 

@@ -10,7 +10,7 @@ from benchmarks.adherence.block import Block, flag_value, with_flag, without_fla
 from benchmarks.adherence.edits import Edit
 from benchmarks.adherence.policy import as_text, items_to_verify
 from benchmarks.adherence.workflows import WORKFLOWS
-from skills.lib.blocks.caller import lockstep_command
+from skills.lib.blocks.command_line import lockstep_command
 
 if TYPE_CHECKING:
     from collections.abc import Callable

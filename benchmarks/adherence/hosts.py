@@ -12,13 +12,13 @@ import subprocess
 import sys
 from typing import TYPE_CHECKING, Any, Protocol
 
-from benchmarks.adherence import baseline, turnstile
+from benchmarks.adherence import baseline, interleave
 from benchmarks.adherence.block import Block, Printed, flag_value
 from skills.lib import paths
-from skills.lib.blocks.caller import Caller, lockstep_command
+from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.errors import LockstepError
 from skills.lib.model.run import Request
-from skills.lib.runtime import Desk, cli, loading, script
+from skills.lib.runtime import Runner, cli, loading, script
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -78,7 +78,7 @@ class Lockstep:
     def call_at_once(self, first: list[str], second: list[str]) -> tuple[Block, Block, bool]:
         """Each command on a connection of its own, in this process: both decide, then the first commits."""
         with contextlib.redirect_stderr(io.StringIO()):  # which programs are run, in no certain order
-            return turnstile.meet(functools.partial(self._serve, first), functools.partial(self._serve, second))
+            return interleave.meet(functools.partial(self._serve, first), functools.partial(self._serve, second))
 
     def standing(self) -> dict[str, str]:
         """The rows of all runs."""
@@ -100,14 +100,14 @@ class Lockstep:
     def answer(self, block: Block, answer: str, reason: str) -> Block:
         """What ``lockstep answer`` does, as a person."""
         script_path = block.next[1]
-        desk = Desk(Caller(sys.executable, script_path, self.project), actor="person")
+        runner = Runner(CommandLine(sys.executable, script_path, self.project), actor="person")
         workflow = loading.workflow_of_script(script_path)
         request = Request("next", run=block.run, turn=int(str(block.root.get("turn"))), answer=answer, reason=reason)
         try:
-            reply = desk.advance(workflow, block.run, request)
-            return Block(Printed(reply.exit_code, script.render_reply(reply, desk)))
+            response = runner.advance(workflow, block.run, request)
+            return Block(Printed(response.exit_code, script.render_response(response, runner)))
         finally:
-            desk.ledger.close()
+            runner.ledger.close()
 
     @property
     def _database(self) -> str:
@@ -130,14 +130,14 @@ class Lockstep:
         """What the step command does, without standard output, which threads share."""
         workflow = loading.workflow_of_script(argv[1])
         request = cli.parse(workflow, argv[2:])
-        desk = Desk(Caller(sys.executable, argv[1], self.project, lockstep_command()))
+        runner = Runner(CommandLine(sys.executable, argv[1], self.project, lockstep_command()))
         try:
-            reply = desk.advance(workflow, str(request.run), request)
-            return Block(Printed(reply.exit_code, script.render_reply(reply, desk)))
+            response = runner.advance(workflow, str(request.run), request)
+            return Block(Printed(response.exit_code, script.render_response(response, runner)))
         except LockstepError as error:
             return Block(Printed(error.exit_code, "", error.message()))
         finally:
-            desk.close()
+            runner.close()
 
     def _here(self, argv: list[str]) -> Printed:
         out, err = io.TextIOWrapper(io.BytesIO(), "utf-8"), io.StringIO()

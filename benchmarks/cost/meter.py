@@ -8,7 +8,7 @@ import shlex
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from skills.lib.blocks.caller import join, lockstep_command
+from skills.lib.blocks.command_line import join, lockstep_command
 from skills.lib.testing.blocks import Block
 
 if TYPE_CHECKING:

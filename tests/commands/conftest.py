@@ -14,10 +14,10 @@ from typing import Any
 import pytest
 from click.testing import CliRunner
 
-from skills.lib.blocks.caller import Caller
+from skills.lib.blocks.command_line import CommandLine
 from skills.lib.commands.console.app import lockstep
 from skills.lib.model.run import Request, Run
-from skills.lib.runtime import Desk, Reply, loading
+from skills.lib.runtime import Response, Runner, loading
 from tests.fixtures import skill
 
 SKILL_MD = """---
@@ -79,7 +79,7 @@ def installed(project: Path) -> Callable[..., Path]:
 def counted_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs that this process opens have the ids testrun1, testrun2, … in order."""
     numbers = count(1)
-    monkeypatch.setattr("skills.lib.runtime.desk.new_id", lambda: f"testrun{next(numbers)}")
+    monkeypatch.setattr("skills.lib.runtime.runner.new_id", lambda: f"testrun{next(numbers)}")
 
 
 class Walker:
@@ -87,30 +87,30 @@ class Walker:
 
     def __init__(self, script: Path, project: Path) -> None:
         self.workflow = loading.workflow_of_script(str(script))
-        self.desk = Desk(Caller(sys.executable, str(script), str(project)))
+        self.runner = Runner(CommandLine(sys.executable, str(script), str(project)))
         self.project = str(project)
 
     def start(self, **params: Any) -> Run:
         """Open a run."""
-        return self._run(self.desk.start(self.workflow, params, new=True))
+        return self._run(self.runner.start(self.workflow, params, new=True))
 
     def go(self, run: Run, step: str = "next", **fields: Any) -> Run:
         """Go on from where a run stands; a refusal leaves it there."""
         request = Request(step, run=run.id, turn=run.turn, project=self.project, **fields)
-        return self._run(self.desk.advance(self.workflow, run.id, request))
+        return self._run(self.runner.advance(self.workflow, run.id, request))
 
     def child(self, run: Run, **records: Any) -> Run:
         """Begin a task's run, and finish it where there is something to record."""
-        begun = self._run(self.desk.state(self.workflow, run.id))
+        begun = self._run(self.runner.state(self.workflow, run.id))
         return self.go(begun, records=records) if records else begun
 
-    def _run(self, reply: Reply) -> Run:
-        assert reply.run is not None, reply.element
-        return reply.run
+    def _run(self, response: Response) -> Run:
+        assert response.run is not None, response.element
+        return response.run
 
     def children(self, run: Run) -> list[Run]:
         """The runs of the present step's sub-agents."""
-        return self.desk.ledger.runs(run.children)
+        return self.runner.ledger.runs(run.children)
 
 
 @pytest.fixture

@@ -48,7 +48,7 @@ def test_skills_are_listed_where_the_ledger_is_damaged(
 ) -> None:
     walk = walker(installed("plain"))
     walk.start()
-    walk.desk.ledger.close()
+    walk.runner.ledger.close()
     file = Path(os.environ["LOCKSTEP_HOME"]) / "runs.db"
     file.write_bytes(file.read_bytes()[:5_000])
     shown = cli("list", "skills")

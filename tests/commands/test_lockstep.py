@@ -123,7 +123,7 @@ def test_what_cannot_be_understood_is_a_usage_error(words: list[str], said: str,
 
 
 def test_a_bug_is_one_line_and_a_log(cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    from skills.lib.commands.lookup import runs
+    from skills.lib.commands.queries import runs
 
     def fail(_: str) -> None:
         raise ZeroDivisionError
@@ -138,7 +138,7 @@ def test_a_bug_is_one_line_and_a_log(cli: Command, monkeypatch: pytest.MonkeyPat
 
 
 def test_an_interrupt_is_130(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    from skills.lib.commands.lookup import runs
+    from skills.lib.commands.queries import runs
 
     def interrupt(_: str) -> None:
         raise KeyboardInterrupt

@@ -13,7 +13,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.blocks import document
-from skills.lib.blocks.caller import Caller
+from skills.lib.blocks.command_line import CommandLine
 from skills.lib.ledger import Ledger
 from skills.lib.model.run import Run
 from skills.lib.runtime import loading
@@ -173,7 +173,7 @@ def test_a_run_of_a_project_without_a_ledger_is_an_environment_error(words: list
 def test_a_damaged_ledger_is_4_and_named(command: str, cli: Command, installed: Install, walker: Walk) -> None:
     walk = walker(installed("plain"))
     walk.start()
-    walk.desk.ledger.close()
+    walk.runner.ledger.close()
     file = Path(os.environ["LOCKSTEP_HOME"]) / "runs.db"
     file.write_bytes(file.read_bytes()[:5_000])
     shown = cli(command)
@@ -185,7 +185,7 @@ def test_a_damaged_ledger_is_4_and_named(command: str, cli: Command, installed: 
 def test_a_ledger_that_is_gone_is_4(cli: Command, installed: Install, walker: Walk) -> None:
     walk = walker(installed("plain"))
     walk.start()
-    walk.desk.ledger.close()
+    walk.runner.ledger.close()
     (Path(os.environ["LOCKSTEP_HOME"]) / "runs.db").unlink()
     shown = cli("runs")
     assert shown.code == 4
@@ -500,8 +500,8 @@ def test_any_answer_can_be_given_by_the_printed_command(installed: Install, proj
 @pytest.mark.req("W-24")
 def test_a_reason_is_quoted_in_the_printed_command(at_gate: Run, project: Path) -> None:
     run = ledger().every_run("id=?", (at_gate.id,))[0]
-    caller = Caller(sys.executable, run.script, str(project))
-    shown = document.step_document(loading.workflow_of_script(run.script), run, caller)
+    command_line = CommandLine(sys.executable, run.script, str(project))
+    shown = document.step_document(loading.workflow_of_script(run.script), run, command_line)
     [command] = [part.children[0] for part in shown.children if isinstance(part, Element) and part.tag == "ANSWER"]
     words = shlex.split(str(command).replace("FILL_reason", "known, and tracked").replace("FILL_answer", "accept"))
     assert at_terminal(*words[1:])[0] == 0

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from skills.lib.commands.lookup import inventory, status_page
+from skills.lib.commands.queries import inventory, status_page
 from skills.lib.validation import registration
 from tests.commands.conftest import Command
 from tests.fixtures import skill
@@ -260,7 +260,7 @@ def test_without_pytest_nothing_is_said_to_be_tested(
 ) -> None:
     installed("plain")
     suite()
-    monkeypatch.setattr("skills.lib.commands.lookup.tested.find_spec", lambda name: None)
+    monkeypatch.setattr("skills.lib.commands.queries.tested.find_spec", lambda name: None)
     shown = cli("status")
     assert shown.err == "pytest is not installed: which transitions are tested is not known\n"
     assert cli("status", "--check").code == 4

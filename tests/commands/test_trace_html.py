@@ -20,14 +20,14 @@ from hypothesis import strategies as st
 from lxml import html
 from syrupy.assertion import SnapshotAssertion
 
-from skills.lib.blocks.caller import Caller
+from skills.lib.blocks.command_line import CommandLine
 from skills.lib.commands.drawing import edges
 from skills.lib.commands.tracing import chart, findings
 from skills.lib.commands.tracing.markup import shown
 from skills.lib.commands.tracing.page import page
 from skills.lib.ledger import Event
 from skills.lib.model.run import Run
-from skills.lib.runtime import Desk
+from skills.lib.runtime import Runner
 from skills.lib.runtime.loading import workflow_of_script
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
@@ -86,7 +86,7 @@ def accepted(installed: Install, walker: Walk, project: Path) -> Run:
     run = review(walk, walk.go(walk.start()), "FAIL")
     while run.status != "waiting":
         run = review(walk, walk.go(run, **FIXED), "FAIL")
-    walk.desk = Desk(Caller(sys.executable, str(script), str(project)), "person")
+    walk.runner = Runner(CommandLine(sys.executable, str(script), str(project)), "person")
     return walk.go(run, answer="accept", reason="known, and tracked")
 
 

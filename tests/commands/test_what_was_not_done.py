@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from lxml import html
 
-from skills.lib.hosts.mcp import desk
+from skills.lib.hosts.mcp import runner
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block
 from skills.lib.validation import registration
@@ -94,7 +94,7 @@ def test_a_trace_tells_what_was_not_done(end: Block, cli: Command) -> None:
 
 @pytest.mark.req("S-03")
 def test_the_reply_to_an_mcp_client_tells_what_was_not_done(end: Block, project: Path) -> None:
-    reply = desk.serve({"tool": "run_state", "run": end.run, "project": str(project)})
+    reply = runner.serve({"tool": "run_state", "run": end.run, "project": str(project)})
     assert reply["data"]["not_done"] == NAMED
     assert all(what in reply["text"] for _, _, what in WHAT)
 

@@ -131,7 +131,7 @@ def test_a_changed_graph_in_a_copy_says_how_to_seal_it(tmp_path: Path) -> None:
 def test_a_copy_names_the_lockstep_command_that_it_does_not_hold(tmp_path: Path) -> None:
     alone = copied(ROOT / "skills" / "planner", tmp_path)
     code = (
-        f"import sys; sys.path.insert(0, {str(alone)!r}); import skills.lib.blocks.caller as c;"
+        f"import sys; sys.path.insert(0, {str(alone)!r}); import skills.lib.blocks.command_line as c;"
         "print(c.lockstep_command())"
     )
     assert bare(tmp_path, "-c", code).stdout == "('lockstep',)\n"
@@ -139,7 +139,7 @@ def test_a_copy_names_the_lockstep_command_that_it_does_not_hold(tmp_path: Path)
 
 def test_what_is_vendored_is_the_step_path_and_no_more() -> None:
     modules = export.modules()
-    assert {"skills.bootstrap", "skills.lib.runtime.desk", "skills.lib.ledger.ledger"} <= set(modules)
+    assert {"skills.bootstrap", "skills.lib.runtime.runner", "skills.lib.ledger.ledger"} <= set(modules)
     assert {"skills.lib.prompts", "skills.lib.conventions", "skills.lib.blocks.xml"} <= set(modules)
     rooms = {module.split(".")[2] for module in modules if module.count(".") > 2}
     assert rooms == {"blocks", "compat", "engine", "ledger", "model", "runtime", "schema", "validation", "workflow"}

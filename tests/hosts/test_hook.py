@@ -12,9 +12,9 @@ from typing import Any
 import pytest
 
 from skills.lib import markers
-from skills.lib.blocks.caller import Caller
+from skills.lib.blocks.command_line import CommandLine
 from skills.lib.hosts import standing
-from skills.lib.runtime import Desk
+from skills.lib.runtime import Runner
 from tests.hosts.hooked import Answer, Host, recorded
 
 pytestmark = [pytest.mark.req("H-02"), pytest.mark.usefixtures("own_project")]
@@ -422,9 +422,9 @@ def test_a_tool_of_the_mcp_server_binds_and_passes(host: Host) -> None:
 
 
 def _abandon(host: Host, run: str) -> None:
-    desk = Desk(Caller("python", host.agent.script, str(host.project)))
-    desk.abandon(run, "not wanted")
-    desk.close()
+    runner = Runner(CommandLine("python", host.agent.script, str(host.project)))
+    runner.abandon(run, "not wanted")
+    runner.close()
 
 
 def test_ten_megabytes_are_no_matter(host: Host) -> None:

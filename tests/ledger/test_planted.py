@@ -10,12 +10,12 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.blocks.caller import Caller
+from skills.lib.blocks.command_line import CommandLine
 from skills.lib.engine.decision import Move
 from skills.lib.errors import LedgerError
 from skills.lib.ledger import Ledger
 from skills.lib.model.run import Run
-from skills.lib.runtime import Desk
+from skills.lib.runtime import Runner
 from skills.lib.testing.agent import Agent
 
 Factory = Callable[[str], Agent]
@@ -46,10 +46,10 @@ def test_a_run_whose_id_is_a_path_is_damage_and_touches_no_file(agent: Factory, 
     start = f"{shlex.quote(sys.executable)} {script} --project {project}"
     for words in (f"--step current --run {run}", "--step 1", f"--step next --run {run} --turn 1"):
         assert waves.run_command(f"{start} {words}").exit_code == 4, words
-    desk = Desk(Caller("python", waves.script, str(waves.project)))
+    runner = Runner(CommandLine("python", waves.script, str(waves.project)))
     with pytest.raises(LedgerError, match=r"is damaged: .* is no run's id"):
-        desk.abandon(run, "not wanted")
-    desk.close()
+        runner.abandon(run, "not wanted")
+    runner.close()
     assert {path.name: path.read_text() for path in victim.iterdir()} == {"f": "precious", "f.1": "precious"}
 
 

@@ -543,7 +543,7 @@ def test_a_hundred_open_findings_are_named_and_counted(skill: Skill) -> None:
 
 
 def test_a_reason_that_zsh_would_read_as_a_path_is_quoted() -> None:
-    from skills.lib.blocks.caller import quote
+    from skills.lib.blocks.command_line import quote
 
     assert quote("=ls") == "'=ls'"
     assert quote("name=value") == "name=value"
@@ -570,7 +570,7 @@ def test_the_console_command_without_a_folder_or_an_output(tmp_path: Path) -> No
 
 @pytest.mark.parametrize("clock", [-5.0, 1e18])
 def test_a_clock_that_is_wrong_by_ages(skill: Skill, monkeypatch: pytest.MonkeyPatch, clock: float) -> None:
-    from skills.lib.commands.lookup import runs
+    from skills.lib.commands.queries import runs
 
     agent = skill('StepDef("first", "First", "Do.", {Outcome.OK: "last"}), ' + OPEN_ENDED)
     block = agent.open()

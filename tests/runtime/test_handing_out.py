@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.blocks.caller import Caller
+from skills.lib.blocks.command_line import CommandLine
 from skills.lib.blocks.parts import BLOCK_LIMIT
-from skills.lib.runtime import Desk
+from skills.lib.runtime import Runner
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block, filled
 from tests.fixtures.deviations import assert_refused, assert_way_on, standing
@@ -213,9 +213,9 @@ def test_what_is_to_be_done_at_the_end_stays_a_block(tmp_path: Path, project: Pa
 def test_why_a_run_was_given_up_stays_a_block(tmp_path: Path, project: Path) -> None:
     agent = Agent(install(tmp_path, "givenup", source_of("givenup", LAST)), project)
     block = agent.open()
-    desk = Desk(Caller(sys.executable, agent.script, str(project)), "person")
-    desk.abandon(block.run, "r" * 60_000)
-    desk.close()
+    runner = Runner(CommandLine(sys.executable, agent.script, str(project)), "person")
+    runner.abandon(block.run, "r" * 60_000)
+    runner.close()
     shown = agent.run_command(block.next.replace("--step done", "--step current").replace(" --turn 1", ""))
     assert shown.words("STATE") == f"This run is abandoned: {'r' * 1_000} … (60,000 characters)."
 

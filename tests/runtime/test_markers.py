@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from skills.lib import markers
-from skills.lib.blocks.caller import Caller
-from skills.lib.runtime import Desk
+from skills.lib.blocks.command_line import CommandLine
+from skills.lib.runtime import Runner
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.calls import Shell
 from skills.lib.workflow.core import StepDef, Workflow
@@ -57,9 +57,9 @@ def test_a_run_that_is_abandoned_and_a_child_that_is_lost_have_none(agent: Facto
         waves.run_command(child.command)
     waves.lose(explore, explore.children[0].id)
     assert set(standing(waves)) == {explore.run, explore.children[1].id}
-    desk = Desk(Caller("python", waves.script, str(waves.project)))
-    desk.abandon(explore.run, "not wanted")
-    desk.close()
+    runner = Runner(CommandLine("python", waves.script, str(waves.project)))
+    runner.abandon(explore.run, "not wanted")
+    runner.close()
     assert standing(waves) == {}
 
 

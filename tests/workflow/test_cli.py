@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skills.lib.blocks.caller import Caller
+from skills.lib.blocks.command_line import CommandLine
 from skills.lib.errors import UsageError
 from skills.lib.model.run import Run
 from skills.lib.runtime import cli
@@ -105,15 +105,15 @@ VALUES = st.one_of(
 
 @given(VALUES, VALUES, VALUES)
 def test_what_is_printed_is_read_back(topic: str, recorded: str, answer: str) -> None:
-    caller = Caller("/a python", "/a/script.py", "/a project")
+    command_line = CommandLine("/a python", "/a/script.py", "/a project")
     run = Run(id="k3f9q2mx", script="/a/script.py", turn=7)
     words = ["--topic", topic, "--record", f"a={recorded}", "--answer", answer]
-    python, script, *arguments = shlex.split(caller.step("one", run, *words))
+    python, script, *arguments = shlex.split(command_line.step("one", run, *words))
     assert (python, script) == ("/a python", "/a/script.py")
     read = cli.parse(WORKFLOW, arguments)
     assert (read.step, read.run, read.turn, read.project) == ("one", "k3f9q2mx", 7, "/a project")
     assert (read.params, read.records, read.answer) == ({"topic": topic}, {"a": recorded}, answer)
-    begun = cli.parse(WORKFLOW, shlex.split(caller.start("--topic", topic))[2:])
+    begun = cli.parse(WORKFLOW, shlex.split(command_line.start("--topic", topic))[2:])
     assert (begun.step, begun.params) == ("1", {"topic": topic})
 
 

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skills.lib.blocks.caller import Caller
+    from skills.lib.blocks.command_line import CommandLine
     from skills.lib.model.run import Run
 
 # How many characters the sub-agents of a block take, and how much of a target is printed.
@@ -19,12 +19,12 @@ _ENTRY, _COMMAND = 60, 40
 
 
 def dispatch_element(
-    run: Run, dispatch: Dispatch, caller: Caller, brood: Sequence[Run], at_once: int | None
+    run: Run, dispatch: Dispatch, command_line: CommandLine, brood: Sequence[Run], at_once: int | None
 ) -> Element:
     """The DISPATCH of a step: what to do with its sub-agents, and the commands of those that can be started."""
     present = [child for child in brood if child.status != "replaced"]
     left = [child for child in present if not child.ended]
-    given, listed = _fitting(present, caller, at_once)
+    given, listed = _fitting(present, command_line, at_once)
     attributes: dict[str, object] = {"agent": str(dispatch.agent)}
     if dispatch.model:
         attributes["model"] = dispatch.model
@@ -39,21 +39,21 @@ def dispatch_element(
         about: dict[str, object] = {"id": child.id, "status": child.status}
         if child.spec.get("target"):
             about["target"] = clipped(child.spec["target"], longest)
-        inner = [Element("command", {}, child_command(child, caller))] if child.id in given else []
+        inner = [Element("command", {}, child_command(child, command_line))] if child.id in given else []
         parts.append(Element("child", about, *inner))
     if left:
         parts.append(
-            Element("lost", {}, caller.step("current", run, "--lost", "FILL_child") + " --reason 'FILL_reason'")
+            Element("lost", {}, command_line.step("current", run, "--lost", "FILL_child") + " --reason 'FILL_reason'")
         )
-        parts.append(Element("replace", {}, caller.step("current", run, "--replace", "FILL_child")))
+        parts.append(Element("replace", {}, command_line.step("current", run, "--replace", "FILL_child")))
     return Element("DISPATCH", attributes, *parts)
 
 
-def are_held(brood: Sequence[Run], caller: Caller) -> bool:
+def are_held(brood: Sequence[Run], command_line: CommandLine) -> bool:
     """Whether there was no room for every command at first, so that one that has not begun may have none yet."""
     present = [child for child in brood if child.status != "replaced"]
     longest = _target_limit(present)
-    return sum(_size(child, longest) + _command_size(child, caller) for child in present) > ROOM
+    return sum(_size(child, longest) + _command_size(child, command_line) for child in present) > ROOM
 
 
 def _how(
@@ -78,7 +78,7 @@ def _how(
     return how + (f" {unlisted} are not listed here." if unlisted else "")
 
 
-def _fitting(present: Sequence[Run], caller: Caller, at_once: int | None) -> tuple[set[str], set[str]]:
+def _fitting(present: Sequence[Run], command_line: CommandLine, at_once: int | None) -> tuple[set[str], set[str]]:
     """The ids of the sub-agents whose command stands in the block, and of all that are listed there.
 
     Those that have begun come first, then as many of the others as may work, then what has no command.
@@ -90,7 +90,7 @@ def _fitting(present: Sequence[Run], caller: Caller, at_once: int | None) -> tup
     given: set[str] = set()
     listed: set[str] = set()
     for child in (*begun, *pending[:may]):
-        room -= _size(child, longest) + _command_size(child, caller)
+        room -= _size(child, longest) + _command_size(child, command_line)
         if room < 0 and given:
             break
         given.add(child.id)
@@ -111,8 +111,8 @@ def _size(child: Run, longest: int) -> int:
     return _ENTRY + len(child.id) + _length(clipped(child.spec.get("target") or "", longest))
 
 
-def _command_size(child: Run, caller: Caller) -> int:
-    return _COMMAND + _length(child_command(child, caller))
+def _command_size(child: Run, command_line: CommandLine) -> int:
+    return _COMMAND + _length(child_command(child, command_line))
 
 
 def _length(text: str) -> int:

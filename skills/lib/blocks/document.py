@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from skills.lib.blocks.caller import Caller
+    from skills.lib.blocks.command_line import CommandLine
     from skills.lib.blocks.parts import Offloaded
     from skills.lib.model.requirements import Arg
 
@@ -39,7 +39,7 @@ ASKING = (
 def step_document(
     workflow: Workflow,
     run: Run,
-    caller: Caller,
+    command_line: CommandLine,
     brood: Sequence[Run] = (),
     notices: Sequence[Element] = (),
     offloaded: Offloaded | None = None,
@@ -62,20 +62,22 @@ def step_document(
     if isinstance(step.handler, Dispatch) and run.status == "open":
         from skills.lib.blocks import dispatching
 
-        parts.append(dispatching.dispatch_element(run, step.handler, caller, brood, at_once))
+        parts.append(dispatching.dispatch_element(run, step.handler, command_line, brood, at_once))
     if run.status == "waiting":
-        parts += [*_forbidden(workflow, step), *_waiting(workflow, run, caller)]
+        parts += [*_forbidden(workflow, step), *_waiting(workflow, run, command_line)]
         return Element("waiting", _attributes(workflow, run, step), *parts)
     record = _record(workflow, step, _answers_findings(workflow, run, step), run)
     if record:
         parts.append(Element("RECORD", {}, *record))
     parts += _forbidden(workflow, step)
     parts.append(Element("INVOKE_AFTER", {}, *_ways(step), *_stale_ways(workflow, run, step)))
-    parts.append(Element("NEXT", {"required": "true"}, next_command(workflow, run, caller)))
+    parts.append(Element("NEXT", {"required": "true"}, next_command(workflow, run, command_line)))
     return Element("step", _attributes(workflow, run, step), *parts)
 
 
-def next_command(workflow: Workflow, run: Run, caller: Caller, given: Mapping[str, str] | None = None) -> str:
+def next_command(
+    workflow: Workflow, run: Run, command_line: CommandLine, given: Mapping[str, str] | None = None
+) -> str:
     """The one command that goes on from where the run stands, with a placeholder for each value to fill in.
 
     ``given`` says what to report in place of that, as it is written in a shell: the text of each field and parameter by
@@ -83,14 +85,14 @@ def next_command(workflow: Workflow, run: Run, caller: Caller, given: Mapping[st
     """
     if run.status == "waiting":
         if (run.question or {}).get("at_terminal"):
-            return caller.step("current", run, turn=False)
-        return caller.step("next", run) + _flagged(given or {"--answer": ANSWER}, "--answer", "--reason")
+            return command_line.step("current", run, turn=False)
+        return command_line.step("next", run) + _flagged(given or {"--answer": ANSWER}, "--answer", "--reason")
     step = workflow.step(run.step or "")
     ways = list(dict.fromkeys(step.next.values()))
     certain = len(ways) == 1 and not step.asks_later and not (ways[0] is None and _stale_ways(workflow, run, step))
     target = (ways[0] or "done") if certain else "next"
     words = to_fill_in(workflow, run, step) if given is None else given
-    command = caller.step(target, run)
+    command = command_line.step(target, run)
     for arg in workflow.step_params(step.id):
         if arg.name in words:
             command += f" {arg.flag} {words[arg.name]}"
@@ -146,22 +148,22 @@ def _stale_ways(workflow: Workflow, run: Run, step: StepDef) -> list[Element]:
     return ways
 
 
-def standing(workflow: Workflow, run: Run, caller: Caller) -> dict[str, Any]:
+def standing(workflow: Workflow, run: Run, command_line: CommandLine) -> dict[str, Any]:
     """Where an open run stands, for a program that holds the agent to it: the step, its tools, the way on."""
     step = workflow.step(run.step or "")
     return {
         "run": run.id,
         "parent": run.parent,
         "workflow": run.workflow,
-        "project": caller.project,
-        "python": caller.python,
-        "script": run.script or caller.script,
+        "project": command_line.project,
+        "python": command_line.python,
+        "script": run.script or command_line.script,
         "step": step.id,
         "title": step.title,
         "turn": run.turn,
         "status": run.status,
         "tools": list(workflow.tools_of(step)),
-        "next": next_command(workflow, run, caller),
+        "next": next_command(workflow, run, command_line),
     }
 
 
@@ -228,7 +230,7 @@ def _actions(run: Run, step: StepDef) -> list[Element | str]:
     return list(texts) or [f"Do what the title says: {step.title or step.id}."]
 
 
-def _waiting(workflow: Workflow, run: Run, caller: Caller) -> list[Element]:
+def _waiting(workflow: Workflow, run: Run, command_line: CommandLine) -> list[Element]:
     question = run.question or {}
     at_terminal = bool(question.get("at_terminal"))
     attributes: dict[str, object] = {"by": "terminal" if at_terminal else "agent"}
@@ -236,11 +238,11 @@ def _waiting(workflow: Workflow, run: Run, caller: Caller) -> list[Element]:
         attributes["choices"] = "|".join(question["choices"])
     text = clipped(question.get("text", ""), QUESTION_LIMIT)
     if len(question.get("text", "")) > QUESTION_LIMIT:
-        text += f"\nThe values in it are shown whole by: {caller.person('trace', run.id, '--values')}"
+        text += f"\nThe values in it are shown whole by: {command_line.person('trace', run.id, '--values')}"
     parts = [Element("QUESTION", attributes, text)]
     if at_terminal:
-        parts.append(Element("ANSWER", {}, caller.answer(run, reason="gate" in question)))
-    parts.append(Element("NEXT", {"required": "true"}, next_command(workflow, run, caller)))
+        parts.append(Element("ANSWER", {}, command_line.answer(run, reason="gate" in question)))
+    parts.append(Element("NEXT", {"required": "true"}, next_command(workflow, run, command_line)))
     return parts
 
 
@@ -322,7 +324,7 @@ def _ways(step: StepDef) -> list[Element]:
     return ways
 
 
-def look_document(workflow: Workflow, step: StepDef, caller: Caller) -> Element:
+def look_document(workflow: Workflow, step: StepDef, command_line: CommandLine) -> Element:
     """A step to look at: no run, no turn, nothing recorded, and no gate that closes."""
     run = Run(workflow=workflow.name, step=step.id, visits={step.id: 1})
     attributes = {
@@ -340,6 +342,6 @@ def look_document(workflow: Workflow, step: StepDef, caller: Caller) -> Element:
     parts.append(Element("INVOKE_AFTER", {}, *_ways(step)))
     gated = isinstance(step.handler, (Gate, Dispatch, Person))
     onward = [target for target in step.next.values() if target and target != step.id]
-    command = caller.start() if gated or not onward else caller.look(onward[0])
+    command = command_line.start() if gated or not onward else command_line.look(onward[0])
     parts.append(Element("NEXT", {"required": "true"}, command))
     return Element("step", {**attributes, "stateless": "true"}, *parts)

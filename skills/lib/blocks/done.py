@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skills.lib.blocks.caller import Caller
+    from skills.lib.blocks.command_line import CommandLine
     from skills.lib.blocks.parts import Offloaded
 
 # How much is printed of why a run was given up, and of a parameter in what is to be done at the end.
@@ -24,7 +24,7 @@ UNDONE_LIMIT = 3_000
 def done_document(
     workflow: Workflow,
     run: Run,
-    caller: Caller,
+    command_line: CommandLine,
     parent: Run | None = None,
     parent_command: str = "",
     siblings: Sequence[Run] = (),
@@ -44,9 +44,9 @@ def done_document(
         words = f"This run is {run.status}" + (f": {reason}" if reason else "") + "."
     parts = [Element("STATE", {}, words), *notices]
     if workflow.closing and run.status in FINISHED and parent is None:
-        parts.append(notice(_closing(workflow, run, caller)))
+        parts.append(notice(_closing(workflow, run, command_line)))
     if run.not_done and run.status in FINISHED:
-        parts.append(Element("NOT_DONE", {}, *_undone(run, caller)))
+        parts.append(Element("NOT_DONE", {}, *_undone(run, command_line)))
     files = offloaded or {}
     result = [
         value_element(last, name, value, files.get(f"{last}.{name}"))
@@ -64,11 +64,11 @@ def done_document(
         if held and not at_once:
             from skills.lib.blocks import dispatching
 
-            held = dispatching.are_held(siblings, caller)
+            held = dispatching.are_held(siblings, command_line)
         text = "This sub-agent is finished. " + _others(left, count, pending, held, at_once)
         parts.append(Element("ORCHESTRATOR", {"left": left, "of": count}, text))
         if held:
-            parts.append(Element("NEXT", {"required": "true"}, caller.step("current", parent, turn=False)))
+            parts.append(Element("NEXT", {"required": "true"}, command_line.step("current", parent, turn=False)))
         return Element("done", attributes, *parts)
     text = "This was the last sub-agent. The orchestrator goes on with the command below, before anything else."
     parts.append(Element("ORCHESTRATOR", {"left": 0, "of": count}, text))
@@ -76,7 +76,7 @@ def done_document(
     return Element("done", attributes, *parts)
 
 
-def _undone(run: Run, caller: Caller) -> list[Element]:
+def _undone(run: Run, command_line: CommandLine) -> list[Element]:
     """What the run left undone; the gravest of it if it is much."""
     entries = run.not_done
     room = UNDONE_LIMIT - sum(len(entry["what"]) for entry in entries)
@@ -88,7 +88,7 @@ def _undone(run: Run, caller: Caller) -> list[Element]:
             room += len(entries.pop()["what"])
     told = [Element("entry", {"kind": entry["kind"], "step": entry["step"]}, entry["what"]) for entry in entries]
     if len(entries) < len(run.not_done):
-        left = f"{len(run.not_done) - len(entries)} more, shown by: {caller.person('trace', run.id)}"
+        left = f"{len(run.not_done) - len(entries)} more, shown by: {command_line.person('trace', run.id)}"
         told.append(Element("entry", {"kind": "more", "step": ""}, left))
     return told
 
@@ -105,10 +105,10 @@ def _others(left: int, count: int, pending: int, held: bool, at_once: int | None
     return f"{found}; {why}. The orchestrator gets the next command from the block that the command below prints."
 
 
-def _closing(workflow: Workflow, run: Run, caller: Caller) -> str:
+def _closing(workflow: Workflow, run: Run, command_line: CommandLine) -> str:
     """What is to be done at the end, with the run's parameters in it, cut where they are long."""
     texts = {name: fill(f"{{{name}}}", run.params) for name in run.params if f"{{{name}}}" in workflow.closing}
     text = fill(workflow.closing, {name: clipped(value, CLOSING_LIMIT) for name, value in texts.items()})
     if any(len(value) > CLOSING_LIMIT for value in texts.values()):
-        text += f" What is cut is shown whole by: {caller.person('trace', run.id, '--values')}"
+        text += f" What is cut is shown whole by: {command_line.person('trace', run.id, '--values')}"
     return text

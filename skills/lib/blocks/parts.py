@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from skills.lib.blocks.caller import Caller
+    from skills.lib.blocks.command_line import CommandLine
 
     # By the key of a value: the file that holds it whole, and the excerpt that the block shows.
     Offloaded = Mapping[str, tuple[str, str]]
@@ -155,10 +155,10 @@ def notice(words: str, command: str = "") -> Element:
     return Element("NOTICE", {}, f"{words} ", Element("command", {}, command))
 
 
-def child_command(child: Run, caller: Caller) -> str:
+def child_command(child: Run, command_line: CommandLine) -> str:
     """The command that a sub-agent is given: its first, or the one that shows where it stands."""
     step = "1" if child.status == "pending" else "current"
-    return caller.step(step, child, turn=False)
+    return command_line.step(step, child, turn=False)
 
 
 def limit_met(run: Run) -> str:

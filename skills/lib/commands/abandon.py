@@ -8,7 +8,7 @@ import click
 
 from skills.lib.commands.console.options import checked_text, examples, project_option, run_argument
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import runs
+from skills.lib.commands.queries import runs
 
 
 @click.command(
@@ -31,11 +31,11 @@ def abandon(screen: Screen, run_id: str, reason: str, yes: bool, project: str) -
     at_terminal = sys.stdin.isatty()
     if at_terminal and not yes and not run.ended:
         click.confirm(f"End run {run.id} of {run.workflow}, at {run.step}?", abort=True, err=True)
-    desk = runs.plain_desk(run, project, "person" if at_terminal else "agent")
+    runner = runs.plain_runner(run, project, "person" if at_terminal else "agent")
     try:
-        ended = desk.abandon(run.id, reason)
+        ended = runner.abandon(run.id, reason)
     finally:
-        desk.close()
+        runner.close()
     screen.print(f"Run {run.id} is abandoned at {run.step or 'its end'}.")
     if len(ended) > 1:
         screen.print(f"So are the runs of its sub-agents: {', '.join(one.id for one in ended[1:])}.")

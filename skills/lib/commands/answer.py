@@ -8,10 +8,10 @@ import click
 
 from skills.lib.commands.console.options import checked_text, examples, project_option, run_argument
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import runs
+from skills.lib.commands.queries import runs
 from skills.lib.errors import RefusedError
 from skills.lib.model.run import Request, Run
-from skills.lib.runtime import Reply
+from skills.lib.runtime import Response
 
 
 @click.command(
@@ -37,24 +37,24 @@ def answer(screen: Screen, run_id: str, answer: str, reason: str | None, project
         )
     if run.status != "waiting":
         raise RefusedError(f"run {run.id} asks nobody anything: it is {run.status}", remedy=f"lockstep trace {run.id}")
-    desk, workflow = runs.desk_for(screen, run, project, "person")
+    runner, workflow = runs.runner_for(screen, run, project, "person")
     try:
         request = Request("next", run=run.id, turn=run.turn, project=project, answer=answer, reason=reason)
-        _tell(screen, run, desk.advance(workflow, run.id, request), answer)
+        _tell(screen, run, runner.advance(workflow, run.id, request), answer)
     finally:
-        desk.close()
+        runner.close()
 
 
-def _tell(screen: Screen, before: Run, reply: Reply, answer: str) -> None:
-    if reply.element.tag == "refused":
+def _tell(screen: Screen, before: Run, response: Response, answer: str) -> None:
+    if response.element.tag == "refused":
         why = [
             str(child.children[0])
-            for child in reply.element.children
+            for child in response.element.children
             if not isinstance(child, str) and child.tag == "WHY"
         ]
         choices = ", ".join((before.question or {}).get("choices", ()))
         raise RefusedError(" ".join(why), valid=choices)
-    after = reply.run
+    after = response.run
     assert after is not None
     screen.print(f"Recorded as a person's answer of run {before.id} at {before.step}: {answer}.")
     if after.ended:

@@ -12,7 +12,7 @@ import click
 from skills import __version__
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen, clean, one_line
-from skills.lib.commands.lookup import install_output
+from skills.lib.commands.queries import install_output
 from skills.lib.errors import PRINTED
 from skills.lib.hosts.doctor import registry
 from skills.lib.hosts.doctor.context import DoctorContext

@@ -10,7 +10,7 @@ import click
 from skills.lib.commands.console.options import complete_run, examples, project_option, skill_argument
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.drawing import dot, edges, mermaid, terminal
-from skills.lib.commands.lookup import runs, skills
+from skills.lib.commands.queries import runs, skills
 from skills.lib.errors import PRINTED, EnvironmentProblem, RefusedError
 from skills.lib.ledger import Event
 from skills.lib.model.steps import Workflow

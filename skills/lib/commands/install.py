@@ -10,7 +10,7 @@ from click.core import ParameterSource
 from skills.lib.commands.console import prompts
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import install_output, sources
+from skills.lib.commands.queries import install_output, sources
 from skills.lib.errors import LockstepError
 from skills.lib.hosts import install as installing
 from skills.lib.hosts import locations

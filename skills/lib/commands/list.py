@@ -8,7 +8,7 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import overview, runs, skills
+from skills.lib.commands.queries import overview, runs, skills
 from skills.lib.errors import LedgerError
 
 

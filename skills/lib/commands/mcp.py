@@ -8,7 +8,7 @@ from functools import partial
 import click
 
 from skills.lib.commands.console.options import examples, project_option
-from skills.lib.commands.lookup import skills
+from skills.lib.commands.queries import skills
 from skills.lib.errors import EnvironmentProblem, UsageError
 
 _EXTRA = "pip install 'lockstep-skills[mcp]'"

@@ -9,7 +9,7 @@ import click
 from skills.lib.commands import skeleton
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import skills
+from skills.lib.commands.queries import skills
 from skills.lib.skillfile import discover
 
 

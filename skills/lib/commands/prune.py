@@ -12,7 +12,7 @@ import click
 from skills.lib import markers, paths
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import runs
+from skills.lib.commands.queries import runs
 from skills.lib.hosts.doctor import leftovers
 from skills.lib.model.texts import number
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from skills.lib.blocks.caller import join
+from skills.lib.blocks.command_line import join
 from skills.lib.commands.console.options import examples, project_option, resolve_project, run_argument
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import runs
+from skills.lib.commands.queries import runs
 from skills.lib.model.run import Run
 from skills.lib.runtime import script
 
@@ -60,9 +60,9 @@ def _command(run: Run, here: list[str]) -> str:
 
 
 def _print_block(screen: Screen, run: Run, project: str) -> int:
-    desk, workflow = runs.desk_for(screen, run, project)
+    runner, workflow = runs.runner_for(screen, run, project)
     try:
-        reply = desk.state(workflow, run.id)
-        return script.emit(script.render_reply(reply, desk), reply.exit_code)
+        response = runner.state(workflow, run.id)
+        return script.emit(script.render_response(response, runner), response.exit_code)
     finally:
-        desk.close()
+        runner.close()

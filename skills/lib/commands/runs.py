@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import click
 
-from skills.lib.blocks.caller import join
+from skills.lib.blocks.command_line import join
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import runs as lookup
+from skills.lib.commands.queries import runs as lookup
 from skills.lib.engine import not_done
 from skills.lib.model.run import Run
 

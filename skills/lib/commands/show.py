@@ -6,7 +6,7 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_argument
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import detail, skills
+from skills.lib.commands.queries import detail, skills
 from skills.lib.errors import LockstepError
 
 

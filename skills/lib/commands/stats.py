@@ -6,7 +6,7 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import runs, tally
+from skills.lib.commands.queries import runs, tally
 
 
 @click.command(

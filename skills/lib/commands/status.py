@@ -9,7 +9,7 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import inventory, status_page, tested
+from skills.lib.commands.queries import inventory, status_page, tested
 from skills.lib.errors import PRINTED, EnvironmentProblem, RefusedError, UsageError
 
 STALE = 1

@@ -8,7 +8,7 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option, run_argument
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import runs, timeline
+from skills.lib.commands.queries import runs, timeline
 from skills.lib.errors import PRINTED, EnvironmentProblem, RefusedError, UsageError
 from skills.lib.model.run import Run
 from skills.lib.runtime import script

@@ -9,7 +9,7 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import install_output, runs
+from skills.lib.commands.queries import install_output, runs
 from skills.lib.errors import LockstepError, UsageError
 from skills.lib.hosts import install as installing
 from skills.lib.hosts.locations import SCOPES, Locations, locations

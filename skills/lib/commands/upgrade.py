@@ -6,7 +6,7 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import install_output, sources
+from skills.lib.commands.queries import install_output, sources
 from skills.lib.errors import PRINTED, LockstepError, UsageError, tell
 from skills.lib.hosts import install as installing
 from skills.lib.hosts import runtime

@@ -7,12 +7,12 @@ import os
 import click
 
 from skills import __version__
-from skills.lib.blocks.caller import join
+from skills.lib.blocks.command_line import join
 from skills.lib.commands.console import findings
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import checking
-from skills.lib.commands.lookup.skills import FOLDERS
+from skills.lib.commands.queries import checking
+from skills.lib.commands.queries.skills import FOLDERS
 from skills.lib.errors import BROKEN_SKILL, PRINTED, UsageError
 from skills.lib.runtime import script
 from skills.lib.validation import output

@@ -11,10 +11,10 @@ from difflib import get_close_matches
 import click
 
 from skills.lib.blocks import document
-from skills.lib.blocks.caller import Caller, join, lockstep_command
+from skills.lib.blocks.command_line import CommandLine, join, lockstep_command
 from skills.lib.commands.console.options import complete_run, complete_step, examples, project_option, skill_argument
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.lookup import runs, skills
+from skills.lib.commands.queries import runs, skills
 from skills.lib.commands.walking.asking import Left
 from skills.lib.commands.walking.block import print_block
 from skills.lib.commands.walking.journey import Journey
@@ -78,8 +78,8 @@ def _look(screen: Screen, workflow: Workflow, script: str, project: str, step: s
             valid=valid,
             remedy=f"{near[0]} (the nearest name)" if near else f"lockstep show {workflow.name}",
         ) from None
-    caller = Caller(sys.executable, script, project, lockstep_command())
-    print_block(screen, document.look_document(workflow, workflow.step(step_id), caller))
+    command_line = CommandLine(sys.executable, script, project, lockstep_command())
+    print_block(screen, document.look_document(workflow, workflow.step(step_id), command_line))
 
 
 def _walk_apart(screen: Screen, journey: Journey, project: str, skill: str) -> int:

@@ -80,7 +80,7 @@ def _written(run: Run, followed: Followed) -> Marker:
     Elsewhere it is not, for that a marker was written since says that the skill was run.
     """
     from skills.lib.blocks import document
-    from skills.lib.blocks.caller import Caller
+    from skills.lib.blocks.command_line import CommandLine
     from skills.lib.engine import children
     from skills.lib.runtime import loading
 
@@ -94,7 +94,7 @@ def _written(run: Run, followed: Followed) -> Marker:
         )
     else:
         workflow = loading.workflow_of_script(run.script)
-    marker = document.standing(workflow, run, Caller(sys.executable, run.script, project))
+    marker = document.standing(workflow, run, CommandLine(sys.executable, run.script, project))
     if may_load(followed, run.script):
         markers.write(project, run.id, marker)
         return marker
@@ -103,7 +103,7 @@ def _written(run: Run, followed: Followed) -> Marker:
 
 def lockstep(*words: str) -> str:
     """A lockstep command line for this machine."""
-    from skills.lib.blocks.caller import join, lockstep_command
+    from skills.lib.blocks.command_line import join, lockstep_command
 
     return join([*lockstep_command(), *words])
 
@@ -144,13 +144,13 @@ def printable(text: str) -> str:
 
 
 def _block(marker: Marker) -> str:
-    from skills.lib.blocks.caller import Caller, lockstep_command
-    from skills.lib.runtime import Desk, loading, script
+    from skills.lib.blocks.command_line import CommandLine, lockstep_command
+    from skills.lib.runtime import Runner, loading, script
 
     path = marker["script"]
-    desk = Desk(Caller(sys.executable, path, marker["project"], lockstep_command()))
+    runner = Runner(CommandLine(sys.executable, path, marker["project"], lockstep_command()))
     try:
-        reply = desk.state(loading.workflow_of_script(path), marker["run"])
-        return script.render_reply(reply, desk)
+        response = runner.state(loading.workflow_of_script(path), marker["run"])
+        return script.render_response(response, runner)
     finally:
-        desk.close()
+        runner.close()

@@ -1,4 +1,4 @@
-"""One call of a step script, and the library behind it: a Desk starts, advances and shows runs."""
+"""One call of a step script, and the library behind it: a Runner starts, advances and shows runs."""
 
 from __future__ import annotations
 
@@ -6,16 +6,16 @@ from skills.lib.runtime.script import main
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skills.lib.runtime.desk import Desk
-    from skills.lib.runtime.project import Reply
+    from skills.lib.runtime.project import Response
+    from skills.lib.runtime.runner import Runner
 
-__all__ = ["Desk", "Reply", "main"]
+__all__ = ["Response", "Runner", "main"]
 
 
 def __getattr__(name: str) -> object:
-    # The desk brings SQLite, which a stateless step does without.
-    if name in ("Desk", "Reply"):
-        from skills.lib.runtime import desk, project
+    # The runner brings SQLite, which a stateless step does without.
+    if name in ("Runner", "Response"):
+        from skills.lib.runtime import project, runner
 
-        return desk.Desk if name == "Desk" else project.Reply
+        return runner.Runner if name == "Runner" else project.Response
     raise AttributeError(name)

@@ -29,7 +29,7 @@ def abandon(project: Project, run_id: str, reason: str) -> list[Run]:
             raise RefusedError(f"run {run.id} is {run.status}: nothing moves it any more")
         parent = project.ledger.run(run.parent) if run.parent else None
         if parent is not None and not parent.ended:
-            lost = project.caller.step("current", parent, "--lost", run.id, "--reason", reason)
+            lost = project.command_line.step("current", parent, "--lost", run.id, "--reason", reason)
             raise RefusedError(f"run {run.id} is a sub-agent's of {parent.id}, which waits for it", remedy=lost)
         below = _unfinished(project, run)
         ended = run.changed(status="abandoned", turn=run.turn + 1, last={**run.last, "reason": reason}, question=None)
@@ -40,7 +40,7 @@ def abandon(project: Project, run_id: str, reason: str) -> list[Run]:
         except Stale:
             continue
         for one in gone:
-            markers.remove(project.caller.project, one.id)
+            markers.remove(project.command_line.project, one.id)
         return gone
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skills.lib.engine import engine
 from skills.lib.engine.decision import Refusal
-from skills.lib.runtime.project import Reply, noted
+from skills.lib.runtime.project import Response, noted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from skills.lib.runtime.project import Project
 
 
-def begin(project: Project, workflow: Workflow, run: Run, request: Request, asked: Request) -> Reply:
+def begin(project: Project, workflow: Workflow, run: Run, request: Request, asked: Request) -> Response:
     """Open a sub-agent's run and print its first block, or refuse; ``asked`` is the request as it was given."""
     working = None if project.at_once is None else project.ledger.at_work(run.parent or "")
     refusal = _too_early(workflow, request) or _unwanted(project, run) or _too_many(project, working)
@@ -29,23 +29,23 @@ def begin(project: Project, workflow: Workflow, run: Run, request: Request, aske
     return refusing.refuse(project, workflow, run, refusal, asked)
 
 
-def _never(project: Project, workflow: Workflow, run: Run, refusal: Refusal, asked: Request) -> Reply:
+def _never(project: Project, workflow: Workflow, run: Run, refusal: Refusal, asked: Request) -> Response:
     """Refuse a sub-agent whose parameters do not fit: no command of its own goes on, its orchestrator gives it up."""
     from skills.lib.blocks.refused import asked_for, refused_document
     from skills.lib.errors import REFUSED
-    from skills.lib.runtime.project import Reply
+    from skills.lib.runtime.project import Response
 
     parent = project.ledger.run(run.parent or "")
     why = f"The step that started this sub-agent gave it parameters that do not fit: {refusal.why} Run nothing more."
     lost: tuple[str, ...] = ()
     if parent is not None and not parent.ended:
         why += " Tell this to your orchestrator: it gives the sub-agent up with the command below."
-        lost = (project.caller.step("current", parent, "--lost", run.id) + " --reason 'FILL_reason'",)
+        lost = (project.command_line.step("current", parent, "--lost", run.id) + " --reason 'FILL_reason'",)
     told = Refusal(refusal.code, why, lost)
     words = asked_for(asked)
     detail = {"code": told.code, "why": told.why, "asked": words, "step": run.step}
     project.ledger.note(run.id, run.turn, "refused", project.actor, {**detail, "evidence": []})
-    return Reply(refused_document(workflow, run, told, words), REFUSED, run, workflow)
+    return Response(refused_document(workflow, run, told, words), REFUSED, run, workflow)
 
 
 def _too_early(workflow: Workflow, request: Request) -> Refusal | None:

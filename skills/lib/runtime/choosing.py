@@ -47,7 +47,7 @@ def _nearest(choice: Choice, chosen: str) -> str:
 
 
 def _help(entry: str, choice: Choice) -> str:
-    from skills.lib.blocks.caller import join
+    from skills.lib.blocks.command_line import join
 
     lines = [f"{choice.help} Each has a workflow of its own; its help:"]
     lines += [f"  {join([sys.executable, entry, choice.flag, word, '--help'])}" for word in choice.scripts]

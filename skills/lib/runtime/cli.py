@@ -155,7 +155,7 @@ def _next_flag(rest: list[str], known: dict[str, Arg]) -> tuple[str, Any]:
 
 def _bare_word(word: str, workflow: Workflow, params: dict[str, Any], found: dict[str, Any]) -> UsageError:
     """The error for a word that stands where a flag belongs: most likely a value whose flag is missing."""
-    from skills.lib.blocks.caller import quote
+    from skills.lib.blocks.command_line import quote
 
     asked = sorted(workflow.params, key=lambda arg: (bool(arg.step), not arg.required))
     flags = [arg.flag for arg in asked] + [f"--{name}" for name in (*_RECORDS, *_WORDS, *_NUMBERS)]

@@ -59,9 +59,9 @@ def load_module(path: str) -> ModuleType:
         raise
     except Exception as error:
         del sys.modules[name]
-        from skills.lib.runtime import slips
+        from skills.lib.runtime import suggestions
 
-        what, valid, remedy = slips.told(error)
+        what, valid, remedy = suggestions.told(error)
         raise SkillError(f"{path}{_line_of(error, path)}: {what}", valid=valid, remedy=remedy) from error
     return module
 

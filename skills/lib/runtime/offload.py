@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
     from skills.lib.model.run import Run
     from skills.lib.model.types import Element
-    from skills.lib.runtime.project import Reply
+    from skills.lib.runtime.project import Response
 
 
 # How many characters of an offloaded value the block keeps; of one that is hardly longer than that, the second.
@@ -26,17 +26,17 @@ OF_A_REVIEW = (6_000, 4_000, 2_500, 1_200, 400)
 OF_A_FINDING = 60
 
 
-def shortened(reply: Reply, project: str, render: Callable[[Element], str]) -> str:
-    """The text of a reply whose block is too long, with as few values offloaded as possible.
+def shortened(response: Response, project: str, render: Callable[[Element], str]) -> str:
+    """The text of a response whose block is too long, with as few values offloaded as possible.
 
     The longest value goes first. A parameter of the run counts half: it says what the run is for. Findings of a review
     stay. Only if no other value is left, each finding is cut to its beginning, and a file has all of them.
     """
-    workflow, run = reply.workflow, reply.run
+    workflow, run = response.workflow, response.run
     assert workflow is not None
     assert run is not None
-    assert reply.rebuild is not None
-    text = render(reply.element)
+    assert response.rebuild is not None
+    text = render(response.element)
     found = [one for one in parts.shown_values(workflow, run) if len(one[3]) > WORTH_A_FILE]
     others = [one for one in found if not parts.is_of_review(one[0])]
     offloaded: dict[str, tuple[str, str]] = {}
@@ -45,14 +45,14 @@ def shortened(reply: Reply, project: str, render: Callable[[Element], str]) -> s
             return text
         excerpt = value[: EXCERPT if len(value) > EXCERPT + 200 else SHORT_EXCERPT]
         offloaded[key] = (_kept(project, run, key, value), excerpt)
-        text = render(reply.rebuild(offloaded))
+        text = render(response.rebuild(offloaded))
     reviews = [one for one in found if parts.is_of_review(one[0])]
     for limit in OF_A_REVIEW if reviews else ():
         if len(text) <= parts.BLOCK_LIMIT:
             return text
         for key, _, _, value in reviews:
             offloaded[key] = (_kept(project, run, key, value), _each_cut(value, limit // len(reviews)))
-        text = render(reply.rebuild(offloaded))
+        text = render(response.rebuild(offloaded))
     return text
 
 

@@ -11,12 +11,12 @@ import sys
 from collections.abc import Sequence
 
 from skills.lib import paths
-from skills.lib.blocks.caller import Caller, lockstep_command
+from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.errors import BUG, INTERRUPTED, PRINTED, LockstepError, RefusedError, UsageError, tell
 from skills.lib.ledger import Ledger
 from skills.lib.model.run import Request, Run
 from skills.lib.runtime import loading, script
-from skills.lib.runtime.desk import Desk
+from skills.lib.runtime.runner import Runner
 
 
 def main(argv: Sequence[str]) -> int:
@@ -25,11 +25,11 @@ def main(argv: Sequence[str]) -> int:
     project = os.path.realpath(given.project) if given.project else paths.project_root()
     try:
         run = _run(project, given.run)
-        desk = Desk(Caller(sys.executable, run.script, project, lockstep_command()), _actor())
+        runner = Runner(CommandLine(sys.executable, run.script, project, lockstep_command()), _actor())
         try:
-            return int(given.serve(desk, run, given))
+            return int(given.serve(runner, run, given))
         finally:
-            desk.close()
+            runner.close()
     except LockstepError as error:
         tell(error.message())
         return error.exit_code
@@ -77,8 +77,8 @@ def _run(project: str, run_id: str) -> Run:
     return found
 
 
-def _answer(desk: Desk, run: Run, given: argparse.Namespace) -> int:
-    if desk.actor != "person":
+def _answer(runner: Runner, run: Run, given: argparse.Namespace) -> int:
+    if runner.actor != "person":
         raise RefusedError(
             "an answer is a person's: standard input is not a terminal",
             valid="a person who types this command at a terminal",
@@ -88,22 +88,22 @@ def _answer(desk: Desk, run: Run, given: argparse.Namespace) -> int:
         raise RefusedError(f"run {run.id} asks nobody anything: it is {run.status}")
     workflow = loading.workflow_of_script(run.script)
     request = Request("next", run=run.id, turn=run.turn, answer=given.answer, reason=given.reason)
-    reply = desk.advance(workflow, run.id, request)
-    if reply.exit_code != PRINTED or reply.run is None:
-        return script.emit(script.render_reply(reply, desk), reply.exit_code)
-    after = reply.run
+    response = runner.advance(workflow, run.id, request)
+    if response.exit_code != PRINTED or response.run is None:
+        return script.emit(script.render_response(response, runner), response.exit_code)
+    after = response.run
     where = f"The run is {after.status}." if after.ended else f"The run goes on at {after.step}."
     return script.emit(
         f"Recorded as a person's answer of run {run.id} at {run.step}: {given.answer}. {where}\n", PRINTED
     )
 
 
-def _resume(desk: Desk, run: Run, given: argparse.Namespace) -> int:
-    reply = desk.state(loading.workflow_of_script(run.script), run.id)
-    return script.emit(script.render_reply(reply, desk), reply.exit_code)
+def _resume(runner: Runner, run: Run, given: argparse.Namespace) -> int:
+    response = runner.state(loading.workflow_of_script(run.script), run.id)
+    return script.emit(script.render_response(response, runner), response.exit_code)
 
 
-def _abandon(desk: Desk, run: Run, given: argparse.Namespace) -> int:
-    ended = desk.abandon(run.id, given.reason)
+def _abandon(runner: Runner, run: Run, given: argparse.Namespace) -> int:
+    ended = runner.abandon(run.id, given.reason)
     sys.stdout.write("".join([f"Run {one.id} is abandoned.\n" for one in ended]))
     return PRINTED

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from typing import Any
 
-    from skills.lib.blocks.caller import Caller
+    from skills.lib.blocks.command_line import CommandLine
     from skills.lib.blocks.parts import Offloaded
     from skills.lib.engine.proof import Proof
     from skills.lib.model.requirements import Artifact, Command
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from skills.lib.model.types import Element
 
 
-class Reply(Record):
+class Response(Record):
     """What a call gives back: the document, its exit code, and the run and workflow that it is about.
 
     ``rebuild`` makes the document anew with the context values of the given names standing in files.
@@ -42,8 +42,8 @@ class Reply(Record):
 class Project:
     """One project: its ledger, and how commands that go on are called. ``actor`` is agent, script or person."""
 
-    def __init__(self, caller: Caller, actor: str = "agent") -> None:
-        self.caller = caller
+    def __init__(self, command_line: CommandLine, actor: str = "agent") -> None:
+        self.command_line = command_line
         self.actor = actor
         self.at_once: int | None = None
         self._ledger: Ledger | None = None
@@ -57,7 +57,7 @@ class Project:
     def use_ledger(self, create: bool) -> Ledger:
         """The project's ledger, opened on first use."""
         if self._ledger is None:
-            self._ledger = Ledger(paths.home(self.caller.project), create)
+            self._ledger = Ledger(paths.home(self.command_line.project), create)
         return self._ledger
 
     def close(self) -> None:
@@ -74,22 +74,22 @@ class Project:
         """What the engine may ask of the world for that run."""
         return _Proof(self, run)
 
-    def show(self, workflow: Workflow, run: Run, notices: Sequence[Element] = ()) -> Reply:
+    def show(self, workflow: Workflow, run: Run, notices: Sequence[Element] = ()) -> Response:
         """The block of a run as it stands, or how it ended."""
         if run.ended:
             return self._show_end(workflow, run, notices)
-        markers.write(self.caller.project, run.id, document.standing(workflow, run, self.caller))
+        markers.write(self.command_line.project, run.id, document.standing(workflow, run, self.command_line))
         brood = self.ledger.runs(run.children) if run.children else []
 
         def build(offloaded: Offloaded) -> Element:
-            return document.step_document(workflow, run, self.caller, brood, notices, offloaded, self.at_once)
+            return document.step_document(workflow, run, self.command_line, brood, notices, offloaded, self.at_once)
 
-        return Reply(build({}), PRINTED, run, workflow, build)
+        return Response(build({}), PRINTED, run, workflow, build)
 
-    def _show_end(self, workflow: Workflow, run: Run, notices: Sequence[Element]) -> Reply:
+    def _show_end(self, workflow: Workflow, run: Run, notices: Sequence[Element]) -> Response:
         from skills.lib.blocks import done
 
-        markers.remove(self.caller.project, run.id)
+        markers.remove(self.command_line.project, run.id)
         parent = self.ledger.run(run.parent) if run.parent else None
         if parent is not None and (parent.ended or run.id not in parent.children):
             parent, words = None, "The step that started this sub-agent was left since: nothing more is wanted of it."
@@ -99,10 +99,10 @@ class Project:
 
         def build(offloaded: Offloaded) -> Element:
             return done.done_document(
-                workflow, run, self.caller, parent, command, siblings, notices, offloaded, self.at_once
+                workflow, run, self.command_line, parent, command, siblings, notices, offloaded, self.at_once
             )
 
-        return Reply(build({}), PRINTED, run, workflow, build)
+        return Response(build({}), PRINTED, run, workflow, build)
 
     def _command_of(self, run: Run) -> str:
         """The command with which the agent of that run goes on; the one that shows its block if its skill is broken."""
@@ -110,18 +110,18 @@ class Project:
             if not run.ended:
                 # The graph at hand may be in no file: one that was made at run time.
                 served = self._served if self._served and self._served.name == run.workflow else None
-                script = self.caller.script_of(run)
-                return document.next_command(served or loading.workflow_of_script(script), run, self.caller)
+                script = self.command_line.script_of(run)
+                return document.next_command(served or loading.workflow_of_script(script), run, self.command_line)
         except LockstepError:
             pass
-        return self.caller.step("current", run, turn=False)
+        return self.command_line.step("current", run, turn=False)
 
 
 class _Proof:
     """The engine's window on the world for one run."""
 
     def __init__(self, project: Project, run: Run) -> None:
-        self._runs, self._run, self._project = project, run, project.caller.project
+        self._runs, self._run, self._project = project, run, project.command_line.project
         self._contents: dict[str, dict[str, str]] = {}
 
     def children(self) -> list[Run]:

@@ -6,7 +6,7 @@ import os
 
 from skills.lib import compact_json, paths
 from skills.lib.blocks import document, parts
-from skills.lib.blocks.caller import quote
+from skills.lib.blocks.command_line import quote
 from skills.lib.blocks.refused import asked_for, printed, refused_document
 from skills.lib.engine import reports
 from skills.lib.engine.decision import Refusal
@@ -14,7 +14,7 @@ from skills.lib.errors import REFUSED
 from skills.lib.ledger import database
 from skills.lib.model import values
 from skills.lib.runtime import retrying
-from skills.lib.runtime.project import Reply, is_of_another_project
+from skills.lib.runtime.project import Response, is_of_another_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -41,7 +41,7 @@ def refuse(
     asked: Request | str,
     next_line: str | None = None,
     shows: bool = True,
-) -> Reply:
+) -> Response:
     """Refuse what was ``asked``; where no ``next_line`` is given the run's own next command goes on.
 
     ``shows`` is whether the run's present block can be printed, now or once its graph is put back.
@@ -49,7 +49,7 @@ def refuse(
     words = asked if isinstance(asked, str) else asked_for(asked)
     show = ""
     if run is not None and not run.ended:
-        show = project.caller.step("current", run, turn=False)
+        show = project.command_line.step("current", run, turn=False)
         if next_line is None:
             looks = run.status == "pending" or refusal.code in _SHOWN
             next_line = show if looks else retrying.next_command(project, workflow, run, asked, refusal)
@@ -58,26 +58,28 @@ def refuse(
     if run is not None:
         detail = {"code": refusal.code, "why": refusal.why, "asked": words, "evidence": list(refusal.evidence)}
         project.ledger.note(run.id, run.turn, "refused", project.actor, {**detail, "step": run.step})
-    return Reply(refused_document(workflow, run, refusal, words, next_line or "", show), REFUSED, run, workflow)
+    return Response(refused_document(workflow, run, refusal, words, next_line or "", show), REFUSED, run, workflow)
 
 
-def opening(project: Project, workflow: Workflow, refusal: Refusal, given: Mapping[str, Any], new: bool) -> Reply:
+def opening(project: Project, workflow: Workflow, refusal: Refusal, given: Mapping[str, Any], new: bool) -> Response:
     """Refuse to open a run with the parameters that were given; those that fit are given back where they may do."""
     again = _start_line(project, workflow, given, new, kept=refusal.code != "bad-targets")
     return refuse(project, workflow, None, refusal, "--step 1", again)
 
 
-def twin(project: Project, workflow: Workflow, other: Run) -> Reply:
+def twin(project: Project, workflow: Workflow, other: Run) -> Response:
     """Refuse to open what is open already and has gone further."""
     why = (
         f"Run {other.id} of this skill is open with the same parameters, at {other.step}, turn {other.turn}. Go on "
         "with it by the command below. If a second run is wanted, add --new to the command that was refused."
     )
-    resume = project.caller.step("current", other, turn=False)
+    resume = project.command_line.step("current", other, turn=False)
     return refuse(project, workflow, other, Refusal("already-open", why), "--step 1, to open a run", resume)
 
 
-def changed_definition(project: Project, workflow: Workflow, run: Run, changed: Sequence[str], asked: Request) -> Reply:
+def changed_definition(
+    project: Project, workflow: Workflow, run: Run, changed: Sequence[str], asked: Request
+) -> Response:
     """Refuse to go on with a graph that was changed where it matters to the run."""
     what = "; ".join(changed)
     if run.parent:
@@ -94,21 +96,21 @@ def changed_definition(project: Project, workflow: Workflow, run: Run, changed: 
     return refuse(project, workflow, run, Refusal("definition-changed", why), asked, anew)
 
 
-def other_project(project: Project, workflow: Workflow, run: Run, asked: Request) -> Reply:
+def other_project(project: Project, workflow: Workflow, run: Run, asked: Request) -> Response:
     """Refuse to move a run of another project that keeps its runs in the same ledger."""
-    why = f"Run {run.id} belongs to the project {run.project}, not to {project.caller.project}."
-    own = type(project.caller)(**{**project.caller.fields(), "project": run.project})  # type: ignore[arg-type]
+    why = f"Run {run.id} belongs to the project {run.project}, not to {project.command_line.project}."
+    own = type(project.command_line)(**{**project.command_line.fields(), "project": run.project})  # type: ignore[arg-type]
     return refuse(project, workflow, None, Refusal("other-project", why), asked, own.step("current", run, turn=False))
 
 
-def other_workflow(project: Project, workflow: Workflow, run: Run, asked: Request) -> Reply:
+def other_workflow(project: Project, workflow: Workflow, run: Run, asked: Request) -> Response:
     """Refuse to move a run by the script of another workflow."""
     why = f"Run {run.id} is of {run.workflow}, and this script walks {workflow.name}."
-    command = parts.child_command(run, project.caller)
+    command = parts.child_command(run, project.command_line)
     return refuse(project, workflow, None, Refusal("other-workflow", why), asked, command)
 
 
-def no_run(project: Project, workflow: Workflow, asked: Request) -> Reply:
+def no_run(project: Project, workflow: Workflow, asked: Request) -> Response:
     """Refuse a step that names no run, and list the runs that it may have meant."""
     why = f"--step {asked.step} needs --run: only --step 1 begins without one."
     if asked.step == workflow.start:
@@ -116,20 +118,20 @@ def no_run(project: Project, workflow: Workflow, asked: Request) -> Reply:
     return _lost(project, workflow, Refusal("no-run", why), asked)
 
 
-def unknown_run(project: Project, workflow: Workflow, asked: Request) -> Reply:
+def unknown_run(project: Project, workflow: Workflow, asked: Request) -> Response:
     """Refuse a run that the ledger does not have, and list those that may have been meant."""
     why = f"The ledger {project.ledger.path} has no run {asked.run!r:.80}."
     return _lost(project, workflow, Refusal("unknown-run", why), asked)
 
 
-def _lost(project: Project, workflow: Workflow, refusal: Refusal, asked: Request) -> Reply:
+def _lost(project: Project, workflow: Workflow, refusal: Refusal, asked: Request) -> Response:
     """Refuse an agent that has lost its run. Where sub-agents are at work it may be any of them: there is no NEXT."""
     opening = _start_line(project, workflow, asked.params, asked.new)
     known = _known_runs(project, workflow)
     brood = _sub_agents(project, known, asked)
     if not known and not brood:
         return refuse(project, workflow, None, refusal, asked, opening)
-    commands = [project.caller.step("current", other, turn=False) for other in known]
+    commands = [project.command_line.step("current", other, turn=False) for other in known]
     order = ", the last moved first" if len(known) > 1 else ""
     if not brood:
         why = f"{refusal.why} VALID has the command of each open run of this skill{order}; its last opens another."
@@ -141,7 +143,7 @@ def _lost(project: Project, workflow: Workflow, refusal: Refusal, asked: Request
     )
     if len(brood) > LISTED:
         why += f" {len(brood) - LISTED} more sub-agents are not listed."
-    lines = [f"{parts.child_command(child, project.caller)}  # {_about(child)}" for child in brood[:LISTED]]
+    lines = [f"{parts.child_command(child, project.command_line)}  # {_about(child)}" for child in brood[:LISTED]]
     return refuse(project, workflow, None, Refusal(refusal.code, why, (*lines, *commands, opening)), asked, "")
 
 
@@ -161,7 +163,10 @@ def _sub_agents(project: Project, known: Sequence[Run], asked: Request) -> list[
         child
         for child in project.ledger.every_run("parent IS NOT NULL AND status IN ('pending','open','waiting')")
         if child.id.partition(".")[0] in roots
-        or (project.caller.place_of(child.script) == project.caller.script and not _is_elsewhere(project, child))
+        or (
+            project.command_line.place_of(child.script) == project.command_line.script
+            and not _is_elsewhere(project, child)
+        )
     ]
     numbers = {child.id: [int(part) for part in child.id.split(".")[1:]] for child in found}
     return sorted(found, key=lambda child: (child.parent != family, child.id.partition(".")[0], numbers[child.id]))
@@ -177,11 +182,11 @@ def _known_runs(project: Project, workflow: Workflow) -> list[Run]:
 
 
 def _is_elsewhere(project: Project, run: Run) -> bool:
-    return is_of_another_project(run, project.caller.project)
+    return is_of_another_project(run, project.command_line.project)
 
 
 def _has_ledger(project: Project) -> bool:
-    return os.path.exists(os.path.join(paths.home(project.caller.project), database.FILE))
+    return os.path.exists(os.path.join(paths.home(project.command_line.project), database.FILE))
 
 
 def _start_line(
@@ -202,4 +207,4 @@ def _start_line(
             room -= size
         elif arg.required or text is not None:
             missing += f" {arg.flag} {document.placeholder(arg)}"
-    return project.caller.start(*words, *(["--new"] if new else [])) + missing
+    return project.command_line.start(*words, *(["--new"] if new else [])) + missing

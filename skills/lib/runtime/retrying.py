@@ -6,7 +6,7 @@ import os
 
 from skills.lib import compact_json, markers
 from skills.lib.blocks import document
-from skills.lib.blocks.caller import quote
+from skills.lib.blocks.command_line import quote
 from skills.lib.blocks.refused import printed
 from skills.lib.engine import reports
 from skills.lib.errors import EnvironmentProblem
@@ -31,13 +31,13 @@ GIVEN_BACK = 2_000
 def next_command(project: Project, workflow: Workflow, run: Run, asked: Request | str, refusal: Refusal) -> str:
     """The command that goes on: the values of the refused request that fit, and a placeholder for each other value."""
     if isinstance(asked, str) or asked.turn != run.turn:
-        return document.next_command(workflow, run, project.caller)
+        return document.next_command(workflow, run, project.command_line)
     if asked.lost or asked.replace:
         if refusal.code == "no-reason" and asked.lost:
-            return project.caller.step("current", run, "--lost", asked.lost) + " --reason 'FILL_reason'"
-        return project.caller.step("current", run, turn=False)
+            return project.command_line.step("current", run, "--lost", asked.lost) + " --reason 'FILL_reason'"
+        return project.command_line.step("current", run, turn=False)
     if run.status == "waiting":
-        return document.next_command(workflow, run, project.caller, _answer(run, asked))
+        return document.next_command(workflow, run, project.command_line, _answer(run, asked))
     step = workflow.step(run.step or "")
     fitting, words = _sorted(workflow, run, step, asked)
     filed = {
@@ -49,12 +49,12 @@ def next_command(project: Project, workflow: Workflow, run: Run, asked: Request 
         fitting = {name: raw for name, raw in fitting.items() if name not in filed}
     texts = {name: quote(_text(raw)) for name, raw in fitting.items()}
     if sum(map(printed, texts.values())) <= GIVEN_BACK:
-        return document.next_command(workflow, run, project.caller, {**words, **texts})
+        return document.next_command(workflow, run, project.command_line, {**words, **texts})
     try:
         path = " --record-file ".join([*map(quote, files), _file(project, run, fitting)])
-        return document.next_command(workflow, run, project.caller, {**words, "--record-file": path})
+        return document.next_command(workflow, run, project.command_line, {**words, "--record-file": path})
     except EnvironmentProblem:  # the folder cannot be written: every value is a placeholder again
-        return document.next_command(workflow, run, project.caller)
+        return document.next_command(workflow, run, project.command_line)
 
 
 def _sorted(workflow: Workflow, run: Run, step: StepDef, asked: Request) -> tuple[dict[str, Any], dict[str, str]]:
@@ -116,6 +116,6 @@ def _file(project: Project, run: Run, fitting: dict[str, Any]) -> str:
 
     if not markers.is_id(run.id):
         raise EnvironmentProblem(f"{run.id!r:.40} is no name for a folder")
-    path = os.path.join(offload.folder(project.caller.project, run), f"refused-{run.turn}.json")
+    path = os.path.join(offload.folder(project.command_line.project, run), f"refused-{run.turn}.json")
     offload.write(path, compact_json.readable(fitting) + "\n")
     return quote(path)

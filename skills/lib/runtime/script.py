@@ -7,7 +7,7 @@ import sys
 
 from skills.lib import markers, paths
 from skills.lib.blocks import document, parts, xml
-from skills.lib.blocks.caller import Caller, lockstep_command
+from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.errors import BUG, INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, SkillError, UsageError, tell
 from skills.lib.model.texts import check_text
 from skills.lib.runtime import cli, loading
@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from skills.lib.model.run import Request
     from skills.lib.model.steps import Workflow
     from skills.lib.model.types import Element
-    from skills.lib.runtime.desk import Desk
-    from skills.lib.runtime.project import Reply
+    from skills.lib.runtime.project import Response
+    from skills.lib.runtime.runner import Runner
 
 
 def run(path: str) -> None:
@@ -99,38 +99,38 @@ def main(
 
 def _serve(workflow: Workflow, argv: Sequence[str], script: str, exiting: bool) -> int:
     request = cli.parse(workflow, argv)
-    caller = Caller(sys.executable, script, _project(request), lockstep_command())
+    command_line = CommandLine(sys.executable, script, _project(request), lockstep_command())
     if request.stateless:
         request = cli.resolve(workflow, request)
         if request.step in ("next", "done", "current"):
             raise UsageError(f"--stateless prints a step, and {request.step} depends on a run", remedy="name the step")
         step = workflow.step(request.step)
-        return emit(render(workflow, document.look_document(workflow, step, caller)), PRINTED)
-    from skills.lib.runtime.desk import Desk
+        return emit(render(workflow, document.look_document(workflow, step, command_line)), PRINTED)
+    from skills.lib.runtime.runner import Runner
 
-    desk = Desk(caller)
+    runner = Runner(command_line)
     try:
-        reply = _reply(desk, workflow, request)
-        return emit(render_reply(reply, desk), reply.exit_code)
+        response = _response(runner, workflow, request)
+        return emit(render_response(response, runner), response.exit_code)
     finally:
         if exiting:
-            desk.leave()
+            runner.leave()
         else:
-            desk.close()
+            runner.close()
 
 
-def _reply(desk: Desk, workflow: Workflow, request: Request) -> Reply:
+def _response(runner: Runner, workflow: Workflow, request: Request) -> Response:
     if request.run is None:
         first = request.step == "1"  # it begins a run, also where the start is another step than the first
         request = cli.resolve(workflow, request)
         if (first or request.step == workflow.start) and not _is_under_way(request):
-            return desk.start(workflow, request.params, request.new)
+            return runner.start(workflow, request.params, request.new)
         from skills.lib.runtime import refusing
 
-        return refusing.no_run(desk, workflow, request)
+        return refusing.no_run(runner, workflow, request)
     if request.new:
         raise UsageError("--new opens a run, and --run names one", remedy="give one of the two")
-    return desk.advance(workflow, request.run, request)
+    return runner.advance(workflow, request.run, request)
 
 
 def _is_under_way(request: Request) -> bool:
@@ -140,16 +140,16 @@ def _is_under_way(request: Request) -> bool:
     return bool(request.records or behind) or any(value is not None for value in reported)
 
 
-def render_reply(reply: Reply, desk: Desk) -> str:
-    """The text of a reply; context that would make the block too long stands whole in files that the block names."""
-    workflow, run = reply.workflow, reply.run
+def render_response(response: Response, runner: Runner) -> str:
+    """The text of a response; context that would make the block too long stands whole in files that the block names."""
+    workflow, run = response.workflow, response.run
     assert workflow is not None
-    text = render(workflow, reply.element)
-    if len(text) <= parts.BLOCK_LIMIT or run is None or reply.rebuild is None or not markers.is_id(run.id):
+    text = render(workflow, response.element)
+    if len(text) <= parts.BLOCK_LIMIT or run is None or response.rebuild is None or not markers.is_id(run.id):
         return text
     from skills.lib.runtime import offload
 
-    return offload.shortened(reply, desk.caller.project, lambda element: render(workflow, element))
+    return offload.shortened(response, runner.command_line.project, lambda element: render(workflow, element))
 
 
 def render(workflow: Workflow, element: Element) -> str:
@@ -190,7 +190,7 @@ def _way_back(argv: Sequence[str], script: str) -> str:
         return ""
     if not named["--run"] or not os.path.exists(os.path.join(paths.home(project), "runs.db")):
         return ""
-    from skills.lib.blocks.caller import join
+    from skills.lib.blocks.command_line import join
 
     words = [sys.executable, script, "--step", "current", "--run", named["--run"], "--project", project]
     told = "Nothing was changed. The present block of the run, with its NEXT command, is printed again by:"

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from skills.lib.ledger import Event
     from skills.lib.model.run import Run
     from skills.lib.model.steps import StepDef, Workflow
-    from skills.lib.testing.calls import Caller
+    from skills.lib.testing.calls import ScriptedCaller
 
 # How many reports are tried where a check of the step refuses one: a refusal changes nothing.
 TRIES = 20
@@ -61,14 +61,14 @@ class Agent:
         values: Mapping[str, Any] | None = None,
         files: Mapping[str, str] | None = None,
         text: samples.Text = samples.plain,
-        call: Caller | None = None,
+        call: ScriptedCaller | None = None,
     ) -> None:
         self.script = str(Path(script).resolve())
         self.project = Path(project).resolve()
         self.given = dict(values or {})
         self.files = dict(files or {})
         self.text = text
-        self.call: Caller = call or InProcess()
+        self.call: ScriptedCaller = call or InProcess()
         self.blocks: list[Block] = []
 
     @property
@@ -145,16 +145,16 @@ class Agent:
 
     def answer(self, block: Block, answer: str, reason: str = "") -> Block:
         """Answer as a person at a terminal, and run the command that shows where the run then stands."""
-        from skills.lib.blocks.caller import Caller, lockstep_command
+        from skills.lib.blocks.command_line import CommandLine, lockstep_command
         from skills.lib.model.run import Request
-        from skills.lib.runtime.desk import Desk
+        from skills.lib.runtime.runner import Runner
 
-        desk = Desk(Caller(sys.executable, self.script, str(self.project), lockstep_command()), "person")
+        runner = Runner(CommandLine(sys.executable, self.script, str(self.project), lockstep_command()), "person")
         request = Request("next", run=block.run, turn=block.turn, answer=answer, reason=reason or None)
         try:
-            reply = desk.advance(self.workflow, block.run, request)
+            reply = runner.advance(self.workflow, block.run, request)
         finally:
-            desk.close()
+            runner.close()
         refused = {part.tag: part.children[0] for part in reply.element.children if isinstance(part, Element)}
         assert reply.exit_code == 0, refused.get("WHY", reply.element)
         return self.run_command(block.next)
@@ -180,17 +180,17 @@ class Agent:
         Notices are left out of both: some are printed once, on opening, and others tell of what passes.
         """
         from skills.lib.blocks import text, xml
-        from skills.lib.blocks.caller import Caller, lockstep_command
-        from skills.lib.runtime.desk import Desk
+        from skills.lib.blocks.command_line import CommandLine, lockstep_command
+        from skills.lib.runtime.runner import Runner
 
         script = shlex.split(command)[1]
         found = re.search(r"\brun (?P<run>[a-z0-9.]+)\b", block.text.partition("\n")[0])
         assert found is not None, block.text
-        desk = Desk(Caller(sys.executable, script, str(self.project), lockstep_command()))
+        runner = Runner(CommandLine(sys.executable, script, str(self.project), lockstep_command()))
         try:
-            element = desk.state(self._workflow_of(script), found["run"]).element
+            element = runner.state(self._workflow_of(script), found["run"]).element
         finally:
-            desk.close()
+            runner.close()
         shown = [part for part in element.children if not isinstance(part, Element) or part.tag != "NOTICE"]
         element = Element(element.tag, element.attributes, *shown, prose=element.prose)
         assert _NOTICE.sub("", block.text) == text.render(element) + "\n"

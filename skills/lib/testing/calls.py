@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 SECONDS = 120  # a command that has not answered by then hangs
 
 
-class Caller(Protocol):
+class ScriptedCaller(Protocol):
     """Runs one command line and gives back what it printed."""
 
     def __call__(self, command: str) -> Block:

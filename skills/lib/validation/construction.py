@@ -24,11 +24,11 @@ _LIBRARY = os.path.join(os.path.dirname(os.path.abspath(skills.__file__)), "lib"
 # A helper of a helper of a helper: beyond this no caller is remembered.
 DEPTH = 40
 _LOCK = RLock()
-_REMEMBERED: dict[int, tuple[StepDef, tuple[Caller, ...]]] = {}
+_REMEMBERED: dict[int, tuple[StepDef, tuple[CallSite, ...]]] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Caller:
+class CallSite:
     """A call on the way to a step: the file and the function that make it, and where the call begins."""
 
     file: str
@@ -60,7 +60,7 @@ def remembered() -> Iterator[None]:
             _replace(original)
 
 
-def callers(step: StepDef) -> tuple[Caller, ...]:
+def callers(step: StepDef) -> tuple[CallSite, ...]:
     """The calls that lead to a step, the innermost first, without the library's own; none if nobody remembers."""
     kept, found = _REMEMBERED.get(id(step), (None, ()))
     return found if kept is step else ()
@@ -70,13 +70,13 @@ def _replace(constructor: Any) -> None:
     type.__setattr__(StepDef, "__init__", constructor)
 
 
-def _callers(frame: FrameType | None) -> Iterator[Caller]:
+def _callers(frame: FrameType | None) -> Iterator[CallSite]:
     """The calls up to the module that is loaded."""
     while frame is not None:
         code = frame.f_code
         if not code.co_filename.startswith((_LIBRARY, "<frozen")):
             line, _, column, _ = next(islice(code.co_positions(), frame.f_lasti // 2, None), (None,) * 4)
-            yield Caller(code.co_filename, code.co_name, line or frame.f_lineno, column or 0)
+            yield CallSite(code.co_filename, code.co_name, line or frame.f_lineno, column or 0)
         if code.co_name == "<module>":
             return
         frame = frame.f_back

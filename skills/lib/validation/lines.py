@@ -13,7 +13,7 @@ from skills.lib.validation.construction import callers
 
 if TYPE_CHECKING:
     from skills.lib.model.steps import StepDef
-    from skills.lib.validation.construction import Caller
+    from skills.lib.validation.construction import CallSite
 
 _LOOP = "review_loop"
 
@@ -64,7 +64,7 @@ class Lines:
             made += f"; its {parameter} is where {outcome} leads"
         return Place(self.file, line or (_route_line(call, outcome) if outcome else 0) or call.lineno, made)
 
-    def _remembered(self, calls: tuple[Caller, ...], step_id: str, outcome: str | None) -> Place:
+    def _remembered(self, calls: tuple[CallSite, ...], step_id: str, outcome: str | None) -> Place:
         """The call in this file's own text, else in that of the file that made the step, and the helper it calls."""
         here = os.path.realpath(self.file)
         own = [call for call in calls if os.path.realpath(call.file) == here] or list(calls)
@@ -82,7 +82,7 @@ class Lines:
         where = "" if maker.file == call.file else f" of {os.path.basename(maker.file)}"
         return Place(call.file, line, f"{maker.function}() makes {step_id}, in line {maker.line}{where}")
 
-    def _call_at(self, place: Caller) -> ast.Call | None:
+    def _call_at(self, place: CallSite) -> ast.Call | None:
         begins = (place.line, place.column)
         return next((call for call in self._calls if (call.lineno, call.col_offset) == begins), None)
 

@@ -6,14 +6,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from skills.lib.blocks.caller import Caller
+from skills.lib.blocks.command_line import CommandLine
 from skills.lib.hosts.mcp import toolcalls
 from skills.lib.hosts.mcp.toolcalls import ToolCall
 from skills.lib.model.run import Run
 
 pytestmark = pytest.mark.req("H-06")
 
-CALLER = Caller("/usr/bin/python3", "/a place/skills/tour/scripts/tour.py", "/the project's")
+CALLER = CommandLine("/usr/bin/python3", "/a place/skills/tour/scripts/tour.py", "/the project's")
 RUN = Run(id="k3f9q2mx", turn=4)
 TEXTS = st.text(st.characters(exclude_categories=["Cs"]), min_size=1)
 NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
@@ -59,8 +59,8 @@ def test_reads_as_a_call(command: str, shown: str) -> None:
         "next",
         "it's not a command",
         CALLER.person("answer", "k3f9q2mx", "yes"),
-        Caller(CALLER.python, CALLER.script, "/another/project").step("current", RUN),
-        Caller("/another/python", CALLER.script, CALLER.project).step("current", RUN),
+        CommandLine(CALLER.python, CALLER.script, "/another/project").step("current", RUN),
+        CommandLine("/another/python", CALLER.script, CALLER.project).step("current", RUN),
     ],
 )
 def test_any_other_text_stays_as_it_is(text: str) -> None:

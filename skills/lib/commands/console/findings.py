@@ -13,7 +13,7 @@ from skills.lib.commands.console.screen import Screen, clean, one_line
 from skills.lib.validation.finding import Finding
 
 if TYPE_CHECKING:
-    from skills.lib.commands.lookup.checking import Checked
+    from skills.lib.commands.queries.checking import Checked
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow"}
 _SOURCE_LIMIT = 1_000_000

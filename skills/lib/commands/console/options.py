@@ -90,7 +90,7 @@ def resolve_project(given: str | None) -> str:
 
 def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Ids of the runs that have not ended, with what each stands at."""
-    from skills.lib.commands.lookup import runs
+    from skills.lib.commands.queries import runs
 
     try:
         records = runs.open_records(resolve_project(ctx.params.get("project")))
@@ -107,7 +107,7 @@ def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) ->
 
 def complete_skill(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of the skills that the project and Lockstep have; paths are left to the shell."""
-    from skills.lib.commands.lookup import skills
+    from skills.lib.commands.queries import skills
 
     try:
         found = skills.find(resolve_project(ctx.params.get("project")))
@@ -119,7 +119,7 @@ def complete_skill(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 def complete_step(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Ids of the steps of the SKILL that was given, as they stand in its modules: nothing of it is run."""
-    from skills.lib.commands.lookup import skills
+    from skills.lib.commands.queries import skills
 
     # While the option's own value is missing, the words before it are left over, and no parameter is set.
     skill = ctx.params.get("skill") or next(iter(ctx.args), "")

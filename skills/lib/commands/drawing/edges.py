@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from skills.lib.commands.console.screen import TIMES, one_line
-from skills.lib.commands.lookup.skills import kind
+from skills.lib.commands.queries.skills import kind
 from skills.lib.ledger import Event
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Outcome

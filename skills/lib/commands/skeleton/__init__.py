@@ -9,8 +9,8 @@ import tempfile
 from pathlib import Path
 from string import Template
 
-from skills.lib.blocks.caller import quote
-from skills.lib.commands.lookup.skills import shipped
+from skills.lib.blocks.command_line import quote
+from skills.lib.commands.queries.skills import shipped
 from skills.lib.errors import EnvironmentProblem, RefusedError, UsageError
 from skills.lib.skillfile.specification import NAME_LIMIT
 

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from skills.lib.commands.lookup.runs import outcome_told
+from skills.lib.commands.queries.runs import outcome_told
 from skills.lib.model.types import Outcome
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from lxml import html
 from skills import __version__
 from skills.lib.commands.console.screen import one_line
 from skills.lib.commands.drawing import edges
-from skills.lib.commands.lookup.runs import Records, left_undone, moment, skill_of, undone
+from skills.lib.commands.queries.runs import Records, left_undone, moment, skill_of, undone
 from skills.lib.commands.tracing import chart, chronicle, findings, svg
 from skills.lib.commands.tracing.markup import Piece, el, facts, table, value
 from skills.lib.commands.tracing.stays import Stays

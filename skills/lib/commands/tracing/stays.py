@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import html
 
-from skills.lib.commands.lookup.runs import moment, outcome_told
-from skills.lib.commands.lookup.timeline import surroundings
+from skills.lib.commands.queries.runs import moment, outcome_told
+from skills.lib.commands.queries.timeline import surroundings
 from skills.lib.commands.tracing.chronicle import Chronicle, Stay
 from skills.lib.commands.tracing.findings import who
 from skills.lib.commands.tracing.markup import Piece, el, facts, table, value

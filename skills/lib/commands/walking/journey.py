@@ -6,14 +6,14 @@ import sys
 from typing import Any
 
 from skills.lib.blocks import document
-from skills.lib.blocks.caller import Caller, lockstep_command
+from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.walking import asking, block
 from skills.lib.errors import PRINTED
 from skills.lib.model.requirements import Field
 from skills.lib.model.run import Request, Run
 from skills.lib.model.steps import StepDef, Workflow
-from skills.lib.runtime import Desk, Reply, loading
+from skills.lib.runtime import Response, Runner, loading
 
 
 class Journey:
@@ -23,61 +23,61 @@ class Journey:
         self.screen = screen
         self.project = project
         self.workflow = workflow
-        self.desk = self._desk(script)
+        self.runner = self._runner(script)
         self.run: Run | None = None
 
     def begin(self) -> None:
         """Open a run, asking for its parameters, and walk it to its end."""
         while True:
             given = {arg.name: asking.value(self.screen, arg) for arg in self.workflow.run_params()}
-            reply = self.desk.start(
+            response = self.runner.start(
                 self.workflow, {name: raw for name, raw in given.items() if raw is not None}, new=True
             )
-            if reply.exit_code == PRINTED:
+            if response.exit_code == PRINTED:
                 break
-            block.print_block(self.screen, reply.element)
+            block.print_block(self.screen, response.element)
             if not given:
                 return
-        self.run = reply.run
-        self.follow(self.desk, self.workflow, reply)
+        self.run = response.run
+        self.follow(self.runner, self.workflow, response)
 
     def go_on(self, run: Run) -> None:
         """Walk a run from where it stands."""
         self.run = run
-        self.follow(self.desk, self.workflow, self.desk.state(self.workflow, run.id))
+        self.follow(self.runner, self.workflow, self.runner.state(self.workflow, run.id))
 
     def close(self) -> None:
         """Let go of the ledger."""
-        self.desk.close()
+        self.runner.close()
 
-    def follow(self, desk: Desk, workflow: Workflow, reply: Reply) -> None:
+    def follow(self, runner: Runner, workflow: Workflow, response: Response) -> None:
         """Show each block and do what the person says, until the run is at its end."""
         while True:
-            block.print_block(self.screen, reply.element)
-            run = reply.run
+            block.print_block(self.screen, response.element)
+            run = response.run
             if run is not None and (self.run is None or self.run.id == run.id):
                 self.run = run
             if run is None or run.ended:
                 return
-            reply = self._next(desk, workflow, reply, run)
+            response = self._next(runner, workflow, response, run)
 
-    def _next(self, desk: Desk, workflow: Workflow, reply: Reply, run: Run) -> Reply:
+    def _next(self, runner: Runner, workflow: Workflow, response: Response, run: Run) -> Response:
         """The block after this one; a refusal is shown, and the person asked again."""
-        assert reply.workflow is not None
+        assert response.workflow is not None
         while True:
-            request = self._asked(desk, reply.workflow, run)
-            after = desk.advance(workflow, run.id, request)
+            request = self._asked(runner, response.workflow, run)
+            after = runner.advance(workflow, run.id, request)
             if after.exit_code == PRINTED:
                 return after
             block.print_block(self.screen, after.element)
 
-    def _asked(self, desk: Desk, workflow: Workflow, run: Run) -> Request:
+    def _asked(self, runner: Runner, workflow: Workflow, run: Run) -> Request:
         step = workflow.step(run.step or "")
         common: dict[str, Any] = {"run": run.id, "turn": run.turn, "project": self.project}
         if run.status == "waiting":
             return Request("next", **common, **self._answer(run))
         if run.children:
-            self._account(desk, run)
+            self._account(runner, run)
         params, records = self._reports(workflow, step)
         outcome = None
         if document.reports_outcome(step):
@@ -101,11 +101,11 @@ class Journey:
             {name: raw for name, raw in records.items() if raw is not None},
         )
 
-    def _account(self, desk: Desk, run: Run) -> None:
+    def _account(self, runner: Runner, run: Run) -> None:
         """See to it that every sub-agent's run is played, given up or replaced."""
         while True:
-            parent = desk.ledger.run(run.id)
-            left = [child for child in desk.ledger.runs(parent.children if parent else []) if not child.ended]
+            parent = runner.ledger.run(run.id)
+            left = [child for child in runner.ledger.runs(parent.children if parent else []) if not child.ended]
             if not left:
                 return
             child = left[0]
@@ -118,22 +118,22 @@ class Journey:
                 reason = asking.text(self.screen, "Why") if choice == "lost" else None
                 given: dict[str, Any] = {choice: child.id, "reason": reason}
                 request = Request("current", run=run.id, turn=run.turn, **given)
-                reply = desk.advance(self._workflow_of(run), run.id, request)
-                if reply.exit_code != PRINTED:
-                    block.print_block(self.screen, reply.element)
+                response = runner.advance(self._workflow_of(run), run.id, request)
+                if response.exit_code != PRINTED:
+                    block.print_block(self.screen, response.element)
 
     def _play(self, child: Run) -> None:
-        desk, workflow = self._desk(child.script), self._workflow_of(child)
+        runner, workflow = self._runner(child.script), self._workflow_of(child)
         try:
-            self.follow(desk, workflow, desk.state(workflow, child.id))
+            self.follow(runner, workflow, runner.state(workflow, child.id))
         finally:
-            desk.close()
+            runner.close()
 
     def _workflow_of(self, run: Run) -> Workflow:
         return loading.workflow_of_script(run.script)
 
-    def _desk(self, script: str) -> Desk:
-        return Desk(Caller(sys.executable, script, self.project, lockstep_command()), "person")
+    def _runner(self, script: str) -> Runner:
+        return Runner(CommandLine(sys.executable, script, self.project, lockstep_command()), "person")
 
 
 def screen_line(left: int, child_id: str, about: str) -> str:

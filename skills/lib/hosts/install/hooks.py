@@ -9,7 +9,7 @@ from pathlib import Path
 from string import Template
 from typing import Any
 
-from skills.lib.blocks.caller import join
+from skills.lib.blocks.command_line import join
 from skills.lib.hosts import runtime
 
 # How long a host waits for the hook, in seconds: the hook gives up by itself after five, and then says so.

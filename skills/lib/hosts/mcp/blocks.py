@@ -6,14 +6,14 @@ from collections.abc import Mapping
 from typing import Any
 
 from skills.lib.blocks import parts
-from skills.lib.blocks.caller import Caller
+from skills.lib.blocks.command_line import CommandLine
 from skills.lib.blocks.xml import COMMANDS
 from skills.lib.engine import quality
 from skills.lib.hosts.mcp import toolcalls
 from skills.lib.model.requirements import Arg, Field
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Element
-from skills.lib.runtime import Reply
+from skills.lib.runtime import Response
 
 ARGUMENTS = (
     "In this session a command is a call of the server's tools. Where a text says --record or --record-file, give "
@@ -24,32 +24,32 @@ ARGUMENTS = (
 _FIELDS = "Give each field as an entry of record: a text of any length as it is, a list as a JSON array."
 
 
-def for_client(element: Element, caller: Caller, workflow: Workflow, step: str | None) -> Element:
+def for_client(element: Element, command_line: CommandLine, workflow: Workflow, step: str | None) -> Element:
     """The document with tool calls in place of commands, by the same grammar; a skill's own words stand as they are.
 
     ``step`` is where the run stands, if there is one.
     """
     types = _types(workflow, step)
-    inside = [_rewritten(child, caller, workflow.name, types) for child in element.children]
+    inside = [_rewritten(child, command_line, workflow.name, types) for child in element.children]
     tags = [child.tag for child in element.children if isinstance(child, Element)]
     if element.tag == "step":
-        inside.insert(1, parts.notice(_places(caller)))
+        inside.insert(1, parts.notice(_places(command_line)))
     if "DISPATCH" in tags:
         inside.insert(1, parts.notice(ARGUMENTS))
     return Element(element.tag, element.attributes, *inside, prose=element.prose)
 
 
-def _places(caller: Caller) -> str:
+def _places(command_line: CommandLine) -> str:
     """What a text of the skill may take from the command that stands in NEXT elsewhere."""
     return (
         "NEXT is a tool call here. Where a text speaks of it as a command: the Python that it takes is "
-        f"{caller.python}, its script {caller.script}, its --project {caller.project}."
+        f"{command_line.python}, its script {command_line.script}, its --project {command_line.project}."
     )
 
 
-def data_of(reply: Reply, caller: Caller) -> dict[str, Any]:
-    """What the document of a reply says, for a program: where the run stands, what to report, the call that goes on."""
-    element, run, workflow = reply.element, reply.run, reply.workflow
+def data_of(response: Response, command_line: CommandLine) -> dict[str, Any]:
+    """What the document of a response says, for a program: where the run is, what to report, the call that goes on."""
+    element, run, workflow = response.element, response.run, response.workflow
     data: dict[str, Any] = {"kind": element.tag}
     if workflow is not None:
         data["skill"] = workflow.name
@@ -61,14 +61,14 @@ def data_of(reply: Reply, caller: Caller) -> dict[str, Any]:
         data["code"] = element.attributes["code"]
     for part in element.children:
         if isinstance(part, Element):
-            data |= _part(part, caller, workflow.name if workflow else "")
+            data |= _part(part, command_line, workflow.name if workflow else "")
     return data
 
 
-def _part(part: Element, caller: Caller, workflow: str) -> dict[str, Any]:
+def _part(part: Element, command_line: CommandLine, workflow: str) -> dict[str, Any]:
     children = [child for child in part.children if isinstance(child, Element)]
     if part.tag == "NEXT":
-        call = toolcalls.read(_text(part), caller, workflow)
+        call = toolcalls.read(_text(part), command_line, workflow)
         return {"next": {"tool": call.tool, "arguments": call.arguments}} if call else {}
     if part.tag == "RECORD":
         specs = {kind: [_spec(child) for child in children if child.tag == kind] for kind in ("field", "param")}
@@ -86,14 +86,14 @@ def _part(part: Element, caller: Caller, workflow: str) -> dict[str, Any]:
     if part.tag == "NOT_DONE":
         return {"not_done": [{**_named(entry, "kind", "step"), "what": _text(entry)} for entry in children]}
     if part.tag == "DISPATCH":
-        return {"children": [_child(child, caller, workflow) for child in children if child.tag == "child"]}
+        return {"children": [_child(child, command_line, workflow) for child in children if child.tag == "child"]}
     return {}
 
 
-def _child(child: Element, caller: Caller, workflow: str) -> dict[str, Any]:
+def _child(child: Element, command_line: CommandLine, workflow: str) -> dict[str, Any]:
     data = _named(child, "id", "status", "target")
     for inner in child.children:
-        call = toolcalls.read(_text(inner), caller, workflow) if isinstance(inner, Element) else None
+        call = toolcalls.read(_text(inner), command_line, workflow) if isinstance(inner, Element) else None
         if call:
             data["call"] = {"tool": call.tool, "arguments": call.arguments}
     return data
@@ -129,7 +129,9 @@ def _types(workflow: Workflow, step: str | None) -> dict[str, str]:
     return {one.name: one.type for one in asked}
 
 
-def _rewritten(child: Element | str, caller: Caller, workflow: str, types: Mapping[str, str]) -> Element | str:
+def _rewritten(
+    child: Element | str, command_line: CommandLine, workflow: str, types: Mapping[str, str]
+) -> Element | str:
     if isinstance(child, str):
         return child
     attributes = dict(child.attributes)
@@ -141,7 +143,7 @@ def _rewritten(child: Element | str, caller: Caller, workflow: str, types: Mappi
     if child.tag == "WHY" and "--" in _text(child):
         return Element(child.tag, attributes, f"{_text(child)} ({ARGUMENTS})")
     if child.tag in COMMANDS:
-        call = toolcalls.read(_text(child), caller, workflow)
+        call = toolcalls.read(_text(child), command_line, workflow)
         return Element(child.tag, attributes, call.shown(types)) if call else child
-    inside = [_rewritten(part, caller, workflow, types) for part in child.children]
+    inside = [_rewritten(part, command_line, workflow, types) for part in child.children]
     return Element(child.tag, attributes, *inside, prose=child.prose)

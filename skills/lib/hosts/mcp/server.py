@@ -21,7 +21,7 @@ from mcp.types import (
 
 from skills import __version__
 from skills.lib.errors import LockstepError
-from skills.lib.hosts.mcp import blocks, desk, tools
+from skills.lib.hosts.mcp import blocks, runner, tools
 from skills.lib.hosts.mcp.extension import META, SkillsExtension
 from skills.lib.hosts.mcp.library import SCHEME, File, Library, Skill
 from skills.lib.hosts.mcp.processes import Workers
@@ -68,7 +68,7 @@ class SkillServer(MCPServer[Any]):
                 given["skills"] = [skill.about() for skill in skills]
             reply = await self.workers.call({**given, "tool": name})
         except LockstepError as error:
-            reply = desk.failed(error, {**arguments, "tool": name})
+            reply = runner.failed(error, {**arguments, "tool": name})
         content = [TextContent(type="text", text=reply["text"])]
         return CallToolResult(content=list(content), structured_content=reply["data"], is_error=reply["error"])
 

@@ -7,7 +7,7 @@ import shlex
 from collections.abc import Mapping
 from typing import Any, NamedTuple
 
-from skills.lib.blocks.caller import Caller
+from skills.lib.blocks.command_line import CommandLine
 
 _ARGUMENTS = ("outcome", "answer", "lost", "replace", "reason")
 # A value of these types is no JSON text: its placeholder stands bare.
@@ -26,7 +26,7 @@ class ToolCall(NamedTuple):
         return f"{self.tool}({', '.join(words)})"
 
 
-def read(command: str, caller: Caller, workflow: str) -> ToolCall | None:
+def read(command: str, command_line: CommandLine, workflow: str) -> ToolCall | None:
     """The tool call for a command that a step script printed; None for any other text, and for another project's.
 
     ``workflow`` is the one that a command opens which names no run.
@@ -35,10 +35,10 @@ def read(command: str, caller: Caller, workflow: str) -> ToolCall | None:
         words = shlex.split(command)
     except ValueError:
         return None
-    if len(words) < 2 or words[0] != caller.python or not words[1].endswith(".py"):
+    if len(words) < 2 or words[0] != command_line.python or not words[1].endswith(".py"):
         return None
     given, record, parameters = _flags(words[2:])
-    if given.pop("project", None) != caller.project:
+    if given.pop("project", None) != command_line.project:
         return None
     if "run" not in given:
         arguments = {"skill": workflow, "parameters": parameters, "new": given.get("new")}

@@ -15,7 +15,7 @@ if __name__ == "__main__":
     sys.path.insert(0, root)
 
 from skills.lib.errors import BUG, INTERRUPTED
-from skills.lib.hosts.mcp import desk
+from skills.lib.hosts.mcp import runner
 from skills.lib.runtime import script
 
 
@@ -26,7 +26,7 @@ def main() -> int:
     wire = os.dup(1)
     os.dup2(2, 1)
     try:
-        reply = desk.serve(json.loads(sys.stdin.buffer.read()))
+        reply = runner.serve(json.loads(sys.stdin.buffer.read()))
         answer = json.dumps(reply).encode()
     except KeyboardInterrupt:  # the call was given up
         return INTERRUPTED

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from skills.lib import compact_json
 from skills.lib.commands.console.screen import Cell, Screen, one_line
-from skills.lib.commands.lookup.runs import (
+from skills.lib.commands.queries.runs import (
     COLOURS,
     SHOWN,
     Records,

@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from skills.lib.commands.console.screen import one_line
-from skills.lib.commands.lookup.inventory import Standing
+from skills.lib.commands.queries.inventory import Standing
 
 FILE = "MIGRATION_STATUS.md"
 SECTION = "skills"

@@ -12,7 +12,7 @@ from skills.lib.errors import UsageError
 from skills.lib.ledger import Stale, new_id
 from skills.lib.model.run import Request, Run
 from skills.lib.runtime import cli
-from skills.lib.runtime.project import Project, Reply, is_of_another_project, noted
+from skills.lib.runtime.project import Project, Response, is_of_another_project, noted
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -39,17 +39,23 @@ def agents_at_once() -> int | None:
     return int(given)
 
 
-class Desk(Project):
+class Runner(Project):
     """Starts, advances and shows the runs of one project."""
 
-    def start(self, workflow: Workflow, parameters: Mapping[str, Any], new: bool = False) -> Reply:
+    def start(self, workflow: Workflow, parameters: Mapping[str, Any], new: bool = False) -> Response:
         """Open a run. The same opening again prints the same block while the run is still on its first step.
 
         With the same parameters as a run that has gone further it is refused, unless ``new``: an agent that begins
         again has most often lost the thread.
         """
         self.at_once = agents_at_once()  # a number that is none is told before anything moves
-        run = Run(id=new_id(), workflow=workflow.name, script=self.caller.script, project=self.caller.project, turn=1)
+        run = Run(
+            id=new_id(),
+            workflow=workflow.name,
+            script=self.command_line.script,
+            project=self.command_line.project,
+            turn=1,
+        )
         move = engine.open_run(workflow, run, parameters, self.proof(run))
         if isinstance(move, Refusal):
             from skills.lib.runtime import refusing
@@ -61,9 +67,9 @@ class Desk(Project):
             except Stale:
                 continue
 
-    def _open(self, workflow: Workflow, move: Move, new: bool) -> Reply:
+    def _open(self, workflow: Workflow, move: Move, new: bool) -> Response:
         beside = self.use_ledger(create=True).open_runs(workflow.name)
-        others = [other for other in beside if not is_of_another_project(other, self.caller.project)]
+        others = [other for other in beside if not is_of_another_project(other, self.command_line.project)]
         twins = [] if new else [other for other in others if self._is_twin(other, move.run)]
         for twin in twins:
             if twin.turn == 1:
@@ -75,7 +81,7 @@ class Desk(Project):
         opened = self.ledger.commit(None, noted(move), self.actor, workflow.to_data(), beside)
         return self.show(workflow, opened, self._others(opened, others))
 
-    def advance(self, workflow: Workflow, run_id: str, request: Request) -> Reply:
+    def advance(self, workflow: Workflow, run_id: str, request: Request) -> Response:
         """Do what the request asks of the run, or refuse it; repeats print the same block and count once."""
         self._served, self.at_once = workflow, agents_at_once()
         while True:
@@ -89,7 +95,7 @@ class Desk(Project):
             except Stale:
                 continue
 
-    def state(self, workflow: Workflow, run_id: str) -> Reply:
+    def state(self, workflow: Workflow, run_id: str) -> Response:
         """The present block of a run; nothing changes."""
         return self.advance(workflow, run_id, Request("current", run=run_id))
 
@@ -102,10 +108,10 @@ class Desk(Project):
 
         return abandoning.abandon(self, run_id, reason)
 
-    def _advance(self, workflow: Workflow, run: Run, request: Request) -> Reply:
+    def _advance(self, workflow: Workflow, run: Run, request: Request) -> Response:
         notices: list[Element] = []
         asked = request
-        if is_of_another_project(run, self.caller.project):
+        if is_of_another_project(run, self.command_line.project):
             from skills.lib.runtime import refusing
 
             return refusing.other_project(self, workflow, run, asked)
@@ -154,24 +160,24 @@ class Desk(Project):
             decision = abandoning.with_those_below(self, decision)
         moved = self.ledger.commit(run, decision, self.actor)
         for gone, _ in decision.end:
-            markers.remove(self.caller.project, gone)
+            markers.remove(self.command_line.project, gone)
         return self.show(workflow, moved, notices)
 
     def _is_of_another_workflow(self, workflow: Workflow, run: Run) -> bool:
         if run.turn == 0:
             # A sub-agent's, whose workflow is known when it begins.
-            return self.caller.place_of(run.script) != self.caller.script
+            return self.command_line.place_of(run.script) != self.command_line.script
         return run.workflow != workflow.name
 
     def _placed(self, run: Run) -> Run:
         """The run with its script where that is now; what is printed then, and who reads the ledger, finds it there."""
         # A workflow is known by its name wherever it is; a sub-agent's task would be served by any script.
-        script = self.caller.place_of(run.script) if run.parent else self.caller.script_of(run)
+        script = self.command_line.place_of(run.script) if run.parent else self.command_line.script_of(run)
         if run.ended or script in ("", run.script):
             return run
         placed = self.ledger.commit(run, _moved(run, script), "script")
         for child in self.ledger.runs(run.children):
-            place = self.caller.place_of(child.script)
+            place = self.command_line.place_of(child.script)
             if not child.ended and place not in ("", child.script):
                 self.ledger.commit(child, _moved(child, place), "script")
         return placed
@@ -184,21 +190,21 @@ class Desk(Project):
 
     def _is_twin(self, other: Run, run: Run) -> bool:
         """Whether a run was opened as this one is; on its first turn, one of another definition was not."""
-        same = other.params == run.params and self.caller.script_of(other) == run.script
+        same = other.params == run.params and self.command_line.script_of(other) == run.script
         return same and (other.turn > 1 or other.fingerprint == run.fingerprint)
 
     def _others(self, run: Run, others: Sequence[Run]) -> list[Element]:
         notices = [
             parts.notice(
                 f"Another run of this skill is open: {other.id}, at {other.step}, turn {other.turn}. To go on with it:",
-                self.caller.step("current", other, turn=False),
+                self.command_line.step("current", other, turn=False),
             )
             for other in others
             if other.id != run.id
         ]
         if len(notices) > SHOWN:
             words = f"{len(notices) - SHOWN} more runs of this skill are open. To list them:"
-            notices[SHOWN:] = [parts.notice(words, self.caller.person("runs"))]
+            notices[SHOWN:] = [parts.notice(words, self.command_line.person("runs"))]
         return notices
 
 

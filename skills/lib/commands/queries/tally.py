@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from skills.lib.commands.console.screen import TIMES, Cell, Screen
-from skills.lib.commands.lookup.runs import Records, is_of, skill_of
+from skills.lib.commands.queries.runs import Records, is_of, skill_of
 from skills.lib.ledger import Event
 from skills.lib.model.run import Run
 

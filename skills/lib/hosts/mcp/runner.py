@@ -1,4 +1,4 @@
-"""What each tool does: thin faces of the library's desk, a request as plain data in and a reply as plain data out."""
+"""What each tool does, by the library's runner: a request as plain data in, a response as plain data out."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from skills.lib import paths
-from skills.lib.blocks.caller import Caller, lockstep_command
+from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.errors import LockstepError, SkillError, UsageError
 from skills.lib.hosts.mcp import blocks, catalogue
 from skills.lib.hosts.mcp.toolcalls import ToolCall
@@ -19,7 +19,7 @@ from skills.lib.model.run import Request, Run
 from skills.lib.model.steps import Workflow
 from skills.lib.model.texts import check_text, check_tree
 from skills.lib.model.types import Element
-from skills.lib.runtime import Desk, Reply, loading, script
+from skills.lib.runtime import Response, Runner, loading, script
 
 if TYPE_CHECKING:
     from skills.lib.blocks.parts import Offloaded
@@ -34,7 +34,7 @@ class UnknownRun(UsageError):
 
 
 def serve(given: Given) -> Answer:
-    """The reply to one request: ``text``, whether it is an ``error``, and ``data`` for a program."""
+    """The response to one request: ``text``, whether it is an ``error``, and ``data`` for a program."""
     try:
         return _OPERATIONS[given["tool"]](given)
     except LockstepError as error:
@@ -48,9 +48,9 @@ def _start(given: Given) -> Answer:
     found = catalogue.one(given["skill"], given["skills"])
     parameters = {_parameter(name): value for name, value in given.get("parameters", {}).items()}
     check_tree(parameters, "parameters")
-    caller = _caller(given["project"], found.script)
+    command_line = _command_line(given["project"], found.script)
     return _replied(
-        caller, found.workflow, lambda desk: desk.start(found.workflow, parameters, given.get("new", False))
+        command_line, found.workflow, lambda runner: runner.start(found.workflow, parameters, given.get("new", False))
     )
 
 
@@ -59,7 +59,9 @@ def _step(given: Given) -> Answer:
     path = _script(run, given["project"])
     workflow = loading.workflow_of_script(path)
     request = _request(given, workflow)
-    return _replied(_caller(given["project"], path), workflow, lambda desk: desk.advance(workflow, run.id, request))
+    return _replied(
+        _command_line(given["project"], path), workflow, lambda runner: runner.advance(workflow, run.id, request)
+    )
 
 
 def _state(given: Given) -> Answer:
@@ -72,7 +74,7 @@ def _state(given: Given) -> Answer:
         return _said(text, {**_about(run), "next": begin._asdict()})
     path = _script(run, given["project"])
     workflow = loading.workflow_of_script(path)
-    return _replied(_caller(given["project"], path), workflow, lambda desk: desk.state(workflow, run.id))
+    return _replied(_command_line(given["project"], path), workflow, lambda runner: runner.state(workflow, run.id))
 
 
 def _skills(given: Given) -> Answer:
@@ -88,30 +90,30 @@ _OPERATIONS: dict[str, Callable[[Given], Answer]] = {
 }
 
 
-def _replied(caller: Caller, workflow: Workflow, call: Callable[[Desk], Reply]) -> Answer:
-    """The document of a reply, whole: what makes it too long stands in files that it names."""
-    desk = Desk(caller)
+def _replied(command_line: CommandLine, workflow: Workflow, call: Callable[[Runner], Response]) -> Answer:
+    """The document of a response, whole: what makes it too long stands in files that it names."""
+    runner = Runner(command_line)
     try:
-        reply = call(desk)
-        served = reply.workflow or workflow
-        step = reply.run.step if reply.run else None
-        rebuild = reply.rebuild
+        response = call(runner)
+        served = response.workflow or workflow
+        step = response.run.step if response.run else None
+        rebuild = response.rebuild
 
         def build(offloaded: Offloaded) -> Element:
             assert rebuild is not None
-            return blocks.for_client(rebuild(offloaded), caller, served, step)
+            return blocks.for_client(rebuild(offloaded), command_line, served, step)
 
-        shown = Reply(
-            blocks.for_client(reply.element, caller, served, step),
-            reply.exit_code,
-            reply.run,
+        shown = Response(
+            blocks.for_client(response.element, command_line, served, step),
+            response.exit_code,
+            response.run,
             served,
             build if rebuild else None,
         )
-        text = script.render_reply(shown, desk)
+        text = script.render_response(shown, runner)
     finally:
-        desk.close()
-    return {"text": text, "error": reply.exit_code != 0, "data": blocks.data_of(reply, caller)}
+        runner.close()
+    return {"text": text, "error": response.exit_code != 0, "data": blocks.data_of(response, command_line)}
 
 
 def _request(given: Given, workflow: Workflow) -> Request:
@@ -150,8 +152,8 @@ def _script(run: Run, project: str) -> str:
     return moved if not os.path.exists(run.script) and os.path.exists(moved) else run.script
 
 
-def _caller(project: str, path: str) -> Caller:
-    return Caller(sys.executable, path, project, lockstep_command())
+def _command_line(project: str, path: str) -> CommandLine:
+    return CommandLine(sys.executable, path, project, lockstep_command())
 
 
 def _run(given: Given) -> Run:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from skills.lib.commands.lookup import skills, tested
+from skills.lib.commands.queries import skills, tested
 from skills.lib.errors import UsageError
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Person

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from skills.lib.commands.console.screen import Cell, Screen
-from skills.lib.commands.lookup import skills
+from skills.lib.commands.queries import skills
 from skills.lib.errors import SkillError
 from skills.lib.model import values
 from skills.lib.model.requirements import Artifact, Command, Field

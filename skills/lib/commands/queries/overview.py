@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from skills.lib.commands.console.screen import Cell, Screen
-from skills.lib.commands.lookup import skills
+from skills.lib.commands.queries import skills
 from skills.lib.skillfile import SkillFolder
 
 HEADINGS = ("SKILL", "WORKFLOW", "STEPS", "GATES", "OPEN RUNS", "PATH")

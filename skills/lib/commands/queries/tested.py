@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from importlib.util import find_spec
 
-from skills.lib.commands.lookup import skills
+from skills.lib.commands.queries import skills
 from skills.lib.skillfile.discovery import SKIPPED
 from skills.lib.testing import collected
 

@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from skills.lib.commands.lookup import skills
+from skills.lib.commands.queries import skills
 from skills.lib.errors import EnvironmentProblem
 from skills.lib.model.steps import Registered
 from skills.lib.skillfile import discover

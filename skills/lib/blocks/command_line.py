@@ -46,7 +46,7 @@ def lockstep_command() -> tuple[str, ...]:
     return (sys.executable, whole) if os.path.exists(whole) else ("lockstep",)
 
 
-class Caller(Record):
+class CommandLine(Record):
     """How to call this step script again: interpreter, script, project; ``lockstep`` is the words of that command."""
 
     python: str

@@ -12,15 +12,15 @@ from typing import Any
 import click
 
 from skills.lib import compact_json, paths
-from skills.lib.blocks.caller import Caller, lockstep_command
+from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.commands.console.screen import Cell, Screen, one_line
-from skills.lib.commands.lookup import skills
+from skills.lib.commands.queries import skills
 from skills.lib.errors import UsageError
 from skills.lib.ledger import Event, Ledger
 from skills.lib.ledger.database import FILE, MARKER
 from skills.lib.model.run import FINISHED, Run
 from skills.lib.model.steps import Workflow
-from skills.lib.runtime import Desk, loading
+from skills.lib.runtime import Runner, loading
 
 COLOURS = {
     "open": "green",
@@ -123,8 +123,8 @@ def _opened(home: str) -> Records:
     return Records(ledger)
 
 
-def desk_for(screen: Screen, run: Run, project: str, actor: str = "agent") -> tuple[Desk, Workflow]:
-    """The desk that serves a run, and its workflow; the error of a broken skill is raised.
+def runner_for(screen: Screen, run: Run, project: str, actor: str = "agent") -> tuple[Runner, Workflow]:
+    """The runner that serves a run, and its workflow; the error of a broken skill is raised.
 
     A skill that is gone from where it was is looked for by its name, and it is said where it was found.
     """
@@ -132,15 +132,15 @@ def desk_for(screen: Screen, run: Run, project: str, actor: str = "agent") -> tu
     if script != run.script:
         screen.say(f"The skill {skill_of(run)} is not where run {run.id} was opened; this one is taken: {script}")
     workflow = loading.workflow_of_script(script)
-    return plain_desk(run, project, actor, script), workflow
+    return plain_runner(run, project, actor, script), workflow
 
 
-def plain_desk(run: Run, project: str, actor: str, script: str = "") -> Desk:
-    """The desk that serves a run, whether or not its skill can be loaded; by its ``script`` where that has moved to.
+def plain_runner(run: Run, project: str, actor: str, script: str = "") -> Runner:
+    """The runner that serves a run, whether or not its skill can be loaded; by its ``script`` where that has moved to.
 
     Commands carry the project that the run was opened for; a moved project has its ledger with it, so that one is kept.
     """
-    return Desk(Caller(sys.executable, script or run.script, project, lockstep_command()), actor)
+    return Runner(CommandLine(sys.executable, script or run.script, project, lockstep_command()), actor)
 
 
 def _script_by_name(run: Run, project: str) -> str:
