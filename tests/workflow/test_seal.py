@@ -161,7 +161,7 @@ def test_without_the_graph_library_an_unsealed_workflow_says_what_to_install(
     for name in [name for name in sys.modules if name.startswith("skills.lib.validation.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "networkx", None)
-    monkeypatch.delattr("skills.lib.validation.run", raising=False)
+    monkeypatch.delattr("skills.lib.validation.validator", raising=False)
     with pytest.raises(UnsealedWorkflow) as raised:
         registration.require(_workflow(), str(tmp_path / "tea_workflow.py"))
     assert raised.value.exit_code == 4

@@ -7,15 +7,14 @@ from typing import TYPE_CHECKING
 
 import networkx as nx
 
-from skills.lib.model.steps import StepDef, Workflow
+from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Outcome
-from skills.lib.validation import outcomes, review, walks
-from skills.lib.validation.finding import Finding, Severity, waiver
-from skills.lib.validation.lines import Place
+from skills.lib.validation import review, walks
+from skills.lib.validation.locations import Location
 from skills.lib.validation.topology import END, ROOT, Topology
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator
+    from collections.abc import Collection, Iterable
 
 
 # Steps that may be visited in all to show example walks; a message beyond that does without.
@@ -23,7 +22,7 @@ WALK_BUDGET = 3_000_000
 
 
 class Graph(Topology):
-    """The graph of one workflow, and searches in it made at most once."""
+    """The graph of one workflow. Each search in it is made at most once."""
 
     def __init__(self, workflow: Workflow, file: str | None = None) -> None:
         super().__init__(workflow, file)
@@ -123,19 +122,14 @@ class Graph(Topology):
         """Whether any step leads to the end."""
         return any(target == END for ways in self.routes for _, target in ways)
 
-    @cached_property
-    def never_taken(self) -> dict[tuple[int, Outcome], str]:
-        """Routes that no run takes, with the reason in words."""
-        return {(at, outcome): why for at, step in enumerate(self.steps) for outcome, why in _never_taken(step)}
-
     def example(
         self,
         origin: int,
-        goal: Callable[[int], bool],
+        goal: int,
         avoid: Collection[int] = (),
         skip: Collection[tuple[int, Outcome]] = (),
     ) -> str:
-        """A shortest walk as text for a message, or nothing where too much was searched already."""
+        """A shortest walk to the goal as the end of a sentence; empty if none, or if too much was searched already."""
         if self._budget <= 0:
             return ""
         seen = 0
@@ -143,40 +137,16 @@ class Graph(Topology):
         def counted(node: int) -> bool:
             nonlocal seen
             seen += 1
-            return goal(node)
+            return node == goal
 
         hops = walks.search(self, origin, counted, avoid=avoid, skip=skip)
         self._budget -= seen
-        return walks.printed(self, hops or ())
+        return f": {walks.printed(self, hops)}" if hops else ""
 
-    def finding(
-        self,
-        rule: str,
-        severity: Severity,
-        what: str,
-        *,
-        why: str,
-        do: str,
-        step: int | None = None,
-        outcome: Outcome | None = None,
-        value: str = "",
-        file: str | None = None,
-        line: int | None = None,
-    ) -> Finding:
-        """A finding about a step, one of its routes, or (without ``step``) the workflow; waived if the step says so."""
-        where = self.workflow.name
-        if step is not None:
-            where += f":{self.steps[step].id}" + (f":{outcome.value}" if outcome else "")
-        place = Place(self.file, self.lines.of_workflow()) if step is None else self._place(step, outcome)
-        if place.made:
-            what += f" ({place.made})"
-        if line is None:
-            file, line = place.file, place.line
-        waived = "" if step is None else waiver(self.steps[step], rule, value)
-        position = -1 if step is None else step
-        return Finding(rule, severity, where, file or self.file, line, what, why, do, position, value, waived)
-
-    def _place(self, step: int, outcome: Outcome | None) -> Place:
+    def place(self, step: int | None, outcome: Outcome | None = None) -> Location:
+        """Where a step, or its route for ``outcome``, is written; without a step, where the workflow is."""
+        if step is None:
+            return Location(self.file, self.lines.of_workflow())
         return self.lines.place(self.steps[step], self._occurrences[step], outcome.value if outcome else None)
 
     @cached_property
@@ -187,17 +157,3 @@ class Graph(Topology):
             found.append(seen.get(step.id, 0))
             seen[step.id] = found[-1] + 1
         return found
-
-
-def _never_taken(step: StepDef) -> Iterator[tuple[Outcome, str]]:
-    can = outcomes.possible(step)
-    if can is not None:
-        for outcome in step.next:
-            if outcome not in can and outcome is not Outcome.DEFAULT:
-                yield outcome, f"{outcomes.kind(step)} gives {outcomes.listed(can)}, never {outcome.value}"
-    if Outcome.DEFAULT in step.next:
-        left = (can if can is not None else set(step.outcomes or Outcome) - {Outcome.DEFAULT}) - set(step.next)
-        if not left and len(step.next) > 1:
-            yield Outcome.DEFAULT, "every outcome that the step can give has a route of its own"
-    if step.max_iterations == 1 and Outcome.ITERATE in step.next and outcomes.is_limited(step):
-        yield Outcome.ITERATE, "max_iterations is 1, so the first ITERATE already counts as " + step.at_limit.value

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from skills.lib.validation.state_flow import Read, placeholders
 
 if TYPE_CHECKING:
-    from skills.lib.validation.handlers import Access, Source
+    from skills.lib.validation.context_reads import Access
+    from skills.lib.validation.handlers import Source
     from skills.lib.validation.state_flow import Moment
     from skills.lib.validation.view import GraphView
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from skills.lib.model.steps import StepDef
 from skills.lib.model.types import Dispatch, Gate, Outcome, Person
 
@@ -49,6 +51,21 @@ def certain(step: StepDef) -> tuple[Outcome, ...]:
     if isinstance(step.handler, (Dispatch, Gate)) and not step.function:
         return tuple(dict.fromkeys((Outcome.OK, *step.outcomes)))
     return tuple(step.outcomes)
+
+
+def never_taken(step: StepDef) -> Iterator[tuple[Outcome, str]]:
+    """The routes of the step that no run takes, each with the reason in words."""
+    can = possible(step)
+    if can is not None:
+        for outcome in step.next:
+            if outcome not in can and outcome is not Outcome.DEFAULT:
+                yield outcome, f"{kind(step)} gives {listed(can)}, never {outcome.value}"
+    if Outcome.DEFAULT in step.next:
+        left = (can if can is not None else set(step.outcomes or Outcome) - {Outcome.DEFAULT}) - set(step.next)
+        if not left and len(step.next) > 1:
+            yield Outcome.DEFAULT, "every outcome that the step can give has a route of its own"
+    if step.max_iterations == 1 and Outcome.ITERATE in step.next and is_limited(step):
+        yield Outcome.ITERATE, "max_iterations is 1, so the first ITERATE already counts as " + step.at_limit.value
 
 
 def kind(step: StepDef) -> str:

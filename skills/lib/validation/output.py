@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from skills.lib.validation import reference
 from skills.lib.validation.finding import Finding
+from skills.lib.validation.rules import RULES
 
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -43,8 +43,7 @@ def as_sarif(findings: Sequence[Finding], root: str | None = None, version: str 
 
     A finding that was waived is a result that is suppressed in the source, with the reason.
     """
-    rules = reference.every_rule()
-    place = {rule.name: at for at, rule in enumerate(rules)}
+    place = {name: at for at, name in enumerate(RULES)}
     driver = {
         "name": "lockstep",
         "version": version,
@@ -56,7 +55,7 @@ def as_sarif(findings: Sequence[Finding], root: str | None = None, version: str 
                 "help": {"text": rule.why, "markdown": rule.text},
                 "defaultConfiguration": {"level": rule.severity},
             }
-            for rule in rules
+            for rule in RULES.values()
         ],
     }
     results = [_result(finding, place.get(finding.rule), root) for finding in findings]

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from skills.lib.errors import nearest
 from skills.lib.model.requirements import Artifact, Command, Field
 from skills.lib.model.steps import StepDef
 from skills.lib.model.types import Dispatch, Gate, Person
@@ -56,7 +57,7 @@ class Unwritten:
 
     read: Read
     why: str
-    near: str | None
+    near: str
 
 
 class StateFlow:
@@ -78,10 +79,10 @@ class StateFlow:
         return Dominance(self.graph)
 
     @cached_property
-    def unfilled(self) -> list[tuple[str, str | None]]:
+    def unfilled(self) -> list[tuple[str, str]]:
         """The names in braces that closing has and no parameter of the run fills, each with the one that is near."""
         names = placeholders((self.graph.workflow.closing,))
-        return [(name, _near(name, self.run_params)) for name in names if name not in self.run_params]
+        return [(name, nearest(name, sorted(self.run_params))) for name in names if name not in self.run_params]
 
     @cached_property
     def reads(self) -> list[Read]:
@@ -103,7 +104,7 @@ class StateFlow:
                 name = self.graph.name(writer)
                 if read.step in self.graph.reachable:
                     yield Unwritten(
-                        read, f"no path leads from {name}, which writes it, to {self.graph.name(read.step)}", None
+                        read, f"no path leads from {name}, which writes it, to {self.graph.name(read.step)}", ""
                     )
 
     def missed(self, reads: Iterable[Read]) -> Iterator[tuple[Read, int]]:
@@ -160,7 +161,7 @@ class StateFlow:
         if dot:
             return self._unknown_value(read, source, name)
         if read.source == TARGETS:
-            return Unwritten(read, "a recorded list is named as step.field", None)
+            return Unwritten(read, "a recorded list is named as step.field", "")
         step = self.graph.steps[read.step]
         known = set(self.run_params)
         if read.moment == "leaving":
@@ -178,24 +179,24 @@ class StateFlow:
             if read.key in names:
                 why = f"it is reported on leaving {step_id}, and kept with that step"
                 return Unwritten(read, why, f"{step_id}.{read.key}")
-        return Unwritten(read, "the workflow has no run parameter of that name", _near(read.key, known))
+        return Unwritten(read, "the workflow has no run parameter of that name", nearest(read.key, sorted(known)))
 
     def _untargeted(self, read: Read) -> Unwritten | None:
         handler = self.graph.steps[read.step].handler
         if isinstance(handler, Dispatch) and handler.targets:
             return None
-        return Unwritten(read, "the Dispatch has no targets", None)
+        return Unwritten(read, "the Dispatch has no targets", "")
 
     def _unknown_value(self, read: Read, source: str, name: str) -> Unwritten | None:
         at = self.graph.index.get(source)
         if at is None:
-            near = self.graph.nearest.to(source)
-            return Unwritten(read, f"there is no step {source}", f"{near}.{name}" if near else None)
+            near = self.graph.nearest(source)
+            return Unwritten(read, f"there is no step {source}", f"{near}.{name}" if near else "")
         written = self.writes(at)
         if written is None or name in written:
             return None
-        near = _near(name, written - _ANSWERED or written)
-        return Unwritten(read, f"{source} writes {_list(written)}", f"{source}.{near}" if near else None)
+        near = nearest(name, sorted(written - _ANSWERED or written))
+        return Unwritten(read, f"{source} writes {_list(written)}", f"{source}.{near}" if near else "")
 
 
 def _reads(at: int, step: StepDef) -> Iterator[Read]:
@@ -230,12 +231,6 @@ def _placeholders(
 def placeholders(texts: Iterable[str]) -> list[str]:
     """The names in braces, each once."""
     return list(dict.fromkeys(name for text in texts for name in PLACEHOLDER.findall(text)))
-
-
-def _near(name: str, names: Iterable[str]) -> str | None:
-    from skills.lib.validation.nearest import Nearest
-
-    return Nearest(sorted(names)).to(name)
 
 
 def _list(names: Iterable[str]) -> str:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from skills.lib.model import values
 from skills.lib.model.requirements import Arg, Field
 from skills.lib.model.types import Dispatch
-from skills.lib.validation.asked import as_choice, has_empty_range
+from skills.lib.validation.requested import as_choice, has_empty_range
 from skills.lib.validation.state_flow import PLACEHOLDER
 
 if TYPE_CHECKING:

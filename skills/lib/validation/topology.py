@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 from functools import cached_property
 
+from skills.lib.errors import MANY_NAMES, nearest
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.types import Outcome
-from skills.lib.validation.lines import Lines
-from skills.lib.validation.nearest import Nearest
+from skills.lib.validation import outcomes
+from skills.lib.validation.locations import Lines
 
 Hop = tuple[int, Outcome, int]
 
@@ -22,6 +23,10 @@ UNKNOWN = -2
 ROOT = -3
 # What an author may write for the end of a run in place of None: unknown-target says so, and no other rule need.
 ENDINGS = frozenset(("done", "end", "none", "null"))
+
+
+# How often the nearest of many ids is looked for, so that a large graph of bad names takes linear time.
+QUESTIONS = 200
 
 
 class Topology:
@@ -35,11 +40,19 @@ class Topology:
         for at, step in enumerate(workflow.steps):
             self.index.setdefault(step.id, at)
         self.lines = Lines(self.file)
+        self._near: dict[str, str] = {}
+
+    def nearest(self, name: object) -> str:
+        """The step id that was probably meant; empty if none is near."""
+        wanted = str(name)
+        if wanted not in self._near:
+            asked_too_often = len(self._near) >= QUESTIONS and len(self._ids) > MANY_NAMES
+            self._near[wanted] = "" if asked_too_often else nearest(wanted, self._ids)
+        return self._near[wanted]
 
     @cached_property
-    def nearest(self) -> Nearest:
-        """Finds the step id that was probably meant."""
-        return Nearest([step_id for step_id in self.index if isinstance(step_id, str)])
+    def _ids(self) -> list[str]:
+        return [step_id for step_id in self.index if isinstance(step_id, str)]
 
     @cached_property
     def start(self) -> int:
@@ -47,7 +60,7 @@ class Topology:
         name = self.workflow.start
         if name in self.index:
             return self.index[name]
-        near = self.nearest.to(str(name)) if name else None
+        near = self.nearest(name) if name else ""
         return self.index[near] if near else (0 if self.steps else END)
 
     @cached_property
@@ -83,13 +96,23 @@ class Topology:
         """Where a target that is no step was to lead: END for a word of the end, else the nearest step, or UNKNOWN."""
         if str(target).lower() in ENDINGS:
             return END
-        near = self.nearest.to(str(target))
+        near = self.nearest(target)
         return self.index[near] if near else UNKNOWN
 
     @cached_property
     def distinct(self) -> list[tuple[int, StepDef]]:
         """The first step of each id: a repeated one is no node of the graph, and what it reads is not looked at."""
         return [(at, self.steps[at]) for at in self.index.values()]
+
+    @cached_property
+    def never_taken(self) -> dict[tuple[int, Outcome], str]:
+        """Routes that no run takes, with the reason in words."""
+        return {(at, outcome): why for at, step in enumerate(self.steps) for outcome, why in outcomes.never_taken(step)}
+
+    @cached_property
+    def failing_ends(self) -> set[tuple[int, Outcome]]:
+        """The hops by which a run ends as failed."""
+        return {(at, Outcome.FAIL) for at, ways in enumerate(self.routes) if (Outcome.FAIL, END) in ways}
 
     def hops(self, members: Collection[int]) -> Iterator[Hop]:
         """Every route of these steps."""

@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from skills.lib.validation import output, reference, rules
+from skills.lib.validation import output
 from skills.lib.validation.finding import Finding
+from skills.lib.validation.rule import TREE
+from skills.lib.validation.rules import rules_of
 from skills.lib.validation.validator import validate_tree
 from skills.lib.workflow.core import Registered
 from tests.workflow.validation.conftest import Load
 
-EXAMPLES = {rule.name: rule for rule in reference.describe(rules.TREE_RULES)}
+EXAMPLES = {rule.name: rule for rule in rules_of(TREE)}
 TEA = """
 WORKFLOW = Workflow(
     "tea-time",

@@ -18,7 +18,7 @@ from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Dispatch, Gate, Person
 from skills.lib.runtime import loading
 from skills.lib.skillfile import SkillFolder, discover
-from skills.lib.validation import construction, registration
+from skills.lib.validation import locations, registration
 
 SUFFIX = loading.SUFFIX
 # Where hosts look for the skills of a folder.
@@ -293,7 +293,7 @@ def _registration(validated: bool) -> Iterator[None]:
     before = registration.demanded
     registration.demanded = validated
     try:
-        with contextlib.nullcontext() if validated else construction.remembered():
+        with contextlib.nullcontext() if validated else locations.remembered():
             yield
     finally:
         registration.demanded = before
