@@ -53,18 +53,23 @@ def certain(step: StepDef) -> tuple[Outcome, ...]:
     return tuple(step.outcomes)
 
 
-def never_taken(step: StepDef) -> Iterator[tuple[Outcome, str]]:
-    """The routes of the step that no run takes, each with the reason in words."""
+def never_given(step: StepDef) -> Iterator[tuple[Outcome, str]]:
+    """The routes for outcomes that the step never gives, each with the reason in words."""
     can = possible(step)
-    if can is not None:
-        for outcome in step.next:
-            if outcome not in can and outcome is not Outcome.DEFAULT:
-                yield outcome, f"{kind(step)} gives {listed(can)}, never {outcome.value}"
+    for outcome in step.next if can is not None else ():
+        if can is not None and outcome not in can and outcome is not Outcome.DEFAULT:
+            yield outcome, f"{kind(step)} gives {listed(can)}, never {outcome.value}"
+
+
+def shadowed(step: StepDef) -> Iterator[tuple[Outcome, str]]:
+    """The routes for which another route or a limit leaves no outcome, each with the reason in words."""
+    can = possible(step)
     if Outcome.DEFAULT in step.next:
         left = (can if can is not None else set(step.outcomes or Outcome) - {Outcome.DEFAULT}) - set(step.next)
         if not left and len(step.next) > 1:
             yield Outcome.DEFAULT, "every outcome that the step can give has a route of its own"
-    if step.max_iterations == 1 and Outcome.ITERATE in step.next and is_limited(step):
+    iterates = Outcome.ITERATE in step.next and (can is None or Outcome.ITERATE in can)
+    if step.max_iterations == 1 and iterates and is_limited(step):
         yield Outcome.ITERATE, "max_iterations is 1, so the first ITERATE already counts as " + step.at_limit.value
 
 

@@ -51,8 +51,8 @@ def as_sarif(findings: Sequence[Finding], root: str | None = None, version: str 
             {
                 "id": rule.name,
                 "shortDescription": {"text": rule.title},
-                "fullDescription": {"text": rule.does},
-                "help": {"text": rule.why, "markdown": rule.text},
+                "fullDescription": {"text": _on_one_line(rule.sections["What it does"])},
+                "help": {"text": _on_one_line(rule.sections["Why it is bad"]), "markdown": rule.text},
                 "defaultConfiguration": {"level": rule.severity},
             }
             for rule in RULES.values()
@@ -98,6 +98,10 @@ def _suppression(finding: Finding) -> dict[str, str]:
 def _sentences(finding: Finding) -> str:
     parts = (finding.what, finding.why, finding.do)
     return " ".join(part if part.endswith((".", "?")) else part + "." for part in parts)
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _relative(file: str, root: str | None) -> str:

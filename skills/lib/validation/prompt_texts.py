@@ -1,10 +1,9 @@
-"""What a workflow says: the texts of its steps, and the sections of the prompts file that they come from."""
+"""The texts of a workflow, and the sections of the prompts file that they come from."""
 
 from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import cached_property
 
 from skills.lib.errors import LockstepError
@@ -16,23 +15,19 @@ from skills.lib.record import Record
 _FENCE = "```"
 
 
-@dataclass(frozen=True, slots=True)
-class Said:
-    """Words that a text has, and the file and line where they stand; neither is known outside of the prompts file."""
-
-    words: str
-    place: tuple[str | None, int | None]
+# Words that a text has, and the file and line where they stand; neither is known outside of the prompts file.
+Said = tuple[str, str | None, int | None]
 
 
 class Sections:
-    """The sections of the prompts file beside a workflow's module, with their lines; none where it reads no file."""
+    """The sections of the prompts file beside a workflow's module, with their lines; none if it reads no file."""
 
     def __init__(self, module: str, *, read: bool) -> None:
         self.file = ""
         self.texts: Mapping[str, str] = {}
         try:
             prompts = read_prompts(module) if read else None
-        except LockstepError:  # unresolved-resource tells it
+        except LockstepError:  # unresolved-resource finds it
             return
         if prompts is not None:
             self.file, self.texts = prompts.file, prompts
@@ -41,18 +36,14 @@ class Sections:
         """The line of the section's title."""
         return self._lines[title]
 
-    def first(self, texts: Iterable[str], pattern: re.Pattern[str]) -> Said | None:
-        """The first of what the pattern finds in the texts; what a formatter made is not looked at."""
-        return next(self.every(texts, pattern), None)
-
-    def every(self, texts: Iterable[str], pattern: re.Pattern[str]) -> Iterator[Said]:
-        """What the pattern finds in the texts, the same words once."""
+    def find(self, texts: Iterable[str], pattern: re.Pattern[str]) -> Iterator[Said]:
+        """The words that the pattern finds in the texts, each once. A text that a formatter made is not searched."""
         seen: set[str] = set()
         for text in texts:
             for found in () if isinstance(text, Block) else pattern.finditer(text):
                 if found[0] not in seen:
                     seen.add(found[0])
-                    yield Said(found[0], self._place(text, found[0]))
+                    yield found[0], *self._place(text, found[0])
 
     def _place(self, text: str, words: str) -> tuple[str | None, int | None]:
         for title, section in self.texts.items():
@@ -84,7 +75,7 @@ class Sections:
 
 
 def texts_of(step: StepDef) -> Iterator[str]:
-    """What a step says to whoever reads its block: the agent, its sub-agents, a person."""
+    """The texts of a step for those who read its block: the agent, its sub-agents, a person."""
     yield from (*step.actions, *step.repeat, *step.forbidden, *step.when.values())
     yield from (spec.help for spec in step.requires)
     if isinstance(step.handler, Dispatch):
@@ -94,7 +85,7 @@ def texts_of(step: StepDef) -> Iterator[str]:
 
 
 def every_text(value: object) -> Iterator[str]:
-    """Every text that stands anywhere in a workflow."""
+    """Every text anywhere in a workflow, or in a part of it."""
     if isinstance(value, str):
         yield value
     elif isinstance(value, Record):

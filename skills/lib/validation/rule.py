@@ -123,44 +123,25 @@ class Rule(Generic[View]):
         reason = step.allow.get(allow_key(self.name, value))
         return reason.strip() if isinstance(reason, str) else ""
 
-    @property
+    @cached_property
     def title(self) -> str:
-        """What the rule finds, in one sentence."""
+        """What the rule finds, in one sentence: the first line of its page."""
         return self._page.partition("\n")[0].strip()
 
-    @property
+    @cached_property
     def text(self) -> str:
         """The rule's page in Markdown, without its title."""
         return self._page.partition("\n")[2].strip()
 
-    @property
-    def does(self) -> str:
-        """What the rule does, on one line."""
-        return " ".join(self._sections["What it does"].split())
-
-    @property
-    def why(self) -> str:
-        """Why it is bad, on one line."""
-        return " ".join(self._sections["Why it is bad"].split())
-
-    @property
-    def example(self) -> str:
-        """The code that the rule finds fault with."""
-        return _code(self._sections["Example"])
-
-    @property
-    def instead(self) -> str:
-        """The code to write in its place."""
-        return _code(self._sections["Use instead"])
-
     @cached_property
+    def sections(self) -> dict[str, str]:
+        """The sections of the page by their titles, which are SECTIONS."""
+        parts = re.split(rf"^## (?:{'|'.join(SECTIONS)})$", self.text, flags=re.MULTILINE)
+        return dict(zip(SECTIONS, [part.strip() for part in parts[1:]], strict=True))
+
+    @property
     def _page(self) -> str:
         return inspect.getdoc(self.check) or ""
-
-    @cached_property
-    def _sections(self) -> dict[str, str]:
-        parts = re.split(rf"^## (?:{'|'.join(SECTIONS)})$", self._page, flags=re.MULTILINE)
-        return dict(zip(SECTIONS, [part.strip() for part in parts[1:]], strict=True))
 
 
 # Every rule by name, in the order in which the modules of rules are imported.
@@ -178,8 +159,3 @@ def rule(
         return found
 
     return made
-
-
-def _code(section: str) -> str:
-    """The text between the first fence and the last: an example in Markdown has fences of its own."""
-    return section.partition("\n")[2].rpartition("\n```")[0] + "\n"

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from functools import cached_property
+from typing import TypeVar
 
 from skills.lib.errors import MANY_NAMES, nearest
 from skills.lib.model.steps import StepDef, Workflow
@@ -16,6 +17,8 @@ from skills.lib.validation import outcomes
 from skills.lib.validation.locations import Lines
 
 Hop = tuple[int, Outcome, int]
+Spec = TypeVar("Spec")
+Handler = TypeVar("Handler")
 
 END = -1
 UNKNOWN = -2
@@ -105,14 +108,37 @@ class Topology:
         return [(at, self.steps[at]) for at in self.index.values()]
 
     @cached_property
+    def never_given(self) -> dict[tuple[int, Outcome], str]:
+        """Routes for outcomes that their step never gives, with the reason in words."""
+        return {(at, outcome): why for at, step in enumerate(self.steps) for outcome, why in outcomes.never_given(step)}
+
+    @cached_property
+    def shadowed(self) -> dict[tuple[int, Outcome], str]:
+        """Routes for which another route or a limit leaves no outcome, with the reason in words."""
+        return {(at, outcome): why for at, step in enumerate(self.steps) for outcome, why in outcomes.shadowed(step)}
+
+    @cached_property
     def never_taken(self) -> dict[tuple[int, Outcome], str]:
         """Routes that no run takes, with the reason in words."""
-        return {(at, outcome): why for at, step in enumerate(self.steps) for outcome, why in outcomes.never_taken(step)}
+        return {**self.never_given, **self.shadowed}
 
     @cached_property
     def failing_ends(self) -> set[tuple[int, Outcome]]:
         """The hops by which a run ends as failed."""
         return {(at, Outcome.FAIL) for at, ways in enumerate(self.routes) if (Outcome.FAIL, END) in ways}
+
+    def required(self, kind: type[Spec]) -> Iterator[tuple[int, StepDef, Spec]]:
+        """The requirements of that kind, each with its step."""
+        for at, step in enumerate(self.steps):
+            for spec in step.requires:
+                if isinstance(spec, kind):
+                    yield at, step, spec
+
+    def handled_by(self, kind: type[Handler]) -> Iterator[tuple[int, StepDef, Handler]]:
+        """The steps whose handler is of that kind, each with its handler."""
+        for at, step in enumerate(self.steps):
+            if isinstance(step.handler, kind):
+                yield at, step, step.handler
 
     def hops(self, members: Collection[int]) -> Iterator[Hop]:
         """Every route of these steps."""

@@ -13,7 +13,7 @@ from skills.lib.validation.finding import Finding
 from skills.lib.validation.rule import GRAPH, SOURCE, Rule
 from skills.lib.validation.rules import RULES, THEMES, rules_of
 from skills.lib.validation.validator import validate, validate_source
-from tests.workflow.validation.conftest import HEAD_LINES, Load
+from tests.workflow.validation.conftest import HEAD_LINES, Load, example
 
 EXAMPLES: list[Rule[Any]] = [*rules_of(GRAPH), *rules_of(SOURCE)]
 # These calls fail while the module is loaded, as they would for an agent: the example is validated as text only.
@@ -34,7 +34,7 @@ def _findings(load: Load, folder: Path, code: str, rule: str) -> list[Finding]:
 @pytest.mark.req("W-02")
 @pytest.mark.parametrize("rule", EXAMPLES, ids=lambda rule: rule.name)
 def test_a_rule_finds_its_bad_example(rule: Rule[Any], load: Load, snapshot: SnapshotAssertion, skill: Path) -> None:
-    found = _findings(load, skill, rule.example, rule.name)
+    found = _findings(load, skill, example(rule), rule.name)
     own = [finding for finding in found if finding.rule == rule.name]
     assert len(own) == 1
     assert own[0].severity == rule.severity
@@ -44,14 +44,14 @@ def test_a_rule_finds_its_bad_example(rule: Rule[Any], load: Load, snapshot: Sna
 
 @pytest.mark.parametrize("rule", EXAMPLES, ids=lambda rule: rule.name)
 def test_no_rule_finds_anything_in_the_good_example(rule: Rule[Any], load: Load, skill: Path) -> None:
-    assert _findings(load, skill, rule.instead, rule.name) == []
+    assert _findings(load, skill, example(rule, "Use instead"), rule.name) == []
 
 
 def test_there_are_all_rules_each_with_a_page() -> None:
     assert len(RULES) == 77
     for rule in RULES.values():
-        assert all((rule.title, rule.does, rule.why))
-        assert rule.example != rule.instead
+        assert all((rule.title, *rule.sections.values()))
+        assert example(rule) != example(rule, "Use instead")
 
 
 def test_every_module_of_rules_is_imported() -> None:

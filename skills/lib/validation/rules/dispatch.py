@@ -51,13 +51,11 @@ def too_many_targets(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    for at, step in enumerate(graph.steps):
-        if not isinstance(step.handler, Dispatch):
-            continue
-        count, what = _least_children(graph, step.handler)
-        if count > step.handler.cap:
+    for at, step, dispatch in graph.handled_by(Dispatch):
+        count, what = _least_children(graph, dispatch)
+        if count > dispatch.cap:
             yield Problem(
-                f"{step.id} starts {count} sub-agents{what}, and its cap is {step.handler.cap}",
+                f"{step.id} starts {count} sub-agents{what}, and its cap is {dispatch.cap}",
                 why="the command that leads to the step is refused, so no run ever enters it",
                 do=f"set cap={count}, or start fewer",
                 step=at,
@@ -115,8 +113,8 @@ def unusable_targets(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    for at, step in enumerate(graph.steps):
-        targets = step.handler.targets if isinstance(step.handler, Dispatch) else None
+    for at, step, dispatch in graph.handled_by(Dispatch):
+        targets = dispatch.targets
         spec = source_of(graph, targets) if isinstance(targets, str) and targets else None
         if spec is not None and spec.type not in _LISTS:
             yield Problem(

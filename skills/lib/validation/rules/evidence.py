@@ -42,15 +42,15 @@ def artifact_outside_project(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    for at, step in enumerate(graph.steps):
-        for spec in step.requires:
-            if isinstance(spec, Artifact) and not placeholders((spec.path,)) and (how := _leaves(spec.path)):
-                yield Problem(
-                    f"{step.id} asks for the file {spec.path}, which {how}",
-                    why="evidence is looked for under the project alone, so no run can leave this step",
-                    do="give a path relative to the project's root, without a way out of it",
-                    step=at,
-                )
+    for at, step, spec in graph.required(Artifact):
+        how = "" if placeholders((spec.path,)) else _leaves(spec.path)
+        if how:
+            yield Problem(
+                f"{step.id} asks for the file {spec.path}, which {how}",
+                why="evidence is looked for under the project alone, so no run can leave this step",
+                do="give a path relative to the project's root, without a way out of it",
+                step=at,
+            )
 
 
 def _leaves(path: str) -> str:
@@ -95,17 +95,14 @@ def unsupported_schema(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    for at, step in enumerate(graph.steps):
-        for spec in step.requires:
-            if not isinstance(spec, Artifact) or spec.schema is None:
-                continue
-            for problem in problems(spec.schema):
-                yield Problem(
-                    f"{step.id} asks for {spec.path} with a schema that cannot be checked: {problem.summary}",
-                    why="the file cannot be checked, so no run can leave this step",
-                    do=problem.do,
-                    step=at,
-                )
+    for at, step, spec in graph.required(Artifact):
+        for problem in problems(spec.schema) if spec.schema is not None else ():
+            yield Problem(
+                f"{step.id} asks for {spec.path} with a schema that cannot be checked: {problem.summary}",
+                why="the file cannot be checked, so no run can leave this step",
+                do=problem.do,
+                step=at,
+            )
 
 
 @rule("error", GRAPH, finds="tool or path")
@@ -208,14 +205,13 @@ def always_passing_command(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    for at, step in enumerate(graph.steps):
-        for spec in step.requires:
-            if isinstance(spec, Command) and always_passes(spec.argv):
-                command = " ".join(spec.argv)
-                yield Problem(
-                    f"{step.id} is left when {command} ends with 0, and that it always does",
-                    why="it looks like evidence and is none",
-                    do="name a command that fails if the work is not done, or leave it out",
-                    step=at,
-                    value=command,
-                )
+    for at, step, spec in graph.required(Command):
+        if always_passes(spec.argv):
+            command = " ".join(spec.argv)
+            yield Problem(
+                f"{step.id} is left when {command} ends with 0, and that it always does",
+                why="it looks like evidence and is none",
+                do="name a command that fails if the work is not done, or leave it out",
+                step=at,
+                value=command,
+            )

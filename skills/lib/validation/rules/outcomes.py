@@ -50,11 +50,8 @@ def shadowed_route(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    for (at, outcome), why in graph.never_taken.items():
+    for (at, outcome), why in graph.shadowed.items():
         step = graph.steps[at]
-        can = outcomes.possible(step)
-        if outcome is not Outcome.DEFAULT and can is not None and outcome not in can:
-            continue
         yield Problem(
             f"{step.id} -{outcome.value}-> {step.next[outcome] or 'end'} can never be taken: {why}",
             why="it looks like a way through the graph and is none",
@@ -109,11 +106,8 @@ def route_never_given(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    for (at, outcome), why in graph.never_taken.items():
+    for (at, outcome), why in graph.never_given.items():
         step = graph.steps[at]
-        can = outcomes.possible(step)
-        if outcome is Outcome.DEFAULT or can is None or outcome in can:
-            continue
         yield Problem(
             f"{step.id} -{outcome.value}-> {step.next[outcome] or 'end'} is never taken: {why}",
             why="this branch of the graph is never walked",
@@ -215,11 +209,11 @@ def unrouted_answer(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    for at, step in enumerate(graph.steps):
-        if not isinstance(step.handler, Person) or not step.next:
+    for at, step, person in graph.handled_by(Person):
+        if not step.next:
             continue
         answers: dict[Outcome, list[str]] = {}
-        for choice, outcome in step.handler.choices.items():
+        for choice, outcome in person.choices.items():
             answers.setdefault(outcome, []).append(choice)
         for outcome, choices in (answers or {Outcome.OK: []}).items():
             if step.route(outcome) is None:

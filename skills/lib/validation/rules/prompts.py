@@ -136,9 +136,7 @@ def absent_context(graph: GraphView) -> Iterator[Problem]:
     for at, step in enumerate(graph.steps):
         if step.needs or step.id in sent_back:
             continue
-        found = graph.sections.first((*step.actions, *step.repeat), _CONTEXT)
-        if found:
-            file, line = found.place
+        for _, file, line in graph.sections.find((*step.actions, *step.repeat), _CONTEXT):
             yield Problem(
                 f"{step.id} speaks of CONTEXT, and shows none: it needs nothing",
                 why="the agent looks for values that are not there, and guesses",
@@ -180,11 +178,10 @@ def unknown_name(graph: GraphView) -> Iterator[Problem]:
     ```
     """
     for at, step in graph.distinct:
-        for said in graph.sections.every(prompt_texts.texts_of(step), _NAMED):
-            name, meant, instead = _unknown(graph, said.words)
+        for words, file, line in graph.sections.find(prompt_texts.texts_of(step), _NAMED):
+            name, meant, instead = _unknown(graph, words)
             if not meant and not instead:
                 continue
-            file, line = said.place
             yield Problem(
                 f"the text of {step.id} names {name}, which is nothing in this workflow"
                 + (did_you_mean(meant) if meant else f": {instead}"),
@@ -245,14 +242,13 @@ def protocol_tag(graph: GraphView) -> Iterator[Problem]:
     ```
     """
     for at, step in enumerate(graph.steps):
-        for found in graph.sections.every(prompt_texts.texts_of(step), _TAG):
-            file, line = found.place
+        for tag, file, line in graph.sections.find(prompt_texts.texts_of(step), _TAG):
             yield Problem(
-                f"{step.id} names the tag {found.words}",
+                f"{step.id} names the tag {tag}",
                 why="inside a block it looks like a part of another one",
                 do="say what is meant in words, without angle brackets",
                 step=at,
-                value=found.words,
+                value=tag,
                 file=file,
                 line=line,
             )

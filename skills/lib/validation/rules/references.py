@@ -14,6 +14,7 @@ from skills.lib.errors import LockstepError, did_you_mean, nearest
 from skills.lib.model.requirements import Command
 from skills.lib.model.types import Dispatch
 from skills.lib.prompts import read_prompts, read_resource
+from skills.lib.validation.function_source import literal
 from skills.lib.validation.rule import SOURCE, Problem, rule
 from skills.lib.validation.state_flow import placeholders
 from skills.lib.validation.view import GraphView
@@ -100,18 +101,13 @@ def unresolved_script(graph: GraphView) -> Iterator[Problem]:
     ```
     """
     folder = os.path.dirname(graph.file)
-    for at, step in enumerate(graph.steps):
-        script = step.handler.script if isinstance(step.handler, Dispatch) else None
-        if not script:
+    for at, step, dispatch in graph.handled_by(Dispatch):
+        path = os.path.normpath(os.path.join(folder, dispatch.script or ""))
+        if not dispatch.script or os.path.isfile(path):
             continue
-        path = os.path.normpath(os.path.join(folder, script))
-        if os.path.isfile(path):
-            continue
-        around = os.path.dirname(path)
-        names = sorted(name for name in os.listdir(around) if name.endswith(".py")) if os.path.isdir(around) else []
-        near = nearest(os.path.basename(path), names)
+        near = _nearest_file(path)
         yield Problem(
-            f"{step.id} dispatches the script {script}, which does not exist{did_you_mean(near)}",
+            f"{step.id} dispatches the script {dispatch.script}, which does not exist{did_you_mean(near)}",
             why="the step prints commands that no sub-agent can run",
             do=f"name {near}" if near else "write the script, or name one relative to this workflow's file",
             step=at,
@@ -149,18 +145,17 @@ def unresolved_command(graph: GraphView) -> Iterator[Problem]:
     ```
     """
     folder = os.path.dirname(os.path.abspath(graph.file))
-    for at, step in enumerate(graph.steps):
-        for spec in [spec for spec in step.requires if isinstance(spec, Command)]:
-            for name, path in _skill_files(spec.argv, folder):
-                if os.path.exists(paths.of_skill(path)):
-                    continue
-                near = _nearest_file(path)
-                yield Problem(
-                    f"{step.id} runs {' '.join(spec.argv)}, and the skill has no {name}{did_you_mean(near)}",
-                    why="the command fails whatever was done, so no run leaves the step",
-                    do=f"write {near}" if near else f"write {path}, or name the file that is meant",
-                    step=at,
-                )
+    for at, step, spec in graph.required(Command):
+        for name, path in _skill_files(spec.argv, folder):
+            if os.path.exists(paths.of_skill(path)):
+                continue
+            near = _nearest_file(path)
+            yield Problem(
+                f"{step.id} runs {' '.join(spec.argv)}, and the skill has no {name}{did_you_mean(near)}",
+                why="the command fails whatever was done, so no run leaves the step",
+                do=f"write {near}" if near else f"write {path}, or name the file that is meant",
+                step=at,
+            )
 
 
 def _skill_files(argv: Sequence[str], folder: str) -> Iterator[tuple[str, str]]:
@@ -213,14 +208,12 @@ def unresolved_convention(graph: GraphView) -> Iterator[Problem]:
     """
     names = convention_names()
     for call in graph.lines.calls_of("get_convention"):
-        given = call.args[0] if call.args else None
-        if not isinstance(given, ast.Constant) or not isinstance(given.value, str):
+        name = literal(call.args[0]) if call.args else None
+        if name is None or name.removesuffix(".md") in names:
             continue
-        if given.value.removesuffix(".md") in names:
-            continue
-        near = nearest(given.value, names)
+        near = nearest(name, names)
         yield Problem(
-            f"there is no convention {given.value!r}{did_you_mean(near)}",
+            f"there is no convention {name!r}{did_you_mean(near)}",
             why="get_convention raises an error and the skill cannot run",
             do=f"ask for {near}" if near else f"ask for one of: {', '.join(names) or 'none, the folder is missing'}",
             line=call.lineno,
@@ -252,16 +245,14 @@ def unresolved_resource(graph: GraphView) -> Iterator[Problem]:
     ```
     """
     for call in graph.lines.calls_of("read_resource"):
-        given = call.args[1] if len(call.args) > 1 else None
-        if isinstance(given, ast.Constant) and isinstance(given.value, str):
-            yield from _unreadable(
-                graph, call, f"the resource {given.value}", partial(read_resource, graph.file, given.value)
-            )
+        name = literal(call.args[1]) if len(call.args) > 1 else None
+        if name is not None:
+            yield from _unreadable(call, f"the resource {name}", partial(read_resource, graph.file, name))
     for call in graph.lines.calls_of("read_prompts"):
-        yield from _unreadable(graph, call, "the prompts file", partial(read_prompts, graph.file))
+        yield from _unreadable(call, "the prompts file", partial(read_prompts, graph.file))
 
 
-def _unreadable(graph: GraphView, call: ast.Call, what: str, read: Callable[[], object]) -> Iterator[Problem]:
+def _unreadable(call: ast.Call, what: str, read: Callable[[], object]) -> Iterator[Problem]:
     try:
         read()
     except LockstepError as error:

@@ -164,10 +164,8 @@ def impossible_choice(graph: GraphView) -> Iterator[Problem]:
                 value=one.spec.name,
                 line=one.line,
             )
-    for at, step in enumerate(graph.steps):
-        if not isinstance(step.handler, Person):
-            continue
-        refused = [choice for choice in step.handler.choices if not values.fits(_ANSWER, choice)]
+    for at, step, person in graph.handled_by(Person):
+        refused = [choice for choice in person.choices if not values.fits(_ANSWER, choice)]
         if refused:
             yield Problem(
                 f"the Person of {step.id} takes a text as answer, which its {_choices_are(refused)} not",
@@ -263,9 +261,8 @@ def ambiguous_choice(graph: GraphView) -> Iterator[Problem]:
         for one in graph.requested
     ]
     found += [
-        (f"the Person of {step.id}", "answer", _ambiguous(step.handler.choices), at, None)
-        for at, step in enumerate(graph.steps)
-        if isinstance(step.handler, Person)
+        (f"the Person of {step.id}", "answer", _ambiguous(person.choices), at, None)
+        for at, step, person in graph.handled_by(Person)
     ]
     for name, value, faults, step, line in found:
         if faults:
