@@ -28,7 +28,7 @@ BUG = 70
 INTERRUPTED = 130
 
 # difflib compares with every name: of more than this many, it is given those that begin alike; longer ones, never.
-MANY_NAMES = 2000
+MANY_NAMES = 1000
 LONG_NAME = 200
 
 

@@ -27,7 +27,7 @@ class Module:
 class FunctionSource:
     """One function. Its ``nodes`` leave out the insides of ``nested`` functions and classes.
 
-    ``assigned`` holds the expressions that each variable is assigned; None among them is a value that cannot be told.
+    ``assigned`` holds the expressions that each variable is assigned; None among them is an unknown value.
     """
 
     def __init__(self, function: Function, module: Module, *, bound: bool = False) -> None:
@@ -45,7 +45,7 @@ class FunctionSource:
         return FunctionSource(found, self.module) if found else None
 
     def uses_of(self, name: str) -> int:
-        """How often a variable stands in the function, where it is assigned too."""
+        """How often the function names a variable; an assignment counts."""
         return sum(isinstance(node, ast.Name) and node.id == name for node in self.nodes)
 
     def _assignments(self) -> dict[str, list[ast.expr | None]]:
@@ -65,7 +65,7 @@ class FunctionSource:
 
 
 def parents_of(nodes: list[ast.AST]) -> Parents:
-    """The node that each child of ``nodes`` stands in."""
+    """The parent of each child of ``nodes``."""
     return {child: node for node in nodes for child in ast.iter_child_nodes(node)}
 
 

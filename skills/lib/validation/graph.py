@@ -30,7 +30,7 @@ class Graph(Topology):
 
     @cached_property
     def returns(self) -> list[tuple[int, int]]:
-        """Where a verdict leads that fell with its files: from its gates, and from the steps that may end the run."""
+        """The edges that a run takes if a covered file changed: from the gates and the steps that may end the run."""
         found = []
         for checkpoint, target in review.stale_targets(self).items():
             found += [(at, target) for at in review.falling(self, checkpoint)]
@@ -38,12 +38,12 @@ class Graph(Topology):
 
     @cached_property
     def digraph(self) -> nx.DiGraph[int]:
-        """The graph for networkx; an UNKNOWN target counts as the end, for it may be meant to lead there."""
+        """The graph for networkx. An UNKNOWN target counts as the end, because it may be meant to lead there."""
         return self._graph(self.returns)
 
     @cached_property
     def certain(self) -> nx.DiGraph[int]:
-        """The graph for what every run has passed: a verdict falls only in a run that has left its review."""
+        """The graph of what every run has passed: a verdict becomes invalid only after its review."""
         targets, reviewers = review.stale_targets(self), review.covering(self)
         return self._graph((at, target) for name, target in targets.items() for at in reviewers[name])
 
@@ -61,21 +61,21 @@ class Graph(Topology):
 
     @cached_property
     def reachable(self) -> set[int]:
-        """The steps that a run can come to."""
+        """The steps that a run can reach."""
         if self.start == END:
             return set()
         return (nx.descendants(self.digraph, self.root) | {self.start}) - {END}
 
     @cached_property
     def hops_from_start(self) -> dict[int, int]:
-        """How many hops it is from the start to each step that a run can come to."""
+        """The number of hops from the start to each step that a run can reach."""
         return {} if self.start == END else dict(nx.single_source_shortest_path_length(self.digraph, self.root))
 
     @cached_property
     def islands(self) -> list[tuple[list[int], set[int]]]:
-        """The steps that no run comes to, as far as they hang together: those to lead a route to, and all of them.
+        """The connected groups of steps that no run reaches: the entries to lead a route to, and all its steps.
 
-        Of steps that lead to each other, the first is the one to lead a route to.
+        If steps lead to each other, the first of them is the entry.
         """
         left = self.digraph.subgraph(set(self.index.values()) - self.reachable)
         entries = {
@@ -119,7 +119,7 @@ class Graph(Topology):
 
     @cached_property
     def has_end(self) -> bool:
-        """Whether any step leads to the end."""
+        """True if any step leads to the end."""
         return any(target == END for ways in self.routes for _, target in ways)
 
     def example(
@@ -144,7 +144,7 @@ class Graph(Topology):
         return f": {walks.printed(self, hops)}" if hops else ""
 
     def place(self, step: int | None, outcome: Outcome | None = None) -> Location:
-        """Where a step, or its route for ``outcome``, is written; without a step, where the workflow is."""
+        """The location of a step, or of its route for ``outcome``; without a step, of the workflow."""
         if step is None:
             return Location(self.file, self.lines.of_workflow())
         return self.lines.place(self.steps[step], self._occurrences[step], outcome.value if outcome else None)

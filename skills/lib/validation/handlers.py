@@ -30,7 +30,7 @@ _EXPRESSIONS_DEEP = 8
 
 @dataclass(slots=True)
 class Source:
-    """What one handler's source says; None if it cannot be told."""
+    """The facts that one handler's source shows; None stands for an unknown fact."""
 
     file: str = ""
     line: int = 0
@@ -98,7 +98,7 @@ def _outcome_and_state(value: ast.expr | None) -> tuple[ast.expr | None, ast.exp
 
 
 def _outcomes(function: FunctionSource, node: ast.expr | None, depth: int = 0) -> set[Outcome] | None:
-    """The outcomes that an expression can be; None if that cannot be told."""
+    """The outcomes that an expression can be; None if they are unknown."""
     if node is None or depth > _EXPRESSIONS_DEEP:
         return None
     if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Outcome":
@@ -153,7 +153,7 @@ def _may_be_empty(function: FunctionSource, node: ast.expr, depth: int = 0) -> b
 
 
 def _union(parts: Sequence[set[T] | None]) -> frozenset[T] | None:
-    """All of the parts together; None if there are none, or if one of them cannot be told."""
+    """All of the parts together; None if there are none, or if one of them is unknown."""
     known = [part for part in parts if part is not None]
     return frozenset[T]().union(*known) if parts and len(known) == len(parts) else None
 

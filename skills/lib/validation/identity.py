@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import inspect
 import os
+import sys
 
-from skills.lib import errors, passing, schema
+from skills.lib import passing, schema
 from skills.lib.compact_json import digest
 from skills.lib.validation.rule import GRAPH
 from skills.lib.validation.rules import RULES, rules_of
@@ -35,10 +35,10 @@ def rules_digest() -> str:
     here = os.path.dirname(__file__)
     files = [os.path.join(here, f"{name}.py") for name in FOUNDATION]
     files += [os.path.join(os.path.dirname(str(schema.__file__)), f"{name}.py") for name in SCHEMA]
-    files += [str(passing.__file__), str(errors.__file__)]
+    files += [str(passing.__file__)]
     graph_rules = rules_of(GRAPH)
-    files += {str(inspect.getsourcefile(rule.check)) for rule in graph_rules}
-    sources = {os.path.basename(file): _source(file) for file in files}
+    files += {str(sys.modules[rule.check.__module__].__file__) for rule in graph_rules}
+    sources = {"/".join(file.split(os.sep)[-2:]): _source(file) for file in files}
     return digest([sources, [rule.name for rule in graph_rules], sorted(RULES)])[:16]
 
 

@@ -55,7 +55,7 @@ class CallSite:
 
 
 class Lines:
-    """Line numbers in one file, found in its source by the syntax; 0 if they cannot be told."""
+    """Line numbers in one file, found in its source by the syntax; 0 if they are unknown."""
 
     def __init__(self, file: str) -> None:
         self.file = file
@@ -65,10 +65,10 @@ class Lines:
         return min((call.lineno for call in self._calls if _name(call.func) == "Workflow"), default=0)
 
     def place(self, step: StepDef, occurrence: int = 0, outcome: str | None = None) -> Location:
-        """The place of the nth step of that id, or of its route for ``outcome``; else of the call that makes the step.
+        """The location of the nth step of that id, or of its route for ``outcome``; else of the call that makes it.
 
         A StepDef call with the id as text is found in the source, as is a call of review_loop. Any other step is found
-        if the module was loaded while construction remembered its callers, or if its id stands in a call of Workflow.
+        if the module was loaded inside ``remembered``, or if its id stands in a call of Workflow.
         """
         written = self._steps.get(step.id, [])
         if written:
@@ -92,7 +92,7 @@ class Lines:
         return Location(self.file, line or (_route_line(call, outcome) if outcome else 0) or call.lineno, made)
 
     def _remembered(self, calls: tuple[CallSite, ...], step_id: str, outcome: str | None) -> Location:
-        """The call in this file's own text, else in that of the file that made the step, and the helper it calls."""
+        """The call in this file, else in the file that made the step, and the helper that it calls."""
         here = os.path.realpath(self.file)
         own = [call for call in calls if os.path.realpath(call.file) == here] or list(calls)
         call = own.pop()
@@ -124,7 +124,7 @@ class Lines:
 
     @cached_property
     def tree(self) -> ast.Module:
-        """The parsed file; an empty module where it cannot be read or parsed."""
+        """The parsed file; an empty module if it cannot be read or parsed."""
         try:
             with open(self.file, encoding="utf-8") as source:
                 return ast.parse(source.read())
@@ -191,7 +191,7 @@ def _name(function: ast.expr) -> str:
 
 
 def _parameter(call: ast.Call, step_id: str, outcome: str | None) -> str | None:
-    """The parameter of review_loop that says where an outcome of the gate leads."""
+    """The parameter of review_loop that sets the target of an outcome of the gate."""
     if _name(call.func) != _LOOP or not step_id.endswith("-gate"):
         return None
     return {"ok": "passed", "fail": "work"}.get(outcome or "")

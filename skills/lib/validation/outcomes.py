@@ -12,7 +12,7 @@ _OK = frozenset((Outcome.OK,))
 
 
 def possible(step: StepDef) -> frozenset[Outcome] | None:
-    """Every outcome that the step can end with; None where its data does not say (an agent or function decides)."""
+    """Every outcome that the step can end with; None if its data does not say (an agent or function decides)."""
     handler = step.handler
     if isinstance(handler, Gate):
         return _VERDICTS
@@ -26,7 +26,7 @@ def possible(step: StepDef) -> frozenset[Outcome] | None:
 
 
 def with_skip(step: StepDef, outcomes: frozenset[Outcome]) -> frozenset[Outcome]:
-    """``outcomes`` and SKIP, where a Dispatch may come to have no target and the step has a way out for that."""
+    """``outcomes``, with SKIP if the Dispatch may have no target and the step has a SKIP route."""
     if isinstance(step.handler, Dispatch) and Outcome.SKIP in step.next:
         targets = step.handler.targets
         if callable(targets) or (isinstance(targets, str) and targets):
@@ -35,14 +35,14 @@ def with_skip(step: StepDef, outcomes: frozenset[Outcome]) -> frozenset[Outcome]
 
 
 def with_limit(step: StepDef, outcomes: frozenset[Outcome]) -> frozenset[Outcome]:
-    """``outcomes`` and, where iterations are limited, the one that takes the place of ITERATE."""
+    """``outcomes``, with the outcome that replaces ITERATE if iterations are limited."""
     if is_limited(step) and Outcome.ITERATE in outcomes:
         return outcomes | {step.at_limit}
     return outcomes
 
 
 def is_limited(step: StepDef) -> bool:
-    """Whether ITERATE of this step turns into ``at_limit`` in the end; a limit that cannot work is meant to be one."""
+    """True if ITERATE of this step turns into ``at_limit`` in the end. A limit that cannot work counts as one."""
     return step.max_iterations is not None and (step.handler is None or step.function is not None)
 
 

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def is_review(step: StepDef) -> bool:
-    """Whether the step's sub-agents review: with a checkpoint, or as quality reviewers that no function judges."""
+    """True if the step's sub-agents review: with a checkpoint, or as quality reviewers without a deciding function."""
     handler = step.handler
     if not isinstance(handler, Dispatch):
         return False
@@ -23,7 +23,7 @@ def is_review(step: StepDef) -> bool:
 
 
 def is_gate(step: StepDef) -> bool:
-    """Whether the step is a review that is its own gate: it has a FAIL route."""
+    """True if the step is a review that is its own gate: it has a FAIL route."""
     return step.handler is not None and Outcome.FAIL in step.next and step.checkpoint is not None
 
 
@@ -64,7 +64,7 @@ def deciding(graph: Topology, checkpoint: str) -> set[int]:
 
 
 def stale_targets(graph: Topology) -> dict[str, int]:
-    """Where the fallen verdict of each checkpoint leads, if its review covers files and a gate says so."""
+    """The step to return to if covered files changed, by checkpoint, as far as a gate names one."""
     found: dict[str, int] = {}
     for checkpoint in covering(graph):
         for at in deciding(graph, checkpoint):
@@ -75,7 +75,7 @@ def stale_targets(graph: Topology) -> dict[str, int]:
 
 
 def falling(graph: Topology, checkpoint: str) -> set[int]:
-    """The steps at whose leaving a verdict may be found to have fallen: its gates, and what ends a run after them."""
+    """The steps that check if covered files changed: the gates, and the steps that end a run after them."""
     stops = deciding(graph, checkpoint)
     found, queue = set(stops), list(stops)
     seen = set(stops)
@@ -106,7 +106,7 @@ def way_past(
 
 
 def judging_hops(graph: Topology, reviewing: Collection[int]) -> set[tuple[int, Outcome]]:
-    """The hops on which a review is made: every one out of ``reviewing``, but for a SKIP that a run can take."""
+    """The hops out of ``reviewing`` that leave a review behind: all but a SKIP that a run can take."""
     return {(at, outcome) for at in reviewing for outcome, _ in graph.routes[at] if not skips(graph, at, outcome)}
 
 

@@ -47,10 +47,9 @@ TREE: Scope[TreeView] = Scope(
 class Problem:
     """What a rule yields: what is wrong, why it matters, what to do, and where.
 
-    Without ``step`` it is about the workflow, else about that step or its route for ``outcome``. ``value`` is what of
-    the step it is about, if the rule can find several things there. ``file`` and ``line`` stand in place of the step's
-    own. A rule over a tree names the ``graph`` that the step belongs to, or in ``where`` the skill or workflow.
-    ``severity`` is given if it is not the rule's.
+    Without ``step`` it is about the workflow, else about that step or its route for ``outcome``. ``value`` names the
+    part of the step, if the rule can find several problems there. ``file`` and ``line`` replace the step's own. A rule
+    over a tree gives the ``graph`` of the step, or the skill's name as ``where``. ``severity`` replaces the rule's.
     """
 
     what: str
@@ -70,7 +69,7 @@ class Problem:
 class Rule(Generic[View]):
     """One rule: ``check`` yields its problems, and its docstring is the rule's page.
 
-    ``finds`` says what the key of a waiver names after the rule, if the rule can find several things at a step. The
+    ``finds`` is what a waiver's key names after the rule, if the rule can find several problems at a step. The
     findings of a rule that ``stops`` cannot be waived: a run that meets such a fault stops, or passes a gate that never
     closed. Without ``of_step`` they are about a workflow or a skill, and no step can waive them.
     """
@@ -86,7 +85,7 @@ class Rule(Generic[View]):
     def findings(self, view: View, where: str, graph: Graph | None = None) -> Iterator[Finding]:
         """The rule's findings. A rule that fails is a finding itself, so that no other rule is hidden.
 
-        ``graph`` is the graph of problems that name none, ``where`` the place of the finding about a rule that fails.
+        ``graph`` is for problems that name none, ``where`` for the finding about a rule that fails.
         """
         try:
             for problem in self.check(view):

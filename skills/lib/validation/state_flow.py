@@ -1,4 +1,4 @@
-"""Which values steps and runs write, which they read, and whether the one comes before the other."""
+"""The values that steps and runs write and read, and if each is written before it is read."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ Moment = Literal["entering", "leaving"]
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One reading of ``key`` by a step: ``source`` is what reads it in words, ``moment`` when.
+    """One read of ``key`` by a step: ``source`` names in words the part that reads it, ``moment`` when.
 
     ``params_only`` looks among parameters alone. A read of a handler has the ``file`` and ``line`` of its source, one
     of a requirement its place among them as ``part``.
@@ -53,7 +53,7 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Unwritten:
-    """A read of what no path has written, with why, and the name that was probably meant."""
+    """A read of a value that no path has written, the reason, and the name that was probably meant."""
 
     read: Read
     why: str
@@ -80,17 +80,17 @@ class StateFlow:
 
     @cached_property
     def unfilled(self) -> list[tuple[str, str]]:
-        """The names in braces that closing has and no parameter of the run fills, each with the one that is near."""
+        """The names in braces in ``closing`` that no parameter of the run fills, each with the nearest parameter."""
         names = placeholders((self.graph.workflow.closing,))
         return [(name, nearest(name, sorted(self.run_params))) for name in names if name not in self.run_params]
 
     @cached_property
     def reads(self) -> list[Read]:
-        """Every reading that the data of the steps declares."""
+        """Every read that the data of the steps declares."""
         return [read for at, step in self.graph.distinct for read in _reads(at, step)]
 
     def unwritten(self, reads: Iterable[Read]) -> Iterator[Unwritten]:
-        """The reads of what is never written on any path to them."""
+        """The reads of values that no path to them writes."""
         pairs = []
         for read in reads:
             problem = self._unknown(read)
@@ -108,7 +108,7 @@ class StateFlow:
                     )
 
     def missed(self, reads: Iterable[Read]) -> Iterator[tuple[Read, int]]:
-        """The reads of what some path has written and another has not, with the writer.
+        """The reads of values that some path has written and another has not, with the writer.
 
         A value that a loop brings back to a step which always comes before its writer, and is listed before it in
         the workflow, is meant to be missing at first.
@@ -127,7 +127,7 @@ class StateFlow:
                 yield read, writer
 
     def writes(self, at: int) -> frozenset[str] | None:
-        """The names that leaving a step writes; None where a function may write any."""
+        """The names that leaving a step writes; None if a function may write any."""
         step = self.graph.steps[at]
         own: frozenset[str] | None = frozenset()
         if step.function:
@@ -150,7 +150,7 @@ class StateFlow:
         return self.dominance.passes(writer, read.step)
 
     def _writer(self, read: Read) -> int | None:
-        """The step whose leaving writes what is read; None for a value of the run or of the leaving itself."""
+        """The step that writes the value when it is left; None for a value of the run or of the reading step itself."""
         source, dot, _ = read.key.rpartition(".")
         return self.graph.index[source] if dot else None
 

@@ -1,7 +1,7 @@
 """A workflow as numbered steps with routes between them.
 
-Where a name is misspelt the search goes on with the one that was probably meant, so that one slip is one finding;
-steps of one id count as one for the same reason.
+If a name is misspelt, searches go on with the name that was probably meant, so that one slip is one finding. Steps with
+the same id count as one for the same reason.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ Handler = TypeVar("Handler")
 
 END = -1
 UNKNOWN = -2
-# Leads to every step that a run may begin at, where there are two.
+# Leads to the two steps that a run may begin at, if there are two.
 ROOT = -3
-# What an author may write for the end of a run in place of None: unknown-target says so, and no other rule need.
+# Words that an author may write for the end of a run in place of None; the rule unknown-target reports them.
 ENDINGS = frozenset(("done", "end", "none", "null"))
 
 
@@ -68,7 +68,7 @@ class Topology:
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
-        """The steps that a run may begin at: the start, and where a reviewer verifies items again."""
+        """The steps that a run may begin at: the start, and the first step of a re-verification."""
         again = self.index.get(self.workflow.reverify or "")
         return (self.start,) if again is None or again == self.start else (self.start, again)
 
@@ -79,7 +79,7 @@ class Topology:
 
     @cached_property
     def routes(self) -> list[list[tuple[Outcome, int]]]:
-        """Where each step leads; routes of a repeated id are counted with the first step of that id."""
+        """The routes of each step. Routes of a repeated id are counted with the first step of that id."""
         routes: list[list[tuple[Outcome, int]]] = []
         index = self.index
         for at, step in enumerate(self.steps):
@@ -96,7 +96,7 @@ class Topology:
         return routes
 
     def meant(self, target: str) -> int:
-        """Where a target that is no step was to lead: END for a word of the end, else the nearest step, or UNKNOWN."""
+        """The probable meaning of a target that is no step: END for a word like it, else a step, or UNKNOWN."""
         if str(target).lower() in ENDINGS:
             return END
         near = self.nearest(target)
@@ -145,7 +145,7 @@ class Topology:
         return ((node, outcome, target) for node in members for outcome, target in self.routes[node])
 
     def name(self, node: int) -> str:
-        """The step's id, or what stands for the end."""
+        """The step's id; ``end``, ``start`` or ``?`` for END, ROOT and UNKNOWN."""
         if node in (END, ROOT):
             return "end" if node == END else "start"
         return "?" if node == UNKNOWN else str(self.steps[node].id)

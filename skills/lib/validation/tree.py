@@ -52,7 +52,7 @@ class TreeView:
         return self.run_by(os.path.normpath(os.path.join(os.path.dirname(entry.file), step.handler.script)))
 
     def chosen_by(self, script: str) -> tuple[str, dict[str, str]] | None:
-        """The flag of a common entry and the script that each of its words stands for; None for any other script."""
+        """The flag of an entry script that chooses among scripts, and its choices; None for any other script."""
         module = script.removesuffix(".py") + CHOICE
         if not os.path.isfile(module):
             return None

@@ -20,5 +20,5 @@ for theme in THEMES:
 
 
 def rules_of(scope: Scope[View]) -> list[Rule[View]]:
-    """The rules that look at the same, in their order."""
+    """The rules of a scope, in their order."""
     return [rule for rule in RULES.values() if rule.scope is scope]

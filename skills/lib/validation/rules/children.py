@@ -129,7 +129,7 @@ def child_parameter(tree: TreeView) -> Iterator[Problem]:
 
 
 def _unfit(graph: GraphView, at: int, dispatch: Dispatch, child: Workflow | None) -> Iterator[tuple[str, str]]:
-    """What does not fit, and what to do."""
+    """Each parameter that does not fit, in words, and what to do."""
     step_id = graph.name(at)
     if not dispatch.script and dispatch.params:
         names = ", ".join(dispatch.params)
@@ -218,7 +218,7 @@ def uncertain_child_parameter(tree: TreeView) -> Iterator[Problem]:
     )
     ```
     """
-    # child-parameter tells one that is always refused.
+    # child-parameter reports a value that is always refused.
     for graph, at, dispatch, child in _dispatches(tree):
         for arg in child.run_params() if child else ():
             template = dispatch.params.get(arg.name, "")
@@ -310,7 +310,7 @@ def reviewer_without_items(tree: TreeView) -> Iterator[Problem]:
 
 
 def _missing_items(graph: GraphView) -> Iterator[tuple[int, str]]:
-    """What is wrong, each with the step to fix."""
+    """The step to fix, and what is wrong there."""
     recording = set()
     answered = any(spec.type == "answers" for step in graph.steps for spec in step.requires if isinstance(spec, Field))
     for at, step in graph.distinct:
@@ -343,7 +343,7 @@ def _missing_items(graph: GraphView) -> Iterator[tuple[int, str]]:
 
 
 def _is_passed_by(graph: GraphView, at: int) -> bool:
-    """True if a re-verification can come to its end without the step."""
+    """True if a re-verification can reach its end without the step."""
     again = graph.starts[-1]
     return again != at and walks.search(graph, again, lambda node: node == END, avoid={at}) is not None
 

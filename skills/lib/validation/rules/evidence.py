@@ -54,7 +54,7 @@ def artifact_outside_project(graph: GraphView) -> Iterator[Problem]:
 
 
 def _leaves(path: str) -> str:
-    """How the path leads out of any project, or nothing."""
+    """In words, how the path leads out of the project; empty if it does not."""
     if os.path.isabs(path):
         return "is an absolute path"
     return "leads out of the project" if os.path.normpath(path).split(os.sep)[0] == os.pardir else ""
@@ -165,7 +165,7 @@ def _unwritten_files(graph: GraphView, at: int, step: StepDef) -> Iterator[str]:
 
 
 def _is_written_before(graph: GraphView, at: int, path: str) -> bool:
-    """Whether a step that every run has passed before asks for the same file."""
+    """True if a step that every run has passed before asks for the same file."""
     return any(
         isinstance(spec, Artifact) and _named_from_outside(other, spec.path) == path
         for before, other in graph.distinct

@@ -62,7 +62,7 @@ def trap(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    # A workflow without any end is one loop: no-end tells it once.
+    # The rule no-end reports a workflow without any end.
     if not graph.has_end:
         return
     for members in graph.traps:
@@ -81,7 +81,7 @@ def trap(graph: GraphView) -> Iterator[Problem]:
 
 
 def _leading_only_there(graph: GraphView, members: set[int]) -> set[int]:
-    """The steps outside that can come to the loop and not to the end, MANY_DOOMED at most."""
+    """At most MANY_DOOMED steps outside of the loop that lead to it and not to the end."""
     found: set[int] = set()
     stack = list(members)
     while stack and len(found) < MANY_DOOMED:
@@ -156,7 +156,7 @@ def _why_not_left(dead: Mapping[tuple[int, Outcome], str], hop: topology.Hop) ->
 
 
 def _dead_hops(graph: GraphView) -> dict[tuple[int, Outcome], str]:
-    """The hops that are no way out, each with the reason in words."""
+    """The hops that never leave a loop, each with the reason in words."""
     found = {hop: f"is never taken: {why}" for hop, why in graph.never_taken.items()}
     for at, step in graph.distinct:
         if step.handler is not None and step.gate:
@@ -169,7 +169,7 @@ def _dead_hops(graph: GraphView) -> dict[tuple[int, Outcome], str]:
 
 
 def _closed_loops(graph: GraphView, members: set[int], dead: Collection[tuple[int, Outcome]]) -> Iterator[set[int]]:
-    """The loops among ``members`` that nothing leaves once the hops that are no way out are gone."""
+    """The loops among ``members`` that nothing leaves without the dead hops."""
     live = [hop for hop in graph.hops(members) if hop[:2] not in dead]
     told: list[set[int]] = []
     for hops, barred in _target_cases(graph, live):
@@ -184,7 +184,7 @@ def _closed_loops(graph: GraphView, members: set[int], dead: Collection[tuple[in
 
 
 def _target_cases(graph: GraphView, live: list[topology.Hop]) -> Iterator[tuple[list[topology.Hop], set[topology.Hop]]]:
-    """The hops that may be taken, and those that may not unless other targets are recorded.
+    """The cases to check: the hops that may be taken, and the hops that only other recorded targets allow.
 
     Sub-agents whose targets are recorded are skipped each time, or never; a loop may have a smaller one in it that is
     closed in one of the two cases.
@@ -285,5 +285,5 @@ def _bounded_hops(graph: GraphView, members: set[int]) -> set[tuple[int, Outcome
 
 
 def _first_reached(graph: GraphView, members: set[int]) -> int:
-    """The step of a loop that a run comes to first, whatever the order in the file."""
+    """The step of a loop that a run reaches first, whatever the order in the file."""
     return min(members, key=lambda node: (graph.hops_from_start.get(node, len(graph.steps)), node))

@@ -267,7 +267,7 @@ def when_without_route(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    # A step without any route is a dead end, and is told as one.
+    # The rule dead-end reports a step without any route.
     for at, step in enumerate(graph.steps):
         for outcome in step.when if step.next else ():
             if outcome in step.next:

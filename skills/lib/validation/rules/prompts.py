@@ -195,7 +195,7 @@ def unknown_name(graph: GraphView) -> Iterator[Problem]:
 
 
 def _unknown(graph: GraphView, words: str) -> tuple[str, str, str]:
-    """The name, what was probably meant, else what there is; neither for a good name or one that may be anything."""
+    """The name, the name that was probably meant, and the names there are. Both are empty if the name may be right."""
     found = _NAMED.fullmatch(words)
     named, also, source, name = found.groups() if found else (None, None, None, None)
     step_id = named or also

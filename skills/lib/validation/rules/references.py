@@ -159,7 +159,7 @@ def unresolved_command(graph: GraphView) -> Iterator[Problem]:
 
 
 def _skill_files(argv: Sequence[str], folder: str) -> Iterator[tuple[str, str]]:
-    """What of the arguments names a file of the skill, each with its path."""
+    """The arguments that name a file of the skill, each with its path."""
     if argv[0].endswith(".py") and os.path.basename(argv[0]) == argv[0] and not placeholders(argv[:1]):
         yield argv[0], os.path.join(folder, argv[0])
     within = os.path.join(_skill_folder(folder), "")

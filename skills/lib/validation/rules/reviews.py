@@ -156,9 +156,9 @@ def gate_without_review(graph: GraphView) -> Iterator[Problem]:
 def _reviewed_hops(
     graph: GraphView, at: int, by: Collection[int], without: Collection[int]
 ) -> set[tuple[int, Outcome]] | None:
-    """The hops of the gate after which a review comes first; None where that is so of each of them.
+    """The hops of the gate that lead to a review before the gate is reached again; None if all of them do.
 
-    A FAIL after which no review is ever reached counts as one: fail-without-return tells it.
+    A FAIL that never leads to a review counts as one: fail-without-return reports it.
     """
     ahead = {
         (at, outcome)
@@ -170,7 +170,7 @@ def _reviewed_hops(
 
 
 def _spending_gate(graph: GraphView, at: int, gates: Collection[int], without: Collection[int]) -> int | None:
-    """Another gate of the checkpoint whose OK leads to this one without a review, so that its verdict is used up."""
+    """Another gate of the checkpoint whose OK leads here without a review, so that the verdict is used up."""
     for other in sorted(gates):
         if other == at or other not in graph.reachable:
             continue

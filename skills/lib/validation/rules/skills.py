@@ -128,7 +128,7 @@ def skill_command(tree: TreeView) -> Iterator[Problem]:
 
 
 def _command_problem(tree: TreeView, skill: SkillFolder, command: str) -> tuple[str, str] | None:
-    """Why the command would fail, and what to do; None where nothing speaks against it."""
+    """Why the command would fail, and what to do; None if it would not."""
     try:
         words = shlex.split(command)
     except ValueError as error:

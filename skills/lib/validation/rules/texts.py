@@ -244,14 +244,14 @@ def _size_around(step: StepDef, params: Sequence[Arg]) -> int:
 
 
 def _is_short(step: StepDef) -> bool:
-    """Whether the block is so small that nothing need be counted: most are."""
+    """True if the block is so small that nothing need be counted, as most are."""
     if step.requires or step.forbidden or step.when or step.handler is not None:
         return False
     return sum(map(len, step.actions)) + sum(map(len, step.repeat)) + len(step.title) < 1_000
 
 
 def _length(text: str) -> int:
-    """The length once it is escaped; a block stands as it is."""
+    """The length of the escaped text; a block is not escaped."""
     if isinstance(text, Block):
         return len(text)
     return len(text) + 4 * text.count("&") + 3 * (text.count("<") + text.count(">"))

@@ -277,7 +277,7 @@ def ambiguous_choice(graph: GraphView) -> Iterator[Problem]:
 
 
 def _ambiguous(choices: Iterable[str], type: str = "text") -> list[str]:
-    """Each such choice, with what is amiss; a blank one is none at all, which another rule tells."""
+    """Each ambiguous choice with the reason; impossible-choice reports a blank one."""
     signed = type in ("int", "float")
     found = ((choice, _ambiguity(choice, signed)) for choice in choices if choice.strip())
     return [f"{choice!r} {fault}" for choice, fault in found if fault]

@@ -227,7 +227,7 @@ def work_after_review(graph: GraphView) -> Iterator[Problem]:
 
 
 def _between(graph: GraphView, by: Collection[int], stops: Collection[int]) -> set[int]:
-    """The steps on a path from a review to a gate that passes neither another review of the checkpoint nor its gate."""
+    """The steps on a path from a review to its gate that passes no other review and no other gate of the checkpoint."""
     routes, before = graph.routes, graph.digraph.pred
     ahead = _reached(by, lambda node: (target for _, target in routes[node]), {*by, *stops})
     return ahead & _reached(stops, lambda node: before[node], {*by, *stops})
@@ -245,7 +245,7 @@ def _reached(origins: Iterable[int], step_from: Callable[[int], Iterable[int]], 
 
 
 def _may_change(graph: GraphView, at: int) -> bool:
-    """Whether an agent works at the step, with tools that can change something."""
+    """True if an agent works at the step with tools that can change something."""
     step = graph.steps[at]
     if isinstance(step.handler, Dispatch):
         return step.handler.agent not in (AgentRole.EXPLORE, AgentRole.QUALITY_REVIEWER)
