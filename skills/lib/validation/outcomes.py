@@ -63,14 +63,15 @@ def never_given(step: StepDef) -> Iterator[tuple[Outcome, str]]:
 
 def shadowed(step: StepDef) -> Iterator[tuple[Outcome, str]]:
     """The routes for which another route or a limit leaves no outcome, each with the reason in words."""
-    can = possible(step)
-    if Outcome.DEFAULT in step.next:
+    if Outcome.DEFAULT in step.next and len(step.next) > 1:
+        can = possible(step)
         left = (can if can is not None else set(step.outcomes or Outcome) - {Outcome.DEFAULT}) - set(step.next)
-        if not left and len(step.next) > 1:
+        if not left:
             yield Outcome.DEFAULT, "every outcome that the step can give has a route of its own"
-    iterates = Outcome.ITERATE in step.next and (can is None or Outcome.ITERATE in can)
-    if step.max_iterations == 1 and iterates and is_limited(step):
-        yield Outcome.ITERATE, "max_iterations is 1, so the first ITERATE already counts as " + step.at_limit.value
+    if step.max_iterations == 1 and Outcome.ITERATE in step.next and is_limited(step):
+        can = possible(step)
+        if can is None or Outcome.ITERATE in can:
+            yield Outcome.ITERATE, "max_iterations is 1, so the first ITERATE already counts as " + step.at_limit.value
 
 
 def kind(step: StepDef) -> str:

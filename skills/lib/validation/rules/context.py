@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 
 from skills.lib.errors import did_you_mean
 from skills.lib.model.values import NOT_KEPT, SECRET_NAMES, is_secret
@@ -222,10 +223,15 @@ def secret_read(graph: GraphView) -> Iterator[Problem]:
 def _not_kept(graph: GraphView, reads: Iterable[Read]) -> Iterator[tuple[Read, str]]:
     """The reads of values that a run never keeps, each with the word of its name that makes it a secret."""
     for read in reads:
-        name = read.key.rpartition(".")[2].lower()
-        word = next((word for word in SECRET_NAMES if word in name), "")
+        word = _secret_word(read.key.rpartition(".")[2])
         if word and _is_written(graph, read):
             yield read, word
+
+
+@cache
+def _secret_word(name: str) -> str:
+    """The word that makes the name that of a secret; empty if none does."""
+    return next((word for word in SECRET_NAMES if word in name.lower()), "")
 
 
 def _is_written(graph: GraphView, read: Read) -> bool:
