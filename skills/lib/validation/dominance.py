@@ -58,15 +58,15 @@ def leads_to(graph: Graph, pairs: Iterable[tuple[int, int]]) -> set[tuple[int, i
     if not wanted:
         return set()
     whole = nx.condensation(graph.digraph)
-    place = whole.graph["mapping"]
-    looping = {place[next(iter(members))] for members in graph.loops}
+    component = whole.graph["mapping"]
+    looping = {component[next(iter(members))] for members in graph.loops}
     order = list(nx.topological_sort(whole))
     origins = sorted({before for before, _ in wanted})
     found = set()
     for at in range(0, len(origins), SWEEP):
         bit = {origin: 1 << number for number, origin in enumerate(origins[at : at + SWEEP])}
-        come = _sweep(whole, order, looping, bit, place)
-        found |= {(before, after) for before, after in wanted if before in bit and come[place[after]] & bit[before]}
+        come = _sweep(whole, order, looping, bit, component)
+        found |= {(before, after) for before, after in wanted if before in bit and come[component[after]] & bit[before]}
     return found
 
 
@@ -75,12 +75,12 @@ def _sweep(
     order: list[int],
     looping: set[int],
     bit: dict[int, int],
-    place: dict[int, int],
+    component: dict[int, int],
 ) -> dict[int, int]:
     """Which origins, as bits, lead to each node of the condensed graph."""
     own: dict[int, int] = {}
     for origin, mask in bit.items():
-        own[place[origin]] = own.get(place[origin], 0) | mask
+        own[component[origin]] = own.get(component[origin], 0) | mask
     come: dict[int, int] = {}
     for node in order:
         mask = own.get(node, 0) if node in looping else 0

@@ -143,11 +143,11 @@ class Graph(Topology):
         self._budget -= seen
         return f": {walks.printed(self, hops)}" if hops else ""
 
-    def place(self, step: int | None, outcome: Outcome | None = None) -> Location:
+    def location(self, step: int | None, outcome: Outcome | None = None) -> Location:
         """The location of a step, or of its route for ``outcome``; without a step, of the workflow."""
         if step is None:
             return Location(self.file, self.lines.of_workflow())
-        return self.lines.place(self.steps[step], self._occurrences[step], outcome.value if outcome else None)
+        return self.lines.location(self.steps[step], self._occurrences[step], outcome.value if outcome else None)
 
     @cached_property
     def _occurrences(self) -> list[int]:

@@ -64,7 +64,7 @@ class Lines:
         """The line of the first Workflow(...) call."""
         return min((call.lineno for call in self._calls if _name(call.func) == "Workflow"), default=0)
 
-    def place(self, step: StepDef, occurrence: int = 0, outcome: str | None = None) -> Location:
+    def location(self, step: StepDef, occurrence: int = 0, outcome: str | None = None) -> Location:
         """The location of the nth step of that id, or of its route for ``outcome``; else of the call that makes it.
 
         A StepDef call with the id as text is found in the source, as is a call of review_loop. Any other step is found

@@ -16,10 +16,10 @@ SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schem
 def lines(findings: Iterable[Finding], root: str | None = None) -> Iterator[str]:
     """Each finding as four lines: place, severity and rule; what; why; what to do. Files are relative to ``root``."""
     for finding in findings:
-        place = f"{_relative(finding.file, root)}:{finding.line}: " if finding.line else ""
+        head = f"{_relative(finding.file, root)}:{finding.line}: " if finding.line else ""
         if finding.file and not finding.line:
-            place = f"{_relative(finding.file, root)}: "
-        yield f"{place}{finding.severity}[{finding.rule}] {_printable(finding.where)}"
+            head = f"{_relative(finding.file, root)}: "
+        yield f"{head}{finding.severity}[{finding.rule}] {_printable(finding.where)}"
         yield f"    {_printable(finding.what)}"
         yield f"    why: {_printable(finding.why)}"
         yield f"    do:  {_printable(finding.do)}"
@@ -43,7 +43,7 @@ def as_sarif(findings: Sequence[Finding], root: str | None = None, version: str 
 
     A finding that was waived is a result that is suppressed in the source, with the reason.
     """
-    place = {name: at for at, name in enumerate(RULES)}
+    index = {name: at for at, name in enumerate(RULES)}
     driver = {
         "name": "lockstep",
         "version": version,
@@ -58,7 +58,7 @@ def as_sarif(findings: Sequence[Finding], root: str | None = None, version: str 
             for rule in RULES.values()
         ],
     }
-    results = [_result(finding, place.get(finding.rule), root) for finding in findings]
+    results = [_result(finding, index.get(finding.rule), root) for finding in findings]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return json.dumps({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False)
 

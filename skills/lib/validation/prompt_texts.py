@@ -43,9 +43,9 @@ class Sections:
             for found in () if isinstance(text, Block) else pattern.finditer(text):
                 if found[0] not in seen:
                     seen.add(found[0])
-                    yield found[0], *self._place(text, found[0])
+                    yield found[0], *self._location(text, found[0])
 
-    def _place(self, text: str, words: str) -> tuple[str | None, int | None]:
+    def _location(self, text: str, words: str) -> tuple[str | None, int | None]:
         for title, section in self.texts.items():
             if words in section and section in text:
                 return self.file, self._first_line(title) + section.count("\n", 0, section.index(words))

@@ -29,8 +29,8 @@ def refusal(graph: GraphView, at: int, template: str, arg: Arg) -> str:
         and isinstance(handler, Dispatch)
         and isinstance(handler.targets, tuple)
     ):
-        told = [_fault(arg, template.replace("{target}", target)) for target in handler.targets]
-        return next((fault for fault in told if fault), "")
+        faults = [_fault(arg, template.replace("{target}", target)) for target in handler.targets]
+        return next((fault for fault in faults if fault), "")
     if not names:
         return _fault(arg, template) if template.strip() else ""
     if template == f"{{{names[0]}}}":

@@ -159,7 +159,7 @@ for module in sys.argv[1:]:
     workflow = skills.load_file(module, None, validated=False).require()
     graph = GraphView(workflow, module)
     for at, step in enumerate(workflow.steps):
-        place = graph.place(at)
+        place = graph.location(at)
         places.append([f"{workflow.name}:{step.id}", place.file, place.line, graph.lines.of_workflow()])
 print(json.dumps(places))
 """

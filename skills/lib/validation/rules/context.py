@@ -198,11 +198,11 @@ def secret_read(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    told: set[tuple[int, str]] = set()
+    seen: set[tuple[int, str]] = set()
     for read, word in _not_kept(graph, (read for read in graph.flow.reads if read.source != TARGETS)):
-        if (read.step, read.key) in told:
+        if (read.step, read.key) in seen:
             continue
-        told.add((read.step, read.key))
+        seen.add((read.step, read.key))
         yield Problem(
             f"{graph.name(read.step)} reads {read.key} ({read.source}), which is named like a secret ({word})",
             why=f"such a value is never kept: what is read is the note {NOT_KEPT}",

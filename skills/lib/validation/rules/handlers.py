@@ -177,8 +177,8 @@ def handler_read_before_write(graph: GraphView) -> Iterator[Problem]:
     """
     if not graph.handlers.by_step:
         return
-    told = {found.read for found in graph.flow.unwritten(graph.flow.reads)}
-    declared = [read for read in graph.flow.reads if read not in told]
+    unwritten = {found.read for found in graph.flow.unwritten(graph.flow.reads)}
+    declared = [read for read in graph.flow.reads if read not in unwritten]
     for found in graph.source_flow.unwritten([*declared, *strict_reads(graph)]):
         read = found.read
         yield Problem(

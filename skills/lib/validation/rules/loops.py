@@ -171,15 +171,15 @@ def _dead_hops(graph: GraphView) -> dict[tuple[int, Outcome], str]:
 def _closed_loops(graph: GraphView, members: set[int], dead: Collection[tuple[int, Outcome]]) -> Iterator[set[int]]:
     """The loops among ``members`` that nothing leaves without the dead hops."""
     live = [hop for hop in graph.hops(members) if hop[:2] not in dead]
-    told: list[set[int]] = []
+    yielded: list[set[int]] = []
     for hops, barred in _target_cases(graph, live):
         inner: nx.DiGraph[int] = nx.DiGraph((node, target) for node, _, target in hops if target in members)
         for found in sorted(nx.strongly_connected_components(inner), key=min):
             looping = len(found) > 1 or inner.has_edge(*(next(iter(found)),) * 2)
             out = [hop for hop in live if hop[0] in found and hop[2] not in found]
             closed = all(hop in barred and graph.index.get(_targets_source(graph, hop[0])) not in found for hop in out)
-            if looping and closed and not any(found <= other for other in told):
-                told.append(found)
+            if looping and closed and not any(found <= other for other in yielded):
+                yielded.append(found)
                 yield found
 
 

@@ -321,12 +321,12 @@ def route_without_when(graph: GraphView) -> Iterator[Problem]:
     for at, step in enumerate(graph.steps):
         if not reports_outcome(step):
             continue
-        untold = [outcome for outcome in step.next if not step.when.get(outcome, "").strip()]
-        if untold:
+        unsaid = [outcome for outcome in step.next if not step.when.get(outcome, "").strip()]
+        if unsaid:
             yield Problem(
-                f"the agent says how {step.id} ended, and when has no words for {outcomes.listed(tuple(untold))}",
+                f"the agent says how {step.id} ended, and when has no words for {outcomes.listed(tuple(unsaid))}",
                 why="it has to guess by the name alone what is meant",
-                do=f'say it: when={{Outcome.{untold[0].name}: "…"}}',
+                do=f'say it: when={{Outcome.{unsaid[0].name}: "…"}}',
                 step=at,
-                value=",".join(untold),
+                value=",".join(unsaid),
             )

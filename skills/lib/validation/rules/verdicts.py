@@ -137,12 +137,12 @@ def uncertain_covers(graph: GraphView) -> Iterator[Problem]:
     ```
     """
     for at, step in graph.distinct:
-        told = set()
+        seen = set()
         for pattern in step.covers:
             for name in placeholders([pattern]):
                 why = _doubt(graph, pattern, name)
-                if why and name not in told:
-                    told.add(name)
+                if why and name not in seen:
+                    seen.add(name)
                     yield Problem(
                         f"the review at {step.id} covers {pattern}, and {name} {why}",
                         why="the verdict is bound to the covered files alone: others may change after the review",
