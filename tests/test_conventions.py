@@ -77,9 +77,8 @@ def test_an_unknown_section_is_refused_with_the_valid_ones() -> None:
     with pytest.raises(UsageError) as caught:
         get_convention("severity", "Categorys")
     assert caught.value.lines() == [
-        "there is no section of severity 'Categorys'",
+        "there is no section of severity 'Categorys'; did you mean Categories?",
         "  valid: Categories, What blocks",
-        "  try:   did you mean Categories?",
     ]
 
 
@@ -108,9 +107,8 @@ def test_the_nearest_name_is_offered() -> None:
     with pytest.raises(UsageError) as caught:
         get_convention("severty")
     assert caught.value.lines() == [
-        "there is no convention 'severty'",
+        "there is no convention 'severty'; did you mean severity?",
         f"  valid: {NAMES}",
-        "  try:   did you mean severity?",
     ]
 
 

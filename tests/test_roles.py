@@ -71,7 +71,7 @@ def test_an_unknown_role_is_refused_with_the_valid_ones(name: str) -> None:
             "architect, debugger, developer, explore, general-purpose, quality-reviewer, technical-writer"
         )
     if name == "explorer":
-        assert caught.value.remedy == "did you mean explore?"
+        assert caught.value.what == "there is no role 'explorer'; did you mean explore?"
 
 
 @pytest.mark.req("W-16")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from skills.lib.errors import UsageError
+from skills.lib.errors import UsageError, did_you_mean, nearest
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,14 +66,8 @@ def shared_names(kind: str) -> list[str]:
 
 def unknown(what: str, name: str, names: Sequence[str]) -> UsageError:
     """The error for a name that is none of these; the nearest one is offered."""
-    import difflib
-
-    nearest = difflib.get_close_matches(name, names, 1)
-    return UsageError(
-        f"there is no {what} {name[:80]!r}",
-        valid=", ".join(names) or "none: the folder is missing",
-        remedy=f"did you mean {nearest[0]}?" if nearest else "",
-    )
+    what = f"there is no {what} {name[:80]!r}{did_you_mean(nearest(name, names))}"
+    return UsageError(what, valid=", ".join(names) or "none: the folder is missing")
 
 
 def _sections(text: str) -> dict[str, str]:

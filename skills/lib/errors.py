@@ -15,6 +15,10 @@ Anything else is a bug of ours: exit 70, one line, and a log.
 
 from __future__ import annotations
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection
+
 PRINTED = 0
 USAGE = 2
 REFUSED = 3
@@ -22,6 +26,10 @@ ENVIRONMENT = 4
 BROKEN_SKILL = 5
 BUG = 70
 INTERRUPTED = 130
+
+# difflib compares with every name: of more than this many, it is given those that begin alike; longer ones, never.
+MANY_NAMES = 1000
+LONG_NAME = 200
 
 
 def tell(text: str) -> None:
@@ -33,6 +41,21 @@ def tell(text: str) -> None:
         sys.stderr.flush()
     except (OSError, ValueError, AttributeError):  # a closed one is None
         pass
+
+
+def nearest(name: str, names: Collection[str]) -> str:
+    """The one of ``names`` that was probably meant; empty if none is near. Case, and - for _, make no difference."""
+    from difflib import get_close_matches  # it takes milliseconds, and only a wrong name needs it
+
+    if len(names) > MANY_NAMES:
+        names = [one for one in names if one.startswith(name[:3])][:MANY_NAMES]
+    folded = {one.lower().replace("_", "-"): one for one in names if len(one) <= LONG_NAME}
+    return "".join(folded[close] for close in get_close_matches(name[:LONG_NAME].lower().replace("_", "-"), folded, 1))
+
+
+def did_you_mean(name: str) -> str:
+    """The question to put at the end of a message; empty without a name."""
+    return f"; did you mean {name}?" if name else ""
 
 
 class LockstepError(Exception):

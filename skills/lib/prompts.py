@@ -6,7 +6,7 @@ import os
 from stat import S_ISREG
 
 from skills.lib import paths
-from skills.lib.errors import SkillError, UsageError
+from skills.lib.errors import SkillError, UsageError, did_you_mean, nearest
 
 # A prompt file and a resource are read by an agent; what is larger was not meant for one.
 LIMIT = 1_000_000
@@ -20,18 +20,14 @@ class Prompts(dict[str, str]):
         self.file = file
 
     def __missing__(self, title: str) -> str:
-        from difflib import get_close_matches
-
         what = f"{os.path.basename(self.file)} has no section {title!r}"
         remedy = f"add a line `## {title}` to it and the text under that"
-        folded = {str(section).lower(): section for section in self}
-        close = get_close_matches(str(title).lower(), folded, 1)
-        near = folded[close[0]] if close else ""
+        near = nearest(str(title), self)
         if near and near.lower() == str(title).lower():
             what += f"; it has {near!r}, and upper and lower case count"
             remedy = f"write {near!r}"
         elif near:
-            what += f"; did you mean {near!r}?"
+            what += did_you_mean(repr(near))
             remedy = f"write {near!r}, or {remedy}"
         raise SkillError(what, valid=", ".join(self) or "none", remedy=remedy)
 

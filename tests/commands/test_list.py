@@ -137,7 +137,7 @@ def test_an_unknown_skill_offers_the_nearest(cli: Command, installed: Install) -
     installed("gated")
     shown = cli("show", "gatd")
     assert shown.code == 2
-    assert "try:   gated (the nearest name)" in shown.err
+    assert "there is no skill 'gatd'; did you mean gated?" in shown.err
 
 
 def test_a_skill_is_found_by_path_and_a_workflow_by_its_name(cli: Command, installed: Install) -> None:

@@ -253,7 +253,9 @@ def test_an_unknown_option_is_told_the_valid_ones_and_only_a_near_one_is_guessed
         "  valid: --older, --dry-run, --yes, --project, --help\n"
         "  try:   lockstep prune --help\n"
     )
-    assert cli("runs", "--al").err.endswith("  try:   --all (the nearest name); or lockstep runs --help\n")
+    shown = cli("runs", "--al").err
+    assert shown.startswith("lockstep: lockstep runs: no such option '--al'; did you mean --all?\n")
+    assert shown.endswith("  try:   lockstep runs --help\n")
 
 
 def test_a_missing_choice_is_told_on_one_line(cli: Command) -> None:

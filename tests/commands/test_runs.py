@@ -101,8 +101,7 @@ def test_an_unknown_skill_offers_the_nearest(cli: Command, installed: Install, w
         for command in ("runs", "stats"):
             shown = cli(command, "--skill", "plainn")
             assert (shown.code, shown.out) == (2, "")
-            assert "there is no skill 'plainn'" in shown.err
-            assert "try:   plain (the nearest name)" in shown.err
+            assert "there is no skill 'plainn'; did you mean plain?" in shown.err
         walker(script).start()
 
 
@@ -140,7 +139,7 @@ def test_a_name_is_looked_for_without_running_the_project_s_modules(
     assert cli(command, "--skill", "inner-name").code == 0
     shown = cli(command, "--skill", "iner-name")
     assert shown.code == 2
-    assert "try:   inner-name (the nearest name)" in shown.err
+    assert "did you mean inner-name?" in shown.err
     assert not (project / "imported").exists()
 
 
@@ -278,7 +277,7 @@ def test_an_unknown_run_offers_the_nearest(cli: Command, installed: Install, wal
     run = walker(installed("plain")).start()
     shown = cli("trace", run.id[:-1])
     assert shown.code == 2
-    assert f"{run.id} (the nearest id)" in shown.err
+    assert f"did you mean {run.id}?" in shown.err
 
 
 def test_resume_prints_the_block_of_the_only_open_run(cli: Command, installed: Install, walker: Walk) -> None:

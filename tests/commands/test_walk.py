@@ -63,7 +63,7 @@ def test_a_step_that_is_none_names_the_valid_ones(cli: Command, installed: Insta
     assert "valid: 1 begin, 2 plan" in told
     assert "7 close\n" in told
     assert "--step" not in told.partition("try:")[2]
-    assert "try:   close (the nearest name)" in cli("walk", "tour", "--step", "clos").err
+    assert "no step 'clos'; did you mean close?" in cli("walk", "tour", "--step", "clos").err
     assert "depends on a run" in cli("walk", "tour", "--step", "next").err
 
 

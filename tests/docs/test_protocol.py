@@ -72,9 +72,9 @@ def test_the_table_of_exit_codes_has_every_code() -> None:
 
 
 def test_the_words_that_are_never_ids_are_named() -> None:
-    from skills.lib.validation.rules import reserved_id
+    from skills.lib.validation.rules import ids
 
-    assert sorted(reserved_id.RESERVED) == ["current", "done", "end", "next", "none", "null"]
+    assert sorted(ids.RESERVED) == ["current", "done", "end", "next", "none", "null"]
     assert "`next`, `done` and `current` are never ids; nor are `end`, `none` and `null`" in PAGE
 
 

@@ -271,7 +271,7 @@ def test_nothing_installed_is_said_plainly(cli: Command, project: Path) -> None:
 def test_an_unknown_host_or_skill_is_a_usage_error(cli: Command, project: Path) -> None:
     assert cli("install", "emacs", "--scope", "project").code == 2
     shown = cli("install", "codex", "--scope", "project", "--skill", "problem-analisys")
-    assert (shown.code, "problem-analysis (the nearest name)" in shown.err) == (2, True)
+    assert (shown.code, "did you mean problem-analysis?" in shown.err) == (2, True)
     assert tree(project) == {".git": None}
 
 

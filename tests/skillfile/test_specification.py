@@ -114,7 +114,9 @@ def test_a_body_of_500_lines_is_a_warning_and_499_is_none(tmp_path: Path) -> Non
 
 def test_the_nearest_field_is_offered(tmp_path: Path) -> None:
     found = check_specification(write(tmp_path / "code-review", f"---\n{GOOD}\nlicence: MIT\n---\n"))
-    assert [problem.do for problem in found] == ["did you mean license?"]
+    assert [(problem.what, problem.do) for problem in found] == [
+        ("'licence' is not a field of the specification; did you mean license?", "write license")
+    ]
 
 
 def test_a_file_that_cannot_be_read_is_one_problem(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import subprocess
 import sys
 import threading
@@ -13,6 +14,8 @@ import pytest
 from skills.lib.errors import InvalidWorkflow, UnsealedWorkflow
 from skills.lib.validation import identity, registration
 from skills.lib.validation import validator as validation
+from skills.lib.validation.rule import GRAPH
+from skills.lib.validation.rules import rules_of
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
 
@@ -48,6 +51,26 @@ def test_the_digest_of_the_rules_is_current() -> None:
     assert current == registration.RULES, (
         f'a graph rule changed: write RULES = "{current}" in skills/lib/validation/registration.py'
     )
+
+
+def test_the_digest_covers_what_the_graph_rules_are_built_on() -> None:
+    """All that a module of graph rules imports of this room, but what gives line numbers or serves other rules."""
+    room = Path(str(identity.__file__)).parent
+    reached = {rule.check.__module__ for rule in rules_of(GRAPH)}
+    waiting = list(reached)
+    while waiting:
+        source = room.parents[2].joinpath(*waiting.pop().split(".")).with_suffix(".py").read_text()
+        found = set(re.findall(r"^from (skills\.lib\.validation\.[\w.]+) import", source, re.MULTILINE))
+        found |= {
+            f"skills.lib.validation.{name}"
+            for names in re.findall(r"^from skills\.lib\.validation import (.+)$", source, re.MULTILINE)
+            for name in names.split(", ")
+        }
+        waiting += found - reached
+        reached |= found
+    built_on = {name.rpartition(".")[2] for name in reached if ".rules." not in name}
+    others = {"locations", "handlers", "context_reads", "function_source", "prompt_texts"}
+    assert built_on - others == set(identity.FOUNDATION) - {"validator"}
 
 
 @pytest.mark.req("W-02")
@@ -161,7 +184,7 @@ def test_without_the_graph_library_an_unsealed_workflow_says_what_to_install(
     for name in [name for name in sys.modules if name.startswith("skills.lib.validation.")]:
         monkeypatch.delitem(sys.modules, name)
     monkeypatch.setitem(sys.modules, "networkx", None)
-    monkeypatch.delattr("skills.lib.validation.run", raising=False)
+    monkeypatch.delattr("skills.lib.validation.validator", raising=False)
     with pytest.raises(UnsealedWorkflow) as raised:
         registration.require(_workflow(), str(tmp_path / "tea_workflow.py"))
     assert raised.value.exit_code == 4

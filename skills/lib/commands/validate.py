@@ -13,7 +13,7 @@ from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import checking
 from skills.lib.commands.queries.skills import FOLDERS
-from skills.lib.errors import BROKEN_SKILL, PRINTED, UsageError
+from skills.lib.errors import BROKEN_SKILL, PRINTED, UsageError, did_you_mean
 from skills.lib.runtime import script
 from skills.lib.validation import output
 
@@ -78,6 +78,6 @@ def _missing(path: str) -> UsageError:
     for folder in FOLDERS:
         meant = os.path.join(folder, path)
         if os.path.isdir(meant):
-            what, remedy = f"{what}; did you mean {meant}?", join(["lockstep", "validate", meant])
+            what, remedy = what + did_you_mean(meant), join(["lockstep", "validate", meant])
             break
     return UsageError(what, valid="a folder, a workflow module or an entry script", remedy=remedy)

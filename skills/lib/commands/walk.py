@@ -6,7 +6,6 @@ import os
 import shutil
 import sys
 import tempfile
-from difflib import get_close_matches
 
 import click
 
@@ -18,7 +17,7 @@ from skills.lib.commands.queries import runs, skills
 from skills.lib.commands.walking.asking import Left
 from skills.lib.commands.walking.block import print_block
 from skills.lib.commands.walking.journey import Journey
-from skills.lib.errors import PRINTED, RefusedError, UsageError
+from skills.lib.errors import PRINTED, RefusedError, UsageError, did_you_mean, nearest
 from skills.lib.model.steps import Workflow
 from skills.lib.runtime import cli
 
@@ -72,12 +71,8 @@ def _look(screen: Screen, workflow: Workflow, script: str, project: str, step: s
         step_id = cli.step_id(workflow, step)
     except UsageError as error:  # what it says besides is for a run
         valid = ", ".join(f"{at} {each.id}" for at, each in enumerate(workflow.steps, 1))
-        near = get_close_matches(step, [each.id for each in workflow.steps], 1)
-        raise UsageError(
-            error.what,
-            valid=valid,
-            remedy=f"{near[0]} (the nearest name)" if near else f"lockstep show {workflow.name}",
-        ) from None
+        what = error.what + did_you_mean(nearest(step, [each.id for each in workflow.steps]))
+        raise UsageError(what, valid=valid, remedy=f"lockstep show {workflow.name}") from None
     command_line = CommandLine(sys.executable, script, project, lockstep_command())
     print_block(screen, document.look_document(workflow, workflow.step(step_id), command_line))
 

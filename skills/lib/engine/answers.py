@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from skills.lib.engine import quality
 from skills.lib.engine.decision import Refused
+from skills.lib.errors import did_you_mean, nearest
 from skills.lib.model.requirements import Command, Field
 from skills.lib.model.run import Run
 from skills.lib.model.steps import Workflow
@@ -140,8 +141,9 @@ def _meant(answer: Mapping[str, Any], asked: Mapping[str, Item], faults: list[st
     if name in asked and isinstance(place, str):
         return [(name, place)]
     if not of_kind and name not in asked:
-        near = _nearest(name, asked)
-        faults.append(f"{name!r:.40} is nothing that was asked" + (f"; did you mean {near}?" if near else ""))
+        kinds = [stub["kind"] for stub in asked.values() if "kind" in stub]
+        near = nearest(name, [*asked, *kinds])
+        faults.append(f"{name!r:.40} is nothing that was asked{did_you_mean(near)}")
         return []
     if isinstance(place, str) and len(of_kind) == 1:
         return [(next(iter(of_kind.values())), place)]
@@ -267,11 +269,3 @@ def completed(workflow: Workflow, run: Run, reported: Sequence[Item]) -> list[It
 def has_something_that_blocks(items: Sequence[Mapping[str, Any]]) -> bool:
     """True if an item is severe enough to stop anything."""
     return any(item["severity"] in quality.blocking_severities(1) for item in items)
-
-
-def _nearest(name: str, known: Mapping[str, Item]) -> str:
-    from difflib import get_close_matches
-
-    names = [*known, *(stub["kind"] for stub in known.values() if "kind" in stub)]
-    folded = {name.lower(): name for name in names}
-    return next((folded[near] for near in get_close_matches(name.lower(), folded, 1)), "")

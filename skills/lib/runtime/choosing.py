@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from skills.lib.errors import UsageError
+from skills.lib.errors import UsageError, nearest
 from skills.lib.runtime.cli import HelpRequested
 
 TYPE_CHECKING = False
@@ -35,15 +35,10 @@ def choose(entry: str, choice: Choice, argv: Sequence[str]) -> tuple[str, list[s
         raise HelpRequested(_help(entry, choice))
     if chosen not in choice.scripts:
         what = f"there is no {choice.name} {chosen!r:.80}" if chosen else f"{choice.flag} is missing"
-        raise UsageError(what, valid=", ".join(choice.scripts), remedy=_nearest(choice, chosen))
+        near = nearest(chosen, choice.scripts)
+        remedy = f"{choice.flag} {near}" if near else f"give {choice.flag}; --help says what each is"
+        raise UsageError(what, valid=", ".join(choice.scripts), remedy=remedy)
     return os.path.join(os.path.dirname(entry), choice.scripts[chosen]), rest
-
-
-def _nearest(choice: Choice, chosen: str) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(chosen, list(choice.scripts), 1)
-    return f"{choice.flag} {close[0]}" if close else f"give {choice.flag}; --help says what each is"
 
 
 def _help(entry: str, choice: Choice) -> str:

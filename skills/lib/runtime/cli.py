@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from skills.lib import compact_json
-from skills.lib.errors import UsageError
+from skills.lib.errors import UsageError, nearest
 from skills.lib.model.run import Request
 from skills.lib.model.steps import Workflow
 from skills.lib.model.texts import check_text, check_tree
@@ -127,7 +127,9 @@ def step_id(workflow: Workflow, given: str | None) -> str:
     valid = ", ".join(f"{at} {step.id}" for at, step in enumerate(workflow.steps, 1)) + ", next, done, current"
     if given is None:
         raise UsageError("--step is missing", valid=valid, remedy="--step 1 opens a run")
-    raise UsageError(f"{workflow.name} has no step {given!r:.80}", valid=valid, remedy=_nearest(given, workflow))
+    near = nearest(given, [step.id for step in workflow.steps])
+    remedy = f"--step {near}" if near else "--step current --run ID shows where a run stands"
+    raise UsageError(f"{workflow.name} has no step {given!r:.80}", valid=valid, remedy=remedy)
 
 
 def _next_flag(rest: list[str], known: dict[str, Arg]) -> tuple[str, Any]:
@@ -140,10 +142,11 @@ def _next_flag(rest: list[str], known: dict[str, Arg]) -> tuple[str, Any]:
         return flag, _switch(value) if equals else _bare_switch(rest)
     if flag not in (*_WORDS, *_NUMBERS, *_RECORDS) and flag not in known:
         every = [*_WORDS, *_NUMBERS, *_SWITCHES, "qr-fail", *_RECORDS, *known]
+        near = nearest(flag, every)
         raise UsageError(
             f"--{flag} is not a flag of this script",
             valid=" ".join(f"--{name}" for name in sorted(every)),
-            remedy=_close(flag, every),
+            remedy=f"--{near}" if near else "",
         )
     if not equals:
         if not rest:
@@ -242,19 +245,6 @@ def _read_file(path: str) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"--record-file {path!r:.200} is not UTF-8: byte {error.start}") from None
-
-
-def _nearest(given: str, workflow: Workflow) -> str:
-    from difflib import get_close_matches
-
-    close = get_close_matches(given, [step.id for step in workflow.steps], 1)
-    return f"--step {close[0]}" if close else "--step current --run ID shows where a run stands"
-
-
-def _close(flag: str, every: list[str]) -> str:
-    from difflib import get_close_matches
-
-    return "".join(f"--{name}" for name in get_close_matches(flag, every, 1, cutoff=0.75))
 
 
 def _version() -> str:

@@ -7,10 +7,10 @@ import inspect
 import pkgutil
 import sys
 from collections.abc import Collection, Iterator
-from difflib import get_close_matches
 from types import FrameType, ModuleType
 
 from skills.lib import record
+from skills.lib.errors import did_you_mean, nearest
 from skills.lib.model.types import Outcome
 
 # More names than these are not listed: nobody reads them, and the nearest one is told anyway.
@@ -32,7 +32,7 @@ def told(error: Exception) -> tuple[str, str, str]:
     near = _nearest(given, names) or _nearest(given, others)
     valid = ", ".join(names) if len(names) <= LISTED else ""
     if near:
-        return f"{what}; did you mean {near}?", valid, f"write {near}"
+        return what + did_you_mean(near), valid, f"write {near}"
     return what, valid, "take one of the valid names" if valid else "mend the module; runs are untouched"
 
 
@@ -144,8 +144,6 @@ def _frame(error: Exception) -> FrameType | None:
 
 
 def _nearest(given: str, names: Collection[str]) -> str:
-    """The nearest name, or the only one of which it is a part."""
-    folded = {name.lower(): name for name in names}
-    close = get_close_matches(given.lower(), folded, 1)
+    """The only name that ``given`` is a part of, else the nearest."""
     parts = [name for name in names if len(given) > 3 and given.lower() in name.lower().split("_")]
-    return parts[0] if len(parts) == 1 else folded[close[0]] if close else ""
+    return parts[0] if len(parts) == 1 else nearest(given, names)

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from skills.lib.errors import did_you_mean, nearest
 from skills.lib.schema.keywords import problems, resolved
 from skills.lib.schema.patterns import TEXT_LIMIT, Pattern, TooMuchWork
-from skills.lib.schema.report import Violation, nearest, shown
+from skills.lib.schema.report import Violation, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -154,9 +155,10 @@ def _enum(checker: _Checker, choices: Any, value: Any, schema: Mapping[str, Any]
     wanted = _key(checker, value)
     if all(_key(checker, choice) != wanted for choice in choices):
         near = nearest(value, [one for one in choices if isinstance(one, str)]) if isinstance(value, str) else ""
-        ask = f"; did you mean {near}?" if near else ""
         listed = ", ".join(map(shown, choices[:50])) + (" …" if len(choices) > 50 else "")
-        yield Violation(path, "enum", f"{shown(value)} is not one of the values{ask}", listed, value, schema)
+        yield Violation(
+            path, "enum", f"{shown(value)} is not one of the values{did_you_mean(near)}", listed, value, schema
+        )
 
 
 def _const(checker: _Checker, wanted: Any, value: Any, schema: Mapping[str, Any], path: Path) -> Iterator[Violation]:
@@ -200,12 +202,8 @@ def _additional(
         if inner is not False:
             yield from checker.check(inner, one, (*path, name))
             continue
-        near = nearest(name, known)
-        ask = f"; did you mean {near}?" if near else ""
-        listed = ", ".join(list(known)[:50])
-        yield Violation(
-            (*path, name), "additionalProperties", f"{shown(name)} is not part of it{ask}", listed, one, schema
-        )
+        what = f"{shown(name)} is not part of it{did_you_mean(nearest(name, known))}"
+        yield Violation((*path, name), "additionalProperties", what, ", ".join(list(known)[:50]), one, schema)
 
 
 def _property_names(

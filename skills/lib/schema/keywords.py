@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from skills.lib.errors import nearest
 from skills.lib.schema.patterns import Pattern, PatternError
-from skills.lib.schema.report import Problem, nearest, pointer, shown
+from skills.lib.schema.report import Problem, pointer, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

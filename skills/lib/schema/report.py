@@ -86,10 +86,3 @@ def shown(value: object) -> str:
     except (TypeError, ValueError, RecursionError):
         text = str(value) if isinstance(value, float) else f"{type(value).__name__} of the program"
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
-
-
-def nearest(name: str, known: Iterable[str]) -> str:
-    """The known name most like ``name``; empty if none is close."""
-    from difflib import get_close_matches
-
-    return "".join(get_close_matches(name[:SHOWN], [one for one in known if len(one) <= SHOWN][:500], 1))

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 import os
 import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
+from skills.lib.errors import did_you_mean, nearest
 from skills.lib.skillfile.document import locate, read_fields
 from skills.lib.skillfile.errors import SkillFileError
 
@@ -61,9 +61,9 @@ def check_specification(folder: str | os.PathLike[str]) -> list[SpecProblem]:
 def _unknown_fields(fields: Mapping[str, Node], lines: Mapping[str, int]) -> Iterator[SpecProblem]:
     for field in fields:
         if field not in FIELDS:
-            nearest = difflib.get_close_matches(field, FIELDS, 1)
-            do = f"did you mean {nearest[0]}?" if nearest else "move it under metadata:"
-            what = f"{field[:80]!r} is not a field of the specification"
+            near = nearest(field, FIELDS)
+            do = f"write {near}" if near else "move it under metadata:"
+            what = f"{field[:80]!r} is not a field of the specification{did_you_mean(near)}"
             yield SpecProblem(lines[field], what, "packaging tools refuse unknown fields", do)
 
 

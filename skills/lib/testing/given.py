@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from skills.lib.engine.children import TASK, task_workflow
-from skills.lib.errors import UsageError
+from skills.lib.errors import UsageError, did_you_mean, nearest
 from skills.lib.model.requirements import Artifact, Field
 from skills.lib.model.types import Dispatch
 from skills.lib.runtime import loading
@@ -45,8 +44,7 @@ def of_sub_agents(script: str, step: StepDef) -> list[str]:
 
 
 def _unknown(what: str, key: str, valid: Sequence[str], near: Sequence[str]) -> UsageError:
-    close = get_close_matches(key, [*valid, *near], 1)
-    error = UsageError(what, valid=", ".join(valid), remedy=f"{close[0]} (the nearest name)" if close else "")
+    error = UsageError(what + did_you_mean(nearest(key, [*valid, *near])), valid=", ".join(valid))
     error.add_note("\n".join(error.lines()[1:]))  # pytest shows an error's own text, and its notes
     return error
 

@@ -1,4 +1,4 @@
-"""Which steps every run has passed before it comes to another: the dominators of the graph."""
+"""The dominators of the graph: which steps every run has passed before it reaches another."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ SWEEP = 4096
 
 
 class Dominance:
-    """Answers in constant time whether every walk from the start to one step passes another."""
+    """Answers in constant time if every walk from the start to one step passes another."""
 
     def __init__(self, graph: Graph) -> None:
         self._first: dict[int, int] = {}
@@ -43,30 +43,30 @@ class Dominance:
             stack.extend((child, False) for child in children.get(node, ()))
 
     def passes(self, before: int, node: int) -> bool:
-        """Whether every walk to ``node`` passes ``before``, itself included; False where either is unreachable."""
+        """True if every walk to ``node`` passes ``before``, itself included; False if either is unreachable."""
         if before not in self._first or node not in self._first:
             return False
         return self._first[before] <= self._first[node] <= self._last[before]
 
 
 def leads_to(graph: Graph, pairs: Iterable[tuple[int, int]]) -> set[tuple[int, int]]:
-    """Those (before, after) of ``pairs`` where a walk of one hop or more leads from the one to the other.
+    """The (before, after) of ``pairs`` with a walk of one hop or more from the first step to the second.
 
-    All are answered in sweeps over the graph of loops, a bit per origin, in place of one search per pair.
+    Sweeps over the condensed graph, with a bit per origin, answer all of them in place of one search per pair.
     """
     wanted = sorted(set(pairs))
     if not wanted:
         return set()
     whole = nx.condensation(graph.digraph)
-    place = whole.graph["mapping"]
-    looping = {place[next(iter(members))] for members in graph.loops}
+    component = whole.graph["mapping"]
+    looping = {component[next(iter(members))] for members in graph.loops}
     order = list(nx.topological_sort(whole))
     origins = sorted({before for before, _ in wanted})
     found = set()
     for at in range(0, len(origins), SWEEP):
         bit = {origin: 1 << number for number, origin in enumerate(origins[at : at + SWEEP])}
-        come = _sweep(whole, order, looping, bit, place)
-        found |= {(before, after) for before, after in wanted if before in bit and come[place[after]] & bit[before]}
+        come = _sweep(whole, order, looping, bit, component)
+        found |= {(before, after) for before, after in wanted if before in bit and come[component[after]] & bit[before]}
     return found
 
 
@@ -75,12 +75,12 @@ def _sweep(
     order: list[int],
     looping: set[int],
     bit: dict[int, int],
-    place: dict[int, int],
+    component: dict[int, int],
 ) -> dict[int, int]:
     """Which origins, as bits, lead to each node of the condensed graph."""
     own: dict[int, int] = {}
     for origin, mask in bit.items():
-        own[place[origin]] = own.get(place[origin], 0) | mask
+        own[component[origin]] = own.get(component[origin], 0) | mask
     come: dict[int, int] = {}
     for node in order:
         mask = own.get(node, 0) if node in looping else 0

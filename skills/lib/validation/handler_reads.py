@@ -1,4 +1,4 @@
-"""The readings that handlers make, in the form of those that steps declare."""
+"""The reads of handlers, in the same form as the reads that steps declare."""
 
 from __future__ import annotations
 
@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING
 from skills.lib.validation.state_flow import Read, placeholders
 
 if TYPE_CHECKING:
-    from skills.lib.validation.handlers import Access, Source
+    from skills.lib.validation.context_reads import Access
+    from skills.lib.validation.handlers import Source
     from skills.lib.validation.state_flow import Moment
     from skills.lib.validation.view import GraphView
 
@@ -24,7 +25,7 @@ def strict_reads(graph: GraphView) -> list[Read]:
 
 
 def keys_read(graph: GraphView) -> set[str] | None:
-    """Every ``step.name`` that anything reads; None where some handler reads what cannot be told."""
+    """Every ``step.name`` that anything reads; None if the reads of some handler are unknown."""
     keys = set(_declared(graph))
     for moment, at, source in _sources(graph):
         if not source.complete:
@@ -34,7 +35,7 @@ def keys_read(graph: GraphView) -> set[str] | None:
 
 
 def params_read(graph: GraphView) -> set[str] | None:
-    """Every parameter that anything reads by its bare name; None if some handler reads what cannot be told."""
+    """Every parameter that anything reads by its bare name; None if the reads of some handler are unknown."""
     names = {read.key for read in graph.flow.reads} | set(placeholders((graph.workflow.closing,)))
     for _, _, source in _sources(graph):
         if not source.complete:

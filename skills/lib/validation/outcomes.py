@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from skills.lib.model.steps import StepDef
 from skills.lib.model.types import Dispatch, Gate, Outcome, Person
 
@@ -10,7 +12,7 @@ _OK = frozenset((Outcome.OK,))
 
 
 def possible(step: StepDef) -> frozenset[Outcome] | None:
-    """Every outcome that the step can end with; None where its data does not say (an agent or function decides)."""
+    """Every outcome that the step can end with; None if its data does not say (an agent or function decides)."""
     handler = step.handler
     if isinstance(handler, Gate):
         return _VERDICTS
@@ -24,7 +26,7 @@ def possible(step: StepDef) -> frozenset[Outcome] | None:
 
 
 def with_skip(step: StepDef, outcomes: frozenset[Outcome]) -> frozenset[Outcome]:
-    """``outcomes`` and SKIP, where a Dispatch may come to have no target and the step has a way out for that."""
+    """``outcomes``, with SKIP if the Dispatch may have no target and the step has a SKIP route."""
     if isinstance(step.handler, Dispatch) and Outcome.SKIP in step.next:
         targets = step.handler.targets
         if callable(targets) or (isinstance(targets, str) and targets):
@@ -33,14 +35,14 @@ def with_skip(step: StepDef, outcomes: frozenset[Outcome]) -> frozenset[Outcome]
 
 
 def with_limit(step: StepDef, outcomes: frozenset[Outcome]) -> frozenset[Outcome]:
-    """``outcomes`` and, where iterations are limited, the one that takes the place of ITERATE."""
+    """``outcomes``, with the outcome that replaces ITERATE if iterations are limited."""
     if is_limited(step) and Outcome.ITERATE in outcomes:
         return outcomes | {step.at_limit}
     return outcomes
 
 
 def is_limited(step: StepDef) -> bool:
-    """Whether ITERATE of this step turns into ``at_limit`` in the end; a limit that cannot work is meant to be one."""
+    """True if ITERATE of this step turns into ``at_limit`` in the end. A limit that cannot work counts as one."""
     return step.max_iterations is not None and (step.handler is None or step.function is not None)
 
 
@@ -49,6 +51,27 @@ def certain(step: StepDef) -> tuple[Outcome, ...]:
     if isinstance(step.handler, (Dispatch, Gate)) and not step.function:
         return tuple(dict.fromkeys((Outcome.OK, *step.outcomes)))
     return tuple(step.outcomes)
+
+
+def never_given(step: StepDef) -> Iterator[tuple[Outcome, str]]:
+    """The routes for outcomes that the step never gives, each with the reason in words."""
+    can = possible(step)
+    for outcome in step.next if can is not None else ():
+        if can is not None and outcome not in can and outcome is not Outcome.DEFAULT:
+            yield outcome, f"{kind(step)} gives {listed(can)}, never {outcome.value}"
+
+
+def shadowed(step: StepDef) -> Iterator[tuple[Outcome, str]]:
+    """The routes for which another route or a limit leaves no outcome, each with the reason in words."""
+    if Outcome.DEFAULT in step.next and len(step.next) > 1:
+        can = possible(step)
+        left = (can if can is not None else set(step.outcomes or Outcome) - {Outcome.DEFAULT}) - set(step.next)
+        if not left:
+            yield Outcome.DEFAULT, "every outcome that the step can give has a route of its own"
+    if step.max_iterations == 1 and Outcome.ITERATE in step.next and is_limited(step):
+        can = possible(step)
+        if can is None or Outcome.ITERATE in can:
+            yield Outcome.ITERATE, "max_iterations is 1, so the first ITERATE already counts as " + step.at_limit.value
 
 
 def kind(step: StepDef) -> str:

@@ -7,8 +7,8 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from skills.lib.validation import reference
 from skills.lib.validation.finding import Finding
+from skills.lib.validation.rules import RULES
 
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
 
@@ -16,10 +16,10 @@ SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schem
 def lines(findings: Iterable[Finding], root: str | None = None) -> Iterator[str]:
     """Each finding as four lines: place, severity and rule; what; why; what to do. Files are relative to ``root``."""
     for finding in findings:
-        place = f"{_relative(finding.file, root)}:{finding.line}: " if finding.line else ""
+        head = f"{_relative(finding.file, root)}:{finding.line}: " if finding.line else ""
         if finding.file and not finding.line:
-            place = f"{_relative(finding.file, root)}: "
-        yield f"{place}{finding.severity}[{finding.rule}] {_printable(finding.where)}"
+            head = f"{_relative(finding.file, root)}: "
+        yield f"{head}{finding.severity}[{finding.rule}] {_printable(finding.where)}"
         yield f"    {_printable(finding.what)}"
         yield f"    why: {_printable(finding.why)}"
         yield f"    do:  {_printable(finding.do)}"
@@ -43,8 +43,7 @@ def as_sarif(findings: Sequence[Finding], root: str | None = None, version: str 
 
     A finding that was waived is a result that is suppressed in the source, with the reason.
     """
-    rules = reference.every_rule()
-    place = {rule.name: at for at, rule in enumerate(rules)}
+    index = {name: at for at, name in enumerate(RULES)}
     driver = {
         "name": "lockstep",
         "version": version,
@@ -52,14 +51,14 @@ def as_sarif(findings: Sequence[Finding], root: str | None = None, version: str 
             {
                 "id": rule.name,
                 "shortDescription": {"text": rule.title},
-                "fullDescription": {"text": rule.does},
-                "help": {"text": rule.why, "markdown": rule.text},
+                "fullDescription": {"text": _on_one_line(rule.sections["What it does"])},
+                "help": {"text": _on_one_line(rule.sections["Why it is bad"]), "markdown": rule.text},
                 "defaultConfiguration": {"level": rule.severity},
             }
-            for rule in rules
+            for rule in RULES.values()
         ],
     }
-    results = [_result(finding, place.get(finding.rule), root) for finding in findings]
+    results = [_result(finding, index.get(finding.rule), root) for finding in findings]
     run = {"tool": {"driver": driver}, "columnKind": "unicodeCodePoints", "results": results}
     return json.dumps({"$schema": SARIF_SCHEMA, "version": "2.1.0", "runs": [run]}, indent=2, ensure_ascii=False)
 
@@ -99,6 +98,10 @@ def _suppression(finding: Finding) -> dict[str, str]:
 def _sentences(finding: Finding) -> str:
     parts = (finding.what, finding.why, finding.do)
     return " ".join(part if part.endswith((".", "?")) else part + "." for part in parts)
+
+
+def _on_one_line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _relative(file: str, root: str | None) -> str:

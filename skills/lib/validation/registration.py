@@ -16,7 +16,7 @@ from skills.lib.field_checks import shown
 from skills.lib.model.steps import REGISTRY, Registered, Workflow
 
 # Digest of the graph rules' sources; tests/workflow/test_seal.py says what to write here when a rule changes.
-RULES = "2bb4e1dfa016b229"
+RULES = "018ba627b6568faa"
 # False while an invalid graph is to be looked at (drawn, or all of its findings shown): it then registers unchecked.
 demanded = True
 
@@ -24,7 +24,7 @@ demanded = True
 def register_workflow(workflow: Workflow) -> Workflow:
     """Validate a workflow, or recognise its seal, and make it known under its name.
 
-    Raises InvalidWorkflow with every finding, UnsealedWorkflow where the validator is not installed.
+    Raises InvalidWorkflow with every finding, UnsealedWorkflow if the validator is not installed.
     """
     if not isinstance(workflow, Workflow):
         raise TypeError(f"register_workflow: {shown(workflow)} is not a Workflow")
@@ -55,7 +55,7 @@ def in_project(workflow: Workflow) -> str:
 
 
 def is_sealed(workflow: Workflow, file: str) -> bool:
-    """Whether a good seal is found."""
+    """True if a valid seal is found."""
     try:
         with open(paths.of_skill(beside(workflow, file)), "rb") as seal:
             if seal.read(200) == text(workflow).encode():
@@ -71,7 +71,7 @@ def is_sealed(workflow: Workflow, file: str) -> bool:
 def require(workflow: Workflow, file: str) -> None:
     """Return if the workflow is sealed or valid; a valid one is sealed in the user's cache.
 
-    Raises InvalidWorkflow with every finding; UnsealedWorkflow where networkx is not installed.
+    Raises InvalidWorkflow with every finding; UnsealedWorkflow if networkx is not installed.
     """
     if not demanded or is_sealed(workflow, file):
         return
@@ -99,7 +99,7 @@ def require(workflow: Workflow, file: str) -> None:
 
 
 def _keep_in_project(workflow: Workflow) -> None:
-    """Leave the seal with the project's runs, where it has any."""
+    """Write the seal into the project's ledger folder, if it has one."""
     try:
         path = in_project(workflow)
     except OSError:  # the working directory is gone
@@ -109,9 +109,9 @@ def _keep_in_project(workflow: Workflow) -> None:
 
 
 def write(path: str, content: str) -> bool:
-    """Leave a seal whole or not at all, and say whether it is there.
+    """Write a seal whole or not at all; return True if it is there.
 
-    A folder that cannot be written costs a validation next time, nothing else.
+    If the folder cannot be written, the next call validates again.
     """
     part = f"{path}.{os.getpid()}.part"
     try:

@@ -6,8 +6,8 @@ from collections.abc import Collection, Iterator
 from typing import TYPE_CHECKING
 
 from skills.lib.model.steps import StepDef
-from skills.lib.model.types import AgentRole, Dispatch, Gate, Outcome
-from skills.lib.validation import outcomes
+from skills.lib.model.types import AgentRole, Dispatch, Gate, Outcome, Person
+from skills.lib.validation import outcomes, walks
 from skills.lib.validation.topology import END
 
 if TYPE_CHECKING:
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 
 def is_review(step: StepDef) -> bool:
-    """Whether the step's sub-agents review: with a checkpoint, or as quality reviewers that no function judges."""
+    """True if the step's sub-agents review: with a checkpoint, or as quality reviewers without a deciding function."""
     handler = step.handler
     if not isinstance(handler, Dispatch):
         return False
@@ -23,7 +23,7 @@ def is_review(step: StepDef) -> bool:
 
 
 def is_gate(step: StepDef) -> bool:
-    """Whether the step is a review that is its own gate: it has a FAIL route."""
+    """True if the step is a review that is its own gate: it has a FAIL route."""
     return step.handler is not None and Outcome.FAIL in step.next and step.checkpoint is not None
 
 
@@ -32,6 +32,14 @@ def reviews(graph: Topology) -> Iterator[tuple[int, str]]:
     for at, step in graph.distinct:
         if step.handler is not None and (name := step.checkpoint) is not None:
             yield at, name
+
+
+def reviewers(graph: Topology) -> dict[str, set[int]]:
+    """The steps of ``reviews`` by checkpoint."""
+    found: dict[str, set[int]] = {}
+    for at, checkpoint in reviews(graph):
+        found.setdefault(checkpoint, set()).add(at)
+    return found
 
 
 def gates(graph: Topology) -> dict[str, set[int]]:
@@ -45,21 +53,18 @@ def gates(graph: Topology) -> dict[str, set[int]]:
 
 def covering(graph: Topology) -> dict[str, set[int]]:
     """The reviewers' steps that say which files they cover, by checkpoint."""
-    found: dict[str, set[int]] = {}
-    for at, checkpoint in reviews(graph):
-        if graph.steps[at].covers:
-            found.setdefault(checkpoint, set()).add(at)
-    return found
+    covers = {name: {at for at in steps if graph.steps[at].covers} for name, steps in reviewers(graph).items()}
+    return {name: steps for name, steps in covers.items() if steps}
 
 
 def deciding(graph: Topology, checkpoint: str) -> set[int]:
     """The steps that decide on a checkpoint: its Gates, and reviews of it that are their own."""
-    found = set(gates(graph).get(checkpoint, ()))
-    return found | {at for at, name in reviews(graph) if name == checkpoint and is_gate(graph.steps[at])}
+    own = {at for at in reviewers(graph).get(checkpoint, ()) if is_gate(graph.steps[at])}
+    return own | gates(graph).get(checkpoint, set())
 
 
 def stale_targets(graph: Topology) -> dict[str, int]:
-    """Where the fallen verdict of each checkpoint leads, if its review covers files and a gate says so."""
+    """The step to return to if covered files changed, by checkpoint, as far as a gate names one."""
     found: dict[str, int] = {}
     for checkpoint in covering(graph):
         for at in deciding(graph, checkpoint):
@@ -70,7 +75,7 @@ def stale_targets(graph: Topology) -> dict[str, int]:
 
 
 def falling(graph: Topology, checkpoint: str) -> set[int]:
-    """The steps at whose leaving a verdict may be found to have fallen: its gates, and what ends a run after them."""
+    """The steps that check if covered files changed: the gates, and the steps that end a run after them."""
     stops = deciding(graph, checkpoint)
     found, queue = set(stops), list(stops)
     seen = set(stops)
@@ -85,9 +90,24 @@ def falling(graph: Topology, checkpoint: str) -> set[int]:
     return found
 
 
-def judging_hops(graph: Topology, reviewers: Collection[int]) -> set[tuple[int, Outcome]]:
-    """The hops on which a review is made: every one out of ``reviewers``, but for a SKIP that a run can take."""
-    return {(at, outcome) for at in reviewers for outcome, _ in graph.routes[at] if not skips(graph, at, outcome)}
+def way_past(
+    graph: Topology, origin: int, reviewing: Collection[int], shut: Collection[tuple[int, Outcome]] = ()
+) -> str:
+    """A walk from a step to the end without a review, without a Person, and not by FAIL; empty if there is none.
+
+    ``shut`` are the hops through the checkpoint's gates, which open on no verdict but a new one.
+    """
+    people = {at for at, step in graph.distinct if isinstance(step.handler, Person)}
+    if origin in people:
+        return ""
+    skip = {*graph.failing_ends, *shut, *graph.never_taken}
+    hops = walks.search(graph, origin, lambda node: node == END, avoid={*reviewing, *people}, skip=skip)
+    return walks.printed(graph, hops or ())
+
+
+def judging_hops(graph: Topology, reviewing: Collection[int]) -> set[tuple[int, Outcome]]:
+    """The hops out of ``reviewing`` that leave a review behind: all but a SKIP that a run can take."""
+    return {(at, outcome) for at in reviewing for outcome, _ in graph.routes[at] if not skips(graph, at, outcome)}
 
 
 def skips(graph: Topology, at: int, outcome: Outcome) -> bool:

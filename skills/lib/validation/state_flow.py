@@ -1,4 +1,4 @@
-"""Which values steps and runs write, which they read, and whether the one comes before the other."""
+"""The values that steps and runs write and read, and if each is written before it is read."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
+from skills.lib.errors import nearest
 from skills.lib.model.requirements import Artifact, Command, Field
 from skills.lib.model.steps import StepDef
 from skills.lib.model.types import Dispatch, Gate, Person
@@ -34,7 +35,7 @@ Moment = Literal["entering", "leaving"]
 
 @dataclass(frozen=True, slots=True)
 class Read:
-    """One reading of ``key`` by a step: ``source`` is what reads it in words, ``moment`` when.
+    """One read of ``key`` by a step: ``source`` names in words the part that reads it, ``moment`` when.
 
     ``params_only`` looks among parameters alone. A read of a handler has the ``file`` and ``line`` of its source, one
     of a requirement its place among them as ``part``.
@@ -52,11 +53,11 @@ class Read:
 
 @dataclass(frozen=True, slots=True)
 class Unwritten:
-    """A read of what no path has written, with why, and the name that was probably meant."""
+    """A read of a value that no path has written, the reason, and the name that was probably meant."""
 
     read: Read
     why: str
-    near: str | None
+    near: str
 
 
 class StateFlow:
@@ -78,18 +79,18 @@ class StateFlow:
         return Dominance(self.graph)
 
     @cached_property
-    def unfilled(self) -> list[tuple[str, str | None]]:
-        """The names in braces that closing has and no parameter of the run fills, each with the one that is near."""
+    def unfilled(self) -> list[tuple[str, str]]:
+        """The names in braces in ``closing`` that no parameter of the run fills, each with the nearest parameter."""
         names = placeholders((self.graph.workflow.closing,))
-        return [(name, _near(name, self.run_params)) for name in names if name not in self.run_params]
+        return [(name, nearest(name, sorted(self.run_params))) for name in names if name not in self.run_params]
 
     @cached_property
     def reads(self) -> list[Read]:
-        """Every reading that the data of the steps declares."""
+        """Every read that the data of the steps declares."""
         return [read for at, step in self.graph.distinct for read in _reads(at, step)]
 
     def unwritten(self, reads: Iterable[Read]) -> Iterator[Unwritten]:
-        """The reads of what is never written on any path to them."""
+        """The reads of values that no path to them writes."""
         pairs = []
         for read in reads:
             problem = self._unknown(read)
@@ -103,11 +104,11 @@ class StateFlow:
                 name = self.graph.name(writer)
                 if read.step in self.graph.reachable:
                     yield Unwritten(
-                        read, f"no path leads from {name}, which writes it, to {self.graph.name(read.step)}", None
+                        read, f"no path leads from {name}, which writes it, to {self.graph.name(read.step)}", ""
                     )
 
     def missed(self, reads: Iterable[Read]) -> Iterator[tuple[Read, int]]:
-        """The reads of what some path has written and another has not, with the writer.
+        """The reads of values that some path has written and another has not, with the writer.
 
         A value that a loop brings back to a step which always comes before its writer, and is listed before it in
         the workflow, is meant to be missing at first.
@@ -126,7 +127,7 @@ class StateFlow:
                 yield read, writer
 
     def writes(self, at: int) -> frozenset[str] | None:
-        """The names that leaving a step writes; None where a function may write any."""
+        """The names that leaving a step writes; None if a function may write any."""
         step = self.graph.steps[at]
         own: frozenset[str] | None = frozenset()
         if step.function:
@@ -149,7 +150,7 @@ class StateFlow:
         return self.dominance.passes(writer, read.step)
 
     def _writer(self, read: Read) -> int | None:
-        """The step whose leaving writes what is read; None for a value of the run or of the leaving itself."""
+        """The step that writes the value when it is left; None for a value of the run or of the reading step itself."""
         source, dot, _ = read.key.rpartition(".")
         return self.graph.index[source] if dot else None
 
@@ -160,7 +161,7 @@ class StateFlow:
         if dot:
             return self._unknown_value(read, source, name)
         if read.source == TARGETS:
-            return Unwritten(read, "a recorded list is named as step.field", None)
+            return Unwritten(read, "a recorded list is named as step.field", "")
         step = self.graph.steps[read.step]
         known = set(self.run_params)
         if read.moment == "leaving":
@@ -178,24 +179,24 @@ class StateFlow:
             if read.key in names:
                 why = f"it is reported on leaving {step_id}, and kept with that step"
                 return Unwritten(read, why, f"{step_id}.{read.key}")
-        return Unwritten(read, "the workflow has no run parameter of that name", _near(read.key, known))
+        return Unwritten(read, "the workflow has no run parameter of that name", nearest(read.key, sorted(known)))
 
     def _untargeted(self, read: Read) -> Unwritten | None:
         handler = self.graph.steps[read.step].handler
         if isinstance(handler, Dispatch) and handler.targets:
             return None
-        return Unwritten(read, "the Dispatch has no targets", None)
+        return Unwritten(read, "the Dispatch has no targets", "")
 
     def _unknown_value(self, read: Read, source: str, name: str) -> Unwritten | None:
         at = self.graph.index.get(source)
         if at is None:
-            near = self.graph.nearest.to(source)
-            return Unwritten(read, f"there is no step {source}", f"{near}.{name}" if near else None)
+            near = self.graph.nearest(source)
+            return Unwritten(read, f"there is no step {source}", f"{near}.{name}" if near else "")
         written = self.writes(at)
         if written is None or name in written:
             return None
-        near = _near(name, written - _ANSWERED or written)
-        return Unwritten(read, f"{source} writes {_list(written)}", f"{source}.{near}" if near else None)
+        near = nearest(name, sorted(written - _ANSWERED or written))
+        return Unwritten(read, f"{source} writes {_list(written)}", f"{source}.{near}" if near else "")
 
 
 def _reads(at: int, step: StepDef) -> Iterator[Read]:
@@ -230,12 +231,6 @@ def _placeholders(
 def placeholders(texts: Iterable[str]) -> list[str]:
     """The names in braces, each once."""
     return list(dict.fromkeys(name for text in texts for name in PLACEHOLDER.findall(text)))
-
-
-def _near(name: str, names: Iterable[str]) -> str | None:
-    from skills.lib.validation.nearest import Nearest
-
-    return Nearest(sorted(names)).to(name)
 
 
 def _list(names: Iterable[str]) -> str:

@@ -1,4 +1,4 @@
-"""What a template with names in braces can become, and whether a parameter of a sub-agent accepts it."""
+"""Templates with names in braces: if a parameter of a sub-agent accepts the values that they can become."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from skills.lib.model import values
 from skills.lib.model.requirements import Arg, Field
 from skills.lib.model.types import Dispatch
-from skills.lib.validation.asked import as_choice, has_empty_range
+from skills.lib.validation.requested import as_choice, has_empty_range
 from skills.lib.validation.state_flow import PLACEHOLDER
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ _OF_NUMBERS = re.compile(r"[\s\d+\-._eE]*")
 
 
 def refusal(graph: GraphView, at: int, template: str, arg: Arg) -> str:
-    """Why the parameter never accepts what the template becomes at that step; empty if it may."""
+    """The reason why the parameter never accepts the template's value at that step; empty if it may."""
     names = PLACEHOLDER.findall(template)
     handler = graph.steps[at].handler
     if (
@@ -29,8 +29,8 @@ def refusal(graph: GraphView, at: int, template: str, arg: Arg) -> str:
         and isinstance(handler, Dispatch)
         and isinstance(handler.targets, tuple)
     ):
-        told = [_fault(arg, template.replace("{target}", target)) for target in handler.targets]
-        return next((fault for fault in told if fault), "")
+        faults = [_fault(arg, template.replace("{target}", target)) for target in handler.targets]
+        return next((fault for fault in faults if fault), "")
     if not names:
         return _fault(arg, template) if template.strip() else ""
     if template == f"{{{names[0]}}}":
@@ -39,7 +39,7 @@ def refusal(graph: GraphView, at: int, template: str, arg: Arg) -> str:
 
 
 def doubt(graph: GraphView, at: int, template: str, arg: Arg) -> str:
-    """Why the parameter refuses some of what the template can become at that step, as far as that is declared."""
+    """The reason why the parameter refuses some declared values of the template at that step; empty if none."""
     names = PLACEHOLDER.findall(template)
     if not names:
         return ""
@@ -54,7 +54,7 @@ def doubt(graph: GraphView, at: int, template: str, arg: Arg) -> str:
 
 
 def source_of(graph: GraphView, name: str) -> Arg | Field | None:
-    """What declares a parameter of the run, or ``step.value``; None for a name that nothing declares."""
+    """The declaration of a parameter of the run, or of ``step.value``; None if there is none."""
     source, dot, field = name.rpartition(".")
     if not dot:
         return next((arg for arg in graph.workflow.run_params() if arg.name == name), None)
@@ -119,7 +119,7 @@ def _partly(source: Arg | Field | None, arg: Arg) -> str:
 
 
 def _are_apart(one: Arg | Field, other: Arg | Field) -> bool:
-    """Whether the ranges of two numbers, or of two lengths, have nothing in common."""
+    """True if the ranges of two numbers, or of two lengths, do not overlap."""
     if has_empty_range(one) or has_empty_range(other):
         return False
     lows = [spec.minimum for spec in (one, other) if spec.minimum is not None]

@@ -1,27 +1,36 @@
 """A workflow as numbered steps with routes between them.
 
-Where a name is misspelt the search goes on with the one that was probably meant, so that one slip is one finding;
-steps of one id count as one for the same reason.
+If a name is misspelt, searches go on with the name that was probably meant, so that one slip is one finding. Steps with
+the same id count as one for the same reason.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator
 from functools import cached_property
+from typing import TypeVar
 
+from skills.lib.errors import MANY_NAMES, nearest
+from skills.lib.model.requirements import Requirement
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.types import Outcome
-from skills.lib.validation.lines import Lines
-from skills.lib.validation.nearest import Nearest
+from skills.lib.validation import outcomes
+from skills.lib.validation.locations import Lines
 
 Hop = tuple[int, Outcome, int]
+Spec = TypeVar("Spec")
+Handler = TypeVar("Handler")
 
 END = -1
 UNKNOWN = -2
-# Leads to every step that a run may begin at, where there are two.
+# Leads to the two steps that a run may begin at, if there are two.
 ROOT = -3
-# What an author may write for the end of a run in place of None: unknown-target says so, and no other rule need.
+# Words that an author may write for the end of a run in place of None; the rule unknown-target reports them.
 ENDINGS = frozenset(("done", "end", "none", "null"))
+
+
+# How often the nearest of many ids is looked for, so that a large graph of bad names takes linear time.
+QUESTIONS = 200
 
 
 class Topology:
@@ -35,11 +44,19 @@ class Topology:
         for at, step in enumerate(workflow.steps):
             self.index.setdefault(step.id, at)
         self.lines = Lines(self.file)
+        self._near: dict[str, str] = {}
+
+    def nearest(self, name: object) -> str:
+        """The step id that was probably meant; empty if none is near."""
+        wanted = str(name)
+        if wanted not in self._near:
+            asked_too_often = len(self._near) >= QUESTIONS and len(self._ids) > MANY_NAMES
+            self._near[wanted] = "" if asked_too_often else nearest(wanted, self._ids)
+        return self._near[wanted]
 
     @cached_property
-    def nearest(self) -> Nearest:
-        """Finds the step id that was probably meant."""
-        return Nearest([step_id for step_id in self.index if isinstance(step_id, str)])
+    def _ids(self) -> list[str]:
+        return [step_id for step_id in self.index if isinstance(step_id, str)]
 
     @cached_property
     def start(self) -> int:
@@ -47,12 +64,12 @@ class Topology:
         name = self.workflow.start
         if name in self.index:
             return self.index[name]
-        near = self.nearest.to(str(name)) if name else None
+        near = self.nearest(name) if name else ""
         return self.index[near] if near else (0 if self.steps else END)
 
     @cached_property
     def starts(self) -> tuple[int, ...]:
-        """The steps that a run may begin at: the start, and where a reviewer verifies items again."""
+        """The steps that a run may begin at: the start, and the first step of a re-verification."""
         again = self.index.get(self.workflow.reverify or "")
         return (self.start,) if again is None or again == self.start else (self.start, again)
 
@@ -63,7 +80,7 @@ class Topology:
 
     @cached_property
     def routes(self) -> list[list[tuple[Outcome, int]]]:
-        """Where each step leads; routes of a repeated id are counted with the first step of that id."""
+        """The routes of each step. Routes of a repeated id are counted with the first step of that id."""
         routes: list[list[tuple[Outcome, int]]] = []
         index = self.index
         for at, step in enumerate(self.steps):
@@ -80,10 +97,10 @@ class Topology:
         return routes
 
     def meant(self, target: str) -> int:
-        """Where a target that is no step was to lead: END for a word of the end, else the nearest step, or UNKNOWN."""
+        """The probable meaning of a target that is no step: END for a word like it, else a step, or UNKNOWN."""
         if str(target).lower() in ENDINGS:
             return END
-        near = self.nearest.to(str(target))
+        near = self.nearest(target)
         return self.index[near] if near else UNKNOWN
 
     @cached_property
@@ -91,12 +108,46 @@ class Topology:
         """The first step of each id: a repeated one is no node of the graph, and what it reads is not looked at."""
         return [(at, self.steps[at]) for at in self.index.values()]
 
+    @cached_property
+    def never_given(self) -> dict[tuple[int, Outcome], str]:
+        """Routes for outcomes that their step never gives, with the reason in words."""
+        return {(at, outcome): why for at, step in enumerate(self.steps) for outcome, why in outcomes.never_given(step)}
+
+    @cached_property
+    def shadowed(self) -> dict[tuple[int, Outcome], str]:
+        """Routes for which another route or a limit leaves no outcome, with the reason in words."""
+        return {(at, outcome): why for at, step in enumerate(self.steps) for outcome, why in outcomes.shadowed(step)}
+
+    @cached_property
+    def never_taken(self) -> dict[tuple[int, Outcome], str]:
+        """Routes that no run takes, with the reason in words."""
+        return {**self.never_given, **self.shadowed}
+
+    @cached_property
+    def failing_ends(self) -> set[tuple[int, Outcome]]:
+        """The hops by which a run ends as failed."""
+        return {(at, Outcome.FAIL) for at, ways in enumerate(self.routes) if (Outcome.FAIL, END) in ways}
+
+    def required(self, kind: type[Spec]) -> Iterator[tuple[int, StepDef, Spec]]:
+        """The requirements of that kind, each with its step."""
+        return ((at, step, spec) for at, step, spec in self._requirements if isinstance(spec, kind))
+
+    @cached_property
+    def _requirements(self) -> list[tuple[int, StepDef, Requirement]]:
+        return [(at, step, spec) for at, step in enumerate(self.steps) for spec in step.requires]
+
+    def handled_by(self, kind: type[Handler]) -> Iterator[tuple[int, StepDef, Handler]]:
+        """The steps whose handler is of that kind, each with its handler."""
+        for at, step in enumerate(self.steps):
+            if isinstance(step.handler, kind):
+                yield at, step, step.handler
+
     def hops(self, members: Collection[int]) -> Iterator[Hop]:
         """Every route of these steps."""
         return ((node, outcome, target) for node in members for outcome, target in self.routes[node])
 
     def name(self, node: int) -> str:
-        """The step's id, or what stands for the end."""
+        """The step's id; ``end``, ``start`` or ``?`` for END, ROOT and UNKNOWN."""
         if node in (END, ROOT):
             return "end" if node == END else "start"
         return "?" if node == UNKNOWN else str(self.steps[node].id)

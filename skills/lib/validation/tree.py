@@ -10,17 +10,17 @@ from typing import TYPE_CHECKING
 
 from skills.lib.model.types import Dispatch
 from skills.lib.skillfile import SkillFolder, discover
-from skills.lib.validation.lines import Lines
+from skills.lib.validation.locations import Lines
 
 if TYPE_CHECKING:
     from skills.lib.model.steps import Registered, StepDef
 
-# What stands beside a script ``x.py``: its graph, or the choice of a script.
+# The endings of what stands beside a script ``x.py``: its graph, or the choice of a script.
 SUFFIX, CHOICE = "_workflow.py", "_choice.py"
 
 
 class TreeView:
-    """The skills under ``root`` and the registered workflows; what a script runs is told from its head."""
+    """The skills under ``root`` and the registered workflows; the file names say which script runs which."""
 
     def __init__(self, root: str, registered: Iterable[Registered]) -> None:
         self.root = root
@@ -45,8 +45,14 @@ class TreeView:
                 return self._by_file[os.path.realpath(file)]
         return []
 
+    def walked_from(self, entry: Registered, step: StepDef) -> list[Registered]:
+        """The workflows that the step's sub-agents walk: those of the script that its Dispatch names."""
+        if not isinstance(step.handler, Dispatch) or not step.handler.script:
+            return []
+        return self.run_by(os.path.normpath(os.path.join(os.path.dirname(entry.file), step.handler.script)))
+
     def chosen_by(self, script: str) -> tuple[str, dict[str, str]] | None:
-        """The flag of a common entry and the script that each of its words stands for; None for any other script."""
+        """The flag of an entry script that chooses among scripts, and its choices; None for any other script."""
         module = script.removesuffix(".py") + CHOICE
         if not os.path.isfile(module):
             return None
@@ -59,17 +65,3 @@ class TreeView:
                 except (ValueError, TypeError, AttributeError, SyntaxError, RecursionError):  # it is computed
                     return None
         return None
-
-
-def script_of(entry: Registered, step: StepDef) -> str | None:
-    """The path of the script that the step's sub-agents walk."""
-    if not isinstance(step.handler, Dispatch) or not step.handler.script:
-        return None
-    return os.path.normpath(os.path.join(os.path.dirname(entry.file), step.handler.script))
-
-
-def child_of(tree: TreeView, entry: Registered, step: StepDef) -> Registered | None:
-    """The workflow that the step's sub-agents walk; None if the tree does not have it, or has several of its script."""
-    script = script_of(entry, step)
-    found = tree.run_by(script) if script else []
-    return found[0] if len(found) == 1 else None

@@ -1,19 +1,22 @@
-"""Validation: every rule over a workflow, its sources, or a tree of skills; the only room that knows networkx.
-
-Importing this package imports no networkx: the rules and their graph are loaded when something is validated, for a
-sealed workflow never is.
-"""
+"""Validation: every rule over a workflow, over its sources, or over a folder of skills."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import gc
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from skills.lib.errors import InvalidWorkflow
+from skills.lib.validation import output
+from skills.lib.validation.finding import Finding
+from skills.lib.validation.rule import GRAPH, SOURCE, TREE, Scope
+from skills.lib.validation.rules import rules_of
+from skills.lib.validation.tree import TreeView
+from skills.lib.validation.view import GraphView
 
 if TYPE_CHECKING:
     from skills.lib.model.steps import Registered, Workflow
-    from skills.lib.validation.finding import Finding
 
 __all__ = ["require_valid", "validate", "validate_source", "validate_tree"]
 
@@ -24,39 +27,52 @@ def require_valid(workflow: Workflow, file: str) -> None:
     errors = sum(finding.severity == "error" for finding in findings)
     if not errors:
         return
-    from skills.lib.validation import output
-
     count = "1 error" if errors == 1 else f"{errors} errors"
     raise InvalidWorkflow(
         f"the workflow {workflow.name} has {count}:\n" + "\n".join(output.lines(findings)),
         tuple(findings),
-        remedy="mend the workflow; `lockstep validate` shows every finding",
+        remedy="fix the workflow; `lockstep validate` shows every finding",
     )
 
 
 def validate(workflow: Workflow, file: str | None = None, *, waived: bool = False) -> list[Finding]:
-    """What the graph rules find, by step and then by rule; ``file`` (which registers it) gives line numbers.
+    """The findings of the graph rules, by step and then by rule; ``file`` (which registers it) gives line numbers.
 
-    With ``waived`` also what a step's ``allow`` waives: such a finding has the reason in its ``waived``.
+    With ``waived`` also those that a step's ``allow`` waives: such a finding has the reason in its ``waived``.
     """
-    from skills.lib.validation import run
-
-    return _told(run.graph_findings(workflow, file), waived)
+    return _graph_findings(GRAPH, workflow, file, waived)
 
 
 def validate_source(workflow: Workflow, file: str, *, waived: bool = False) -> list[Finding]:
-    """What the rules find that read handlers' sources and the files a workflow names; it is never sealed."""
-    from skills.lib.validation import run
-
-    return _told(run.source_findings(workflow, file), waived)
+    """The findings of the rules that read handlers' sources and the files a workflow names; they are never sealed."""
+    return _graph_findings(SOURCE, workflow, file, waived)
 
 
 def validate_tree(root: str, registered: Iterable[Registered] = (), *, waived: bool = False) -> list[Finding]:
-    """What the rules find that look at a folder of skills as a whole: SKILL.md, its commands, who dispatches whom."""
-    from skills.lib.validation import run
+    """The findings of the rules over a folder of skills, by file and line: SKILL.md, its commands, who calls whom."""
+    tree = TreeView(root, registered)
+    found = [finding for rule in rules_of(TREE) for finding in rule.findings(tree, root)]
+    return sorted(_shown(found, waived), key=lambda finding: (finding.file, finding.line))
 
-    return _told(run.tree_findings(root, registered), waived)
+
+def _graph_findings(scope: Scope[GraphView], workflow: Workflow, file: str | None, waived: bool) -> list[Finding]:
+    graph = GraphView(workflow, file)
+    with _no_collection():
+        found = [finding for rule in rules_of(scope) for finding in rule.findings(graph, str(workflow.name), graph)]
+    return sorted(_shown(found, waived), key=lambda finding: finding.position)
 
 
-def _told(findings: list[Finding], waived: bool) -> list[Finding]:
-    return [finding for finding in findings if waived or not finding.waived]
+def _shown(findings: Iterable[Finding], waived: bool) -> Iterator[Finding]:
+    return (finding for finding in findings if waived or not finding.waived)
+
+
+@contextmanager
+def _no_collection() -> Iterator[None]:
+    """Nothing built here is cyclic garbage, and looking for it takes most of the time on a large graph."""
+    was_enabled = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_enabled:
+            gc.enable()

@@ -1,18 +1,14 @@
-"""What rules look at: the graph of a workflow, and what is read and written along it."""
+"""What rules look at: the graph of a workflow, what is read and written along it, its sources and its texts."""
 
 from __future__ import annotations
 
 from functools import cached_property
-from typing import TYPE_CHECKING
 
-from skills.lib.validation import asked
 from skills.lib.validation.graph import Graph
+from skills.lib.validation.handlers import Handlers
+from skills.lib.validation.prompt_texts import Sections
+from skills.lib.validation.requested import Requested, requested
 from skills.lib.validation.state_flow import StateFlow
-
-if TYPE_CHECKING:
-    from skills.lib.validation.asked import Asked
-    from skills.lib.validation.handlers import Handlers
-    from skills.lib.validation.wording import Sections
 
 
 class GraphView(Graph):
@@ -20,7 +16,7 @@ class GraphView(Graph):
 
     @cached_property
     def flow(self) -> StateFlow:
-        """What is written and read where."""
+        """What is written and read where, as far as the workflow's data says."""
         return StateFlow(self)
 
     @cached_property
@@ -31,18 +27,14 @@ class GraphView(Graph):
     @cached_property
     def handlers(self) -> Handlers:
         """What the sources of the handlers say."""
-        from skills.lib.validation.handlers import Handlers
-
         return Handlers(self.steps)
 
     @cached_property
-    def asked(self) -> list[Asked]:
-        """What is asked for with choices or a range."""
-        return list(asked.asked(self))
+    def requested(self) -> list[Requested]:
+        """What is requested with choices or a range."""
+        return list(requested(self))
 
     @cached_property
     def sections(self) -> Sections:
-        """The sections of the prompts file, where the file that registers the workflow reads it."""
-        from skills.lib.validation.wording import Sections
-
+        """The sections of the prompts file, if the file that registers the workflow reads it."""
         return Sections(self.file, read=bool(self.lines.calls_of("read_prompts")))

@@ -1,4 +1,4 @@
-"""Walks through a graph, and how a message prints them: ``investigate -iterate-> investigate``."""
+"""Searches for walks in a graph, and walks as text: ``investigate -iterate-> investigate``."""
 
 from __future__ import annotations
 

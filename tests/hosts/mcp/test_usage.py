@@ -18,8 +18,8 @@ pytestmark = pytest.mark.req("H-06")
         (
             "start_run",
             {"skill": "tuor"},
-            "there is no skill 'tuor'\n  valid: tour\n"
-            "  try:   tour (the nearest name); list_skills() says what each is for\n",
+            "there is no skill 'tuor'; did you mean tour?\n  valid: tour\n"
+            "  try:   list_skills() says what each is for\n",
         ),
         ("start_run", {}, "start_run: skill is missing\n  valid: The name of the skill, or of one of its workflows.\n"),
         ("start_run", {"skill": ["tour"]}, "start_run: skill is a text, not ['tour']\n"),

@@ -6,9 +6,11 @@ import importlib.util
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from skills.lib.validation.rule import Rule
 from skills.lib.workflow.core import Workflow
 
 HEAD = """from __future__ import annotations
@@ -25,6 +27,12 @@ from skills.lib.workflow.types import AgentRole, Before, Block, Check, Dispatch,
 
 """
 HEAD_LINES = HEAD.count("\n")
+
+
+def example(rule: Rule[Any], section: str = "Example") -> str:
+    """The code of a section of a rule's page; an example in Markdown has fences of its own."""
+    return rule.sections[section].partition("\n")[2].rpartition("\n```")[0] + "\n"
+
 
 Load = Callable[..., tuple[Workflow, str]]
 

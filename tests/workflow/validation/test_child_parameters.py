@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from skills.lib.validation import output, reference, rules
+from skills.lib.validation import output
+from skills.lib.validation.rule import TREE
+from skills.lib.validation.rules import rules_of
 from skills.lib.validation.validator import validate_tree
 from skills.lib.workflow.core import Registered
-from tests.workflow.validation.conftest import Load
+from tests.workflow.validation.conftest import Load, example
 
 FRONT = "---\nname: tea-time\ndescription: Makes tea. Use when somebody is thirsty.\n---\nRun `scripts/tea.py`.\n"
-EXAMPLES = {rule.name: rule for rule in reference.describe(rules.TREE_RULES)}
+EXAMPLES = {rule.name: rule for rule in rules_of(TREE)}
 SURVEY = """
 WORKFLOW = Workflow(
     "tea-time",
@@ -74,8 +76,8 @@ def test_a_rule_about_two_workflows_finds_its_bad_example_and_not_its_good_one(
         return [Registered(*load(code, name)) for name, code in zip(parts[::2], parts[1::2], strict=True)]
 
     others = {"unrelated-name"}
-    assert {one.rule for one in validate_tree(str(skill.parent), registered(rule.instead))} == others
-    (found,) = [one for one in validate_tree(str(skill.parent), registered(rule.example)) if one.rule not in others]
+    assert {one.rule for one in validate_tree(str(skill.parent), registered(example(rule, "Use instead")))} == others
+    (found,) = [one for one in validate_tree(str(skill.parent), registered(example(rule))) if one.rule not in others]
     assert (found.rule, found.where, found.severity) == (name, "survey:explore", rule.severity)
     assert "\n".join(output.lines([found], str(skill.parent))) == snapshot
 

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.validation import construction
+from skills.lib.validation import locations
 from skills.lib.validation.validator import validate
 from skills.lib.workflow.core import StepDef
 from skills.lib.workflow.types import Outcome
@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[3]
 
 def _found(load: Load, code: str) -> list[tuple[str, int, str]]:
     """Where each finding is, its line in the code, and which call made the step."""
-    with construction.remembered():
+    with locations.remembered():
         workflow, file = load(code)
     found = validate(workflow, file)
     assert all(finding.file == file for finding in found)
@@ -117,7 +117,7 @@ from skills.lib.runtime.loading import load_module
 
 WORKFLOW = Workflow("w", load_module(os.path.join(os.path.dirname(__file__), "tea_ready.py")).READY[1])
 """
-    with construction.remembered():
+    with locations.remembered():
         workflow, file = load(code)
     (finding,) = validate(workflow, file)
     assert (finding.file, finding.line) == (str(other), 4)
@@ -141,12 +141,12 @@ WORKFLOW = Workflow(
 
 def test_a_step_costs_nothing_more_once_the_module_is_loaded() -> None:
     before = StepDef.__init__
-    with construction.remembered():
+    with locations.remembered():
         assert StepDef.__init__ is not before
         step = StepDef("one", next={Outcome.OK: None})
     assert StepDef.__init__ is before
-    assert construction.callers(step)[0].function == "test_a_step_costs_nothing_more_once_the_module_is_loaded"
-    assert construction.callers(StepDef("one")) == ()
+    assert locations.callers(step)[0].function == "test_a_step_costs_nothing_more_once_the_module_is_loaded"
+    assert locations.callers(StepDef("one")) == ()
 
 
 PLACES = """
@@ -159,8 +159,8 @@ for module in sys.argv[1:]:
     workflow = skills.load_file(module, None, validated=False).require()
     graph = GraphView(workflow, module)
     for at, step in enumerate(workflow.steps):
-        found = graph.finding("rule", "error", "what", why="why", do="do", step=at)
-        places.append([found.where, found.file, found.line, graph.lines.of_workflow()])
+        place = graph.location(at)
+        places.append([f"{workflow.name}:{step.id}", place.file, place.line, graph.lines.of_workflow()])
 print(json.dumps(places))
 """
 

@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from skills.lib.runtime import loading
-from skills.lib.validation import reference
+from skills.lib.validation.rules import RULES
 from skills.lib.validation.validator import validate, validate_source, validate_tree
 from skills.lib.workflow.core import Registered, Workflow
 from tests.workflow.validation.mutations import KINDS, TREE_KINDS, Mutant, Subject
@@ -152,7 +152,7 @@ def test_slips_in_shipped_skills_are_found_at_the_right_step() -> None:
 
 
 def test_what_does_no_harm_is_told_only_by_rules_that_say_so() -> None:
-    pages = {rule.name: rule.text for rule in reference.every_rule()}
+    pages = {rule.name: rule.text for rule in RULES.values()}
     assert all(words in " ".join(pages[rule].split()) for rule, words in SAY_SO.items())
     told = {
         f"{rule}: {kind}: {about}"

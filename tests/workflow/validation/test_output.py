@@ -9,8 +9,9 @@ import jsonschema
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from skills.lib.validation import output, rules
+from skills.lib.validation import output
 from skills.lib.validation.finding import Finding
+from skills.lib.validation.rules import RULES
 from skills.lib.validation.validator import validate
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
@@ -130,7 +131,7 @@ def test_text_names_place_rule_what_why_and_what_to_do(snapshot: SnapshotAsserti
 def test_json_round_trips() -> None:
     data = json.loads(output.as_json(FINDINGS))
     assert (data["version"], data["errors"], data["warnings"]) == (1, 2, 1)
-    assert [Finding.from_data(entry) for entry in data["findings"]] == FINDINGS
+    assert [Finding(**entry) for entry in data["findings"]] == FINDINGS
 
 
 def test_json_names_files_from_the_root() -> None:
@@ -143,7 +144,7 @@ def test_sarif_is_valid_and_describes_every_rule() -> None:
     log = json.loads(output.as_sarif(FINDINGS, "/p", "1.2.3"))
     jsonschema.validate(log, SARIF)
     (run,) = log["runs"]
-    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == [rule.RULE for rule in rules.RULES]
+    assert [rule["id"] for rule in run["tool"]["driver"]["rules"]] == list(RULES)
     for result in run["results"]:
         assert run["tool"]["driver"]["rules"][result["ruleIndex"]]["id"] == result["ruleId"]
     first, second, third = run["results"]

@@ -6,7 +6,8 @@ import random
 
 import pytest
 
-from skills.lib.validation import rules
+from skills.lib.validation.rule import GRAPH
+from skills.lib.validation.rules import rules_of
 from skills.lib.validation.validator import validate
 from tests.workflow.validation.defects import DEFECTS, SPAN, Expected, Plan
 
@@ -23,7 +24,7 @@ def test_the_chain_itself_is_valid() -> None:
 
 def test_every_graph_rule_that_can_be_combined_is_planted() -> None:
     planted = {rule for plant in DEFECTS.values() for rule, _ in plant(Plan(10), 3)}
-    assert planted == {rule.RULE for rule in rules.GRAPH_RULES} - SOLO
+    assert planted == {rule.name for rule in rules_of(GRAPH)} - SOLO
 
 
 @pytest.mark.req("W-02")

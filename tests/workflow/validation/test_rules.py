@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from skills.lib.validation import output, reference, rules
+from skills.lib.validation import output, reference
 from skills.lib.validation.finding import Finding
+from skills.lib.validation.rule import GRAPH, SOURCE, Rule
+from skills.lib.validation.rules import RULES, THEMES, rules_of
 from skills.lib.validation.validator import validate, validate_source
-from tests.workflow.validation.conftest import HEAD_LINES, Load
+from tests.workflow.validation.conftest import HEAD_LINES, Load, example
 
-EXAMPLES = reference.describe((*rules.GRAPH_RULES, *rules.SOURCE_RULES))
+EXAMPLES: list[Rule[Any]] = [*rules_of(GRAPH), *rules_of(SOURCE)]
 # These calls fail while the module is loaded, as they would for an agent: the example is validated as text only.
 FAILING = {"unresolved-convention": "get_convention", "unresolved-resource": "read_resource"}
 
@@ -30,10 +33,8 @@ def _findings(load: Load, folder: Path, code: str, rule: str) -> list[Finding]:
 
 @pytest.mark.req("W-02")
 @pytest.mark.parametrize("rule", EXAMPLES, ids=lambda rule: rule.name)
-def test_a_rule_finds_its_bad_example(
-    rule: reference.Rule, load: Load, snapshot: SnapshotAssertion, skill: Path
-) -> None:
-    found = _findings(load, skill, rule.example, rule.name)
+def test_a_rule_finds_its_bad_example(rule: Rule[Any], load: Load, snapshot: SnapshotAssertion, skill: Path) -> None:
+    found = _findings(load, skill, example(rule), rule.name)
     own = [finding for finding in found if finding.rule == rule.name]
     assert len(own) == 1
     assert own[0].severity == rule.severity
@@ -42,21 +43,28 @@ def test_a_rule_finds_its_bad_example(
 
 
 @pytest.mark.parametrize("rule", EXAMPLES, ids=lambda rule: rule.name)
-def test_no_rule_finds_anything_in_the_good_example(rule: reference.Rule, load: Load, skill: Path) -> None:
-    assert _findings(load, skill, rule.instead, rule.name) == []
+def test_no_rule_finds_anything_in_the_good_example(rule: Rule[Any], load: Load, skill: Path) -> None:
+    assert _findings(load, skill, example(rule, "Use instead"), rule.name) == []
 
 
-def test_names_are_unique_and_state_the_file() -> None:
-    assert len(rules.NAMES) == len(rules.RULES) == 77
-    for rule in rules.RULES:
-        assert rule.__name__.rpartition(".")[2] == rule.RULE.replace("-", "_")
-        assert rule.SEVERITY in ("error", "warning")
+def test_there_are_all_rules_each_with_a_page() -> None:
+    assert len(RULES) == 77
+    for rule in RULES.values():
+        assert all((rule.title, *rule.sections.values()))
+        assert example(rule) != example(rule, "Use instead")
 
 
-def test_every_rule_file_is_registered() -> None:
-    folder = Path(str(rules.__file__)).parent
-    files = {path.stem for path in folder.glob("*.py")} - {"__init__"}
-    assert files == {rule.__name__.rpartition(".")[2] for rule in rules.RULES}
+def test_every_module_of_rules_is_imported() -> None:
+    folder = Path(str(reference.__file__)).parent / "rules"
+    assert {path.stem for path in folder.glob("*.py")} - {"__init__"} == set(THEMES)
+
+
+def test_all_rules_of_a_module_look_at_the_same() -> None:
+    """A seal is good as long as the modules of the graph rules are unchanged, and no other rule stands there."""
+    seen: dict[str, set[str]] = {}
+    for rule in RULES.values():
+        seen.setdefault(rule.check.__module__, set()).add(rule.scope.title)
+    assert all(len(titles) == 1 for titles in seen.values())
 
 
 def test_the_reference_page_is_current() -> None:

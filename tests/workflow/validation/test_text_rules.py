@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.validation.rules import protocol_tag
+from skills.lib.validation.rules import prompts
 from skills.lib.validation.validator import validate, validate_source
 from tests.workflow.validation.conftest import HEAD_LINES, Load
 
@@ -177,7 +177,7 @@ WORKFLOW = Workflow("w", StepDef("one", "One", TEXTS, next={Outcome.OK: None}))
 
 def test_the_tags_are_those_of_the_grammar_in_capitals() -> None:
     grammar = (ROOT / "skills" / "lib" / "blocks" / "lockstep.rng").read_text()
-    assert set(re.findall(r'<element name="([A-Z_]+)"', grammar)) == protocol_tag.TAGS
+    assert set(re.findall(r'<element name="([A-Z_]+)"', grammar)) == prompts.TAGS
 
 
 TARGETS = """

@@ -9,13 +9,15 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from skills.lib.validation import output, reference, rules
+from skills.lib.validation import output
 from skills.lib.validation.finding import Finding
+from skills.lib.validation.rule import TREE
+from skills.lib.validation.rules import rules_of
 from skills.lib.validation.validator import validate_tree
 from skills.lib.workflow.core import Registered
-from tests.workflow.validation.conftest import Load
+from tests.workflow.validation.conftest import Load, example
 
-EXAMPLES = {rule.name: rule for rule in reference.describe(rules.TREE_RULES)}
+EXAMPLES = {rule.name: rule for rule in rules_of(TREE)}
 TEA = """
 WORKFLOW = Workflow(
     "tea-time",
@@ -44,9 +46,9 @@ def _commands(skill: Path, *commands: str) -> None:
 def test_a_tree_rule_finds_its_bad_example_and_not_its_good_one(
     name: str, tea: Registered, skill: Path, snapshot: SnapshotAssertion
 ) -> None:
-    (skill / "SKILL.md").write_text(EXAMPLES[name].instead)
+    (skill / "SKILL.md").write_text(example(EXAMPLES[name], "Use instead"))
     assert validate_tree(str(skill.parent), [tea]) == []
-    (skill / "SKILL.md").write_text(EXAMPLES[name].example)
+    (skill / "SKILL.md").write_text(example(EXAMPLES[name]))
     found = validate_tree(str(skill.parent), [tea])
     assert {finding.rule for finding in found} == {name}
     assert "\n".join(output.lines(found, str(skill.parent))) == snapshot
@@ -60,8 +62,10 @@ def test_dispatch_from_a_sub_agent_is_found(load: Load, skill: Path, snapshot: S
         parts = re.split(r"^# (\w+)\.py$", text, flags=re.MULTILINE)[1:]
         return [Registered(*load(code, name)) for name, code in zip(parts[::2], parts[1::2], strict=True)]
 
-    assert {finding.rule for finding in validate_tree(str(skill.parent), registered(rule.instead))} == {OTHER}
-    found = [one for one in validate_tree(str(skill.parent), registered(rule.example)) if one.rule != OTHER]
+    assert {finding.rule for finding in validate_tree(str(skill.parent), registered(example(rule, "Use instead")))} == {
+        OTHER
+    }
+    found = [one for one in validate_tree(str(skill.parent), registered(example(rule))) if one.rule != OTHER]
     assert [finding.where for finding in found] == ["explore:search"]
     assert "\n".join(output.lines(found, str(skill.parent))) == snapshot
 
@@ -122,8 +126,8 @@ def test_a_reviewer_without_items_is_found(load: Load, skill: Path, snapshot: Sn
         entries = [Registered(*load(code, name)) for name, code in zip(parts[::2], parts[1::2], strict=True)]
         return [one for one in validate_tree(str(skill.parent), entries) if one.rule != OTHER]
 
-    assert found(rule.instead) == []
-    (finding,) = found(rule.example)
+    assert found(example(rule, "Use instead")) == []
+    (finding,) = found(example(rule))
     assert (finding.rule, finding.where, finding.severity) == (rule.name, "judge:tell", "error")
     assert "\n".join(output.lines([finding], str(skill.parent))) == snapshot
 
@@ -221,8 +225,8 @@ def test_a_workflow_of_another_name_than_its_skill_is_found(
 ) -> None:
     rule = EXAMPLES[OTHER]
     (skill / "SKILL.md").write_text(FRONT)
-    assert validate_tree(str(skill.parent), [Registered(*load(rule.instead))]) == []
-    found = validate_tree(str(skill.parent), [Registered(*load(rule.example))])
+    assert validate_tree(str(skill.parent), [Registered(*load(example(rule, "Use instead")))]) == []
+    found = validate_tree(str(skill.parent), [Registered(*load(example(rule)))])
     assert [(finding.rule, finding.severity) for finding in found] == [(OTHER, rule.severity)]
     assert "\n".join(output.lines(found, str(skill.parent))) == snapshot
 
@@ -230,13 +234,13 @@ def test_a_workflow_of_another_name_than_its_skill_is_found(
 @pytest.mark.parametrize("name", ["tea-time-explore", "tea-time"])
 def test_a_workflow_may_be_called_as_its_skill_and_what_it_does(name: str, load: Load, skill: Path) -> None:
     (skill / "SKILL.md").write_text(FRONT)
-    entry = Registered(*load(EXAMPLES[OTHER].instead.replace("tea-time", name)))
+    entry = Registered(*load(example(EXAMPLES[OTHER], "Use instead").replace("tea-time", name)))
     assert validate_tree(str(skill), [entry]) == []
 
 
 def test_a_name_that_only_begins_alike_is_another(load: Load, skill: Path) -> None:
     (skill / "SKILL.md").write_text(FRONT)
-    entry = Registered(*load(EXAMPLES[OTHER].instead.replace('"tea-time"', '"tea-timer"')))
+    entry = Registered(*load(example(EXAMPLES[OTHER], "Use instead").replace('"tea-time"', '"tea-timer"')))
     assert [finding.rule for finding in validate_tree(str(skill), [entry])] == [OTHER]
 
 

@@ -7,8 +7,9 @@ import json
 import jsonschema
 import pytest
 
-from skills.lib.validation import output, rules
-from skills.lib.validation.finding import OF_NO_STEP, STOPPING, Finding
+from skills.lib.validation import output
+from skills.lib.validation.finding import Finding
+from skills.lib.validation.rules import RULES
 from skills.lib.validation.validator import validate
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Field
@@ -85,9 +86,8 @@ def test_what_is_about_no_single_step_cannot_be_waived_by_one() -> None:
     assert [finding.rule for finding in validate(workflow)] == ["malformed-name", "invalid-allow"]
 
 
-def test_rules_that_cannot_be_waived_exist_and_are_errors() -> None:
-    assert STOPPING | OF_NO_STEP <= rules.NAMES
-    assert {rule.SEVERITY for rule in rules.RULES if rule.RULE in STOPPING} == {"error"}
+def test_rules_that_cannot_be_waived_are_errors() -> None:
+    assert {rule.severity for rule in RULES.values() if rule.stops} == {"error"}
 
 
 def test_json_and_sarif_list_what_was_waived_with_the_reason() -> None:
@@ -98,7 +98,7 @@ def test_json_and_sarif_list_what_was_waived_with_the_reason() -> None:
     assert [(one["rule"], one["value"], one["waived"]) for one in data["waivers"]] == [
         ("read-on-some-paths", "look.found", LATER)
     ]
-    assert [Finding.from_data(one) for one in (*data["waivers"], *data["findings"])] == every
+    assert [Finding(**one) for one in (*data["waivers"], *data["findings"])] == every
     log = json.loads(output.as_sarif(every))
     jsonschema.validate(log, SARIF)
     assert [result.get("suppressions") for result in log["runs"][0]["results"]] == [

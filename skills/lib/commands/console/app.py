@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from importlib import import_module
 from typing import Any
 
@@ -13,7 +12,7 @@ import click
 from skills import __version__
 from skills.lib.commands.console import exits
 from skills.lib.commands.console.screen import open_screen
-from skills.lib.errors import UsageError
+from skills.lib.errors import UsageError, nearest
 
 # In the order of help: finding and checking skills, making one, runs, hosts, the shell.
 SUBCOMMANDS = {
@@ -60,11 +59,11 @@ class _Lockstep(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         name = args[0]
         if name not in SUBCOMMANDS and not name.startswith("-") and not ctx.resilient_parsing:
-            close = get_close_matches(name, SUBCOMMANDS, 1, 0.5)
+            near = nearest(name, SUBCOMMANDS)
             raise UsageError(
                 f"lockstep has no subcommand {name!r:.80}",
                 valid=", ".join(SUBCOMMANDS),
-                remedy=f"lockstep {close[0]}" if close else "lockstep --help",
+                remedy=f"lockstep {near}" if near else "lockstep --help",
             )
         return super().resolve_command(ctx, args)
 

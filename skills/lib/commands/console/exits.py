@@ -4,16 +4,22 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable
-from difflib import get_close_matches
 
 import click
 
 from skills.lib.commands.console.screen import clean
-from skills.lib.errors import INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, UsageError, tell
+from skills.lib.errors import (
+    INTERRUPTED,
+    PRINTED,
+    EnvironmentProblem,
+    LockstepError,
+    UsageError,
+    did_you_mean,
+    nearest,
+    tell,
+)
 from skills.lib.runtime import script
 
-# The dashes that every option begins with make all of them alike, so that a guess takes more than elsewhere.
-_NEAR = 0.75
 # The command that lists what an argument may be, by the argument's name.
 _LISTED = {"run_id": "lockstep runs, which lists them", "skill": "lockstep list, which lists them"}
 
@@ -51,20 +57,20 @@ def report(error: LockstepError) -> int:
 def _as_usage(error: click.ClickException) -> UsageError:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "lockstep"
-    valid, near = "", ""
+    valid = ""
     # What click calls its types is no word of a user's, and of its guesses some are far away.
     what = error.format_message().rstrip(".").replace(" is not a valid float range", " is not a valid number")
     if isinstance(error, click.NoSuchOption) and context is not None:
         options = [
             option for param in context.command.get_params(context) for option in param.opts if option[:2] == "--"
         ]
-        what, valid = f"no such option {error.option_name!r:.80}", ", ".join(options)
-        near = next(iter(get_close_matches(error.option_name, options, 1, _NEAR)), "")
+        near = nearest(error.option_name.lstrip("-"), [option[2:] for option in options])
+        what = f"no such option {error.option_name!r:.80}{did_you_mean(near and f'--{near}')}"
+        valid = ", ".join(options)
     elif isinstance(error, click.MissingParameter):
         what, _, choices = what.partition(". Choose from:")
         valid = ", ".join(choices.replace(",", " ").split())
-    remedy = f"{near} (the nearest name); or {path} --help" if near else _remedy(error, path)
-    return UsageError(f"{path}: {what[:1].lower()}{what[1:]}", valid=valid, remedy=remedy)
+    return UsageError(f"{path}: {what[:1].lower()}{what[1:]}", valid=valid, remedy=_remedy(error, path))
 
 
 def _remedy(error: click.ClickException, path: str) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Callable
-from difflib import get_close_matches
 from typing import Any, TypeVar
 
 import click
@@ -13,7 +12,7 @@ from click.shell_completion import CompletionItem
 
 from skills.lib.commands.console import prompts
 from skills.lib.commands.console.screen import Screen
-from skills.lib.errors import PRINTED, REFUSED, LockstepError, UsageError
+from skills.lib.errors import PRINTED, REFUSED, LockstepError, UsageError, nearest
 from skills.lib.hosts import locations
 from skills.lib.hosts.install import Choose, manifest
 from skills.lib.hosts.install.plan import CHANGING, KEEP, SAME, SHARED, Change, Plan
@@ -166,8 +165,7 @@ def shown_path(path: str, place: Locations, project: str) -> str:
 
 def _known(ctx: click.Context, host: str) -> str:
     if host not in locations.HOSTS:
-        close = get_close_matches(host, locations.HOSTS, 1, 0.5)
-        raise _wrong_host(ctx, f"there is no host {host!r:.80}", close[0] if close else "")
+        raise _wrong_host(ctx, f"there is no host {host!r:.80}", nearest(host, locations.HOSTS))
     return host
 
 

@@ -6,7 +6,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any
 
 import click
@@ -15,7 +14,7 @@ from skills.lib import compact_json, paths
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.commands.console.screen import Cell, Screen, one_line
 from skills.lib.commands.queries import skills
-from skills.lib.errors import UsageError
+from skills.lib.errors import UsageError, did_you_mean, nearest
 from skills.lib.ledger import Event, Ledger
 from skills.lib.ledger.database import FILE, MARKER
 from skills.lib.model.run import FINISHED, Run
@@ -61,10 +60,8 @@ class Records:
         for run in self.runs():
             if run.id == run_id:
                 return run
-        ids = [run.id for run in self.runs()]
-        close = get_close_matches(run_id, ids, 1, 0.5)
-        remedy = f"{close[0]} (the nearest id)" if close else "lockstep runs --all"
-        raise UsageError(f"the ledger {self.ledger.path} has no run {run_id!r:.80}", remedy=remedy)
+        near = did_you_mean(nearest(run_id, [run.id for run in self.runs()]))
+        raise UsageError(f"the ledger {self.ledger.path} has no run {run_id!r:.80}{near}", remedy="lockstep runs --all")
 
     def children(self, run_id: str) -> list[Run]:
         """The runs of the sub-agents of a run, replaced and ended ones included, in the order of their numbers."""

@@ -8,17 +8,16 @@ import os
 import sys
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from difflib import get_close_matches
 from pathlib import Path
 
 import skills
-from skills.lib.errors import LockstepError, SkillError, UsageError
+from skills.lib.errors import LockstepError, SkillError, UsageError, did_you_mean, nearest
 from skills.lib.hosts import source
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Dispatch, Gate, Person
 from skills.lib.runtime import loading
 from skills.lib.skillfile import SkillFolder, discover
-from skills.lib.validation import construction, registration
+from skills.lib.validation import locations, registration
 
 SUFFIX = loading.SUFFIX
 # Where hosts look for the skills of a folder.
@@ -179,11 +178,8 @@ def _distance(project: str, skill: SkillFolder) -> int:
 
 def unknown(name: str, names: Sequence[str]) -> UsageError:
     """The error for a name that no skill has; the nearest one is offered."""
-    close = get_close_matches(name, names, 1, 0.5)
-    remedy = f"{close[0]} (the nearest name)" if close else "lockstep list"
-    return UsageError(
-        f"there is no skill {name!r:.80}", valid=", ".join(sorted(set(names))) or "none found", remedy=remedy
-    )
+    what = f"there is no skill {name!r:.80}{did_you_mean(nearest(name, names))}"
+    return UsageError(what, valid=", ".join(sorted(set(names))) or "none found", remedy="lockstep list")
 
 
 def check_name(project: str, name: str, besides: Iterable[str] = ()) -> None:
@@ -293,7 +289,7 @@ def _registration(validated: bool) -> Iterator[None]:
     before = registration.demanded
     registration.demanded = validated
     try:
-        with contextlib.nullcontext() if validated else construction.remembered():
+        with contextlib.nullcontext() if validated else locations.remembered():
             yield
     finally:
         registration.demanded = before

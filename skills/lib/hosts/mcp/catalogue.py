@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
-from difflib import get_close_matches
 from typing import Any, NamedTuple
 
-from skills.lib.errors import LockstepError, UsageError
+from skills.lib.errors import LockstepError, UsageError, did_you_mean, nearest
 from skills.lib.model.requirements import Arg
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Dispatch
@@ -49,9 +48,9 @@ def one(name: str, skills: Sequence[Skill]) -> Found:
     if own:
         mains = [found.workflow.name for found in _mains(own[0]["scripts"])]
         raise UsageError(f"the skill {name} has several workflows", valid=", ".join(mains), remedy="name one of them")
-    close = get_close_matches(name, names, 1, 0.5)
-    remedy = f"{close[0]} (the nearest name); list_skills() says what each is for" if close else "list_skills()"
-    raise UsageError(f"there is no skill {name!r:.80}", valid=", ".join(sorted(set(names))), remedy=remedy)
+    what = f"there is no skill {name!r:.80}{did_you_mean(nearest(name, names))}"
+    remedy = "list_skills() says what each is for"
+    raise UsageError(what, valid=", ".join(sorted(set(names))), remedy=remedy)
 
 
 def describe(skills: Sequence[Skill]) -> list[dict[str, Any]]:

@@ -6,12 +6,11 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
 from skills.lib import paths
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
-from skills.lib.errors import LockstepError, SkillError, UsageError
+from skills.lib.errors import LockstepError, SkillError, UsageError, did_you_mean, nearest
 from skills.lib.hosts.mcp import blocks, catalogue
 from skills.lib.hosts.mcp.toolcalls import ToolCall
 from skills.lib.ledger import Ledger, database
@@ -165,12 +164,10 @@ def _run(given: Given) -> Run:
         opened = [run.id for run in _roots(ledger)] if found is None else []
     if found is not None:
         return found
-    close = get_close_matches(run_id, opened, 1, 0.5)
-    nearest = f"{close[0]} (the nearest id); " if close else ""
     raise UnknownRun(
-        f"this project has no run {run_id!r:.80}",
+        f"this project has no run {run_id!r:.80}{did_you_mean(nearest(run_id, opened))}",
         valid=", ".join(opened) or "none: no run is open",
-        remedy=f"{nearest}run_state() lists the open runs, start_run opens one",
+        remedy="run_state() lists the open runs, start_run opens one",
     )
 
 

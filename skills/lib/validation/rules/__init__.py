@@ -1,181 +1,24 @@
-"""The rules, in the order in which their findings about one step are listed."""
+"""The rules, a module for each theme; ``RULES`` has every rule by name."""
 
 from __future__ import annotations
 
-from types import ModuleType
+from importlib import import_module
 
-from skills.lib.validation import registry
-from skills.lib.validation.rules import (
-    absent_context,
-    always,
-    always_passing_command,
-    ambiguous_choice,
-    artifact_outside_project,
-    bare_gate,
-    bare_gate_call,
-    child_parameter,
-    colliding_id,
-    dead_end,
-    dispatch_from_sub_agent,
-    duplicate_id,
-    empty_actions,
-    empty_range,
-    empty_workflow,
-    fail_without_return,
-    fallen_verdict,
-    gate_without_review,
-    handler_never_gives,
-    handler_read_before_write,
-    handler_read_on_some_paths,
-    handler_unrouted_outcome,
-    impossible_choice,
-    invalid_allow,
-    iteration_limit,
-    long_block,
-    loop_without_bound,
-    loop_without_exit,
-    malformed_id,
-    malformed_name,
-    missing_title,
-    missing_tool,
-    no_end,
-    numeric_id,
-    protocol_tag,
-    read_before_write,
-    read_on_some_paths,
-    repeated_choice,
-    repeated_name,
-    repeated_title,
-    reserved_id,
-    review_without_gate,
-    reviewer_without_items,
-    route_never_given,
-    route_without_when,
-    secret_read,
-    secret_targets,
-    shadowed_route,
-    skill_command,
-    skill_specification,
-    skill_without_command,
-    targets_without_skip,
-    too_many_targets,
-    trap,
-    uncertain_child_parameter,
-    uncertain_covers,
-    unknown_name,
-    unknown_parameter_step,
-    unknown_start,
-    unknown_target,
-    unreachable_step,
-    unread_parameter,
-    unread_value,
-    unrelated_name,
-    unresolved_command,
-    unresolved_convention,
-    unresolved_handler,
-    unresolved_resource,
-    unresolved_script,
-    unrouted_answer,
-    unrouted_outcome,
-    unsupported_schema,
-    unusable_targets,
-    unused_limit,
-    unused_section,
-    when_without_route,
-    work_after_review,
+from skills.lib.validation.rule import RULES as RULES
+from skills.lib.validation.rule import Rule, Scope, View
+
+# The order in which findings about one step are listed, and the rules in docs/rules.md. All rules of a module look at
+# the same: those of the first modules at the workflow's data alone, and what they found good is sealed.
+THEMES = (
+    *("workflow", "ids", "routes", "loops", "outcomes", "limits", "evidence", "dispatch", "values", "context"),
+    *("reviews", "verdicts", "properties", "texts", "waivers"),
+    *("handlers", "unread", "references", "prompts"),
+    *("children", "skills"),
 )
+for theme in THEMES:
+    import_module(f"{__name__}.{theme}")
 
-# These look at a workflow's data alone: what they found good is sealed.
-GRAPH_RULES: tuple[ModuleType, ...] = (
-    malformed_name,
-    empty_workflow,
-    unknown_start,
-    no_end,
-    unknown_parameter_step,
-    duplicate_id,
-    malformed_id,
-    numeric_id,
-    reserved_id,
-    colliding_id,
-    unknown_target,
-    unreachable_step,
-    dead_end,
-    trap,
-    loop_without_exit,
-    loop_without_bound,
-    shadowed_route,
-    route_never_given,
-    unrouted_outcome,
-    unrouted_answer,
-    when_without_route,
-    route_without_when,
-    iteration_limit,
-    unused_limit,
-    artifact_outside_project,
-    unsupported_schema,
-    missing_tool,
-    always_passing_command,
-    too_many_targets,
-    unusable_targets,
-    repeated_name,
-    empty_range,
-    impossible_choice,
-    repeated_choice,
-    ambiguous_choice,
-    read_before_write,
-    read_on_some_paths,
-    secret_targets,
-    secret_read,
-    review_without_gate,
-    gate_without_review,
-    fail_without_return,
-    fallen_verdict,
-    uncertain_covers,
-    work_after_review,
-    always,
-    bare_gate,
-    missing_title,
-    repeated_title,
-    empty_actions,
-    long_block,
-    invalid_allow,
-)
 
-# These read the sources of handlers and the files that a workflow names.
-SOURCE_RULES: tuple[ModuleType, ...] = (
-    handler_unrouted_outcome,
-    handler_never_gives,
-    handler_read_before_write,
-    handler_read_on_some_paths,
-    unread_value,
-    unread_parameter,
-    unresolved_handler,
-    unresolved_script,
-    unresolved_command,
-    unresolved_convention,
-    unresolved_resource,
-    targets_without_skip,
-    unused_section,
-    absent_context,
-    unknown_name,
-    protocol_tag,
-    bare_gate_call,
-)
-
-# These look at a folder of skills as a whole.
-TREE_RULES: tuple[ModuleType, ...] = (
-    dispatch_from_sub_agent,
-    child_parameter,
-    uncertain_child_parameter,
-    reviewer_without_items,
-    skill_specification,
-    skill_command,
-    skill_without_command,
-    unrelated_name,
-)
-
-RULES: tuple[ModuleType, ...] = (*GRAPH_RULES, *SOURCE_RULES, *TREE_RULES)
-registry.BY_NAME.update({rule.RULE: rule for rule in RULES})
-registry.OF_A_TREE.update(rule.RULE for rule in TREE_RULES)
-BY_NAME = registry.BY_NAME
-NAMES: frozenset[str] = frozenset(BY_NAME)
+def rules_of(scope: Scope[View]) -> list[Rule[View]]:
+    """The rules of a scope, in their order."""
+    return [rule for rule in RULES.values() if rule.scope is scope]
