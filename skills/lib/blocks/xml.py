@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from skills.lib.errors import UsageError
 from skills.lib.model.texts import check_characters as check_characters  # a name of this module too
-from skills.lib.model.types import Block, Element
+from skills.lib.model.types import Element, Rendered
 
 # An agent copies what it sees: the text of these stands unescaped, in CDATA where XML needs it.
 COMMANDS = frozenset(("NEXT", "ANSWER", "SHOW", "command", "choice", "lost", "replace"))
@@ -78,7 +78,7 @@ def _element(element: Element, indent: str) -> str:
     if element.prose:
         body = "\n".join([_child(child, tag) for child in children])
         return f"{indent}<{head}>\n{body}\n{indent}</{tag}>"
-    if any(isinstance(child, str) and not isinstance(child, Block) for child in children):
+    if any(isinstance(child, str) and not isinstance(child, Rendered) for child in children):
         body = _inline(children, tag)
         return f"{indent}<{head}>{body}</{tag}>" if body else f"{indent}<{head}/>"
     deeper = indent + "  "
@@ -90,7 +90,7 @@ def _inline(children: tuple[Element | str, ...], tag: str) -> str:
     # Neighbouring texts are escaped as one: the three characters of "]]>" may come from two of them.
     body, text = "", ""
     for child in children:
-        if isinstance(child, str) and not isinstance(child, Block):
+        if isinstance(child, str) and not isinstance(child, Rendered):
             text += child
         else:
             body += _escape(text) + _child(child, tag)
@@ -99,7 +99,7 @@ def _inline(children: tuple[Element | str, ...], tag: str) -> str:
 
 
 def _child(child: Element | str, tag: str) -> str:
-    if isinstance(child, Block):
+    if isinstance(child, Rendered):
         return child
     if isinstance(child, str):
         return _escape(child)
@@ -108,7 +108,7 @@ def _child(child: Element | str, tag: str) -> str:
 
 def _nested(child: Element, indent: str, tag: str) -> str:
     if not isinstance(child, Element):
-        raise TypeError(f"<{tag}> holds {child!r}: give text, a Block or an Element")
+        raise TypeError(f"<{tag}> holds {child!r}: give text, Rendered or an Element")
     return _element(child, indent)
 
 

@@ -10,7 +10,7 @@ from lxml import etree
 
 from skills.lib.errors import UsageError
 from skills.lib.workflow.formatters.xml import attribute, check_characters, escape, render
-from skills.lib.workflow.types import Block, Element, Outcome
+from skills.lib.workflow.types import Element, Outcome, Rendered
 from tests.workflow.formatters.strategies import TEXTS
 
 pytestmark = pytest.mark.req("W-06")
@@ -56,7 +56,7 @@ def test_nested_elements_are_indented_and_prose_is_not() -> None:
     element = Element(
         "step",
         {"title": 'a "b"', "iteration": None, "required": True, "last": False, "outcome": Outcome.OK},
-        Element("DO", None, "one", Block("<x>&amp;</x>"), "two & three", prose=True),
+        Element("DO", None, "one", Rendered("<x>&amp;</x>"), "two & three", prose=True),
         Element("CONTEXT", None, Element("value", {"name": "n"}, " exact\n")),
         Element("empty"),
         Element("blank", None, ""),
@@ -79,7 +79,7 @@ def test_nested_elements_are_indented_and_prose_is_not() -> None:
 
 
 def test_only_a_block_stands_as_it_is() -> None:
-    block = Block("<b/>")
+    block = Rendered("<b/>")
     assert render(Element("a", None, block, prose=True)) == "<a>\n<b/>\n</a>"
     assert render(Element("a", None, f"{block}", prose=True)) == "<a>\n&lt;b/>\n</a>"
 
@@ -114,7 +114,7 @@ def test_characters_at_the_edges_of_xml_pass() -> None:
 
 @pytest.mark.parametrize("children, prose", [((3,), False), (("x", None), False), ((3,), True)])
 def test_a_child_that_is_no_text_is_refused_by_name(children: tuple[Any, ...], prose: bool) -> None:
-    with pytest.raises(TypeError, match=r"<a> holds (3|None): give text, a Block or an Element"):
+    with pytest.raises(TypeError, match=r"<a> holds (3|None): give text, Rendered or an Element"):
         render(Element("a", None, *children, prose=prose))
 
 

@@ -16,11 +16,11 @@ from skills.lib.testing.documents import parse
 from skills.lib.workflow.formatters import xml
 from skills.lib.workflow.types import (
     AgentRole,
-    Block,
     BranchRouting,
     Dispatch,
     GateConfig,
     QRState,
+    Rendered,
     Step,
     TerminalRouting,
 )
@@ -56,7 +56,7 @@ def test_every_formatter_is_documented_and_found_from_both_modules(name: str) ->
     function = getattr(formatters, name)
     assert inspect.getdoc(function)
     assert getattr(xml, name) is function
-    assert type(ALL[name](Words())) is Block
+    assert type(ALL[name](Words())) is Rendered
 
 
 def test_an_unknown_formatter_is_an_attribute_error() -> None:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from skills.lib.blocks.formatters.fragments import block, whole
 from skills.lib.blocks.xml import escape
 from skills.lib.model.standalone import QRState
-from skills.lib.model.types import Block, Element
+from skills.lib.model.types import Element, Rendered
 
 _MODES = {
     "initial": "This is the first pass.",
@@ -16,7 +16,7 @@ _MODES = {
 }
 
 
-def format_state_banner(checkpoint: str, iteration: int = 1, mode: str = "initial") -> Block:
+def format_state_banner(checkpoint: str, iteration: int = 1, mode: str = "initial") -> Rendered:
     """State the checkpoint, the iteration and the mode of a review loop.
 
     ``mode`` is ``initial``, ``fix``, ``re-verify`` or a word of the author's own, which is printed without a gloss.
@@ -26,7 +26,7 @@ def format_state_banner(checkpoint: str, iteration: int = 1, mode: str = "initia
     return block("state_banner", {"checkpoint": checkpoint, "iteration": iteration, "mode": mode}, text)
 
 
-def format_qr_banner(qr: QRState, qr_name: str, fresh_review: bool = False) -> Block:
+def format_qr_banner(qr: QRState, qr_name: str, fresh_review: bool = False) -> Rendered:
     """State, in one line of text, which review this is and what the last one came to.
 
     A fresh review does not read the earlier findings before it has its own: a verifier that sees a first answer
@@ -37,12 +37,12 @@ def format_qr_banner(qr: QRState, qr_name: str, fresh_review: bool = False) -> B
     found_issues = qr.failed or (qr.status is not None and not qr.passed)
     last = "Previous review found issues." if found_issues else "Previous review passed." if qr.passed else ""
     if qr.iteration == 1 and not last:
-        return Block(escape(f"{name}: Review the work for issues."))
+        return Rendered(escape(f"{name}: Review the work for issues."))
     kind = ", fresh review" if fresh_review else ""
-    return Block(escape(f"{name} (Iteration {qr.iteration}{kind}): {last or 'Review the work for issues.'}"))
+    return Rendered(escape(f"{name} (Iteration {qr.iteration}{kind}): {last or 'Review the work for issues.'}"))
 
 
-def format_progress(done: Sequence[str], current: str, remaining: Sequence[str] = ()) -> Block:
+def format_progress(done: Sequence[str], current: str, remaining: Sequence[str] = ()) -> Rendered:
     """List what is done, what is under way and what remains, each in order."""
     items = [
         *(Element("item", {"status": "done"}, text) for text in done),

@@ -8,7 +8,7 @@ from skills.lib.blocks.formatters.commands import INTERPRETER, command_line, scr
 from skills.lib.blocks.formatters.fragments import block, elements, exactly, texts
 from skills.lib.errors import UsageError
 from skills.lib.field_checks import coerce
-from skills.lib.model.types import AgentRole, Block, Dispatch, Element
+from skills.lib.model.types import AgentRole, Dispatch, Element, Rendered
 
 _SCRIPT = (
     "Start one sub-agent. Give it {what}, word for word, and nothing of your own: it runs the command and follows what"
@@ -29,7 +29,7 @@ def format_subagent_dispatch(
     task: str = "",
     model: str | None = None,
     interpreter: str = INTERPRETER,
-) -> Block:
+) -> Rendered:
     """Dispatch one sub-agent: in script mode it follows a script, in free-form mode it is given a task.
 
     In script mode ``context_vars`` become options of the command, ``a_name`` as ``--a-name``; in free-form mode they
@@ -65,7 +65,7 @@ def format_template_dispatch(
     context_vars: Mapping[str, str] | None = None,
     model: str | None = None,
     interpreter: str = INTERPRETER,
-) -> Block:
+) -> Rendered:
     """Dispatch one sub-agent per target; ``{target}`` in the template and in the variables stands for the target.
 
     Raises UsageError without a target, and with neither a template nor a script.
@@ -88,7 +88,7 @@ def format_template_dispatch(
 
 def format_parallel_dispatch(
     agent: AgentRole | str, tasks: Sequence[str], context: str = "", model: str | None = None
-) -> Block:
+) -> Rendered:
     """Dispatch one sub-agent per distinct task, with a context that all of them share."""
     numbered = enumerate(texts(tasks, "tasks"), 1)
     children = [Element("child", {"number": number}, Element("task", None, exactly(task))) for number, task in numbered]
@@ -104,7 +104,7 @@ def format_handover(
     done: Sequence[str] | str = (),
     remaining: Sequence[str] | str = (),
     command: Sequence[str] | None = None,
-) -> Block:
+) -> Rendered:
     """Hand work to an agent that knows nothing of it: what it is, what is done and what remains, how to go on."""
     parts = [Element("summary", None, exactly(summary))]
     parts += elements("done", done, "done") if done else []
@@ -114,7 +114,7 @@ def format_handover(
     return block("handover", None, *parts)
 
 
-def dispatch_block(dispatch: Dispatch, interpreter: str = INTERPRETER) -> Block:
+def dispatch_block(dispatch: Dispatch, interpreter: str = INTERPRETER) -> Rendered:
     """Print the Dispatch of an author's Step by the formatter that fits it.
 
     Raises UsageError where the targets are the name of a recorded list or a function: a bare step has no record.

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from skills.lib.blocks.formatters.fragments import block, elements, exactly, texts
 from skills.lib.errors import UsageError
 from skills.lib.field_checks import coerce
-from skills.lib.model.types import Block, Element, Severity
+from skills.lib.model.types import Element, Rendered, Severity
 
 _FACTORED = (
     "Answer each verification question by itself, from the sources alone.",
@@ -17,7 +17,7 @@ _FACTORED = (
 )
 
 
-def format_factored_verification_rationale(subject: str = "the draft") -> Block:
+def format_factored_verification_rationale(subject: str = "the draft") -> Rendered:
     """Explain why verification questions are answered one at a time, without sight of what they verify.
 
     This is the factored form of the Chain-of-Verification. Source: Dhuliawala et al. 2023, "Chain-of-Verification
@@ -27,7 +27,7 @@ def format_factored_verification_rationale(subject: str = "the draft") -> Block:
     return block("factored_verification", None, *lines, prose=True)
 
 
-def format_verification_questions(questions: Sequence[str] | str, about: str = "") -> Block:
+def format_verification_questions(questions: Sequence[str] | str, about: str = "") -> Rendered:
     """List questions whose answers would show a claim to be wrong, numbered Q1 onwards.
 
     Source of the method: Dhuliawala et al. 2023, "Chain-of-Verification", arXiv 2309.11495.
@@ -37,13 +37,13 @@ def format_verification_questions(questions: Sequence[str] | str, about: str = "
     return block("verification_questions", {"about": about or None}, *items)
 
 
-def format_evidence(items: Sequence[tuple[str, str]], claim: str = "") -> Block:
+def format_evidence(items: Sequence[tuple[str, str]], claim: str = "") -> Rendered:
     """List what was observed, each with its source; with no item it says that there is none."""
     found = [Element("item", {"source": source}, exactly(text)) for source, text in items]
     return block("evidence", {"count": len(found), "claim": claim or None}, *found)
 
 
-def format_findings(findings: Mapping[str, tuple[Severity | str, str]]) -> Block:
+def format_findings(findings: Mapping[str, tuple[Severity | str, str]]) -> Rendered:
     """List findings by id with their severity, MUST, SHOULD or COULD; with no finding it says that there is none."""
     items = []
     for name, (severity, text) in findings.items():
@@ -55,7 +55,7 @@ def format_findings(findings: Mapping[str, tuple[Severity | str, str]]) -> Block
     return block("findings", {"count": len(items)}, *items)
 
 
-def format_open_question(question: str, choices: Sequence[str] | str = (), to: str = "user") -> Block:
+def format_open_question(question: str, choices: Sequence[str] | str = (), to: str = "user") -> Rendered:
     """Put a question that the agent must not answer itself, with the choices where there are any."""
     offered = elements("choice", choices, "choices") if choices else []
     return block("open_question", {"to": to}, Element("text", None, question), *offered)

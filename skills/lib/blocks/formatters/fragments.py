@@ -1,4 +1,4 @@
-"""How a formatter's arguments become elements, and elements a Block."""
+"""How a formatter's arguments become elements, and elements a Rendered."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ from collections.abc import Iterable, Mapping
 
 from skills.lib.blocks.xml import render
 from skills.lib.errors import UsageError
-from skills.lib.model.types import Block, Element
+from skills.lib.model.types import Element, Rendered
 
 
 def block(
     tag: str, attributes: Mapping[str, object] | None = None, *children: Element | str, prose: bool = False
-) -> Block:
-    """Render one element as a Block, which stands as it is in an action list."""
-    return Block(render(Element(tag, attributes, *children, prose=prose)))
+) -> Rendered:
+    """Render one element as a Rendered, which stands as it is in an action list."""
+    return Rendered(render(Element(tag, attributes, *children, prose=prose)))
 
 
 def texts(given: Iterable[str] | str, what: str) -> tuple[str, ...]:
@@ -30,7 +30,7 @@ def elements(tag: str, given: Iterable[str] | str, what: str) -> list[Element]:
 
 
 def exactly(text: str) -> str:
-    """Return ``text`` as plain text even where it is a Block: what is quoted is shown, never nested."""
+    """Return ``text`` as plain text even where it is a Rendered: what is quoted is shown, never nested."""
     return str.__str__(text)
 
 

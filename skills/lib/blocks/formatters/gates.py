@@ -11,7 +11,7 @@ from skills.lib.blocks.formatters.commands import INTERPRETER, command_line, rev
 from skills.lib.blocks.formatters.fragments import block, exactly, position
 from skills.lib.blocks.xml import render
 from skills.lib.model.standalone import GateConfig, QRState
-from skills.lib.model.types import Block, Element, QRStatus
+from skills.lib.model.types import Element, QRStatus, Rendered
 
 _PASS_RULES = ("Do not open the reviewed work again in this step.", "Do not take any other way on.")
 _FAIL_RULES = ("Do not go on past this gate.", "Do not change what no finding is about.")
@@ -27,7 +27,7 @@ def format_gate_step(
     gate: GateConfig,
     options: Mapping[str, str] | None = None,
     interpreter: str = INTERPRETER,
-) -> Block:
+) -> Rendered:
     """Print the stop condition of a review loop: on with a pass, back to the work step without one.
 
     A fail leads to ``gate.work_step`` with the iteration grown by one; with no verdict yet the command asks for one.
@@ -66,7 +66,7 @@ def format_post_qr_routing(
     qr: QRState | None = None,
     options: Mapping[str, str] | None = None,
     interpreter: str = INTERPRETER,
-) -> Block:
+) -> Rendered:
     """Say which gate command follows from a review's result; ``step`` is the gate's.
 
     It is soon forgotten where a sub-agent reviews: nothing printed before it ran is read again. There, have the
@@ -82,7 +82,7 @@ def format_post_qr_routing(
     return block("post_qr_routing", None, Element("rule", None, rule), *routes)
 
 
-def format_qr_file_output(qr_name: str, path: str, gate_command: Sequence[str]) -> Block:
+def format_qr_file_output(qr_name: str, path: str, gate_command: Sequence[str]) -> Rendered:
     """Tell a reviewer to write its findings to a file and what to answer, the orchestrator's next action included.
 
     The answer carries that action because a sub-agent's answer is all that the orchestrator reads when it goes on.
@@ -97,9 +97,9 @@ def format_qr_file_output(qr_name: str, path: str, gate_command: Sequence[str]) 
     return block("qr_file_output", {"review": qr_name}, *parts)
 
 
-def format_orchestrator_action(action: str, command: Sequence[str]) -> Block:
+def format_orchestrator_action(action: str, command: Sequence[str]) -> Rendered:
     """Tell the orchestrator, in a sub-agent's own last words, what it does next."""
-    return Block(render(_action(action, command)))
+    return Rendered(render(_action(action, command)))
 
 
 def _action(action: str, command: Sequence[str]) -> Element:

@@ -8,10 +8,10 @@ from skills.lib.blocks.formatters.commands import command_line
 from skills.lib.blocks.formatters.fragments import block, exactly
 from skills.lib.errors import UsageError
 from skills.lib.model.requirements import Arg, Artifact, Command, Field, Requirement
-from skills.lib.model.types import Block, Element
+from skills.lib.model.types import Element, Rendered
 
 
-def format_context(values: dict[str, str], step: str = "") -> Block:
+def format_context(values: dict[str, str], step: str = "") -> Rendered:
     """Show what is known before the step begins, each value exactly as it was recorded."""
     if not values:
         raise UsageError("values is empty", remedy="give at least one name and its value")
@@ -19,7 +19,7 @@ def format_context(values: dict[str, str], step: str = "") -> Block:
     return block("CONTEXT", None, *shown)
 
 
-def format_record_block(requirements: Sequence[Requirement | Arg]) -> Block:
+def format_record_block(requirements: Sequence[Requirement | Arg]) -> Rendered:
     """List what to report and what will be checked: fields, then parameters, files and commands."""
     if not requirements:
         raise UsageError("requirements is empty", remedy="give at least one Field, Arg, Artifact or Command")

@@ -9,7 +9,7 @@ from skills.lib.blocks.formatters.dispatch import dispatch_block
 from skills.lib.blocks.formatters.fragments import block, position, texts
 from skills.lib.errors import UsageError
 from skills.lib.model.standalone import BranchRouting, LinearRouting, QRState, Routing, TerminalRouting
-from skills.lib.model.types import Block, Dispatch, Element
+from skills.lib.model.types import Dispatch, Element, Rendered
 
 
 def format_step_output(
@@ -21,15 +21,15 @@ def format_step_output(
     dispatch: Dispatch | None = None,
     *,
     script: str | None = None,
-    next_command: Sequence[str] | Block | None = None,
-    invoke_after: Block | None = None,
+    next_command: Sequence[str] | Rendered | None = None,
+    invoke_after: Rendered | None = None,
     qr: QRState | None = None,
     options: Mapping[str, str] | None = None,
-    context: Block | None = None,
-    record: Block | None = None,
-    forbidden: Block | None = None,
+    context: Rendered | None = None,
+    record: Rendered | None = None,
+    forbidden: Rendered | None = None,
     interpreter: str = INTERPRETER,
-) -> Block:
+) -> Rendered:
     """Print one step of an author's own script: actions, and the command that goes on.
 
     The actions mix text and blocks. With ``script`` the next command follows from the routing: the step after this one,
@@ -46,11 +46,11 @@ def format_step_output(
     lines = list(texts(actions, "actions")) if actions else []
     if dispatch is not None:
         lines.append(dispatch_block(dispatch, interpreter))
-    onward: list[Element | Block]
+    onward: list[Element | Rendered]
     if next_command is not None or invoke_after is not None:
         onward = [invoke_after] if invoke_after is not None else []
         if next_command is not None:
-            onward.append(next_command if isinstance(next_command, Block) else _next(next_command))
+            onward.append(next_command if isinstance(next_command, Rendered) else _next(next_command))
     else:
         carried: dict[str, object] = {**(options or {}), **review_options(qr)}
         onward = _routed(routing or LinearRouting(), step, total, script, carried, interpreter)
@@ -64,7 +64,7 @@ def format_invoke_after(
     next: Mapping[str, int | str | None],
     when: Mapping[str, str] | None = None,
     commands: Mapping[str, Sequence[str]] | None = None,
-) -> Block:
+) -> Rendered:
     """Say where each outcome leads, None being the end, when it is the right one, and by which command.
 
     Raises UsageError for a condition or a command of an outcome that leads nowhere.
@@ -77,7 +77,7 @@ def format_invoke_after(
     return block("INVOKE_AFTER", None, *_routes(next, when or {}, commands or {}))
 
 
-def format_next_block(command: Sequence[str]) -> Block:
+def format_next_block(command: Sequence[str]) -> Rendered:
     """Print the one command that goes on, every argument quoted for the shell."""
     return block("NEXT", {"required": True}, command_line(command))
 
@@ -88,7 +88,7 @@ def _next(command: Sequence[str]) -> Element:
 
 def _routed(
     routing: Routing, step: int | str, total: int, script: str | None, options: dict[str, object], interpreter: str
-) -> list[Element | Block]:
+) -> list[Element | Rendered]:
     if isinstance(routing, TerminalRouting) or (isinstance(routing, LinearRouting) and step == total):
         return []
     if script is None:

@@ -11,7 +11,7 @@ nobody guards.
 ```python
 WORKFLOW = Workflow(
     "change",
-    StepDef("work", "Make the change", [Block('<gate name="change">go on</gate>')], next={Outcome.OK: None}),
+    StepDef("work", "Make the change", [Rendered('<gate name="change">go on</gate>')], next={Outcome.OK: None}),
 )
 ```
 
@@ -35,7 +35,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 
-from skills.lib.model.types import Block
+from skills.lib.model.types import Rendered
 from skills.lib.validation.finding import Finding, Severity
 from skills.lib.validation.view import GraphView
 
@@ -49,7 +49,7 @@ _GATE = re.compile(r"<gate[\s>/]|<step\s[^>]*\sgate=")
 def check(graph: GraphView) -> Iterator[Finding]:
     """Yield one finding per step with a printed gate."""
     for at, step in enumerate(graph.steps):
-        if any(isinstance(text, Block) and _GATE.search(text) for text in (*step.actions, *step.repeat)):
+        if any(isinstance(text, Rendered) and _GATE.search(text) for text in (*step.actions, *step.repeat)):
             yield graph.finding(
                 RULE,
                 SEVERITY,

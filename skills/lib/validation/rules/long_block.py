@@ -24,7 +24,7 @@ from collections.abc import Iterator, Sequence
 
 from skills.lib.model.requirements import Arg
 from skills.lib.model.steps import StepDef
-from skills.lib.model.types import Block, Dispatch, Person
+from skills.lib.model.types import Dispatch, Person, Rendered
 from skills.lib.validation.finding import Finding, Severity
 from skills.lib.validation.view import GraphView
 
@@ -86,6 +86,6 @@ def _is_short(step: StepDef) -> bool:
 
 def _length(text: str) -> int:
     """The length once it is escaped; a block stands as it is."""
-    if isinstance(text, Block):
+    if isinstance(text, Rendered):
         return len(text)
     return len(text) + 4 * text.count("&") + 3 * (text.count("<") + text.count(">"))
