@@ -40,16 +40,14 @@ def _headline(element: Element) -> str:
     if given.get("title"):
         head += f": {_word(given['title'])}"
     known = ("number", "of", "title", "protocol")
-    rest = [f"{key} {_word(value)}" for key, value in given.items() if key not in known]
-    return f"{head} ({', '.join(rest)})" if rest else head
+    return _plain_label({key: value for key, value in given.items() if key not in known}, head)
 
 
 def _heading(element: Element) -> str:
     head = element.tag.replace("_", " ")
     if element.tag == "NEXT" and element.attributes.get("required"):
         return f"{head} (required):"
-    rest = [f"{key} {_word(value)}" for key, value in element.attributes.items()]
-    return f"{head} ({', '.join(rest)}):" if rest else f"{head}:"
+    return f"{_plain_label(element.attributes, head)}:"
 
 
 def _content(element: Element, indent: str) -> list[str]:
@@ -80,6 +78,7 @@ def _part(element: Element, indent: str) -> list[str]:
 
 
 def _plain_label(given: Mapping[str, object], tag: str) -> str:
+    """The name of an element with its attributes in parentheses."""
     rest = [f"{key} {_word(value)}" for key, value in given.items()]
     return f"{tag} ({', '.join(rest)})" if rest else tag
 

@@ -62,14 +62,11 @@ def _element(element: Element, indent: str) -> str:
         return f"{indent}<{head}/>"
     if tag in COMMANDS:
         return f"{indent}<{head}>{_command(''.join(children))}</{tag}>"  # type: ignore[arg-type]  # text alone
-    if element.prose:
-        body = "\n".join([_child(child, tag) for child in children])
-        return f"{indent}<{head}>\n{body}\n{indent}</{tag}>"
-    if any(isinstance(child, str) and not isinstance(child, Rendered) for child in children):
+    if not element.prose and any(isinstance(child, str) and not isinstance(child, Rendered) for child in children):
         body = _inline(children, tag)
         return f"{indent}<{head}>{body}</{tag}>" if body else f"{indent}<{head}/>"
-    deeper = indent + "  "
-    body = "\n".join([child if isinstance(child, str) else _nested(child, deeper, tag) for child in children])
+    deeper = "" if element.prose else indent + "  "
+    body = "\n".join([_child(child, deeper, tag) for child in children])
     return f"{indent}<{head}>\n{body}\n{indent}</{tag}>"
 
 
@@ -80,23 +77,17 @@ def _inline(children: tuple[Element | str, ...], tag: str) -> str:
         if isinstance(child, str) and not isinstance(child, Rendered):
             text += child
         else:
-            body += _escape(text) + _child(child, tag)
+            body += _escape(text) + _child(child, "", tag)
             text = ""
     return body + _escape(text)
 
 
-def _child(child: Element | str, tag: str) -> str:
-    if isinstance(child, Rendered):
-        return child
+def _child(child: Element | str, indent: str, tag: str) -> str:
+    if isinstance(child, Element):
+        return _element(child, indent)
     if isinstance(child, str):
-        return _escape(child)
-    return _nested(child, "", tag)
-
-
-def _nested(child: Element, indent: str, tag: str) -> str:
-    if not isinstance(child, Element):
-        raise TypeError(f"<{tag}> holds {child!r}: give text, Rendered or an Element")
-    return _element(child, indent)
+        return child if isinstance(child, Rendered) else _escape(child)
+    raise TypeError(f"<{tag}> holds {child!r}: give text, Rendered or an Element")
 
 
 def _blame(element: Element) -> None:

@@ -77,16 +77,19 @@ def command_line(arguments: Sequence[str], what: str = "command") -> str:
 
 
 def script_command(
-    script: str,
+    script: str | None,
     step: int | str,
     total: int | None,
     options: Mapping[str, object] | None = None,
     interpreter: str = INTERPRETER,
 ) -> str:
-    """Return the command that calls a script at a step; an option of True is a bare flag, None and False leave it out.
+    """Return the command that calls a script at a step, an empty text without a script.
 
-    A script that would be read as an option is refused, and so is an option name that cannot be a flag.
+    An option of True is a bare flag, None and False leave it out. A script that would be read as an option is refused,
+    and so is an option name that cannot be a flag.
     """
+    if script is None:
+        return ""
     if not script or script.startswith("-"):
         raise UsageError(f"script: {script!r} is not the path of a script", remedy="give the path, as ./name.py")
     arguments = [interpreter, script, "--step", str(step)]

@@ -57,7 +57,7 @@ def format_subagent_dispatch(
             Element("CONTEXT", None, *[parts.value("", name, exactly(text)) for name, text in context_vars.items()])
         ]
         options = {}
-    command = script_command(script_path, step, total_steps, options, interpreter) if script_path is not None else ""
+    command = script_command(script_path, step, total_steps, options, interpreter)
     return _dispatched(agent, model, how, [_child(None, exactly(task), command)], *context)
 
 
@@ -80,12 +80,8 @@ def format_template_dispatch(
         raise UsageError("a template dispatch has nothing to hand out", remedy="give template, script_path or both")
     children = []
     for target in texts(targets, "targets"):
-        command = ""
-        if script_path is not None:
-            options: dict[str, object] = {
-                name: exactly(value).replace("{target}", target) for name, value in (context_vars or {}).items()
-            }
-            command = script_command(script_path, step, total_steps, options, interpreter)
+        options = {name: exactly(value).replace("{target}", target) for name, value in (context_vars or {}).items()}
+        command = script_command(script_path, step, total_steps, options, interpreter)
         children.append(_child({"target": target}, exactly(template).replace("{target}", target), command))
     return _dispatched(agent, model, _TEMPLATE, children)
 
