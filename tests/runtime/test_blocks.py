@@ -12,7 +12,7 @@ from lxml import etree
 
 from skills.lib.runtime import loading
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.blocks import PrintedBlock, filled
 from skills.lib.testing.calls import InProcess
 from skills.lib.workflow.formatters import format_record_block
 from skills.lib.workflow.requirements import Arg
@@ -211,7 +211,7 @@ def test_a_secret_parameter_of_a_run_is_not_kept(tmp_path: Path, project: Path) 
 
 
 def test_every_printed_block_of_the_fixture_skills_is_valid(agent: Factory) -> None:
-    block: Block
+    block: PrintedBlock
     for name in ("tour", "gated", "brood"):
         walker = agent(name)
         block = walker.open()
@@ -264,7 +264,7 @@ def test_what_two_reviews_found_is_shown_to_the_step_that_both_sent_back(tmp_pat
     )
     agent = Agent(install(tmp_path, "twoloops", source_of("twoloops", steps)), project)
 
-    def judged(review: Block, status: str) -> Block:
+    def judged(review: PrintedBlock, status: str) -> PrintedBlock:
         check = {"id": "x", "scope": "", "check": review.step, "severity": "MUST", "status": status, "finding": FOUND}
         last = agent.follow(agent.run_command(review.children[0].command), items=[check])
         return agent.follow(agent.run_command(last.next))
@@ -304,7 +304,7 @@ RANKED = (
 )
 
 
-def _sent_back(agent: Agent, findings: list[str], **values: str) -> Block:
+def _sent_back(agent: Agent, findings: list[str], **values: str) -> PrintedBlock:
     """The block of the work step to which findings sent a run back."""
     block = agent.follow(agent.open(topic=values.pop("topic")), **values)
     review = agent.follow(block)
