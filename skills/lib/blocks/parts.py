@@ -188,9 +188,9 @@ def _to_fix(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, list
     from skills.lib.engine import quality, rework
 
     found = []
-    asked = rework.asked_at(workflow, run, step)
+    to_answer = rework.asked_at(workflow, run, step)
     for checkpoint, review in run.reviews.items():
-        if review.get("sent_back_to") != step.id and checkpoint not in asked:
+        if review.get("sent_back_to") != step.id and checkpoint not in to_answer:
             continue
         if review.get("passed"):
             lines = [f"{path} was changed after this review passed it" for path in review.get("changed", ())]

@@ -51,13 +51,13 @@ def refused_document(
         "run": run.id if run is not None else None,
         "turn": run.turn if run is not None else None,
     }
-    stands = "No run was opened, nothing was changed."
+    state = "No run was opened, nothing was changed."
     if run is not None:
-        stands = f"Nothing was changed. The run is {run.status}, at turn {run.turn}"
+        state = f"Nothing was changed. The run is {run.status}, at turn {run.turn}"
         if run.step and workflow is not None and workflow.has(run.step):
             number, of = workflow.number(run.step), len(workflow.steps)
-            stands = f"Nothing was changed. The run stands at {run.step}, step {number} of {of}, turn {run.turn}"
-        stands += "."
+            state = f"Nothing was changed. The run stands at {run.step}, step {number} of {of}, turn {run.turn}"
+        state += "."
     room = BLOCK_LIMIT - FRAME - printed(next_line) - printed(show)
     share = max(0.1, min(1.0, room / (ASKED_LIMIT + WHY_LIMIT + VALID_LIMIT)))
     why = _bounded(refusal.why, int(WHY_LIMIT * share))
@@ -66,7 +66,7 @@ def refused_document(
         why += f" {len(refusal.valid) - len(shown)} of what is valid is not shown here."
     sections = filled(
         Element("ASKED", None, _bounded(asked, int(ASKED_LIMIT * share))),
-        Element("STANDS", None, stands),
+        Element("STANDS", None, state),
         Element("WHY", None, why),
         Element("VALID", None, *[Element("choice", None, choice) for choice in shown]),
         Element("SHOW", None, show) if show else None,

@@ -202,7 +202,7 @@ def test_the_next_command_follows_from_the_routing() -> None:
         (lambda: formatters.format_step_output(4, 3, "T"), "step: 4 is past the last of 3"),
         (lambda: formatters.format_step_output(0, 3, "T"), "step: 0 is not a whole number of 1 or more"),
         (lambda: formatters.format_step_output("", 3, "T"), "step: an empty text is not a step id"),
-        (lambda: formatters.format_step_output(1, 3, "T"), "no next command can be told"),
+        (lambda: formatters.format_step_output(1, 3, "T"), "the next command is not known"),
         (lambda: formatters.format_step_output("a", 3, "T", script="s.py"), "step 'a' has no number to count on from"),
         (lambda: formatters.format_step_output(1, 3, "T", script="-c"), "script: '-c' is not the path of a script"),
         (lambda: formatters.format_next_block("make test"), "command: 'make test' is not a list of arguments"),

@@ -228,7 +228,7 @@ def _routed(
     if isinstance(routing, TerminalRouting) or (isinstance(routing, LinearRouting) and step == total):
         return []
     if script is None:
-        raise UsageError("no next command can be told", remedy="give script, next_command, or TerminalRouting()")
+        raise UsageError("the next command is not known", remedy="give script, next_command, or TerminalRouting()")
     if isinstance(routing, BranchRouting):
         ways = []
         for verdict, target, when in (
