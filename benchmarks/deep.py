@@ -20,7 +20,7 @@ from benchmarks.steps import BARE, QUICK_SAMPLES, SAMPLES, WARM_UP, lean_python,
 from skills.lib.runtime import loading
 from skills.lib.testing import Agent, every_walk
 from skills.lib.testing.agent import show_again
-from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.blocks import PrintedBlock, filled
 from skills.lib.testing.steering import CannotSteer
 from skills.lib.testing.transitions import choices
 from tests.skills.samples import samples_of
@@ -85,7 +85,7 @@ def _place(python: str, folder: str, skill: str, entry: str, step: str, name: st
     return Place(name, project, _argv(python, answer), _argv(python, again))
 
 
-def _standing_at(step: str, script: str, original: str, project: Path) -> Block:
+def _standing_at(step: str, script: str, original: str, project: Path) -> PrintedBlock:
     """A run of the script that waits at the step, the shortest way there that can be walked."""
     values, files, _ = samples_of(Path(original))
     workflow = loading.workflow_of_script(script)

@@ -13,7 +13,7 @@ from benchmarks.cost import figures, forms, texts
 from benchmarks.cost.agent import Walk
 from benchmarks.cost.meter import Meter
 from benchmarks.cost.texts import Missing, Point
-from skills.lib.testing.blocks import Block, Spec
+from skills.lib.testing.blocks import PrintedBlock, Spec
 
 SKILLS = [
     *("codebase-analysis", "decision-critic", "deepthink", "doc-sync", "incoherence", "leon-writing-style"),
@@ -101,7 +101,7 @@ def test_what_the_texts_say_does_not_shrink(skill: str) -> None:
 def test_a_block_is_counted_by_its_parts_and_what_comes_again_as_repeated(tmp_path: Path) -> None:
     meter = metered(tmp_path)
     text = BLOCK.replace("FOLDER", str(tmp_path / "shop"))
-    meter.print(Block(0, text))
+    meter.print(PrintedBlock(0, text))
     neutral = BLOCK.replace("FOLDER", "/home/user/shop")
     assert meter.read == len(neutral) + len("0123456\n8\n") + len("Steep it.\n")
     assert meter.sections["STATE"] == len("  <STATE>Tea: step 1 of 2.</STATE>\n")
@@ -109,7 +109,7 @@ def test_a_block_is_counted_by_its_parts_and_what_comes_again_as_repeated(tmp_pa
     assert meter.sections["files"] == len("0123456\n8\n") + len("Steep it.\n")
     assert (meter.commands, meter.refused, meter.repeated.total()) == (1, 0, 0)
     once = meter.read
-    meter.print(Block(0, text))
+    meter.print(PrintedBlock(0, text))
     assert (meter.commands, meter.read) == (2, 2 * once)
     assert meter.repeated.total() == once - len("\n")
 
@@ -117,7 +117,7 @@ def test_a_block_is_counted_by_its_parts_and_what_comes_again_as_repeated(tmp_pa
 def test_the_plain_way_has_each_line_of_the_texts_once(tmp_path: Path) -> None:
     meter = metered(tmp_path)
     for _ in range(2):
-        meter.print(Block(0, BLOCK.replace("FOLDER", str(tmp_path / "shop"))))
+        meter.print(PrintedBlock(0, BLOCK.replace("FOLDER", str(tmp_path / "shop"))))
     assert {"1. Brew it.", "<rule>Do not drink it yet.</rule>", "how long it drew"} <= meter.prose
     assert "green" not in " ".join(meter.prose)
     assert list(meter.references.values()) == ["Steep it.\n"]

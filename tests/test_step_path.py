@@ -65,6 +65,7 @@ def test_a_step_of_a_sealed_graph_imports_none_of_the_libraries(sealed: Path, tm
     assert ended == code, printed
     assert {module.partition(".")[0] for module in modules} & LIBRARIES == set()
     assert "skills.lib.blocks.xml" in modules
+    assert "skills.lib.blocks.formatters" not in modules
 
 
 @pytest.mark.parametrize("call", CALLS)

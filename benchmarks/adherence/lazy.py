@@ -13,7 +13,7 @@ from skills.lib.testing.blocks import filled
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skills.lib.testing.blocks import Block, Spec
+    from skills.lib.testing.blocks import PrintedBlock, Spec
 
 SKILLS = Path(__file__).resolve().parents[2] / "skills"
 # More commands than any way to the end takes that is worth the name lazy.
@@ -70,7 +70,7 @@ def walked(lazy: Lazy, project: Path) -> End:
     return End(ended.status, agent.taken(run)[-1].step, "", kinds, tuple(gates))
 
 
-def _to_the_end(agent: Agent, lazy: Lazy, block: Block) -> tuple[str, Block]:
+def _to_the_end(agent: Agent, lazy: Lazy, block: PrintedBlock) -> tuple[str, PrintedBlock]:
     """The step that was left last, and the block after it."""
     step = ""
     while block.kind in ("step", "waiting"):
@@ -89,12 +89,12 @@ def _to_the_end(agent: Agent, lazy: Lazy, block: Block) -> tuple[str, Block]:
     return step, block
 
 
-def _is_for_a_terminal(block: Block) -> bool:
+def _is_for_a_terminal(block: PrintedBlock) -> bool:
     question = block.root.find("QUESTION")
     return question is not None and question.get("by") != "agent"
 
 
-def _children(agent: Agent, lazy: Lazy, block: Block) -> Block:
+def _children(agent: Agent, lazy: Lazy, block: PrintedBlock) -> PrintedBlock:
     """Lose every sub-agent, or be as lazy as each; the parent's block again, or the first refusal."""
     while working := [child for child in block.children if child.command]:
         for child in working:
@@ -108,7 +108,7 @@ def _children(agent: Agent, lazy: Lazy, block: Block) -> Block:
     return block
 
 
-def _leave(agent: Agent, lazy: Lazy, block: Block) -> Block:
+def _leave(agent: Agent, lazy: Lazy, block: PrintedBlock) -> PrintedBlock:
     """Report the least, write the files that are asked for, and run the command."""
     values = {spec.name: _value(agent, lazy, block, spec) for spec in block.specs}
     for path in block.artifacts:
@@ -129,7 +129,7 @@ def filled_path(path: str, values: Mapping[str, Any]) -> str:
     return path
 
 
-def _value(agent: Agent, lazy: Lazy, block: Block, spec: Spec) -> Any:
+def _value(agent: Agent, lazy: Lazy, block: PrintedBlock, spec: Spec) -> Any:
     given = lazy.values.get(f"{block.step}.{spec.name}")
     if given is not None or not spec.required:
         return given

@@ -17,7 +17,7 @@ from benchmarks.cost import forms
 from benchmarks.cost.meter import PATH, Meter, places
 from benchmarks.cost.texts import Missing, Texts
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block, Spec, filled, placeholders
+from skills.lib.testing.blocks import PrintedBlock, Spec, filled, placeholders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,7 +92,7 @@ class Walk:
         """The agent of a run that is opened by a script of the skill."""
         return Agent(self.folder / opened["script"], self.project)
 
-    def run(self, command: str) -> Block:
+    def run(self, command: str) -> PrintedBlock:
         """Run a command, and count it and what it prints."""
         if self.meter.commands >= MOST_COMMANDS:
             raise Missing(f"the walk takes more than {MOST_COMMANDS} commands")
@@ -101,7 +101,7 @@ class Walk:
         self.meter.print(block)
         return block
 
-    def follow(self, block: Block, target: str) -> Block:
+    def follow(self, block: PrintedBlock, target: str) -> PrintedBlock:
         """Follow a run from a block to its end; its last block."""
         first = block.root.get("skill", ""), target
         self._reviews[first] += 1
@@ -116,7 +116,7 @@ class Walk:
             raise Missing(f"{first[0]}: {block.why}\n{self.meter.neutral(block.text)[:1500]}")
         return block
 
-    def _dispatch(self, block: Block, target: str) -> Block:
+    def _dispatch(self, block: PrintedBlock, target: str) -> PrintedBlock:
         """Be each sub-agent in its turn, then go on by the command that the last of them prints."""
         last = block
         for child in [child for child in block.children if child.command]:
@@ -125,7 +125,7 @@ class Walk:
             return self.run(last.next)
         return self._report(block, target, last.next)
 
-    def _answer(self, block: Block, target: str) -> Block:
+    def _answer(self, block: PrintedBlock, target: str) -> PrintedBlock:
         answer = self._said(block, target)["answer"]
         question = block.root.find("QUESTION")
         assert question is not None
@@ -136,7 +136,7 @@ class Walk:
         self.meter.print(after)
         return after
 
-    def _report(self, block: Block, target: str, command: str = "") -> Block:
+    def _report(self, block: PrintedBlock, target: str, command: str = "") -> PrintedBlock:
         """Do the step's work and leave it, by the block's NEXT or another command that leads on."""
         self._visits[self.texts.table(block.root.get("skill", ""), target), block.step] += 1
         said = self._said(block, target)
@@ -160,7 +160,7 @@ class Walk:
         content = self.meter.references[str(source)] = source.read_text(encoding="utf-8")
         return content
 
-    def _command(self, block: Block, command: str, values: Mapping[str, Any]) -> str:
+    def _command(self, block: PrintedBlock, command: str, values: Mapping[str, Any]) -> str:
         """The command with these values; what is long or has quotes goes into a record file."""
         fields = {spec.name: values[spec.name] for spec in block.specs if not spec.flag and spec.name in values}
         text = json.dumps(fields, ensure_ascii=False)
@@ -178,7 +178,7 @@ class Walk:
         ]
         return " ".join(filter(None, [filled(command, values), shlex.join(more)]))
 
-    def _value(self, spec: Spec, block: Block, target: str, said: Mapping[str, Any]) -> Any:
+    def _value(self, spec: Spec, block: PrintedBlock, target: str, said: Mapping[str, Any]) -> Any:
         """What is reported under a name; None for what may be left out and was not said."""
         points = self.texts.points(block.root.get("skill", ""), target)
         if spec.name == "fixes":
@@ -197,7 +197,7 @@ class Walk:
             )
         return None
 
-    def _judged(self, spec: Spec, block: Block, target: str, points: list[Point]) -> Any:
+    def _judged(self, spec: Spec, block: PrintedBlock, target: str, points: list[Point]) -> Any:
         """What a reviewer states and judges, in the form that the block asks for."""
         number = self._reviews[block.root.get("skill", ""), target]
         again = forms.items_in(block.context.get("items", ""))
@@ -219,7 +219,7 @@ class Walk:
         found += [answer for kind, targets in checks for answer in forms.checked(kind, targets, points, number)]
         return self._named(found, block)
 
-    def _fixes(self, block: Block, required: bool) -> list[str] | None:
+    def _fixes(self, block: PrintedBlock, required: bool) -> list[str] | None:
         """What settles each finding that the block shows."""
         settled: dict[str, str] = {}
         fixed = [point for point in self.texts.every_point() if point.fixed]
@@ -232,14 +232,14 @@ class Walk:
         rows = [f"{name} | changed | {where or others}" for name, where in settled.items() if others]
         return rows or ([] if required else None)
 
-    def _said(self, block: Block, target: str) -> Mapping[str, Any]:
+    def _said(self, block: PrintedBlock, target: str) -> Mapping[str, Any]:
         workflow = block.root.get("skill", "")
         visit = self._visits[self.texts.table(workflow, target), block.step] or 1
         said = self.texts.step(workflow, target, block.step, visit)
         found: Mapping[str, Any] = self._named(said, block)
         return found
 
-    def _named(self, said: Any, block: Block) -> Any:
+    def _named(self, said: Any, block: PrintedBlock) -> Any:
         """What is said, with the plan's folder and that of its copies in place of their names in braces."""
         if isinstance(said, str):
             if ".changes/" in block.text:
@@ -306,7 +306,7 @@ def _added(project: Path, before: Mapping[str, str], plan: str) -> int:
     return count
 
 
-def _outcome(block: Block) -> list[Spec]:
+def _outcome(block: PrintedBlock) -> list[Spec]:
     """The outcome as a value to report, if the block asks for it."""
     if "outcome" not in placeholders(block.next):
         return []

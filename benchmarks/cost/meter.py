@@ -9,7 +9,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from skills.lib.blocks.command_line import join, lockstep_command
-from skills.lib.testing.blocks import Block
+from skills.lib.testing.blocks import PrintedBlock
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -55,7 +55,7 @@ class Meter:
         """Count what was typed."""
         self.typed += len(self.neutral(text))
 
-    def print(self, block: Block) -> None:
+    def print(self, block: PrintedBlock) -> None:
         """Count a printed block, and the files that it hands to its reader."""
         self.commands += 1
         self.refused += block.kind == "refused"
@@ -89,7 +89,7 @@ class Meter:
         notes = {note for at, line in lines if at == "RECORD" for note in _NOTE.findall(line)}
         return notes | {line.strip() for at, line in lines if at in _PROSE}
 
-    def _handed(self, block: Block) -> list[str]:
+    def _handed(self, block: PrintedBlock) -> list[str]:
         """The absolute paths of the files that a block hands to its reader, each once."""
         values = block.root.iterfind("CONTEXT/value") if block.kind in ("step", "waiting") else ()
         named = [path for value in values for path in (value.get("file"), (value.text or "").strip()) if path]
@@ -102,7 +102,7 @@ class Meter:
         found = [self._file(path, block) for path in named if len(path) < PATH and "\n" not in path]
         return [path for path in dict.fromkeys(found) if path]
 
-    def _file(self, path: str, block: Block) -> str:
+    def _file(self, path: str, block: PrintedBlock) -> str:
         """The absolute path of a file of the run or a resource of the skill; empty for anything else."""
         named = [value for value in block.context.values() if 0 < len(value) < PATH and "\n" not in value]
         folders = [self.project, *(os.path.join(self.project, value) for value in named), self.skill]

@@ -12,7 +12,7 @@ import pytest
 from lxml import html
 
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block
+from skills.lib.testing.blocks import PrintedBlock
 from tests.commands.conftest import Command
 from tests.fixtures.skill import source_of
 
@@ -51,14 +51,14 @@ def item(name: str, finding: str = "") -> dict[str, str]:
     }
 
 
-def judged(agent: Agent, review: Block, *items: dict[str, str]) -> Block:
+def judged(agent: Agent, review: PrintedBlock, *items: dict[str, str]) -> PrintedBlock:
     """The step after the gate of a review with these items."""
     assert review.children, review.text + review.errors
     last = agent.follow(agent.run_command(review.children[0].command), items=list(items))
     return agent.run_command(agent.run_command(last.next).next)
 
 
-def report(agent: Agent, block: Block, **values: Any) -> Block:
+def report(agent: Agent, block: PrintedBlock, **values: Any) -> PrintedBlock:
     """Leave the step with these values."""
     file = agent.project / "record.json"
     file.write_text(json.dumps(values), encoding="utf-8")
@@ -66,7 +66,7 @@ def report(agent: Agent, block: Block, **values: Any) -> Block:
 
 
 @pytest.fixture
-def disputed(agent: Agent) -> Block:
+def disputed(agent: Agent) -> PrintedBlock:
     """The question about b, which is disputed twice; a was changed."""
     work = judged(agent, agent.follow(agent.follow(agent.open(), seen="both files")), item("a", WRONG), item("b", ODD))
     agent.write("src/a.py", "one\n2\n")
@@ -77,7 +77,7 @@ def disputed(agent: Agent) -> Block:
 
 
 @pytest.fixture
-def end(agent: Agent, disputed: Block) -> Block:
+def end(agent: Agent, disputed: PrintedBlock) -> PrintedBlock:
     """The last block: b was upheld and fixed, what was seen got an erratum, the verdict fell once."""
     work = agent.answer(disputed, "revise", "nobody asked for such a name")
     agent.write("src/b.py", "1\n2\n")
@@ -104,7 +104,7 @@ def cells(cli: Command, run: str) -> list[list[str]]:
 
 
 @pytest.mark.req("S-01")
-def test_a_trace_tells_how_each_finding_was_answered(end: Block, cli: Command) -> None:
+def test_a_trace_tells_how_each_finding_was_answered(end: PrintedBlock, cli: Command) -> None:
     lines = told(cli, end.run)
     at = lines.index("Answers to the review of d")
     assert lines[at + 1 :] == [
@@ -121,7 +121,7 @@ def test_a_trace_tells_how_each_finding_was_answered(end: Block, cli: Command) -
 
 
 @pytest.mark.req("S-01")
-def test_the_page_tells_how_each_finding_was_answered(end: Block, cli: Command) -> None:
+def test_the_page_tells_how_each_finding_was_answered(end: PrintedBlock, cli: Command) -> None:
     assert [row[3:] for row in cells(cli, end.run)[:2]] == [
         [
             "FAIL it adds up wrong changed: src/a.py",
@@ -144,7 +144,7 @@ def test_the_page_tells_how_each_finding_was_answered(end: Block, cli: Command) 
 
 
 @pytest.mark.req("S-01")
-def test_a_trace_as_json_has_the_answers_by_iteration(end: Block, cli: Command) -> None:
+def test_a_trace_as_json_has_the_answers_by_iteration(end: PrintedBlock, cli: Command) -> None:
     run = json.loads(cli("trace", end.run, "--json").out)[0]
     first, second, third = run["rounds"]["d"]
     assert first["answers"] == {
@@ -164,7 +164,7 @@ def test_a_trace_as_json_has_the_answers_by_iteration(end: Block, cli: Command) 
 
 @pytest.mark.req("S-01", "S-03")
 def test_a_finding_that_a_person_accepts_in_a_dispute_is_told_as_accepted(
-    agent: Agent, disputed: Block, cli: Command
+    agent: Agent, disputed: PrintedBlock, cli: Command
 ) -> None:
     assert told(cli, disputed.run)[-1].endswith("b disputed: it is still what was asked for; taken to a person")
     review = agent.answer(disputed, "accept", "the name may stay")

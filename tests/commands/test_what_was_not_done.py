@@ -11,7 +11,7 @@ from lxml import html
 
 from skills.lib.hosts.mcp import runner
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block
+from skills.lib.testing.blocks import PrintedBlock
 from skills.lib.validation import registration
 from tests.commands.conftest import Command
 from tests.fixtures.skill import source_of
@@ -39,7 +39,7 @@ def agent(installed: Install, project: Path) -> Agent:
 
 
 @pytest.fixture
-def end(agent: Agent) -> Block:
+def end(agent: Agent) -> PrintedBlock:
     """The last block of a run that left something of each kind undone."""
     block = agent.open(unproved="the machine is down")
     agent.finish(block.children[0].command)
@@ -67,13 +67,13 @@ NAMED = [{"kind": kind, "step": step, "what": what} for kind, step, what in WHAT
 
 
 @pytest.mark.req("S-03")
-def test_the_last_block_tells_what_was_not_done(end: Block) -> None:
+def test_the_last_block_tells_what_was_not_done(end: PrintedBlock) -> None:
     told = [(entry.get("kind"), entry.get("step"), entry.text) for entry in end.root.iterfind("NOT_DONE/entry")]
     assert (end.root.get("status"), told) == ("done", WHAT)
 
 
 @pytest.mark.req("S-03")
-def test_the_list_of_runs_tells_what_was_not_done(end: Block, cli: Command) -> None:
+def test_the_list_of_runs_tells_what_was_not_done(end: PrintedBlock, cli: Command) -> None:
     shown = cli("runs", "--all").out.splitlines()
     assert shown[1].split()[:6] == ["testrun1", "undone", "done,", "5", "not", "done"]
     at = shown.index("Not done by testrun1")
@@ -83,7 +83,7 @@ def test_the_list_of_runs_tells_what_was_not_done(end: Block, cli: Command) -> N
 
 
 @pytest.mark.req("S-03")
-def test_a_trace_tells_what_was_not_done(end: Block, cli: Command) -> None:
+def test_a_trace_tells_what_was_not_done(end: PrintedBlock, cli: Command) -> None:
     shown = cli("trace", end.run).out.split("\n\n")[0].splitlines()
     assert shown[shown.index("Not done") + 1 :] == [f"  {line}" for line in LINES]
     assert json.loads(cli("trace", end.run, "--json").out)[0]["not_done"] == NAMED
@@ -93,7 +93,7 @@ def test_a_trace_tells_what_was_not_done(end: Block, cli: Command) -> None:
 
 
 @pytest.mark.req("S-03")
-def test_the_reply_to_an_mcp_client_tells_what_was_not_done(end: Block, project: Path) -> None:
+def test_the_reply_to_an_mcp_client_tells_what_was_not_done(end: PrintedBlock, project: Path) -> None:
     reply = runner.serve({"tool": "run_state", "run": end.run, "project": str(project)})
     assert reply["data"]["not_done"] == NAMED
     assert all(what in reply["text"] for _, _, what in WHAT)
@@ -106,7 +106,7 @@ def test_a_run_that_goes_on_tells_what_was_waived_so_far(agent: Agent, cli: Comm
     assert "Not done so far" in cli("trace", run, "--html", "-").out
 
 
-def dull(agent: Agent, words: str) -> Block:
+def dull(agent: Agent, words: str) -> PrintedBlock:
     """The last block of a run with thirty findings that block nothing, each in these words."""
     block = agent.open()
     for child in block.children:

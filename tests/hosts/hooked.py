@@ -12,7 +12,7 @@ from typing import Any
 
 from skills.lib import markers
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.blocks import PrintedBlock, filled
 from tests.fixtures.skill import ENTRY, ROOT, install, source_of
 
 HOOK = ROOT / "skills" / "lib" / "hosts" / "run_hook.py"
@@ -102,13 +102,13 @@ class Host:
         """What the hook says to the end of a turn."""
         return self.tell({"hook_event_name": "Stop", "stop_hook_active": False, **more}, *options)
 
-    def go(self, block: Block, agent: str = "", **values: Any) -> Block:
+    def go(self, block: PrintedBlock, agent: str = "", **values: Any) -> PrintedBlock:
         """Run a block's NEXT command as a host does: the hook is asked first."""
         command = filled(block.next, values)
         assert self.run(command, agent) == Answer(0, "", "")
         return self.agent.run_command(command)
 
-    def at(self, step: str) -> Block:
+    def at(self, step: str) -> PrintedBlock:
         """Open a run, and go on until it is at that step."""
         block = self.agent.open()
         while block.step != step:

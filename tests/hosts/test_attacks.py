@@ -14,7 +14,7 @@ import pytest
 from skills.lib import markers
 from skills.lib.hosts import sessions
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block
+from skills.lib.testing.blocks import PrintedBlock
 from tests.fixtures.skill import ROOT, source_of
 from tests.hosts.conftest import Command
 from tests.hosts.hooked import HOOK, Answer, Host
@@ -99,7 +99,7 @@ class Clone:
         graph = self.script.with_name("evil_workflow.py")
         graph.write_text(source_of("evil", THREE))
         agent = Agent(self.script, self.project)
-        self.block: Block = agent.run_command(agent.open().next)
+        self.block: PrintedBlock = agent.run_command(agent.open().next)
         self.trace = folder / "trace"
         graph.write_text(f"open({str(self.trace)!r}, 'w').close()\n{source_of('evil', THREE)}")
 

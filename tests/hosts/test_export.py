@@ -17,7 +17,7 @@ from skills.lib.errors import RefusedError, SkillError
 from skills.lib.hosts import export, source
 from skills.lib.runtime import loading
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block
+from skills.lib.testing.blocks import PrintedBlock
 from skills.lib.testing.transitions import entry_scripts
 from skills.lib.testing.walks import shortest_walk
 from tests.fixtures import small_project
@@ -37,9 +37,9 @@ class Bare:
     def __init__(self, folder: Path) -> None:
         self.folder = folder
 
-    def __call__(self, command: str) -> Block:
+    def __call__(self, command: str) -> PrintedBlock:
         done = bare(self.folder, *shlex.split(command)[1:])
-        return Block(done.returncode, done.stdout, done.stderr)
+        return PrintedBlock(done.returncode, done.stdout, done.stderr)
 
 
 def bare(folder: Path, *words: str) -> subprocess.CompletedProcess[str]:

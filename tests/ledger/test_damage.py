@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.blocks import PrintedBlock, filled
 from skills.lib.testing.calls import InProcess
 from tests.fixtures.deviations import standing
 from tests.fixtures.processes import ended, forked
@@ -72,7 +72,7 @@ class Kept:
             Path(f"{self.file}{suffix}").unlink(missing_ok=True)
         self.file.write_bytes(content)
 
-    def run(self, command: str, content: bytes | None = None) -> Block:
+    def run(self, command: str, content: bytes | None = None) -> PrintedBlock:
         """Run a command on a ledger of these bytes (the sound ones)."""
         self.put(self.content if content is None else content)
         return self.tour.call(command)
@@ -217,9 +217,9 @@ def damaged_log(kept: Kept) -> Iterator[tuple[str, bytes | None]]:
 
 def test_a_damaged_log_of_writes_shows_a_state_that_was_once_committed(agent: Factory, tmp_path: Path) -> None:
     tour = agent("tour")
-    blocks: list[Block] = []
+    blocks: list[PrintedBlock] = []
 
-    def move(next_command: str, values: dict[str, str]) -> Block:
+    def move(next_command: str, values: dict[str, str]) -> PrintedBlock:
         # In a process that leaves as the step command does, so that the log stays.
         leaving = InProcess(leaves=True)
         assert ended(forked(lambda: leaving(filled(next_command, values)).exit_code)) == 0

@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.blocks import PrintedBlock, filled
 from tests.fixtures.deviations import standing
 from tests.fixtures.processes import KILLED, killed_at
 
@@ -156,7 +156,7 @@ def test_a_lock_that_is_held_is_waited_for_and_then_told(agent: Factory, monkeyp
     from skills.lib.ledger import database
 
     tour = agent("tour")
-    begun: Block = tour.open(topic="why")
+    begun: PrintedBlock = tour.open(topic="why")
     monkeypatch.setattr(database, "LOCK_TIMEOUT", 0.2)
     holder = sqlite3.connect(tour.project / ".lockstep" / "runs.db", isolation_level=None)
     holder.execute("BEGIN IMMEDIATE")

@@ -14,7 +14,7 @@ from skills.lib import paths
 from skills.lib.ledger import Ledger
 from skills.lib.ledger.database import VERSION
 from skills.lib.testing.agent import Agent, show_again
-from skills.lib.testing.blocks import Block
+from skills.lib.testing.blocks import PrintedBlock
 from tests.fixtures.ledgers import build
 
 LEDGERS = Path(build.__file__).parent
@@ -66,7 +66,7 @@ def test_an_older_ledger_is_upgraded_in_place_and_stays_whole(version: str, proj
     plain.close()
 
 
-def go_on(agent: Agent, block: Block) -> Block:
+def go_on(agent: Agent, block: PrintedBlock) -> PrintedBlock:
     """Do honestly what the block asks, sub-agents included, and go on."""
     while left := [child for child in block.children if child.command]:
         for child in left:

@@ -17,7 +17,7 @@ from skills.lib.blocks.parts import BLOCK_LIMIT
 from skills.lib.errors import InvalidWorkflow, SkillError
 from skills.lib.ledger import Ledger, evidence
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block
+from skills.lib.testing.blocks import PrintedBlock
 from skills.lib.testing.calls import InProcess
 from skills.lib.workflow.requirements import Artifact
 from tests.fixtures.skill import install, source_of
@@ -44,12 +44,12 @@ def skill(tmp_path: Path, project: Path, request: pytest.FixtureRequest) -> Skil
     return make
 
 
-def serve(agent: Agent, *arguments: str) -> Block:
+def serve(agent: Agent, *arguments: str) -> PrintedBlock:
     assert isinstance(agent.call, InProcess)
     return agent.call.serve(agent.script, ["--project", str(agent.project), *arguments])
 
 
-def leave(agent: Agent, block: Block, to: str, **records: object) -> Block:
+def leave(agent: Agent, block: PrintedBlock, to: str, **records: object) -> PrintedBlock:
     """Leave the block's step with these records, given in a file."""
     agent.write("report.json", json.dumps(records))
     file = str(agent.project / "report.json")
@@ -69,7 +69,7 @@ def item(name: str, status: str, check: str = "it holds") -> dict[str, str]:
     return {"id": name, "scope": "", "check": check, "severity": "MUST", "status": status, "finding": finding}
 
 
-def review(agent: Agent, block: Block, *reports: list[dict[str, str]]) -> Block:
+def review(agent: Agent, block: PrintedBlock, *reports: list[dict[str, str]]) -> PrintedBlock:
     """Report these items, reviewer by reviewer, and go on to the gate's decision."""
     last = block
     for child, items in zip(block.children, reports, strict=True):
@@ -472,7 +472,7 @@ def test_a_new_way_round_a_gate_is_refused(skill: Skill) -> None:
     text = graph.read_text(encoding="utf-8")
     graph.write_text(text.replace('"work"}', '"work", Outcome.SKIP: "last"}', 1), encoding="utf-8")
     found = subprocess.run(["bash", "-c", block.next], capture_output=True, text=True)
-    refused = Block(found.returncode, found.stdout, found.stderr)
+    refused = PrintedBlock(found.returncode, found.stdout, found.stderr)
     assert (refused.exit_code, refused.code) == (3, "definition-changed")
     assert "a way round the gate d-gate, which lay on every way to the end, is new" in refused.why
 
@@ -592,7 +592,7 @@ def test_nobody_to_tell_is_no_other_exit_code(skill: Skill, redirection: str) ->
     usage = subprocess.run(["bash", "-c", f"{shlex.join(wrong)} {redirection}"], capture_output=True)
     moved = subprocess.run(["bash", "-c", f"{block.next} {redirection}"], capture_output=True, text=True)
     assert (usage.returncode, usage.stdout) == (2, b"")
-    assert (moved.returncode, Block(0, moved.stdout).step) == (0, "last")
+    assert (moved.returncode, PrintedBlock(0, moved.stdout).step) == (0, "last")
 
 
 def test_a_closed_standard_input_is_told(skill: Skill) -> None:

@@ -13,7 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.blocks import PrintedBlock, filled
 from skills.lib.testing.calls import InProcess
 from skills.lib.testing.strategies import MARKUP
 from tests.fixtures.deviations import assert_refused, assert_way_on, standing
@@ -28,11 +28,11 @@ def tour(agent: Factory) -> Agent:
 
 
 @pytest.fixture
-def begun(tour: Agent) -> Block:
+def begun(tour: Agent) -> PrintedBlock:
     return tour.open(topic="why it is slow")
 
 
-def serve(agent: Agent, *arguments: str) -> Block:
+def serve(agent: Agent, *arguments: str) -> PrintedBlock:
     assert isinstance(agent.call, InProcess)
     return agent.call.serve(agent.script, ["--project", str(agent.project), *arguments])
 
@@ -102,7 +102,7 @@ def test_what_is_wrong_what_is_valid_and_what_to_try(tour: Agent, arguments: lis
     ids=["cut", "array", "encoding", "null", "surrogate", "nan", "deep", "deepest", "10MB", "long"],
 )
 def test_a_record_file_that_cannot_be_read(
-    tour: Agent, begun: Block, tmp_path: Path, content: bytes, words: str
+    tour: Agent, begun: PrintedBlock, tmp_path: Path, content: bytes, words: str
 ) -> None:
     file = tmp_path / "values.json"
     file.write_bytes(content)
@@ -114,7 +114,9 @@ def test_a_record_file_that_cannot_be_read(
 
 
 @pytest.mark.parametrize("kind", ["folder", "fifo", "nothing"])
-def test_a_record_file_that_is_no_file_is_not_waited_for(tour: Agent, begun: Block, tmp_path: Path, kind: str) -> None:
+def test_a_record_file_that_is_no_file_is_not_waited_for(
+    tour: Agent, begun: PrintedBlock, tmp_path: Path, kind: str
+) -> None:
     place = tmp_path / "place"
     if kind == "folder":
         place.mkdir()
@@ -125,7 +127,7 @@ def test_a_record_file_that_is_no_file_is_not_waited_for(tour: Agent, begun: Blo
     assert "is not a file" in block.errors
 
 
-def test_a_record_file_takes_texts_that_a_shell_would_not(tour: Agent, begun: Block, tmp_path: Path) -> None:
+def test_a_record_file_takes_texts_that_a_shell_would_not(tour: Agent, begun: PrintedBlock, tmp_path: Path) -> None:
     text = "\n".join(MARKUP)
     file = tmp_path / "values.json"
     file.write_text(json.dumps({"summary": text}), encoding="utf-8-sig")
@@ -142,7 +144,9 @@ def test_a_project_that_is_no_folder(tour: Agent, place: str) -> None:
     assert "is not a folder" in block.errors
 
 
-def test_another_project_knows_nothing_of_the_run_and_is_left_alone(tour: Agent, begun: Block, tmp_path: Path) -> None:
+def test_another_project_knows_nothing_of_the_run_and_is_left_alone(
+    tour: Agent, begun: PrintedBlock, tmp_path: Path
+) -> None:
     other = tmp_path / "other"
     other.mkdir()
     command = filled(begun.next, {"summary": "s"}).replace(str(tour.project), str(other))
@@ -177,7 +181,7 @@ def test_evidence_of_another_project_does_not_count(
 @pytest.mark.parametrize(
     "path", ["../../etc/passwd", "/etc/passwd", "link/passwd", "link2", "sub/../../outside.txt", "."]
 )
-def test_a_path_outside_the_project_is_no_evidence(tour: Agent, begun: Block, tmp_path: Path, path: str) -> None:
+def test_a_path_outside_the_project_is_no_evidence(tour: Agent, begun: PrintedBlock, tmp_path: Path, path: str) -> None:
     (tour.project / "link").symlink_to("/etc")
     (tour.project / "link2").symlink_to("/etc/passwd")
     (tour.project / "sub").mkdir()
@@ -190,7 +194,7 @@ def test_a_path_outside_the_project_is_no_evidence(tour: Agent, begun: Block, tm
     assert assert_way_on(tour, refused, file="proof.txt").kind == "waiting"
 
 
-def test_a_link_inside_the_project_is_evidence(tour: Agent, begun: Block) -> None:
+def test_a_link_inside_the_project_is_evidence(tour: Agent, begun: PrintedBlock) -> None:
     tour.write("proof.txt", "it is so")
     (tour.project / "alias").symlink_to("proof.txt")
     prove = tour.follow(tour.follow(tour.follow(begun, summary="s"), mode="quick"), outcome="ok")

@@ -3,18 +3,49 @@
 from __future__ import annotations
 
 import json
+import shlex
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from lxml import etree
 
+from skills.lib.runtime import loading
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.blocks import PrintedBlock, filled
 from skills.lib.testing.calls import InProcess
+from skills.lib.workflow.formatters import format_record_block
+from skills.lib.workflow.requirements import Arg
 from tests.fixtures.deviations import assert_refused, standing
 from tests.fixtures.skill import install, source_of
 
 Factory = Callable[[str], Agent]
+
+
+def test_what_to_record_is_printed_as_the_formatter_prints_it(tmp_path: Path, project: Path) -> None:
+    evidence = """
+    StepDef("write", "Write", "Write.", {Outcome.OK: None}, requires=[
+        Command(["sh", "-c", "test -s '{path}' && exit 0"], 1.5, "it is not empty"),
+        Artifact("{path}", schema={}),
+        Field("size", "float", minimum=0.5, maximum=1e6, help="in kB"),
+        Field("path"),
+    ])
+    """
+    script = install(tmp_path, "evidence", source_of("evidence", evidence, "params=[Arg('why', step='write')]"))
+    block = Agent(script, project).open()
+    record = block.root.find("RECORD")
+    assert record is not None
+    check, artifact = record.find("check"), record.find("artifact")
+    assert check is not None
+    assert shlex.split(check.get("command", "")) == ["sh", "-c", "test -s '{path}' && exit 0"]
+    assert artifact is not None
+    assert artifact.get("schema") == "true"
+
+    required = loading.workflow_of_script(str(script)).step("write").requires
+    formatted = etree.fromstring(format_record_block([Arg("why", step="write"), *required]))
+    assert [etree.tostring(one, with_tail=False) for one in formatted] == [
+        etree.tostring(one, with_tail=False) for one in record if one.tag != "file"
+    ]
 
 
 def test_a_long_value_stands_whole_in_a_file_that_the_block_names(agent: Factory, tmp_path: Path) -> None:
@@ -180,7 +211,7 @@ def test_a_secret_parameter_of_a_run_is_not_kept(tmp_path: Path, project: Path) 
 
 
 def test_every_printed_block_of_the_fixture_skills_is_valid(agent: Factory) -> None:
-    block: Block
+    block: PrintedBlock
     for name in ("tour", "gated", "brood"):
         walker = agent(name)
         block = walker.open()
@@ -233,7 +264,7 @@ def test_what_two_reviews_found_is_shown_to_the_step_that_both_sent_back(tmp_pat
     )
     agent = Agent(install(tmp_path, "twoloops", source_of("twoloops", steps)), project)
 
-    def judged(review: Block, status: str) -> Block:
+    def judged(review: PrintedBlock, status: str) -> PrintedBlock:
         check = {"id": "x", "scope": "", "check": review.step, "severity": "MUST", "status": status, "finding": FOUND}
         last = agent.follow(agent.run_command(review.children[0].command), items=[check])
         return agent.follow(agent.run_command(last.next))
@@ -273,7 +304,7 @@ RANKED = (
 )
 
 
-def _sent_back(agent: Agent, findings: list[str], **values: str) -> Block:
+def _sent_back(agent: Agent, findings: list[str], **values: str) -> PrintedBlock:
     """The block of the work step to which findings sent a run back."""
     block = agent.follow(agent.open(topic=values.pop("topic")), **values)
     review = agent.follow(block)

@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.blocks import PrintedBlock, filled
 from skills.lib.testing.calls import Shell
 from tests.fixtures.deviations import assert_refused, assert_way_on, edited, standing
 from tests.fixtures.skill import install, source_of
@@ -44,14 +44,14 @@ def called(script: str) -> str:
     return f"{shlex.quote(sys.executable)} {shlex.quote(script)}"
 
 
-def report(agent: Agent, command: str, *items: dict[str, str]) -> Block:
+def report(agent: Agent, command: str, *items: dict[str, str]) -> PrintedBlock:
     """Follow a reviewer's command and report these items."""
     task = agent.run_command(command)
     more = ".2" if ".2 (" in task.context.get("items", "") else ""
     return agent.follow(task, items=[{**one, "id": one["id"] + more} for one in items])
 
 
-def at_gate(agent: Agent, status: str = "FAIL") -> Block:
+def at_gate(agent: Agent, status: str = "FAIL") -> PrintedBlock:
     """The gate after a first review in which each of both reviewers judged one item."""
     review = agent.follow(agent.open())
     for child in review.children:
@@ -145,7 +145,7 @@ def test_two_reviewers_at_once(gated: Agent) -> None:
     review = gated.follow(gated.open())
     command = filled(gated.run_command(review.children[0].command).next, {"items": [item(status="PASS")]})
     other = filled(gated.run_command(review.children[0].command).next, {"items": [item(status="FAIL")]})
-    printed: list[Block] = []
+    printed: list[PrintedBlock] = []
     shell = Shell(gated.project)
     threads = [threading.Thread(target=lambda line=line: printed.append(shell(line))) for line in (command, other)]
     for thread in threads:

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.blocks import PrintedBlock, filled
 from tests.fixtures.deviations import assert_refused, assert_way_on, edited, standing
 from tests.fixtures.skill import install, source_of
 
@@ -22,18 +22,18 @@ def brood(agent: Factory) -> Agent:
 
 
 @pytest.fixture
-def explore(brood: Agent) -> Block:
+def explore(brood: Agent) -> PrintedBlock:
     return brood.follow(brood.open(), targets=["a", "b & <c>"])
 
 
-def at_scan(brood: Agent, explore: Block) -> Block:
+def at_scan(brood: Agent, explore: PrintedBlock) -> PrintedBlock:
     for child in explore.children:
         last = brood.finish(child.command)
     return brood.run_command(last.next)
 
 
 @pytest.mark.req("W-04")
-def test_one_template_over_recorded_targets(brood: Agent, explore: Block) -> None:
+def test_one_template_over_recorded_targets(brood: Agent, explore: PrintedBlock) -> None:
     assert [(child.id, child.status, child.target) for child in explore.children] == [
         (f"{explore.run}.1", "pending", "a"),
         (f"{explore.run}.2", "pending", "b & <c>"),
@@ -49,7 +49,7 @@ def test_one_template_over_recorded_targets(brood: Agent, explore: Block) -> Non
 
 
 @pytest.mark.req("W-04")
-def test_a_script_is_walked_by_its_sub_agents_with_their_parameters(brood: Agent, explore: Block) -> None:
+def test_a_script_is_walked_by_its_sub_agents_with_their_parameters(brood: Agent, explore: PrintedBlock) -> None:
     scan = at_scan(brood, explore)
     assert scan.root.find("DISPATCH").get("agent") == "developer"  # type: ignore[union-attr]
     assert [shlex.split(child.command)[1].rpartition("/")[2] for child in scan.children] == ["part.py", "part.py"]
@@ -60,7 +60,7 @@ def test_a_script_is_walked_by_its_sub_agents_with_their_parameters(brood: Agent
 
 
 @pytest.mark.req("W-04")
-def test_distinct_tasks_and_the_model_that_the_skill_names(brood: Agent, explore: Block) -> None:
+def test_distinct_tasks_and_the_model_that_the_skill_names(brood: Agent, explore: PrintedBlock) -> None:
     scan = at_scan(brood, explore)
     for child in scan.children:
         last = brood.finish(child.command)
@@ -71,7 +71,7 @@ def test_distinct_tasks_and_the_model_that_the_skill_names(brood: Agent, explore
 
 
 @pytest.mark.req("W-11")
-def test_the_last_words_of_a_sub_agent_carry_what_comes_next(brood: Agent, explore: Block) -> None:
+def test_the_last_words_of_a_sub_agent_carry_what_comes_next(brood: Agent, explore: PrintedBlock) -> None:
     first = brood.finish(explore.children[0].command)
     assert first.root.find("ORCHESTRATOR").attrib == {"left": "1", "of": "2"}  # type: ignore[union-attr]
     assert first.next == ""
@@ -102,7 +102,7 @@ def test_who_has_begun_and_who_has_not_are_counted_apart(tmp_path: Path, project
     )
 
 
-def test_a_dispatch_says_what_a_host_without_sub_agents_does(brood: Agent, explore: Block) -> None:
+def test_a_dispatch_says_what_a_host_without_sub_agents_does(brood: Agent, explore: PrintedBlock) -> None:
     told = "Without sub-agents, take the commands one after another and follow each to its end yourself."
     assert told in explore.words("DISPATCH/how")
     for child in explore.children:
@@ -111,7 +111,7 @@ def test_a_dispatch_says_what_a_host_without_sub_agents_does(brood: Agent, explo
 
 
 @pytest.mark.parametrize("finished", [0, 1])
-def test_an_unaccounted_sub_agent_keeps_the_parent(brood: Agent, explore: Block, finished: int) -> None:
+def test_an_unaccounted_sub_agent_keeps_the_parent(brood: Agent, explore: PrintedBlock, finished: int) -> None:
     for child in explore.children[:finished]:
         brood.finish(child.command)
     refused = assert_refused(brood, explore.next, "unaccounted-child", explore.run)
@@ -122,14 +122,14 @@ def test_an_unaccounted_sub_agent_keeps_the_parent(brood: Agent, explore: Block,
     assert brood.run_command(last.next).step == "scan"
 
 
-def test_a_sub_agent_that_has_not_begun_has_nothing_to_report(brood: Agent, explore: Block) -> None:
+def test_a_sub_agent_that_has_not_begun_has_nothing_to_report(brood: Agent, explore: PrintedBlock) -> None:
     command = explore.children[0].command
     refused = assert_refused(brood, f"{command} --record result='found it'", "skipped-step", f"{explore.run}.1")
     assert "has not begun" in refused.words("WHY")
     assert brood.run_command(refused.next).text == brood.run_command(command).text
 
 
-def test_a_sub_agent_that_has_begun_is_shown_where_it_stands(brood: Agent, explore: Block) -> None:
+def test_a_sub_agent_that_has_begun_is_shown_where_it_stands(brood: Agent, explore: PrintedBlock) -> None:
     task = brood.run_command(explore.children[0].command)
     shown = brood.run_command(
         edited(explore.next.partition(" --turn")[0], step="current") + f" --project {brood.project}"
@@ -138,7 +138,7 @@ def test_a_sub_agent_that_has_begun_is_shown_where_it_stands(brood: Agent, explo
     assert brood.run_command(shown.children[0].command).text == task.text
 
 
-def test_a_lost_sub_agent_is_accounted_for_with_its_reason(brood: Agent, explore: Block) -> None:
+def test_a_lost_sub_agent_is_accounted_for_with_its_reason(brood: Agent, explore: PrintedBlock) -> None:
     brood.finish(explore.children[0].command)
     shown = brood.lose(explore, explore.children[1].id, "the host was restarted")
     assert [(child.status, child.command != "") for child in shown.children] == [("done", False), ("lost", False)]
@@ -149,21 +149,21 @@ def test_a_lost_sub_agent_is_accounted_for_with_its_reason(brood: Agent, explore
 
 
 @pytest.mark.parametrize("reason", ["''", "FILL_reason", "'  '"])
-def test_giving_up_takes_a_reason(brood: Agent, explore: Block, reason: str) -> None:
+def test_giving_up_takes_a_reason(brood: Agent, explore: PrintedBlock, reason: str) -> None:
     command = filled(explore.words("DISPATCH/lost"), {"child": explore.children[0].id})
     command = command.replace("'FILL_reason'", reason)
     refused = assert_refused(brood, command, "no-reason", explore.run)
     assert "Say why" in refused.why
 
 
-def test_giving_up_twice_is_once(brood: Agent, explore: Block) -> None:
+def test_giving_up_twice_is_once(brood: Agent, explore: PrintedBlock) -> None:
     first = brood.lose(explore, explore.children[0].id)
     before = standing(brood)
     assert brood.lose(explore, explore.children[0].id).text == first.text
     assert standing(brood) == before
 
 
-def test_a_lost_sub_agent_that_comes_back_is_stopped(brood: Agent, explore: Block) -> None:
+def test_a_lost_sub_agent_that_comes_back_is_stopped(brood: Agent, explore: PrintedBlock) -> None:
     task = brood.run_command(explore.children[0].command)
     brood.lose(explore, explore.children[0].id)
     refused = assert_refused(brood, filled(task.next, {"result": "late"}), "child-lost", task.run)
@@ -173,7 +173,7 @@ def test_a_lost_sub_agent_that_comes_back_is_stopped(brood: Agent, explore: Bloc
 
 @pytest.mark.parametrize("verb", ["lost", "replace"])
 def test_a_sub_agent_with_a_script_that_was_given_up_before_it_began_is_stopped(
-    brood: Agent, explore: Block, verb: str
+    brood: Agent, explore: PrintedBlock, verb: str
 ) -> None:
     scan = at_scan(brood, explore)
     brood.run_command(filled(scan.words(f"DISPATCH/{verb}"), {"child": scan.children[0].id, "reason": "late"}))
@@ -182,7 +182,7 @@ def test_a_sub_agent_with_a_script_that_was_given_up_before_it_began_is_stopped(
     assert refused.next == ""
 
 
-def test_a_replaced_sub_agent_is_refused_and_its_successor_counts(brood: Agent, explore: Block) -> None:
+def test_a_replaced_sub_agent_is_refused_and_its_successor_counts(brood: Agent, explore: PrintedBlock) -> None:
     late = brood.run_command(explore.children[0].command)
     command = filled(explore.words("DISPATCH/replace"), {"child": explore.children[0].id})
     shown = brood.run_command(command)
@@ -199,7 +199,7 @@ def test_a_replaced_sub_agent_is_refused_and_its_successor_counts(brood: Agent, 
     assert f"{explore.run}.1" not in scan.context["explore.results"]
 
 
-def test_a_sub_agent_that_returns_twice_counts_once(brood: Agent, explore: Block) -> None:
+def test_a_sub_agent_that_returns_twice_counts_once(brood: Agent, explore: PrintedBlock) -> None:
     task = brood.run_command(explore.children[0].command)
     done = brood.follow(task, result="found")
     before = standing(brood)
@@ -210,21 +210,21 @@ def test_a_sub_agent_that_returns_twice_counts_once(brood: Agent, explore: Block
 
 
 @pytest.mark.parametrize("verb", ["lost", "replace"])
-def test_a_finished_sub_agent_cannot_be_given_up(brood: Agent, explore: Block, verb: str) -> None:
+def test_a_finished_sub_agent_cannot_be_given_up(brood: Agent, explore: PrintedBlock, verb: str) -> None:
     brood.finish(explore.children[0].command)
     command = filled(explore.words(f"DISPATCH/{verb}"), {"child": explore.children[0].id, "reason": "slow"})
     refused = assert_refused(brood, command, "child-ended", explore.run)
     assert refused.valid == [explore.children[1].id]
 
 
-def test_an_unknown_sub_agent_cannot_be_given_up(brood: Agent, explore: Block) -> None:
+def test_an_unknown_sub_agent_cannot_be_given_up(brood: Agent, explore: PrintedBlock) -> None:
     refused = assert_refused(
         brood, filled(explore.words("DISPATCH/lost"), {"child": "nobody", "reason": "x"}), "unknown-child", explore.run
     )
     assert refused.valid == [child.id for child in explore.children]
 
 
-def test_sub_agents_that_fail_send_the_parent_back(brood: Agent, explore: Block) -> None:
+def test_sub_agents_that_fail_send_the_parent_back(brood: Agent, explore: PrintedBlock) -> None:
     scan = at_scan(brood, explore)
     brood.finish(scan.children[0].command)
     last = brood.finish(scan.children[1].command, "fail")
@@ -232,14 +232,14 @@ def test_sub_agents_that_fail_send_the_parent_back(brood: Agent, explore: Block)
     assert (again.step, again.root.get("iteration")) == ("list", "2")
 
 
-def test_a_lost_sub_agent_counts_as_a_failure_where_failing_has_a_way(brood: Agent, explore: Block) -> None:
+def test_a_lost_sub_agent_counts_as_a_failure_where_failing_has_a_way(brood: Agent, explore: PrintedBlock) -> None:
     scan = at_scan(brood, explore)
     brood.finish(scan.children[0].command)
     shown = brood.lose(scan, scan.children[1].id)
     assert brood.run_command(shown.next).step == "list"
 
 
-def test_a_sub_agents_first_step_comes_first(brood: Agent, explore: Block) -> None:
+def test_a_sub_agents_first_step_comes_first(brood: Agent, explore: PrintedBlock) -> None:
     child = explore.children[0]
     command = edited(child.command, step="done") + " --turn 1 --record result=found"
     refused = assert_refused(brood, command, "skipped-step", child.id)
@@ -258,7 +258,7 @@ def test_more_targets_than_the_cap_are_refused(tmp_path: Path, project: Path) ->
     assert assert_way_on(capped, refused, all=["1", "2"]).step == "b"
 
 
-def test_children_and_parent_have_their_own_turns(brood: Agent, explore: Block) -> None:
+def test_children_and_parent_have_their_own_turns(brood: Agent, explore: PrintedBlock) -> None:
     tasks = [brood.run_command(child.command) for child in explore.children]
     assert [task.turn for task in tasks] == [1, 1]
     for task in reversed(tasks):
@@ -297,7 +297,7 @@ def test_parameters_of_a_free_form_dispatch_do_not_stop_its_sub_agents(tmp_path:
 
 
 @pytest.mark.parametrize("verb", ["lost", "replace"])
-def test_a_sub_agent_that_is_still_a_placeholder_is_told(brood: Agent, explore: Block, verb: str) -> None:
+def test_a_sub_agent_that_is_still_a_placeholder_is_told(brood: Agent, explore: PrintedBlock, verb: str) -> None:
     refused = assert_refused(
         brood, filled(explore.words(f"DISPATCH/{verb}"), {"reason": "slow"}), "unfilled", explore.run
     )
@@ -305,7 +305,7 @@ def test_a_sub_agent_that_is_still_a_placeholder_is_told(brood: Agent, explore: 
     assert refused.valid == [child.id for child in explore.children]
 
 
-def test_after_a_wrong_name_the_sub_agents_are_shown(brood: Agent, explore: Block) -> None:
+def test_after_a_wrong_name_the_sub_agents_are_shown(brood: Agent, explore: PrintedBlock) -> None:
     command = filled(explore.words("DISPATCH/lost"), {"child": "nobody", "reason": "x"})
     refused = assert_refused(brood, command, "unknown-child", explore.run)
     assert [child.id for child in assert_way_on(brood, refused).children] == [child.id for child in explore.children]

@@ -14,7 +14,7 @@ import pytest
 
 from skills.lib.ledger import Ledger, worktree
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block
+from skills.lib.testing.blocks import PrintedBlock
 from tests.fixtures import small_project
 from tests.fixtures.ledgers import build
 from tests.fixtures.skill import install, source_of
@@ -35,7 +35,7 @@ def check(tmp_path: Path, project: Path, request: pytest.FixtureRequest) -> Chec
     return make
 
 
-def kept(agent: Agent, block: Block, **values: str) -> dict[str, Any]:
+def kept(agent: Agent, block: PrintedBlock, **values: str) -> dict[str, Any]:
     """Leave the one step, and the last evidence that the ledger then has."""
     agent.follow(block, **values)
     ledger = Ledger(str(agent.project / ".lockstep"), create=False)

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.blocks import PrintedBlock, filled
 from tests.fixtures.deviations import assert_refused, standing
 from tests.fixtures.skill import install, source_of
 
@@ -41,7 +41,7 @@ class Changing:
         assert old in STEPS
         self.write(STEPS.replace(old, new))
 
-    def go_on(self) -> Block:
+    def go_on(self) -> PrintedBlock:
         return self.agent.run_command(self.command)
 
     @property

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from skills.lib.runtime import cli
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block, placeholders
+from skills.lib.testing.blocks import PrintedBlock, placeholders
 from skills.lib.testing.strategies import hostile_texts
 from tests.fixtures.skill import install, source_of
 
@@ -42,14 +42,14 @@ def make(tmp_path: Path, project: Path, request: pytest.FixtureRequest) -> Make:
     return of
 
 
-def report(agent: Agent, block: Block, *words: str, **values: str) -> Block:
+def report(agent: Agent, block: PrintedBlock, *words: str, **values: str) -> PrintedBlock:
     """Leave the step with these records, whatever the block asks for."""
     records = [part for name, value in values.items() for part in ("--record", f"{name}={value}")]
     base = shlex.split(block.next)
     return agent.run_command(shlex.join([*base[: base.index("--project") + 2], *words, *records]))
 
 
-def reported(agent: Agent, block: Block) -> tuple[dict[str, Any], dict[str, Any], str | None]:
+def reported(agent: Agent, block: PrintedBlock) -> tuple[dict[str, Any], dict[str, Any], str | None]:
     """The records, parameters and outcome of a block's NEXT command, read as the script reads them."""
     request = cli.parse(agent.workflow, shlex.split(block.next)[2:])
     return dict(request.records), dict(request.params), request.outcome

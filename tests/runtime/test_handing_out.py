@@ -14,7 +14,7 @@ from skills.lib.blocks.command_line import CommandLine
 from skills.lib.blocks.parts import BLOCK_LIMIT
 from skills.lib.runtime import Runner
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.blocks import PrintedBlock, filled
 from tests.fixtures.deviations import assert_refused, assert_way_on, standing
 from tests.fixtures.skill import install, source_of
 
@@ -45,7 +45,7 @@ def handing(tmp_path: Path, project: Path, request: pytest.FixtureRequest) -> Ha
     return make
 
 
-def reported(agent: Agent, block: Block, **records: object) -> str:
+def reported(agent: Agent, block: PrintedBlock, **records: object) -> str:
     """The block's command with these records in a file."""
     agent.write("report.json", json.dumps(records))
     command = block.next.partition(" --record ")[0]
@@ -249,7 +249,7 @@ def test_rules_of_every_step_are_told_to_sub_agents_and_where_a_person_is_asked_
     source = source_of("rules", steps, 'forbidden=["Never push.", "Own rule."]')
     agent = Agent(install(tmp_path, "rules", source), project)
 
-    def rules(block: Block) -> list[str | None]:
+    def rules(block: PrintedBlock) -> list[str | None]:
         return [rule.text for rule in block.root.iterfind("FORBIDDEN/rule")]
 
     look = agent.open()

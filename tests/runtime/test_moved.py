@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.blocks import PrintedBlock, filled
 from skills.lib.testing.calls import Shell
 from tests.fixtures.deviations import standing
 from tests.fixtures.skill import install, source_of
@@ -43,7 +43,7 @@ class Moving:
         for name in [name for name in sys.modules if name.startswith("lockstep_skill.")]:
             del sys.modules[name]
 
-    def call(self, *words: str) -> Block:
+    def call(self, *words: str) -> PrintedBlock:
         project = ["--project", str(self.agent.project)]
         return self.agent.run_command(shlex.join([sys.executable, self.agent.script, *words, *project]))
 

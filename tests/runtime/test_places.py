@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.blocks import PrintedBlock, filled
 from skills.lib.testing.calls import Shell
 from skills.lib.testing.walks import every_walk
 from tests.fixtures.skill import install, source_of
@@ -194,7 +194,7 @@ def test_an_interrupt_at_any_time_is_no_traceback(library: Path, project: Path, 
     ours = b"/skills/lib/" in err
     assert process.returncode in ((0, 130) if ours else (0, 1, 130, -signal.SIGINT)), err
     assert not (ours and b"Traceback" in err), err
-    assert out == b"" or Block(0, out.decode()).step == "begin"
+    assert out == b"" or PrintedBlock(0, out.decode()).step == "begin"
 
 
 def test_a_project_that_moved_goes_on(library: Path, tmp_path: Path) -> None:

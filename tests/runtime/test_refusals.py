@@ -10,7 +10,7 @@ from time import monotonic
 import pytest
 
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.blocks import PrintedBlock, filled
 from tests.fixtures.deviations import assert_refused, assert_way_on, edited, refusals
 from tests.fixtures.skill import install, source_of
 
@@ -24,19 +24,19 @@ def tour(agent: Factory) -> Agent:
 
 
 @pytest.fixture
-def begun(tour: Agent) -> Block:
+def begun(tour: Agent) -> PrintedBlock:
     return tour.open(topic="why it is slow")
 
 
-def at_dig(tour: Agent, begun: Block) -> Block:
+def at_dig(tour: Agent, begun: PrintedBlock) -> PrintedBlock:
     return tour.follow(tour.follow(begun, summary="slow"), mode="full")
 
 
-def at_choose(tour: Agent, begun: Block) -> Block:
+def at_choose(tour: Agent, begun: PrintedBlock) -> PrintedBlock:
     return tour.follow(tour.follow(begun, summary="slow"), mode="quick")
 
 
-def at_gate(gated: Agent, verdict: str) -> Block:
+def at_gate(gated: Agent, verdict: str) -> PrintedBlock:
     """The gate of a review that ended with that verdict."""
     gated.write("out.txt", "done")
     review = gated.follow(gated.open())
@@ -46,7 +46,7 @@ def at_gate(gated: Agent, verdict: str) -> Block:
 
 
 @pytest.mark.parametrize("to", ["dig", "prove", "close", "done", "3", "7"])
-def test_a_skipped_step_is_refused(tour: Agent, begun: Block, to: str) -> None:
+def test_a_skipped_step_is_refused(tour: Agent, begun: PrintedBlock, to: str) -> None:
     command = edited(filled(begun.next, {"summary": "all is well"}), step=to)
     refused = assert_refused(tour, command, "skipped-step", begun.run)
     assert "From begin the graph has no way to" in refused.why
@@ -56,7 +56,7 @@ def test_a_skipped_step_is_refused(tour: Agent, begun: Block, to: str) -> None:
 
 
 @pytest.mark.parametrize("outcome", ["ok", "iterate", "fail", "nonsense"])
-def test_an_outcome_that_the_handler_does_not_give_is_refused(tour: Agent, begun: Block, outcome: str) -> None:
+def test_an_outcome_that_the_handler_does_not_give_is_refused(tour: Agent, begun: PrintedBlock, outcome: str) -> None:
     block = at_dig(tour, begun)
     confidence = "low" if outcome == "ok" else "high"
     command = filled(block.next, {"confidence": confidence}) + f" --outcome {outcome}"
@@ -64,7 +64,7 @@ def test_an_outcome_that_the_handler_does_not_give_is_refused(tour: Agent, begun
     assert assert_way_on(tour, refused, confidence="high").step == "choose"
 
 
-def test_an_explicit_step_that_the_outcome_does_not_lead_to_is_refused(tour: Agent, begun: Block) -> None:
+def test_an_explicit_step_that_the_outcome_does_not_lead_to_is_refused(tour: Agent, begun: PrintedBlock) -> None:
     block = at_dig(tour, begun)
     command = edited(filled(block.next, {"confidence": "low"}), step="choose")
     refused = assert_refused(tour, command, "wrong-outcome", begun.run)
@@ -72,20 +72,20 @@ def test_an_explicit_step_that_the_outcome_does_not_lead_to_is_refused(tour: Age
     assert refused.valid == ["dig"]
 
 
-def test_an_outcome_without_a_route_is_refused(tour: Agent, begun: Block) -> None:
+def test_an_outcome_without_a_route_is_refused(tour: Agent, begun: PrintedBlock) -> None:
     block = at_choose(tour, begun)
     refused = assert_refused(tour, filled(block.next, {"outcome": "splendid"}), "wrong-outcome", begun.run)
     assert "no outcome 'splendid'" in refused.why
     assert assert_way_on(tour, refused, outcome="skip").kind == "waiting"
 
 
-def test_an_outcome_that_is_not_told_is_refused(tour: Agent, begun: Block) -> None:
+def test_an_outcome_that_is_not_told_is_refused(tour: Agent, begun: PrintedBlock) -> None:
     block = at_choose(tour, begun)
     refused = assert_refused(tour, block.next.replace(" --outcome FILL_outcome", ""), "missing-outcome", begun.run)
     assert refused.valid == ["ok", "skip", "default"]
 
 
-def test_missing_evidence_is_refused(tour: Agent, begun: Block) -> None:
+def test_missing_evidence_is_refused(tour: Agent, begun: PrintedBlock) -> None:
     command = begun.next.replace(" --record summary='FILL_summary'", "")
     refused = assert_refused(tour, command, "missing-evidence", begun.run)
     assert refused.why == "summary is not recorded: a text."
@@ -93,7 +93,9 @@ def test_missing_evidence_is_refused(tour: Agent, begun: Block) -> None:
 
 
 @pytest.mark.parametrize("content", [None, ""])
-def test_a_file_that_is_not_there_or_empty_is_no_evidence(tour: Agent, begun: Block, content: str | None) -> None:
+def test_a_file_that_is_not_there_or_empty_is_no_evidence(
+    tour: Agent, begun: PrintedBlock, content: str | None
+) -> None:
     block = tour.follow(at_choose(tour, begun), outcome="ok")
     if content is not None:
         tour.write("proof.txt", content)
@@ -131,13 +133,13 @@ def test_a_check_that_hangs_is_ended_at_its_timeout(agent: Factory, tmp_path: Pa
 
 
 @pytest.mark.parametrize("record", ["other=1", "summary=1 --record other=2"])
-def test_a_record_that_nobody_asked_for_is_refused(tour: Agent, begun: Block, record: str) -> None:
+def test_a_record_that_nobody_asked_for_is_refused(tour: Agent, begun: PrintedBlock, record: str) -> None:
     command = begun.next.replace("summary='FILL_summary'", record)
     refused = assert_refused(tour, command, "unknown-field", begun.run)
     assert refused.valid == ["summary"]
 
 
-def test_an_old_command_with_another_report_is_refused(tour: Agent, begun: Block) -> None:
+def test_an_old_command_with_another_report_is_refused(tour: Agent, begun: PrintedBlock) -> None:
     tour.follow(begun, summary="slow")
     old = filled(begun.next, {"summary": "rather fast"})
     refused = assert_refused(tour, old, "wrong-turn", begun.run)
@@ -145,20 +147,20 @@ def test_an_old_command_with_another_report_is_refused(tour: Agent, begun: Block
     assert assert_way_on(tour, refused, mode="full").step == "dig"
 
 
-def test_a_command_of_a_turn_to_come_is_refused(tour: Agent, begun: Block) -> None:
+def test_a_command_of_a_turn_to_come_is_refused(tour: Agent, begun: PrintedBlock) -> None:
     command = edited(filled(begun.next, {"summary": "slow"}), turn="7")
     refused = assert_refused(tour, command, "wrong-turn", begun.run)
     assert "has not come yet" in refused.why
     assert assert_way_on(tour, refused, summary="slow").step == "plan"
 
 
-def test_a_report_without_a_turn_is_refused(tour: Agent, begun: Block) -> None:
+def test_a_report_without_a_turn_is_refused(tour: Agent, begun: PrintedBlock) -> None:
     command = filled(begun.next, {"summary": "slow"}).replace(" --turn 1", "")
     refused = assert_refused(tour, command, "no-turn", begun.run)
     assert assert_way_on(tour, refused, summary="slow").step == "plan"
 
 
-def test_a_move_without_a_turn_is_refused_and_a_look_is_not(tour: Agent, begun: Block) -> None:
+def test_a_move_without_a_turn_is_refused_and_a_look_is_not(tour: Agent, begun: PrintedBlock) -> None:
     assert_refused(tour, begun.next.partition(" --record")[0].replace(" --turn 1", ""), "no-turn", begun.run)
     for step in ("begin", "1", "current"):
         shown = tour.run_command(edited(begun.next.partition(" --turn")[0], step=step) + f" --project {tour.project}")
@@ -166,13 +168,13 @@ def test_a_move_without_a_turn_is_refused_and_a_look_is_not(tour: Agent, begun: 
 
 
 @pytest.mark.parametrize("value", ["FILL_summary", "'FILL_summary'", " FILL_summary ", "FILL_other"])
-def test_a_placeholder_that_was_not_filled_in_is_refused(tour: Agent, begun: Block, value: str) -> None:
+def test_a_placeholder_that_was_not_filled_in_is_refused(tour: Agent, begun: PrintedBlock, value: str) -> None:
     refused = assert_refused(tour, filled(begun.next, {"summary": value}), "unfilled", begun.run)
     assert "still stands as" in refused.why
     assert assert_way_on(tour, refused, summary="slow").step == "plan"
 
 
-def test_an_unfilled_choice_names_the_choices(tour: Agent, begun: Block) -> None:
+def test_an_unfilled_choice_names_the_choices(tour: Agent, begun: PrintedBlock) -> None:
     block = tour.follow(begun, summary="slow")
     refused = assert_refused(tour, block.next, "unfilled", begun.run)
     assert refused.valid == ["quick", "full"]
@@ -239,7 +241,9 @@ def test_a_verdict_cannot_be_brought_along_when_a_run_opens(agent: Factory) -> N
     assert gated.run_command(f"{command} --qr-iteration 1 --qr-fail=false").step == "write"
 
 
-def test_a_step_of_a_run_without_its_id_is_refused_with_the_runs_that_are_open(tour: Agent, begun: Block) -> None:
+def test_a_step_of_a_run_without_its_id_is_refused_with_the_runs_that_are_open(
+    tour: Agent, begun: PrintedBlock
+) -> None:
     command = begun.next.partition(" --run")[0] + f" --project {tour.project} --record summary=slow"
     refused = assert_refused(tour, command, "no-run")
     assert any(begun.run in choice for choice in refused.valid)
@@ -247,7 +251,7 @@ def test_a_step_of_a_run_without_its_id_is_refused_with_the_runs_that_are_open(t
     assert (shown.step, shown.run) == ("begin", begun.run)
 
 
-def test_an_unknown_run_is_refused_with_the_runs_that_are_open(tour: Agent, begun: Block) -> None:
+def test_an_unknown_run_is_refused_with_the_runs_that_are_open(tour: Agent, begun: PrintedBlock) -> None:
     command = edited(filled(begun.next, {"summary": "slow"}), run="zzzzzzzz")
     refused = assert_refused(tour, command, "unknown-run")
     assert "'zzzzzzzz'" in refused.why
@@ -265,7 +269,9 @@ def test_without_an_open_run_the_way_on_is_to_begin(tour: Agent) -> None:
     assert fresh.run != begun.run
 
 
-def test_the_run_of_another_workflow_is_refused_with_its_own_command(agent: Factory, tour: Agent, begun: Block) -> None:
+def test_the_run_of_another_workflow_is_refused_with_its_own_command(
+    agent: Factory, tour: Agent, begun: PrintedBlock
+) -> None:
     gated = agent("gated")
     command = begun.next.replace(tour.script, gated.script)
     refused = assert_refused(gated, command, "other-workflow")
@@ -273,7 +279,7 @@ def test_the_run_of_another_workflow_is_refused_with_its_own_command(agent: Fact
     assert assert_way_on(gated, refused).text == begun.text
 
 
-def test_an_ended_run_is_refused(tour: Agent, begun: Block) -> None:
+def test_an_ended_run_is_refused(tour: Agent, begun: PrintedBlock) -> None:
     block = tour.follow(tour.follow(tour.follow(begun, summary="s"), mode="quick"), outcome="skip")
     close = tour.follow(block, answer="yes")
     tour.follow(close, report="r")
@@ -281,7 +287,7 @@ def test_an_ended_run_is_refused(tour: Agent, begun: Block) -> None:
     assert (refused.exit_code, refused.code) == (3, "run-ended")
 
 
-def test_a_report_that_goes_with_current_is_told_where_it_belongs(tour: Agent, begun: Block) -> None:
+def test_a_report_that_goes_with_current_is_told_where_it_belongs(tour: Agent, begun: PrintedBlock) -> None:
     command = edited(filled(begun.next, {"summary": "slow"}), step="current")
     refused = assert_refused(tour, command, "skipped-step", begun.run)
     assert refused.why == "--step current only shows begin; what it reports is given with the step that it leads to."
@@ -291,13 +297,13 @@ def test_a_report_that_goes_with_current_is_told_where_it_belongs(tour: Agent, b
 @pytest.mark.parametrize(
     "step, words", [("current", "this one reports something"), ("plan", "this one asks for another")]
 )
-def test_a_report_without_a_turn_is_told_what_is_amiss(tour: Agent, begun: Block, step: str, words: str) -> None:
+def test_a_report_without_a_turn_is_told_what_is_amiss(tour: Agent, begun: PrintedBlock, step: str, words: str) -> None:
     command = edited(filled(begun.next, {"summary": "slow"}).replace(" --turn 1", ""), step=step)
     refused = assert_refused(tour, command, "no-turn", begun.run)
     assert refused.why == f"Without --turn a command can only show the present step, and {words}."
 
 
-def test_a_run_parameter_cannot_be_changed_on_the_way(tour: Agent, begun: Block) -> None:
+def test_a_run_parameter_cannot_be_changed_on_the_way(tour: Agent, begun: PrintedBlock) -> None:
     command = filled(begun.next, {"summary": "slow"})
     refused = assert_refused(tour, f"{command} --topic 'another thing'", "fixed-parameter", begun.run)
     assert "why it is slow" in refused.why
@@ -308,7 +314,9 @@ def test_a_run_parameter_cannot_be_changed_on_the_way(tour: Agent, begun: Block)
     "mode, code",
     [("sideways", "bad-value"), ("''", "bad-value"), ("FILL_mode", "unfilled")],
 )
-def test_a_parameter_that_is_not_in_its_choices_is_refused(tour: Agent, begun: Block, mode: str, code: str) -> None:
+def test_a_parameter_that_is_not_in_its_choices_is_refused(
+    tour: Agent, begun: PrintedBlock, mode: str, code: str
+) -> None:
     block = tour.follow(begun, summary="slow")
     refused = assert_refused(tour, block.next.replace("FILL_mode", mode), code, begun.run)
     assert refused.valid == ["quick", "full"]
@@ -337,7 +345,7 @@ def test_a_run_does_not_open_with_parameters_that_do_not_fit(
     assert assert_way_on(tour, refused, topic="why it is slow", depth=2).step == "begin"
 
 
-def test_refusals_are_counted_for_those_who_write_skills(tour: Agent, begun: Block) -> None:
+def test_refusals_are_counted_for_those_who_write_skills(tour: Agent, begun: PrintedBlock) -> None:
     for to in ("dig", "done"):
         tour.run_command(edited(filled(begun.next, {"summary": "x"}), step=to))
     tour.run_command(begun.next)
@@ -364,7 +372,7 @@ def test_a_refused_opening_gives_back_what_fitted(tour: Agent) -> None:
     assert refused.next.endswith("--depth 2 --topic 'FILL_topic'")
 
 
-def test_of_several_open_runs_the_last_moved_is_shown_first(tour: Agent, begun: Block) -> None:
+def test_of_several_open_runs_the_last_moved_is_shown_first(tour: Agent, begun: PrintedBlock) -> None:
     other = tour.open(topic="why it is wrong")
     assert other.run != begun.run
     tour.follow(begun, summary="slow")

@@ -13,7 +13,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.blocks import PrintedBlock, filled
 from skills.lib.testing.calls import InProcess
 from skills.lib.testing.strategies import workflows
 from skills.lib.testing.walks import every_walk
@@ -33,7 +33,7 @@ class Repeating(InProcess):
         super().__init__(workflows)
         self.times = times
 
-    def __call__(self, command: str) -> Block:
+    def __call__(self, command: str) -> PrintedBlock:
         first = super().__call__(command)
         for _ in range(self.times - 1):
             again = super().__call__(command)

@@ -13,7 +13,7 @@ from click.testing import CliRunner
 from skills.lib.commands.console.app import lockstep
 from skills.lib.runtime import cli
 from skills.lib.testing.agent import Agent, show_again
-from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.blocks import PrintedBlock, filled
 from tests.fixtures.agents import Skill
 from tests.fixtures.deviations import assert_refused
 
@@ -40,21 +40,21 @@ def answer(name: str, status: str = "PASS", **more: Any) -> dict[str, Any]:
     return {"id": name, "status": status, "place": "src/a.py:1", "severity": "MUST", "finding": finding, **more}
 
 
-def judge(agent: Agent, review: Block, *items: dict[str, str]) -> Block:
+def judge(agent: Agent, review: PrintedBlock, *items: dict[str, str]) -> PrintedBlock:
     """Have the one reviewer of a step report these items; the gate's block."""
     last = agent.follow(agent.run_command(review.children[0].command), items=list(items))
     assert last.kind == "done", last.text
     return agent.run_command(last.next)
 
 
-def record(agent: Agent, block: Block, **values: Any) -> Block:
+def record(agent: Agent, block: PrintedBlock, **values: Any) -> PrintedBlock:
     """Leave the step with these values, whether or not its command names them."""
     file = agent.project / f"record-{block.turn}.json"
     file.write_text(json.dumps(values), encoding="utf-8")
     return agent.run_command(f"{block.next.split(' --record ')[0]} --record-file {file}")
 
 
-def reported(agent: Agent, block: Block) -> tuple[dict[str, Any], dict[str, Any]]:
+def reported(agent: Agent, block: PrintedBlock) -> tuple[dict[str, Any], dict[str, Any]]:
     """The records and parameters of a block's NEXT command, read as the script reads them."""
     request = cli.parse(agent.workflow, shlex.split(block.next)[2:])
     return dict(request.records), dict(request.params)
@@ -142,11 +142,11 @@ ASKED = (
 CHANGED = "\n\nThe review of d passed, and what it covers was changed since: src/a.py."
 
 
-def undone(block: Block) -> list[tuple[str, str]]:
+def undone(block: PrintedBlock) -> list[tuple[str, str]]:
     return [(entry.get("kind", ""), entry.text or "") for entry in block.root.iterfind("NOT_DONE/entry")]
 
 
-def fallen(skill: Skill) -> tuple[Agent, Block]:
+def fallen(skill: Skill) -> tuple[Agent, PrintedBlock]:
     """A run that asks a person because a reviewed file was changed, and the block that waits."""
     agent = skill(ASKED)
     last = agent.follow(judge(agent, agent.follow(agent.open()), item(place="src/a.py:1")))
@@ -157,7 +157,7 @@ def fallen(skill: Skill) -> tuple[Agent, Block]:
     return agent, asked
 
 
-def decide(agent: Agent, asked: Block, answer: str, reason: str) -> Block:
+def decide(agent: Agent, asked: PrintedBlock, answer: str, reason: str) -> PrintedBlock:
     """Answer as a person, and show where the run then stands."""
     agent.answer(asked, answer, reason)
     return agent.run_command(show_again(asked))
@@ -207,7 +207,7 @@ def test_a_no_to_changed_files_has_them_reviewed(skill: Skill, repository: Path)
 # What a reviewer is told
 
 
-def failed_once(skill: Skill, part: str = SPLIT.replace("COMMAND", "")) -> tuple[Agent, Block, Block]:
+def failed_once(skill: Skill, part: str = SPLIT.replace("COMMAND", "")) -> tuple[Agent, PrintedBlock, PrintedBlock]:
     """The agent of a scripted review that failed once, and the reviewer's first block of each round."""
     agent = skill(SCRIPTED, part=part)
     first = agent.run_command(agent.follow(agent.open()).children[0].command)
@@ -245,7 +245,7 @@ OF_TARGETS = (
 )
 
 
-def form(block: Block) -> str:
+def form(block: PrintedBlock) -> str:
     """How the block says that its values are written, up to what it says of every value."""
     return block.words("RECORD/file").partition(" Values with quotes")[0]
 
@@ -479,7 +479,7 @@ def test_help_of_a_skill_without_reviews_says_nothing_of_them(skill: Skill) -> N
 # What was not clear when a whole review was played
 
 
-def disputed(skill: Skill, steps: str = COVERING) -> tuple[Agent, Block]:
+def disputed(skill: Skill, steps: str = COVERING) -> tuple[Agent, PrintedBlock]:
     """A finding that was disputed twice, and the question about it."""
     agent = skill(steps)
     block = agent.follow(agent.open())

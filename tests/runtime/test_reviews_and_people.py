@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.blocks import PrintedBlock, filled
 from tests.fixtures.deviations import assert_refused, assert_way_on, edited
 from tests.fixtures.skill import install, source_of
 
@@ -32,7 +32,7 @@ def gated(agent: Factory) -> Agent:
     return walker
 
 
-def reviewed(gated: Agent, write: Block, *items: dict[str, str]) -> Block:
+def reviewed(gated: Agent, write: PrintedBlock, *items: dict[str, str]) -> PrintedBlock:
     """The gate after a review in which both reviewers reported these items."""
     gated.write("out.txt", f"done by turn {write.turn}")
     review = gated.follow(write, fixes=FIXED)
@@ -45,7 +45,7 @@ def reviewed(gated: Agent, write: Block, *items: dict[str, str]) -> Block:
     return gated.run_command(last.next)
 
 
-def after(gated: Agent, reviews: int, *items: dict[str, str]) -> Block:
+def after(gated: Agent, reviews: int, *items: dict[str, str]) -> PrintedBlock:
     """The gate after so many reviews with the same items."""
     write = gated.open()
     for _ in range(reviews - 1):

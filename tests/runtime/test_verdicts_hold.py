@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.blocks import PrintedBlock, filled
 from skills.lib.testing.calls import InProcess
 from skills.lib.validation import registration
 from tests.fixtures.agents import Skill, git
@@ -34,7 +34,7 @@ def item(status: str = "PASS", severity: str = "MUST", name: str = "a", **more: 
     return {"id": name, "check": "it holds", "severity": severity, "status": status, "finding": finding, **more}
 
 
-def judge(agent: Agent, review: Block, *items: dict[str, str]) -> Block:
+def judge(agent: Agent, review: PrintedBlock, *items: dict[str, str]) -> PrintedBlock:
     """Have the one reviewer of a step report these items; the gate's block."""
     assert len(review.children) == 1, review.text
     last = agent.follow(agent.run_command(review.children[0].command), items=list(items))
@@ -46,7 +46,7 @@ def answered(agent: Agent, *findings: str) -> dict[str, Any]:
     return {"fixes": [f"{name} | changed | it was put right" for name in findings]}
 
 
-def record(agent: Agent, block: Block, **values: Any) -> Block:
+def record(agent: Agent, block: PrintedBlock, **values: Any) -> PrintedBlock:
     """Leave the step with these values, whether or not its command names them."""
     file = agent.project / f"record-{block.turn}.json"
     file.write_text(json.dumps(values), encoding="utf-8")
@@ -54,7 +54,7 @@ def record(agent: Agent, block: Block, **values: Any) -> Block:
     return agent.run_command(f"{words} --record-file {file}")
 
 
-def undone(block: Block) -> list[tuple[str, str]]:
+def undone(block: PrintedBlock) -> list[tuple[str, str]]:
     return [(entry.get("kind", ""), entry.text or "") for entry in block.root.iterfind("NOT_DONE/entry")]
 
 
@@ -195,7 +195,7 @@ def answer(name: str, status: str = "PASS", **more: Any) -> dict[str, Any]:
     return {"id": name, "status": status, "place": "src/a.py:1", "severity": "MUST", "finding": finding, **more}
 
 
-def split(agent: Agent, *statements: list[str] | str) -> Block:
+def split(agent: Agent, *statements: list[str] | str) -> PrintedBlock:
     """Begin the reviewer of a scripted review, and record these statements; the block that wants answers."""
     review = agent.follow(agent.open())
     block = agent.run_command(review.children[0].command)
@@ -281,7 +281,7 @@ def test_a_split_that_states_nothing_says_why_and_the_end_tells_it(skill: Skill)
     assert undone(agent.follow(last)) == [("review", f"sub-agent {end.run}: {told}")]
 
 
-def split_again(agent: Agent, review: Block, *statements: list[str] | str) -> Block:
+def split_again(agent: Agent, review: PrintedBlock, *statements: list[str] | str) -> PrintedBlock:
     block = agent.run_command(review.children[0].command)
     for entries in statements:
         block = agent.follow(block, statements=entries)
@@ -425,7 +425,7 @@ CHECKED = (
 )
 
 
-def checked(agent: Agent, parts: list[str]) -> Block:
+def checked(agent: Agent, parts: list[str]) -> PrintedBlock:
     return agent.run_command(agent.follow(agent.open(), parts=parts).children[0].command)
 
 
@@ -1266,7 +1266,7 @@ BOTH = (
 TWO = f'{WORK}, *review_loop("d", work="work", passed="last", {BOTH}), {END}'
 
 
-def judge_both(agent: Agent, review: Block, one: dict[str, str], two: dict[str, str]) -> Block:
+def judge_both(agent: Agent, review: PrintedBlock, one: dict[str, str], two: dict[str, str]) -> PrintedBlock:
     """Have both reviewers answer; the gate's block."""
     for child, given in zip(review.children, (one, two), strict=True):
         last = agent.follow(agent.run_command(child.command), answers=[given])

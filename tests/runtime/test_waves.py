@@ -10,7 +10,7 @@ import pytest
 from skills.lib.ledger import Ledger
 from skills.lib.model.run import Run
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block
+from skills.lib.testing.blocks import PrintedBlock
 from skills.lib.testing.transitions import check_walk
 from skills.lib.testing.walks import every_walk
 from skills.lib.workflow.core import Workflow
@@ -24,14 +24,14 @@ def waves(agent: Factory) -> Agent:
     return agent("waves")
 
 
-def played(waves: Agent, block: Block) -> Block:
+def played(waves: Agent, block: PrintedBlock) -> PrintedBlock:
     """The block after a wave whose sub-agents all answered."""
     for child in block.children:
         last = waves.finish(child.command)
     return waves.run_command(last.next)
 
 
-def asking(waves: Agent) -> Block:
+def asking(waves: Agent) -> PrintedBlock:
     """The step that prepares the question."""
     return played(waves, waves.follow(waves.open(), areas=["a", "b"]))
 

@@ -20,7 +20,7 @@ from tests.skills.follower import SKILLS, without_places
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
-    from skills.lib.testing.blocks import Block
+    from skills.lib.testing.blocks import PrintedBlock
 
 SCRIPT = SKILLS / "deepthink/scripts/deepthink.py"
 QUESTION = "Should our parser library, 40 users and one maintainer, promise backward compatibility before 1.0?"
@@ -178,7 +178,7 @@ def agent(project: Path) -> Agent:
     return Agent(SCRIPT, project)
 
 
-def come_to(agent: Agent, step: str, block: Block | None = None, **instead: dict[str, Any]) -> Block:
+def come_to(agent: Agent, step: str, block: PrintedBlock | None = None, **instead: dict[str, Any]) -> PrintedBlock:
     """Go on from the block, or from a new run, to the step, by the sample of each step or by what stands instead."""
     block = block or agent.open(question=QUESTION)
     while block.step != step:
@@ -190,7 +190,9 @@ def come_to(agent: Agent, step: str, block: Block | None = None, **instead: dict
     return block
 
 
-def worked_out(agent: Agent, dispatch: Block, lost: str = "none", said: str = "came to a sound answer") -> Block:
+def worked_out(
+    agent: Agent, dispatch: PrintedBlock, lost: str = "none", said: str = "came to a sound answer"
+) -> PrintedBlock:
     """Have every sub-agent do its eight steps, or be lost, and run what the orchestrator is then to run."""
     last = dispatch
     for child in dispatch.children:
@@ -206,7 +208,7 @@ def worked_out(agent: Agent, dispatch: Block, lost: str = "none", said: str = "c
     return agent.run_command(last.next)
 
 
-def stable(block: Block) -> str:
+def stable(block: PrintedBlock) -> str:
     """The block without what differs from run to run."""
     text = without_places(block.text)
     text = text.replace(block.run.partition(".")[0], "RUN").replace(os.environ["LOCKSTEP_HOME"], "HOME")
@@ -377,7 +379,7 @@ def test_a_later_round_in_which_all_are_lost_goes_on_with_what_was_heard(agent: 
     assert (gate.step, gate.context["dispatch.answers"].count("perspective: ")) == ("gate", 3)
 
 
-def all_lost(agent: Agent, block: Block) -> Block:
+def all_lost(agent: Agent, block: PrintedBlock) -> PrintedBlock:
     """The block after every sub-agent was given up."""
     for child in block.children:
         left = agent.lose(block, child.id, "no sub-agents today")

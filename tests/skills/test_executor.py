@@ -29,7 +29,7 @@ from tests.skills.follower import SKILLS
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
-    from skills.lib.testing.blocks import Block
+    from skills.lib.testing.blocks import PrintedBlock
 
 SCRIPTS = SKILLS / "planner" / "scripts"
 WHERE = "plans/shop"
@@ -56,14 +56,14 @@ class Crew:
         self.agent = Agent(SCRIPTS / "executor.py", root)
         self.run = ""
 
-    def begin(self, where: str = WHERE, unapproved: str | None = "a test", **parameters: object) -> Block:
+    def begin(self, where: str = WHERE, unapproved: str | None = "a test", **parameters: object) -> PrintedBlock:
         """Open a run, and leave its first step."""
         reason = {} if unapproved is None else {"unapproved": unapproved}
         block = self.agent.open("--new", plan=where, **reason, **parameters)
         self.run = block.run
         return self.agent.follow(block)
 
-    def written(self) -> Block:
+    def written(self) -> PrintedBlock:
         """The block of the code review of a run whose developers have reported, and written nothing."""
         block = self.agent.run_command(self.begin(reconciliation_check=False).next)
         for _ in range(2):
@@ -71,7 +71,7 @@ class Crew:
         assert block.step == "implementation-code-review"
         return block
 
-    def finished(self) -> Block:
+    def finished(self) -> PrintedBlock:
         """The last block of a run whose work is done and reviewed."""
         for files in DONE.values():
             write(self.root, files)
@@ -81,7 +81,7 @@ class Crew:
         assert block.step == "retrospective"
         return block
 
-    def work(self, block: Block, *workers: list[dict[str, Any]]) -> Block:
+    def work(self, block: PrintedBlock, *workers: list[dict[str, Any]]) -> PrintedBlock:
         """Have each sub-agent make its reports, and run what the last of them says comes next."""
         last = block
         for child, reports in zip(block.children, workers, strict=True):
@@ -299,7 +299,7 @@ def test_what_agent_and_developer_see(crew: Crew, snapshot: SnapshotAssertion) -
         assert shown(block) == snapshot(name=name)
 
 
-def shown(block: Block) -> str:
+def shown(block: PrintedBlock) -> str:
     """What stands in DO, CONTEXT and FORBIDDEN: nothing of it differs from machine to machine."""
     rules = "\n".join(f"- {rule.text}" for rule in block.root.iterfind("FORBIDDEN/rule"))
     return f"{block.words('DO')}\n{json.dumps(block.context, indent=1)}\n{rules}"
@@ -538,7 +538,7 @@ def test_work_that_is_red_for_the_third_time_is_a_persons_to_decide(crew: Crew, 
     assert ("verdict", "a person went on although retrospective failed: the test is not ours") in undone(end)
 
 
-def record(crew: Crew, block: Block, **values: object) -> Block:
+def record(crew: Crew, block: PrintedBlock, **values: object) -> PrintedBlock:
     """Have the one developer report, and leave the step with these values beside."""
     task = crew.agent.run_command(block.children[0].command)
     last = crew.agent.follow(task, **result("DONE: fixed")[0])
@@ -546,7 +546,7 @@ def record(crew: Crew, block: Block, **values: object) -> Block:
     return crew.agent.run_command(f"{last.next.split(' --record ')[0]} --record-file {crew.root / 'fixes.json'}")
 
 
-def undone(block: Block) -> list[tuple[str, str]]:
+def undone(block: PrintedBlock) -> list[tuple[str, str]]:
     return [(entry.get("kind", ""), entry.text or "") for entry in block.root.iterfind("NOT_DONE/entry")]
 
 

@@ -15,7 +15,7 @@ from skills.lib.skillfile.commands import commands_in
 from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.blocks import Block
+from skills.lib.testing.blocks import PrintedBlock
 from skills.lib.testing.calls import Shell
 from skills.lib.workflow.core import StepContext
 from tests.skills.follower import SKILLS
@@ -196,7 +196,9 @@ def id_of(target: str) -> str:
     return target.partition(" ")[0]
 
 
-def play(agent: Agent, block: Block, part: Callable[[Agent, Block, str], Block], lost: str = "") -> Block:
+def play(
+    agent: Agent, block: PrintedBlock, part: Callable[[Agent, PrintedBlock, str], PrintedBlock], lost: str = ""
+) -> PrintedBlock:
     """Have every sub-agent do its part, give up on the one named, and run what the last of them says."""
     last = block
     for child in block.children:
@@ -209,7 +211,7 @@ def play(agent: Agent, block: Block, part: Callable[[Agent, Block, str], Block],
     return agent.run_command(last.next)
 
 
-def explorer(agent: Agent, block: Block, letter: str) -> Block:
+def explorer(agent: Agent, block: PrintedBlock, letter: str) -> PrintedBlock:
     """Sweep; A finds nothing missing, D looks a second time; both write down what they found."""
     compared = ["README.md:3 | waits 30 s | differs | client.py:1 has 10"]
     block = agent.follow(block, compared=compared, read=["README.md", "client.py"])
@@ -221,13 +223,13 @@ def explorer(agent: Agent, block: Block, letter: str) -> Block:
     return agent.follow(block, findings=FOUND[letter], unread="none")
 
 
-def nothing_found(agent: Agent, block: Block, letter: str) -> Block:
+def nothing_found(agent: Agent, block: PrintedBlock, letter: str) -> PrintedBlock:
     """An explorer that finds nothing."""
     block = agent.follow(block, compared=["README.md:3 | waits | agrees | client.py:1"], read=["README.md"])
     return agent.follow(agent.follow(block, gaps=[]), findings=[], unread="the pictures")
 
 
-def diver(agent: Agent, block: Block, issue: str) -> Block:
+def diver(agent: Agent, block: PrintedBlock, issue: str) -> PrintedBlock:
     """Trace a candidate and give the verdict that is due to it."""
     evidence = ['README.md:3 "waits 30 seconds" | the promise', 'client.py:1 "TIMEOUT = 10" | what is used']
     block = agent.follow(block, evidence=evidence, history="none")
@@ -242,7 +244,7 @@ def diver(agent: Agent, block: Block, issue: str) -> Block:
     )
 
 
-def reconciler(agent: Agent, block: Block, item: str) -> Block:
+def reconciler(agent: Agent, block: PrintedBlock, item: str) -> PrintedBlock:
     """Really edit the files of an item, and account for it."""
     for path, was, now in EDITS[item]:
         file = agent.project / path
@@ -253,33 +255,33 @@ def reconciler(agent: Agent, block: Block, item: str) -> Block:
     return agent.follow(block, status="applied", changes=CHANGES[item], note=note)
 
 
-def exploring(agent: Agent) -> Block:
+def exploring(agent: Agent) -> PrintedBlock:
     """The block that dispatches the explorers."""
     return agent.follow(agent.follow(agent.open(), **SURVEY), **CHOICE)
 
 
-def diving(agent: Agent) -> Block:
+def diving(agent: Agent) -> PrintedBlock:
     """The block that dispatches the deep dives."""
     return agent.follow(play(agent, exploring(agent), explorer), **CANDIDATES)
 
 
-def asking(agent: Agent) -> Block:
+def asking(agent: Agent) -> PrintedBlock:
     """The block that waits for the user's first answer."""
     return agent.follow(agent.follow(play(agent, diving(agent), diver), **ANALYSIS), **FIRST_BATCH)
 
 
-def answered(agent: Agent) -> Block:
+def answered(agent: Agent) -> PrintedBlock:
     """The block that records the user's first answer."""
     return agent.follow(asking(agent), answer=FIRST_ANSWER)
 
 
-def planning(agent: Agent) -> Block:
+def planning(agent: Agent) -> PrintedBlock:
     """The block that plans what the user decided over two batches."""
     batch = agent.follow(answered(agent), **FIRST)
     return agent.follow(agent.follow(agent.follow(batch, **SECOND_BATCH), answer="Drop it. No."), **SECOND)
 
 
-def refused(block: Block) -> str:
+def refused(block: PrintedBlock) -> str:
     """Why a report was refused."""
     assert (block.exit_code, block.code) == (3, "missing-evidence"), block.text
     return block.why

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 
     from syrupy.assertion import SnapshotAssertion
 
-    from skills.lib.testing.blocks import Block
+    from skills.lib.testing.blocks import PrintedBlock
 
 SCRIPTS = SKILLS / "planner/scripts"
 PLAN = sample.PLAN
@@ -132,7 +132,7 @@ def agent(tmp_path: Path) -> Agent:
 
 
 @pytest.fixture
-def planned(agent: Agent) -> Block:
+def planned(agent: Agent) -> PrintedBlock:
     """The block of the milestones, once the user was asked twice."""
     block = agent.open(request=REQUEST, plan=PLAN)
     block = dispatched(agent, block, EXPLORER)
@@ -142,8 +142,8 @@ def planned(agent: Agent) -> Block:
 
 
 def play(
-    agent: Agent, command: str, reports: dict[str, dict[str, Any]], work: Callable[[Block], None] | None = None
-) -> Block:
+    agent: Agent, command: str, reports: dict[str, dict[str, Any]], work: Callable[[PrintedBlock], None] | None = None
+) -> PrintedBlock:
     """Be a sub-agent: follow its command to its end, with what it reports on each of its steps."""
     block = agent.run_command(command)
     while block.kind == "step":
@@ -156,10 +156,10 @@ def play(
 
 def dispatched(
     agent: Agent,
-    block: Block,
+    block: PrintedBlock,
     reports: dict[str, dict[str, Any]],
-    work: Callable[[Block], None] | None = None,
-) -> Block:
+    work: Callable[[PrintedBlock], None] | None = None,
+) -> PrintedBlock:
     """Play every sub-agent of a block, and run the command that the last of them prints for its orchestrator."""
     assert block.children, block.text
     last = block
@@ -169,7 +169,7 @@ def dispatched(
     return agent.run_command(filled(last.next, {"fixes": "[]"}))
 
 
-def drafted(agent: Agent, block: Block, plan: dict[str, Any], **ids: list[str]) -> Block:
+def drafted(agent: Agent, block: PrintedBlock, plan: dict[str, Any], **ids: list[str]) -> PrintedBlock:
     """Write a draft and leave the milestones."""
     agent.write(f"{PLAN}/draft.json", json.dumps(plan))
     found = re.findall(r"^- (\S+) \(", block.context.get("plan-completeness.findings", ""), re.MULTILINE)
@@ -177,10 +177,10 @@ def drafted(agent: Agent, block: Block, plan: dict[str, Any], **ids: list[str]) 
     return agent.follow(block, **{**IDS, **ids, **({"fixes": fixes} if found else {})})
 
 
-def develop(agent: Agent, greet: str = sample.GREET_AFTER) -> Callable[[Block], None]:
+def develop(agent: Agent, greet: str = sample.GREET_AFTER) -> Callable[[PrintedBlock], None]:
     """Writes the copies of M-001 when its developer is to."""
 
-    def work(block: Block) -> None:
+    def work(block: PrintedBlock) -> None:
         if block.step == "write":
             for path, text in (("src/greet.py", greet), ("tests/test_greet.py", sample.TEST_AFTER)):
                 agent.write(f"{PLAN}/.changes/M-001/{path}", text)
@@ -188,10 +188,10 @@ def develop(agent: Agent, greet: str = sample.GREET_AFTER) -> Callable[[Block], 
     return work
 
 
-def write_texts(agent: Agent, reason: str = "whom no name greets") -> Callable[[Block], None]:
+def write_texts(agent: Agent, reason: str = "whom no name greets") -> Callable[[PrintedBlock], None]:
     """Writes the texts of both milestones when their technical writers are to."""
 
-    def work(block: Block) -> None:
+    def work(block: PrintedBlock) -> None:
         milestone = block.context["milestone"].partition(" | ")[0]
         if block.step == "reasons" and milestone == "M-001":
             agent.write(f"{PLAN}/.changes/M-001/COMMENTS.json", json.dumps({"src/greet.py": [f"greet(): {reason}"]}))
@@ -201,7 +201,7 @@ def write_texts(agent: Agent, reason: str = "whom no name greets") -> Callable[[
     return work
 
 
-def gated(agent: Agent, block: Block, *judged: Judged) -> Block:
+def gated(agent: Agent, block: PrintedBlock, *judged: Judged) -> PrintedBlock:
     """Have a review done, and pass through its gate."""
     gate = dispatched(agent, block, reviewer(*judged))
     assert gate.step == block.step.replace("-review", "-gate")
@@ -209,7 +209,7 @@ def gated(agent: Agent, block: Block, *judged: Judged) -> Block:
 
 
 @pytest.mark.req("W-03", "W-04", "W-10", "W-18")
-def test_a_request_becomes_an_approved_plan_by_way_of_a_fix_round(agent: Agent, planned: Block) -> None:
+def test_a_request_becomes_an_approved_plan_by_way_of_a_fix_round(agent: Agent, planned: PrintedBlock) -> None:
     vague = json.loads(json.dumps(sample.DRAFT))
     vague["milestones"][0]["tests"] = ["greet() is tested"]
     review = drafted(agent, planned, vague)
@@ -252,7 +252,7 @@ def test_a_request_becomes_an_approved_plan_by_way_of_a_fix_round(agent: Agent, 
 
 @pytest.mark.req("S-07")
 def test_a_plan_is_checked_and_approved_by_a_python_with_nothing_installed(
-    agent: Agent, planned: Block, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    agent: Agent, planned: PrintedBlock, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path_factory.mktemp("bare")
     venv.create(folder, symlinks=True)
@@ -267,7 +267,7 @@ def test_a_plan_is_checked_and_approved_by_a_python_with_nothing_installed(
 
 
 @pytest.mark.req("W-03", "W-18")
-def test_a_plan_of_documents_alone_passes_without_a_review_of_code(agent: Agent, planned: Block) -> None:
+def test_a_plan_of_documents_alone_passes_without_a_review_of_code(agent: Agent, planned: PrintedBlock) -> None:
     review = drafted(agent, planned, sample.ONLY_MANUAL, code=[])
     changes = gated(agent, review, Judged("plan"))
     assert changes.step == "changes"
@@ -281,7 +281,7 @@ def test_a_plan_of_documents_alone_passes_without_a_review_of_code(agent: Agent,
     assert "plan-code-gate" not in [one.step for one in agent.taken(agent.blocks[0].run)]
 
 
-def test_what_the_user_answers_reaches_the_plan_and_its_reviewer(agent: Agent, planned: Block) -> None:
+def test_what_the_user_answers_reaches_the_plan_and_its_reviewer(agent: Agent, planned: PrintedBlock) -> None:
     assert planned.context["testing.answer"] == "yes, and nothing for the README"
     assert planned.context["assumptions.answer"] == "yes, A1"
     review = drafted(agent, planned, sample.DRAFT)
@@ -303,7 +303,7 @@ def test_the_user_is_shown_what_is_asked_about(agent: Agent) -> None:
 
 
 @pytest.mark.req("W-10")
-def test_no_gate_is_passed_before_its_review(agent: Agent, planned: Block) -> None:
+def test_no_gate_is_passed_before_its_review(agent: Agent, planned: PrintedBlock) -> None:
     review = drafted(agent, planned, sample.DRAFT)
     early = agent.run_command(review.next)
     assert (early.exit_code, early.code) == (3, "unaccounted-child")
@@ -329,7 +329,7 @@ def test_no_gate_is_passed_before_its_review(agent: Agent, planned: Block) -> No
     ],
 )
 def test_a_draft_that_cannot_be_carried_out_is_refused(
-    agent: Agent, planned: Block, change: dict[str, Any], ids: dict[str, list[str]], why: str
+    agent: Agent, planned: PrintedBlock, change: dict[str, Any], ids: dict[str, list[str]], why: str
 ) -> None:
     plan = json.loads(json.dumps(sample.DRAFT))
     plan["milestones"][0].update(change)
@@ -339,7 +339,7 @@ def test_a_draft_that_cannot_be_carried_out_is_refused(
     assert drafted(agent, planned, sample.DRAFT).step == "plan-completeness-review"
 
 
-def test_without_a_developer_s_copy_the_changes_are_not_left(agent: Agent, planned: Block) -> None:
+def test_without_a_developer_s_copy_the_changes_are_not_left(agent: Agent, planned: PrintedBlock) -> None:
     changes = gated(agent, drafted(agent, planned, sample.DRAFT), Judged("plan"))
     lost = agent.lose(changes, changes.children[0].id)
     refused = agent.run_command(lost.next)
@@ -350,7 +350,7 @@ def test_without_a_developer_s_copy_the_changes_are_not_left(agent: Agent, plann
     assert agent.run_command(lost.next).step == "plan-code-review"
 
 
-def test_after_its_review_the_code_stays_as_it_is(agent: Agent, planned: Block) -> None:
+def test_after_its_review_the_code_stays_as_it_is(agent: Agent, planned: PrintedBlock) -> None:
     changes = gated(agent, drafted(agent, planned, sample.DRAFT), Judged("plan"))
     document = gated(agent, dispatched(agent, changes, DEVELOPER, develop(agent)), Judged("M-001"))
     last = document
@@ -367,7 +367,7 @@ def test_after_its_review_the_code_stays_as_it_is(agent: Agent, planned: Block) 
     assert agent.run_command(last.next).step == "plan-docs-review"
 
 
-def test_a_plan_gets_no_milestone_that_nobody_reviewed(agent: Agent, planned: Block) -> None:
+def test_a_plan_gets_no_milestone_that_nobody_reviewed(agent: Agent, planned: PrintedBlock) -> None:
     changes = gated(agent, drafted(agent, planned, sample.ONLY_MANUAL, code=[]), Judged("plan"))
     document = agent.follow(agent.follow(changes))
     hidden = json.loads(json.dumps(sample.DRAFT))
@@ -378,7 +378,7 @@ def test_a_plan_gets_no_milestone_that_nobody_reviewed(agent: Agent, planned: Bl
     assert 'code is recorded as [], and the draft has ["M-001"]' in refused.why
 
 
-def documented(agent: Agent, planned: Block) -> Block:
+def documented(agent: Agent, planned: PrintedBlock) -> PrintedBlock:
     """The block of the review of the documentation, everything before it done and passed."""
     changes = gated(agent, drafted(agent, planned, sample.DRAFT), Judged("plan"))
     document = gated(agent, dispatched(agent, changes, DEVELOPER, develop(agent)), Judged("M-001"))
@@ -386,7 +386,7 @@ def documented(agent: Agent, planned: Block) -> Block:
 
 
 @pytest.mark.req("S-01")
-def test_the_plan_that_is_approved_is_the_one_that_was_reviewed(agent: Agent, planned: Block) -> None:
+def test_the_plan_that_is_approved_is_the_one_that_was_reviewed(agent: Agent, planned: PrintedBlock) -> None:
     changes = gated(agent, drafted(agent, planned, sample.DRAFT), Judged("plan"))
     other = json.loads(json.dumps(sample.DRAFT))
     other["milestones"][0]["requirements"] = ["greet('') returns nothing."]
@@ -403,7 +403,7 @@ def test_the_plan_that_is_approved_is_the_one_that_was_reviewed(agent: Agent, pl
 
 
 @pytest.mark.req("S-02")
-def test_a_reviewer_who_states_nothing_opens_no_gate(agent: Agent, planned: Block) -> None:
+def test_a_reviewer_who_states_nothing_opens_no_gate(agent: Agent, planned: PrintedBlock) -> None:
     review = drafted(agent, planned, sample.DRAFT)
     block = agent.run_command(review.children[0].command)
     asked = reviewer()["read"]
@@ -423,7 +423,7 @@ def test_a_reviewer_who_states_nothing_opens_no_gate(agent: Agent, planned: Bloc
 
 
 @pytest.mark.req("S-02")
-def test_one_answer_that_fails_shuts_the_gate_whatever_else_passes(agent: Agent, planned: Block) -> None:
+def test_one_answer_that_fails_shuts_the_gate_whatever_else_passes(agent: Agent, planned: PrintedBlock) -> None:
     review = drafted(agent, planned, sample.DRAFT)
     two = [Judged("M-001", "FAIL", "no input is named"), Judged("plan", check="its risks are named")]
     block = agent.run_command(review.children[0].command)
@@ -449,7 +449,7 @@ def test_one_answer_that_fails_shuts_the_gate_whatever_else_passes(agent: Agent,
     ],
 )
 def test_a_file_that_changes_after_its_review_leads_back_to_the_work(
-    agent: Agent, planned: Block, path: str, step: str, targets: list[str]
+    agent: Agent, planned: PrintedBlock, path: str, step: str, targets: list[str]
 ) -> None:
     gate = dispatched(agent, documented(agent, planned), reviewer(Judged("plan")))
     assert gate.step == "plan-docs-gate"
@@ -462,7 +462,7 @@ def test_a_file_that_changes_after_its_review_leads_back_to_the_work(
 
 
 @pytest.mark.req("S-01")
-def test_a_plan_whose_draft_was_changed_is_reviewed_and_approved_anew(agent: Agent, planned: Block) -> None:
+def test_a_plan_whose_draft_was_changed_is_reviewed_and_approved_anew(agent: Agent, planned: PrintedBlock) -> None:
     gate = dispatched(agent, documented(agent, planned), reviewer(Judged("plan")))
     other = {**sample.DRAFT, "title": "Another"}
     agent.write(f"{PLAN}/draft.json", json.dumps(other))
@@ -473,12 +473,12 @@ def test_a_plan_whose_draft_was_changed_is_reviewed_and_approved_anew(agent: Age
 
 
 @pytest.mark.req("S-02")
-def test_a_re_verification_begins_at_the_answers_and_ends_there(agent: Agent, planned: Block) -> None:
+def test_a_re_verification_begins_at_the_answers_and_ends_there(agent: Agent, planned: PrintedBlock) -> None:
     """It took six to eight blocks of 25,977 to 33,144 characters each, in a project of this size."""
     failed, fixed = Judged("M-001", "FAIL", "no reason is given"), Judged("M-001", finding="the reason is given now")
     plain = {**sample.DRAFT, "title": "Greetings"}
 
-    def again(review: Block) -> Block:
+    def again(review: PrintedBlock) -> PrintedBlock:
         [child] = review.children
         assert "items" in agent.run_command(child.command).context
         seen = len(agent.blocks)
@@ -523,7 +523,7 @@ def test_a_plan_is_kept_where_git_sees_it(agent: Agent, path: str, ignored: bool
     assert (code, "Begin anew with --plan plans/x" in told) == (int(ignored), ignored)
 
 
-def test_copies_are_seen_by_no_test_runner_and_by_no_commit(agent: Agent, planned: Block) -> None:
+def test_copies_are_seen_by_no_test_runner_and_by_no_commit(agent: Agent, planned: PrintedBlock) -> None:
     (agent.project / ".git").rmdir()
     subprocess.run(["git", "init", "-q"], cwd=agent.project, check=True, timeout=60)
     changes = gated(agent, drafted(agent, planned, sample.DRAFT), Judged("plan"))

@@ -20,7 +20,7 @@ from tests.skills.follower import SKILLS, without_places
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
-    from skills.lib.testing.blocks import Block
+    from skills.lib.testing.blocks import PrintedBlock
 
 SCRIPT = SKILLS / "solution-design/scripts/solution_design.py"
 PROBLEM = "Some customers get the same order twice. Please add a nightly job that merges duplicates."
@@ -148,7 +148,7 @@ def agent(project: Path) -> Agent:
     return Agent(SCRIPT, project)
 
 
-def come_to(agent: Agent, step: str, block: Block | None = None, **instead: dict[str, Any]) -> Block:
+def come_to(agent: Agent, step: str, block: PrintedBlock | None = None, **instead: dict[str, Any]) -> PrintedBlock:
     """Go on from the block, or from a new run, to the step, by the sample of each step or by what stands instead."""
     block = block or agent.open(problem=PROBLEM)
     while block.step != step:
@@ -160,7 +160,7 @@ def come_to(agent: Agent, step: str, block: Block | None = None, **instead: dict
     return block
 
 
-def proposed(agent: Agent, explore: Block, lost: str = "none") -> Block:
+def proposed(agent: Agent, explore: PrintedBlock, lost: str = "none") -> PrintedBlock:
     """Have every sub-agent look and propose, or be lost, and run what the orchestrator is then to run."""
     last = explore
     for child in explore.children:
@@ -174,7 +174,7 @@ def proposed(agent: Agent, explore: Block, lost: str = "none") -> Block:
     return agent.run_command(last.next)
 
 
-def stable(block: Block) -> str:
+def stable(block: PrintedBlock) -> str:
     """The block without what differs from run to run."""
     text = without_places(block.text)
     text = text.replace(block.run.partition(".")[0], "RUN").replace(os.environ["LOCKSTEP_HOME"], "HOME")

@@ -21,7 +21,7 @@ from tests.skills.follower import SKILLS
 from tests.skills.samples import samples_of
 
 if TYPE_CHECKING:
-    from skills.lib.testing.blocks import Block
+    from skills.lib.testing.blocks import PrintedBlock
 
 
 LEGS = 16
@@ -113,7 +113,7 @@ def assert_texts_come_back(agent: Agent) -> None:
     assert seen
 
 
-def recorded_before(agent: Agent, block: Block) -> dict[str, Any]:
+def recorded_before(agent: Agent, block: PrintedBlock) -> dict[str, Any]:
     """Parameters and records of a run as they stood when the block was printed."""
     state: dict[str, Any] = {}
     for event in agent.events(block.run):

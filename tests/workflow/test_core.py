@@ -17,7 +17,7 @@ from skills.lib.workflow import core
 from skills.lib.workflow.core import Outcome, StepContext, StepDef, Workflow, register_workflow
 from skills.lib.workflow.quality import review_loop
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
-from skills.lib.workflow.types import AgentRole, Block, Dispatch, person
+from skills.lib.workflow.types import AgentRole, Dispatch, Rendered, person
 
 
 @pytest.fixture(autouse=True)
@@ -145,7 +145,7 @@ def everything() -> Workflow:
         StepDef(
             "a",
             "A",
-            ["text", Block("<x/>"), "more"],
+            ["text", Rendered("<x/>"), "more"],
             {Outcome.OK: "b", "iterate": "a", Outcome.DEFAULT: None},  # type: ignore[dict-item]
             step_handler,
             needs=["topic"],
@@ -183,7 +183,7 @@ def test_a_workflow_goes_to_data_and_comes_back_the_same() -> None:
     assert again == workflow
     assert again.fingerprint == workflow.fingerprint
     assert data["steps"][0]["handler"] == {"$call": f"{__name__}:step_handler"}
-    assert isinstance(again.steps[0].actions[1], Block)
+    assert isinstance(again.steps[0].actions[1], Rendered)
 
 
 @settings(max_examples=40, deadline=None)

@@ -11,7 +11,6 @@ import pytest
 from skills.lib.field_checks import coerce
 from skills.lib.workflow.types import (
     AgentRole,
-    Block,
     BranchRouting,
     Confidence,
     Dispatch,
@@ -24,6 +23,7 @@ from skills.lib.workflow.types import (
     Person,
     QRState,
     QRStatus,
+    Rendered,
     Severity,
     Step,
     TerminalRouting,
@@ -144,10 +144,10 @@ def test_values_are_frozen_equal_by_content_and_readable() -> None:
 
 
 def test_a_block_is_text_and_an_f_string_around_it_is_not_a_block() -> None:
-    block = Block("<x/>")
+    block = Rendered("<x/>")
     assert block == "<x/>"
-    assert isinstance(block, Block)
-    assert not isinstance(f"{block}", Block)
+    assert isinstance(block, Rendered)
+    assert not isinstance(f"{block}", Rendered)
     assert Element("a", None, "x").attributes == {}
 
 

@@ -36,7 +36,7 @@ def join(arguments: Sequence[str]) -> str:
 def lockstep_command() -> tuple[str, ...]:
     """How ``lockstep`` is called here: the installed command beside the interpreter, else by its package's path.
 
-    An exported skill does not hold the command: its name is all that can be told then.
+    An exported skill does not hold the command; then only its name is returned.
     """
     beside = os.path.join(os.path.dirname(sys.executable), "lockstep.exe" if os.name == "nt" else "lockstep")
     if os.path.exists(beside):
@@ -54,26 +54,22 @@ class CommandLine(Record):
     project: str
     lockstep: Sequence[str] = ("lockstep",)
 
-    def beside(self, script: str) -> str:
-        """The path of another script of the skill, given relative to this script's folder."""
-        return os.path.normpath(os.path.join(os.path.dirname(self.script), script))
-
     def script_of(self, run: Run) -> str:
-        """The script that walks a run: its own, or where that has moved to with this script."""
+        """The script that walks a run: its own, or where that was moved to with this script."""
         return self.place_of(run.script) or self.script
 
     def place_of(self, script: str) -> str:
-        """Where a script is now: a skill moves with its folder, which may be renamed; empty where it is not found."""
+        """Where a script is now: a skill moves with its folder, which may be renamed; empty if it is not found."""
         if not script or script == self.script or os.path.exists(script):
             return script
+        name = os.path.basename(script)
+        places = [os.path.join(os.path.dirname(self.script), name)]
         skill, mark, _ = self.script.rpartition(_SCRIPTS)
         was, _, below = script.rpartition(_SCRIPTS)
-        beside = os.path.join(os.path.dirname(skill), os.path.basename(was))
-        places = [f"{folder}{_SCRIPTS}{below}" for folder in (beside, skill)] if mark and below else []
-        for place in (*places, self.beside(os.path.basename(script))):
-            if os.path.exists(place):
-                return place
-        return ""
+        if mark and below:
+            sibling = os.path.join(os.path.dirname(skill), os.path.basename(was))
+            places = [f"{folder}{_SCRIPTS}{below}" for folder in (sibling, skill)] + places
+        return next((place for place in places if os.path.exists(place)), "")
 
     def step(self, step: str, run: Run, *words: str, turn: bool = True) -> str:
         """The command that asks for ``step`` in ``run``, with further words as arguments."""
@@ -91,9 +87,9 @@ class CommandLine(Record):
         return join([self.python, self.script, "--step", step, "--project", self.project, "--stateless"])
 
     def answer(self, run: Run, reason: bool) -> str:
-        """The command with which a person answers at a terminal; an answer that begins with a dash stands behind --."""
-        told = " --reason 'FILL_reason'" if reason else ""
-        return f"{self.person('answer', run.id)}{told} -- 'FILL_answer'"
+        """The command with which a person answers at a terminal, behind -- as it may begin with a dash."""
+        why = " --reason 'FILL_reason'" if reason else ""
+        return f"{self.person('answer', run.id)}{why} -- 'FILL_answer'"
 
     def person(self, *words: str) -> str:
         """A ``lockstep`` command for a person at a terminal in this project."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skills.lib.blocks.parts import child_command, clipped
+from skills.lib.blocks import parts
 from skills.lib.model.types import Dispatch, Element
 
 TYPE_CHECKING = False
@@ -14,52 +14,49 @@ if TYPE_CHECKING:
 
 # How many characters the sub-agents of a block take, and how much of a target is printed.
 ROOM, TARGET_LIMIT, SHORT_TARGET = 6_000, 200, 24
-# What stands around a sub-agent's id and target, and around its command.
+# The characters around a sub-agent's id and target, and around its command.
 _ENTRY, _COMMAND = 60, 40
 
 
 def dispatch_element(
-    run: Run, dispatch: Dispatch, command_line: CommandLine, brood: Sequence[Run], at_once: int | None
+    run: Run, dispatch: Dispatch, command_line: CommandLine, children: Sequence[Run], max_parallel: int | None
 ) -> Element:
     """The DISPATCH of a step: what to do with its sub-agents, and the commands of those that can be started."""
-    present = [child for child in brood if child.status != "replaced"]
-    left = [child for child in present if not child.ended]
-    given, listed = _fitting(present, command_line, at_once)
-    attributes: dict[str, object] = {"agent": str(dispatch.agent)}
-    if dispatch.model:
-        attributes["model"] = dispatch.model
-    attributes.update(children=len(present), left=len(left))
-    parts = [
-        Element("how", {}, _how(dispatch, brood, left, len(left) - len(given), len(present) - len(listed), at_once))
-    ]
+    present = _present(children)
+    left = sum(not child.ended for child in present)
+    given, listed = _fitting(present, command_line, max_parallel)
     longest = _target_limit(present)
+    shown = []
     for child in present:
         if child.id not in listed:
             continue
-        about: dict[str, object] = {"id": child.id, "status": child.status}
-        if child.spec.get("target"):
-            about["target"] = clipped(child.spec["target"], longest)
-        inner = [Element("command", {}, child_command(child, command_line))] if child.id in given else []
-        parts.append(Element("child", about, *inner))
+        target = parts.clipped(child.spec.get("target") or "", longest) or None
+        command = Element("command", None, parts.child_command(child, command_line))
+        about = {"id": child.id, "status": child.status, "target": target}
+        shown.append(Element("child", about, *([command] if child.id in given else [])))
     if left:
-        parts.append(
-            Element("lost", {}, command_line.step("current", run, "--lost", "FILL_child") + " --reason 'FILL_reason'")
-        )
-        parts.append(Element("replace", {}, command_line.step("current", run, "--replace", "FILL_child")))
-    return Element("DISPATCH", attributes, *parts)
+        lost = command_line.step("current", run, "--lost", "FILL_child") + " --reason 'FILL_reason'"
+        shown.append(Element("lost", None, lost))
+        shown.append(Element("replace", None, command_line.step("current", run, "--replace", "FILL_child")))
+    how = _how(dispatch, children, left, left - len(given), len(present) - len(listed), max_parallel)
+    return parts.dispatch(dispatch.agent, dispatch.model, len(present), left, how, *shown)
 
 
-def are_held(brood: Sequence[Run], command_line: CommandLine) -> bool:
-    """Whether there was no room for every command at first, so that one that has not begun may have none yet."""
-    present = [child for child in brood if child.status != "replaced"]
+def are_held(children: Sequence[Run], command_line: CommandLine) -> bool:
+    """True if the block had no room for every command, so that a child that has not begun may have none yet."""
+    present = _present(children)
     longest = _target_limit(present)
     return sum(_size(child, longest) + _command_size(child, command_line) for child in present) > ROOM
 
 
+def _present(children: Sequence[Run]) -> list[Run]:
+    return [child for child in children if child.status != "replaced"]
+
+
 def _how(
-    dispatch: Dispatch, brood: Sequence[Run], left: Sequence[Run], held: int, unlisted: int, at_once: int | None
+    dispatch: Dispatch, children: Sequence[Run], left: int, held: int, unlisted: int, max_parallel: int | None
 ) -> str:
-    if not brood:
+    if not children:
         return "There is nothing to hand out here: no sub-agent is started. Go on with NEXT."
     if not left:
         return "Every sub-agent is accounted for. Go on with NEXT."
@@ -70,7 +67,7 @@ def _how(
         "sub-agents, take the commands one after another and follow each to its end yourself."
     )
     if held:
-        why = "There is room for no more commands" if at_once is None else f"At most {at_once} work at once"
+        why = "There is room for no more commands" if max_parallel is None else f"At most {max_parallel} work at once"
         how += (
             f" {why}: {held} of them have no command yet. Each time one has finished, the block that its end names "
             "gives the next."
@@ -78,14 +75,14 @@ def _how(
     return how + (f" {unlisted} are not listed here." if unlisted else "")
 
 
-def _fitting(present: Sequence[Run], command_line: CommandLine, at_once: int | None) -> tuple[set[str], set[str]]:
-    """The ids of the sub-agents whose command stands in the block, and of all that are listed there.
+def _fitting(present: Sequence[Run], command_line: CommandLine, max_parallel: int | None) -> tuple[set[str], set[str]]:
+    """The ids of the sub-agents whose command the block shows, and of all that it lists.
 
-    Those that have begun come first, then as many of the others as may work, then what has no command.
+    Those that have begun come first, then as many of the others as may work, then those without a command.
     """
     begun = [child for child in present if not child.ended and child.status != "pending"]
     pending = [child for child in present if child.status == "pending"]
-    may = len(pending) if at_once is None else max(0, at_once - len(begun))
+    may = len(pending) if max_parallel is None else max(0, max_parallel - len(begun))
     longest, room = _target_limit(present), ROOM
     given: set[str] = set()
     listed: set[str] = set()
@@ -108,13 +105,13 @@ def _target_limit(present: Sequence[Run]) -> int:
 
 
 def _size(child: Run, longest: int) -> int:
-    return _ENTRY + len(child.id) + _length(clipped(child.spec.get("target") or "", longest))
+    return _ENTRY + len(child.id) + _length(parts.clipped(child.spec.get("target") or "", longest))
 
 
 def _command_size(child: Run, command_line: CommandLine) -> int:
-    return _COMMAND + _length(child_command(child, command_line))
+    return _COMMAND + _length(parts.child_command(child, command_line))
 
 
 def _length(text: str) -> int:
-    """How long a text is once it is escaped."""
+    """The length of a text once it is escaped."""
     return len(text) + sum(5 for char in text if char in "&<>\"'\n")

@@ -1,4 +1,4 @@
-"""What a block says: the guidance layer, which turns a run into a document for a formatter to render.
+"""What a block says: turns a run into the document of its present step, for a renderer.
 
 Re-reading what a run is for improves what is done with it (Xu et al., 2023), and an agent may have lost everything
 that was printed before; so each document is complete in itself.
@@ -6,11 +6,11 @@ that was printed before; so each document is complete in itself.
 
 from __future__ import annotations
 
-from skills.lib.blocks.parts import clipped, context_elements, limit_met, notice
-from skills.lib.model.requirements import Artifact, Command, Field
+from skills.lib.blocks import parts
+from skills.lib.model.requirements import Field
 from skills.lib.model.run import FIXES, Run
 from skills.lib.model.steps import StepDef, Workflow
-from skills.lib.model.texts import ANSWER_SHAPE, ITEM_SHAPE, JUDGED_SHAPE, number
+from skills.lib.model.texts import ANSWER_SHAPE, ITEM_SHAPE, JUDGED_SHAPE
 from skills.lib.model.types import Dispatch, Element, Gate, Outcome, Person
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from skills.lib.blocks.command_line import CommandLine
     from skills.lib.blocks.parts import Offloaded
-    from skills.lib.model.requirements import Arg
+    from skills.lib.model.requirements import Arg, Requirement
 
 # How much is printed of a question.
 QUESTION_LIMIT = 3_000
@@ -34,54 +34,65 @@ ASKING = (
     "answer on as it is given; what they say besides goes into --reason. Neither answer it yourself nor go on without "
     "it."
 )
+_TO_A_FILE = (
+    "Values with quotes or several lines: write them as one JSON object to a file, and give --record-file FILE in "
+    "place of the --record arguments."
+)
 
 
 def step_document(
     workflow: Workflow,
     run: Run,
     command_line: CommandLine,
-    brood: Sequence[Run] = (),
+    children: Sequence[Run] = (),
     notices: Sequence[Element] = (),
     offloaded: Offloaded | None = None,
-    at_once: int | None = None,
+    max_parallel: int | None = None,
 ) -> Element:
-    """The block of the run's present step; ``offloaded`` has the context values that stand in files.
+    """The block of the run's present step; ``offloaded`` has the context values that files hold.
 
-    ``at_once`` is how many sub-agents may work at a time; None is all of them.
+    ``max_parallel`` is how many sub-agents may work at a time; None means all of them.
     """
     step = workflow.step(run.step or "")
-    parts = [Element("STATE", {}, _state(workflow, run, step)), *notices]
+    notices = list(notices)
     if "limit" in run.last:
-        parts.append(notice(limit_met(run)))
+        notices.append(parts.notice(parts.limit_met(run)))
     if step.asks_later and run.status == "open":
-        parts.append(notice("Leaving this step puts a question to a person; the run then waits for the answer."))
-    context = context_elements(workflow, run, step, offloaded or {})
-    if context:
-        parts.append(Element("CONTEXT", {}, *context))
-    parts.append(Element("DO", {}, *_actions(run, step), prose=True))
-    if isinstance(step.handler, Dispatch) and run.status == "open":
-        from skills.lib.blocks import dispatching
-
-        parts.append(dispatching.dispatch_element(run, step.handler, command_line, brood, at_once))
+        notices.append(
+            parts.notice("Leaving this step puts a question to a person; the run then waits for the answer.")
+        )
+    dispatch = record = None
     if run.status == "waiting":
-        parts += [*_forbidden(workflow, step), *_waiting(workflow, run, command_line)]
-        return Element("waiting", _attributes(workflow, run, step), *parts)
-    record = _record(workflow, step, _answers_findings(workflow, run, step), run)
-    if record:
-        parts.append(Element("RECORD", {}, *record))
-    parts += _forbidden(workflow, step)
-    parts.append(Element("INVOKE_AFTER", {}, *_ways(step), *_stale_ways(workflow, run, step)))
-    parts.append(Element("NEXT", {"required": "true"}, next_command(workflow, run, command_line)))
-    return Element("step", _attributes(workflow, run, step), *parts)
+        onward = _waiting(workflow, run, command_line)
+    else:
+        if isinstance(step.handler, Dispatch) and run.status == "open":
+            from skills.lib.blocks import dispatching
+
+            dispatch = dispatching.dispatch_element(run, step.handler, command_line, children, max_parallel)
+        record = _record(workflow, step, run)
+        ways = Element("INVOKE_AFTER", None, *_ways(step), *_stale_ways(workflow, run, step))
+        onward = [ways, parts.next_element(next_command(workflow, run, command_line))]
+    return parts.assemble(
+        "waiting" if run.status == "waiting" else "step",
+        _attributes(workflow, run, step),
+        _state(workflow, run, step),
+        _actions(run, step),
+        notices,
+        parts.context(workflow, run, step, offloaded or {}),
+        dispatch,
+        record,
+        parts.forbidden(workflow.forbidden_in(step)),
+        onward,
+    )
 
 
 def next_command(
     workflow: Workflow, run: Run, command_line: CommandLine, given: Mapping[str, str] | None = None
 ) -> str:
-    """The one command that goes on from where the run stands, with a placeholder for each value to fill in.
+    """The one command that goes on from the run's present step, with a placeholder for each value to fill in.
 
-    ``given`` says what to report in place of that, as it is written in a shell: the text of each field and parameter by
-    its name, and what follows ``--record-file``, ``--outcome``, ``--answer`` or ``--reason``.
+    ``given`` replaces the placeholders by values as a shell reads them: the text of each field and parameter by its
+    name, and what follows ``--record-file``, ``--outcome``, ``--answer`` or ``--reason``.
     """
     if run.status == "waiting":
         if (run.question or {}).get("at_terminal"):
@@ -131,7 +142,7 @@ def _answers_findings(workflow: Workflow, run: Run, step: StepDef) -> bool | Non
 
 
 def _stale_ways(workflow: Workflow, run: Run, step: StepDef) -> list[Element]:
-    """Where a verdict leads that fell with its files, from a step that decides on it or ends the run."""
+    """Where a run goes if a reviewed file was changed, from a step that decides on the verdict or ends the run."""
     if not run.handed:
         return []
     from skills.lib.engine import verdicts
@@ -143,13 +154,13 @@ def _stale_ways(workflow: Workflow, run: Run, step: StepDef) -> list[Element]:
     for name in names if ends else ():
         gate = verdicts.gate_of(workflow, name)
         if gate and gate.stale and name in run.handed:
-            told = f"if a file that the review of {name} covers was changed since"
-            ways.append(Element("stale", {"to": gate.stale}, told))
+            changed = f"if a file that the review of {name} covers was changed since"
+            ways.append(Element("stale", {"to": gate.stale}, changed))
     return ways
 
 
-def standing(workflow: Workflow, run: Run, command_line: CommandLine) -> dict[str, Any]:
-    """Where an open run stands, for a program that holds the agent to it: the step, its tools, the way on."""
+def run_status(workflow: Workflow, run: Run, command_line: CommandLine) -> dict[str, Any]:
+    """The status of an open run, for a program that holds the agent to it: the step, its tools, the next command."""
     step = workflow.step(run.step or "")
     return {
         "run": run.id,
@@ -168,19 +179,19 @@ def standing(workflow: Workflow, run: Run, command_line: CommandLine) -> dict[st
 
 
 def reports_outcome(step: StepDef) -> bool:
-    """Whether the agent says how the step ended: nothing computes it, and there is more than one way."""
+    """True if the agent says how the step ended: nothing computes it, and there is more than one way."""
     return step.handler is None and len(step.next) > 1
 
 
 def placeholder(spec: Arg | Field) -> str:
-    """What stands for a value that is still to be filled in, quoted where it will need quotes."""
+    """The placeholder of a value that is still to be filled in, quoted if the value will need quotes."""
     text = f"FILL_{spec.name}"
     words = spec.choices and spec.type == "text" and not any(char.isspace() for word in spec.choices for char in word)
     return text if words or spec.type in ("int", "float", "bool") else f"'{text}'"
 
 
 def _attributes(workflow: Workflow, run: Run, step: StepDef) -> dict[str, object]:
-    attributes: dict[str, object] = {
+    return {
         "protocol": "1",
         "skill": workflow.name,
         "id": step.id,
@@ -189,13 +200,9 @@ def _attributes(workflow: Workflow, run: Run, step: StepDef) -> dict[str, object
         "title": step.title or step.id,
         "run": run.id,
         "turn": run.turn,
+        "iteration": run.iteration if run.iteration > 1 or step.max_iterations else None,
+        "tools": " ".join(workflow.tools_of(step)) or None,
     }
-    if run.iteration > 1 or step.max_iterations:
-        attributes["iteration"] = run.iteration
-    tools = workflow.tools_of(step)
-    if tools:
-        attributes["tools"] = " ".join(tools)
-    return attributes
 
 
 def _state(workflow: Workflow, run: Run, step: StepDef) -> str:
@@ -233,115 +240,75 @@ def _actions(run: Run, step: StepDef) -> list[Element | str]:
 def _waiting(workflow: Workflow, run: Run, command_line: CommandLine) -> list[Element]:
     question = run.question or {}
     at_terminal = bool(question.get("at_terminal"))
-    attributes: dict[str, object] = {"by": "terminal" if at_terminal else "agent"}
-    if question.get("choices"):
-        attributes["choices"] = "|".join(question["choices"])
-    text = clipped(question.get("text", ""), QUESTION_LIMIT)
+    choices = "|".join(question.get("choices") or ()) or None
+    attributes = {"by": "terminal" if at_terminal else "agent", "choices": choices}
+    text = parts.clipped(question.get("text", ""), QUESTION_LIMIT)
     if len(question.get("text", "")) > QUESTION_LIMIT:
         text += f"\nThe values in it are shown whole by: {command_line.person('trace', run.id, '--values')}"
-    parts = [Element("QUESTION", attributes, text)]
+    found = [Element("QUESTION", attributes, text)]
     if at_terminal:
-        parts.append(Element("ANSWER", {}, command_line.answer(run, reason="gate" in question)))
-    parts.append(Element("NEXT", {"required": "true"}, next_command(workflow, run, command_line)))
-    return parts
+        found.append(Element("ANSWER", None, command_line.answer(run, reason="gate" in question)))
+    return [*found, parts.next_element(next_command(workflow, run, command_line))]
 
 
-def _record(
-    workflow: Workflow, step: StepDef, answers_findings: bool | None = None, run: Run | None = None
-) -> list[Element]:
-    fields = [spec for spec in step.requires if isinstance(spec, Field)]
-    if answers_findings is not None and all(spec.name != "fixes" for spec in fields):
+def _record(workflow: Workflow, step: StepDef, run: Run) -> Element:
+    required: list[Requirement | Arg] = [*step.requires]
+    answers_findings = _answers_findings(workflow, run, step)
+    if answers_findings is not None and all(spec.name != FIXES for spec in required if isinstance(spec, Field)):
         from skills.lib.engine import rework
 
-        fields.append(Field(FIXES, "list", required=answers_findings, help=rework.HELP))
-    parts = [Element("field", _spec(field), field.help) for field in fields]
-    parts += [Element("param", {"flag": arg.flag, **_spec(arg)}, arg.help) for arg in workflow.step_params(step.id)]
-    for artifact in [spec for spec in step.requires if isinstance(spec, Artifact)]:
-        about = {"path": artifact.path, "schema": "true"} if artifact.schema else {"path": artifact.path}
-        parts.append(Element("artifact", about, artifact.help))
-    for command in [spec for spec in step.requires if isinstance(spec, Command)]:
-        about = {"command": " ".join(command.argv), "timeout": number(command.timeout)}
-        parts.append(Element("check", about, command.help))
-    if fields:
-        text = (
-            "Values with quotes or several lines: write them as one JSON object to a file, and give "
-            "--record-file FILE in place of the --record arguments."
-        )
-        types = {field.type for field in fields}
-        forms = "A list is a JSON array of texts. " if types & {"list", "statements"} else ""
-        if types & {"items", "answers"}:
-            forms += _judged(workflow, run, types)
-        parts.append(Element("file", {}, forms + text))
-    return parts
+        required.append(Field(FIXES, "list", required=answers_findings, help=rework.HELP))
+    types = {spec.type for spec in required if isinstance(spec, Field)}
+    writing = "A list is a JSON array of texts. " if types & {"list", "statements"} else ""
+    if types & {"items", "answers"}:
+        writing += _judged(workflow, run, types)
+    return parts.record([*required, *workflow.step_params(step.id)], f"{writing}{_TO_A_FILE}" if types else "")
 
 
-def _judged(workflow: Workflow, run: Run | None, types: set[str]) -> str:
-    """How the items or answers of a review are written; of a reviewer's run, for what it is to judge."""
-    is_review = run is not None and "checkpoint" in run.spec
+def _judged(workflow: Workflow, run: Run, types: set[str]) -> str:
+    """How the items or answers of a review are written; in a reviewer's run, those that it is to judge."""
+    is_review = "checkpoint" in run.spec
     forms = ""
     if "items" in types:
-        again = is_review and run is not None and run.spec.get("items")
+        again = is_review and run.spec.get("items")
         forms = f"Items are a JSON array, {f'one for each given: {JUDGED_SHAPE}' if again else f'each {ITEM_SHAPE}'}. "
     if "answers" in types:
         from skills.lib.engine import answers
 
-        told = answers.form(workflow, run) if run is not None and is_review else ""
-        forms += told or f"Answers are a JSON array, each {ANSWER_SHAPE}. "
+        form = answers.form(workflow, run) if is_review else ""
+        forms += form or f"Answers are a JSON array, each {ANSWER_SHAPE}. "
     return forms
-
-
-def _spec(spec: Arg | Field) -> dict[str, object]:
-    attributes: dict[str, object] = {
-        "name": spec.name,
-        "type": spec.type,
-        "required": "true" if spec.required else "false",
-    }
-    if spec.choices:
-        attributes["choices"] = "|".join(spec.choices)
-    if spec.minimum is not None:
-        attributes["min"] = number(spec.minimum)
-    if spec.maximum is not None:
-        attributes["max"] = number(spec.maximum)
-    return attributes
-
-
-def _forbidden(workflow: Workflow, step: StepDef) -> list[Element]:
-    rules = [Element("rule", {}, rule) for rule in workflow.forbidden_in(step)]
-    return [Element("FORBIDDEN", {}, *rules)] if rules else []
 
 
 def _ways(step: StepDef) -> list[Element]:
     choose = reports_outcome(step)
     ways = []
-    for outcome, target in step.next.items():
-        attributes: dict[str, object] = {"name": outcome.value, "to": target or "done"}
-        if choose:
-            attributes["flag"] = f"--outcome {outcome}"
-        text = step.when.get(outcome, "")
-        if outcome is Outcome.ITERATE and step.max_iterations:
+    for name, target in step.next.items():
+        text = step.when.get(name, "")
+        if name is Outcome.ITERATE and step.max_iterations:
             text += f"{' ' if text else ''}(at most {step.max_iterations} iterations, then {step.at_limit})"
-        ways.append(Element("outcome", attributes, text))
+        ways.append(parts.outcome(name, target, text, f"--outcome {name}" if choose else None))
     return ways
 
 
 def look_document(workflow: Workflow, step: StepDef, command_line: CommandLine) -> Element:
     """A step to look at: no run, no turn, nothing recorded, and no gate that closes."""
     run = Run(workflow=workflow.name, step=step.id, visits={step.id: 1})
-    attributes = {
-        name: value for name, value in _attributes(workflow, run, step).items() if name not in ("run", "turn")
-    }
+    attributes = {**_attributes(workflow, run, step), "run": None, "turn": None, "stateless": "true"}
     words = "Printed without a ledger, to look at: nothing is recorded and no gate closes. --step 1 opens a run."
-    parts = [Element("STATE", {}, _state(workflow, run, step)), notice(words)]
+    notices = [parts.notice(words)]
     if isinstance(step.handler, Person):
-        parts.append(notice(f"In a run, a person is asked here: {step.handler.question}"))
-    parts.append(Element("DO", {}, *_actions(run, step), prose=True))
-    record = _record(workflow, step)
-    if record:
-        parts.append(Element("RECORD", {}, *record))
-    parts += _forbidden(workflow, step)
-    parts.append(Element("INVOKE_AFTER", {}, *_ways(step)))
+        notices.append(parts.notice(f"In a run, a person is asked here: {step.handler.question}"))
     gated = isinstance(step.handler, (Gate, Dispatch, Person))
-    onward = [target for target in step.next.values() if target and target != step.id]
-    command = command_line.start() if gated or not onward else command_line.look(onward[0])
-    parts.append(Element("NEXT", {"required": "true"}, command))
-    return Element("step", {**attributes, "stateless": "true"}, *parts)
+    targets = [target for target in step.next.values() if target and target != step.id]
+    command = command_line.start() if gated or not targets else command_line.look(targets[0])
+    return parts.assemble(
+        "step",
+        attributes,
+        _state(workflow, run, step),
+        _actions(run, step),
+        notices,
+        record=_record(workflow, step, run),
+        forbidden=parts.forbidden(workflow.forbidden_in(step)),
+        onward=[Element("INVOKE_AFTER", None, *_ways(step)), parts.next_element(command)],
+    )

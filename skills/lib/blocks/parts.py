@@ -1,32 +1,136 @@
-"""Parts of a block: the recorded values that a step needs, notices, the command of a sub-agent."""
+"""The parts of a block: each element that documents and formatters share, and the recorded values that a step needs."""
 
 from __future__ import annotations
 
-from skills.lib.model.requirements import Field
+from skills.lib.blocks.command_line import join
+from skills.lib.model.requirements import Arg, Artifact, Command, Field
 from skills.lib.model.run import Run
 from skills.lib.model.steps import StepDef, Workflow
-from skills.lib.model.texts import present
-from skills.lib.model.types import Element, Person
+from skills.lib.model.texts import number, present
+from skills.lib.model.types import AgentRole, Element, Person, Rendered
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     from skills.lib.blocks.command_line import CommandLine
+    from skills.lib.model.requirements import Requirement
 
     # By the key of a value: the file that holds it whole, and the excerpt that the block shows.
     Offloaded = Mapping[str, tuple[str, str]]
 
 # What hosts cut hook and tool output at (lessons measured on four clients).
 BLOCK_LIMIT = 10_000
+# The order of RECORD.
+_RECORDED = (Field, Arg, Artifact, Command)
+
+
+def assemble(
+    tag: str,
+    attributes: Mapping[str, object],
+    state: str,
+    actions: Sequence[Element | str],
+    notices: Sequence[Element] = (),
+    context: Element | Rendered | None = None,
+    dispatch: Element | None = None,
+    record: Element | Rendered | None = None,
+    forbidden: Element | Rendered | None = None,
+    onward: Sequence[Element | Rendered] = (),
+) -> Element:
+    """The document of a step, its sections in the order of the grammar; ``onward`` says how it goes on."""
+    do = Element("DO", None, *actions, prose=True)
+    body = [*filled(context), do, *filled(dispatch, record, forbidden)]
+    return Element(tag, attributes, Element("STATE", None, state), *notices, *body, *onward)
+
+
+def filled(*sections: Element | Rendered | None) -> list[Element | Rendered]:
+    """The sections with content: None and an element without children are left out."""
+    return [section for section in sections if isinstance(section, Rendered) or (section and section.children)]
+
+
+def notice(words: str, command: str = "") -> Element:
+    """A remark above what is to be done, with the command that it names."""
+    return Element("NOTICE", None, *_with_command(words, command))
+
+
+def value(
+    step: str, name: str, recorded: Any, offloaded: tuple[str, str] | None = None, errata: Sequence[str] | None = None
+) -> Element:
+    """A recorded value as a block shows it, with what was found wrong with it since; a run's parameter has no step."""
+    text, file = present(recorded), None
+    if offloaded:
+        file, excerpt = offloaded
+        text = f"{excerpt} … ({len(text):,} characters; read the file for all of it)"
+    erratum = "; ".join(errata) if errata else None
+    return Element("value", {"step": step or None, "name": name, "erratum": erratum, "file": file}, text)
+
+
+def record(requirements: Iterable[Requirement | Arg], writing: str = "") -> Element:
+    """What to report and what will be checked: fields, then parameters, files and commands.
+
+    ``writing`` says how the values of fields are written.
+    """
+    required = [_requirement(one) for one in sorted(requirements, key=lambda one: _RECORDED.index(type(one)))]
+    return Element("RECORD", None, *required, *([Element("file", None, writing)] if writing else []))
+
+
+def _requirement(required: Requirement | Arg) -> Element:
+    if isinstance(required, Artifact):
+        schema = None if required.schema is None else "true"
+        return Element("artifact", {"path": required.path, "schema": schema}, required.help)
+    if isinstance(required, Command):
+        return Element("check", {"command": join(required.argv), "timeout": number(required.timeout)}, required.help)
+    tag, flag = ("param", required.flag) if isinstance(required, Arg) else ("field", None)
+    attributes = {
+        "flag": flag,
+        "name": required.name,
+        "type": required.type,
+        "required": "true" if required.required else "false",
+        "choices": "|".join(required.choices) or None,
+        "min": None if required.minimum is None else number(required.minimum),
+        "max": None if required.maximum is None else number(required.maximum),
+    }
+    return Element(tag, attributes, required.help)
+
+
+def forbidden(rules: Iterable[str]) -> Element:
+    """What must not be done."""
+    return Element("FORBIDDEN", None, *[Element("rule", None, rule) for rule in rules])
+
+
+def outcome(name: str, target: object, when: str = "", flag: str | None = None, command: str = "") -> Element:
+    """Where an outcome leads (None is the end), when it is the right one, and what reports it."""
+    attributes = {"name": name, "to": "done" if target is None else target, "flag": flag}
+    return Element("outcome", attributes, *_with_command(when, command))
+
+
+def next_element(command: str) -> Element:
+    """The one command that goes on."""
+    return Element("NEXT", {"required": "true"}, command)
+
+
+def dispatch(
+    agent: AgentRole | str, model: str | None, children: int, left: int | None, how: str, *parts: Element
+) -> Element:
+    """Sub-agents: what to do with them, then what each gets; ``left`` have not ended (None: not counted)."""
+    attributes = {"agent": str(agent), "model": model or None, "children": children, "left": left}
+    return Element("DISPATCH", attributes, Element("how", None, how), *parts)
+
+
+def _with_command(words: str, command: str) -> tuple[str | Element, ...]:
+    """Words, and the command that they speak of after them."""
+    if not command:
+        return (words,)
+    shown = Element("command", None, command)
+    return (f"{words} ", shown) if words else (shown,)
 
 
 def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, str, str, str]]:
-    """What the step needs as (key, step or '', name, text); what no step on the way recorded is left out.
+    """What the step needs as (key, step or '', name, text); a value that no step recorded is left out.
 
-    The key is no other value's: a checkpoint may be called as a step is, and the step may record findings. Empty for a
-    run that waits, unless its step does nothing but ask: then the agent needs the values to answer the person.
+    No two values have the same key: a checkpoint may have the name of a step that records findings. Empty for a
+    waiting run, unless its step only asks: then the agent needs the values to answer the person.
     """
     if run.status == "waiting" and (step.asks_later or not isinstance(step.handler, Person)):
         return []
@@ -48,46 +152,30 @@ def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[st
             "accepted": run.spec.get("accepted"),
             "changed": run.spec.get("since"),
         }
-        found += [(f"review.given.{name}", "", name, present(told)) for name, told in given_to_review.items() if told]
+        found += [(f"review.given.{name}", "", name, present(one)) for name, one in given_to_review.items() if one]
     if run.reviews:
         found += [
-            (f"review.{checkpoint}.findings", checkpoint, "findings", present(told))
-            for checkpoint, told in _to_fix(workflow, run, step)
+            (f"review.{checkpoint}.findings", checkpoint, "findings", present(lines))
+            for checkpoint, lines in _to_fix(workflow, run, step)
         ]
     return found
 
 
 def shown_values(workflow: Workflow, run: Run) -> list[tuple[str, str, str, str]]:
-    """The values that the run's present block shows, its end too: what may stand in files where the block is long."""
+    """The values that the run's present block shows, also at its end: a long block may move them to files."""
     if run.ended:
         last = run.last.get("step", "")
         return [(f"{last}.{name}", last, name, present(value)) for name, value in result_values(workflow, run, last)]
     return context_values(workflow, run, workflow.step(run.step or ""))
 
 
-def context_elements(workflow: Workflow, run: Run, step: StepDef, offloaded: Offloaded) -> list[Element]:
-    elements = []
-    for key, source, name, text in context_values(workflow, run, step):
-        elements.append(value_element(source, name, text, offloaded.get(key), run.errata.get(key)))
-    return elements
-
-
-def value_element(
-    source: str,
-    name: str,
-    value: Any,
-    offloaded: tuple[str, str] | None = None,
-    errata: Sequence[str] | None = None,
-) -> Element:
-    """A recorded value as a block shows it, with what was found wrong with it since."""
-    attributes: dict[str, object] = {"step": source, "name": name} if source else {"name": name}
-    if errata:
-        attributes["erratum"] = "; ".join(errata)
-    text = present(value)
-    if offloaded:
-        attributes["file"], excerpt = offloaded
-        text = f"{excerpt} … ({len(text):,} characters; read the file for all of it)"
-    return Element("value", attributes, text)
+def context(workflow: Workflow, run: Run, step: StepDef, offloaded: Offloaded) -> Element:
+    """The values that the step needs."""
+    values = [
+        value(source, name, text, offloaded.get(key), run.errata.get(key))
+        for key, source, name, text in context_values(workflow, run, step)
+    ]
+    return Element("CONTEXT", None, *values)
 
 
 def is_of_review(key: str) -> bool:
@@ -100,9 +188,9 @@ def _to_fix(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, list
     from skills.lib.engine import quality, rework
 
     found = []
-    asked = rework.asked_at(workflow, run, step)
+    to_answer = rework.asked_at(workflow, run, step)
     for checkpoint, review in run.reviews.items():
-        if review.get("sent_back_to") != step.id and checkpoint not in asked:
+        if review.get("sent_back_to") != step.id and checkpoint not in to_answer:
             continue
         if review.get("passed"):
             lines = [f"{path} was changed after this review passed it" for path in review.get("changed", ())]
@@ -121,17 +209,10 @@ def _finding(name: str, item: Mapping[str, str], upheld: Sequence[str]) -> str:
     return f"{name} ({item['severity']}) {item['check']}: {item['finding']}{place}{ruled}"
 
 
-def _without_digest(item: Any) -> Any:
-    """An item of a review as a reader wants it: its place says which file, and no digest."""
-    if not isinstance(item, dict):
-        return item
-    return {name: part for name, part in item.items() if name not in ("file", "content", "text", "failed")}
-
-
 def result_values(workflow: Workflow, run: Run, last: str) -> list[tuple[str, Any]]:
-    """What the last step recorded, in the order of its fields: the ledger keeps none, and a repeat prints the same.
+    """What the last step recorded, in the order of its fields: the ledger keeps no order, and a repeat prints the same.
 
-    Answers are left out, and what commands judged, for the items of a review say the same and more.
+    For a review, answers and what commands judged are left out: the items say the same and more.
     """
     state = run.state.get(last, {})
     specs = [spec for spec in workflow.step(last).requires if isinstance(spec, Field)] if workflow.has(last) else []
@@ -143,26 +224,26 @@ def result_values(workflow: Workflow, run: Run, last: str) -> list[tuple[str, An
     return [(name, state[name]) for name in [*names, *sorted(set(state) - set(names))]]
 
 
+def _without_digest(item: Any) -> Any:
+    """An item of a review for a reader: its place says which file, so it needs no digest."""
+    if not isinstance(item, dict):
+        return item
+    return {name: part for name, part in item.items() if name not in ("file", "content", "text", "failed")}
+
+
 def clipped(text: str, limit: int) -> str:
-    """A text of at most ``limit`` characters whole; of a longer one as many, and how long it is."""
+    """At most ``limit`` characters of a text; one that is longer is followed by its length."""
     return text if len(text) <= limit else f"{text[:limit]} … ({len(text):,} characters)"
 
 
-def notice(words: str, command: str = "") -> Element:
-    """A remark above what is to be done, with the command it speaks of."""
-    if not command:
-        return Element("NOTICE", {}, words)
-    return Element("NOTICE", {}, f"{words} ", Element("command", {}, command))
-
-
 def child_command(child: Run, command_line: CommandLine) -> str:
-    """The command that a sub-agent is given: its first, or the one that shows where it stands."""
+    """The command that a sub-agent is given: its first one, or the one that prints its present block."""
     step = "1" if child.status == "pending" else "current"
     return command_line.step(step, child, turn=False)
 
 
 def limit_met(run: Run) -> str:
-    """That the step left last ended for want of iterations."""
+    """The sentence that the last step was left because its iterations were used up."""
     step, limit = run.last["step"], run.last["limit"]
     spent = f"{limit} iterations were" if limit > 1 else "one iteration was"
     return f"{step} was left because its {spent} used up, not because it was done."

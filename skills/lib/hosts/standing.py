@@ -94,7 +94,7 @@ def _written(run: Run, followed: Followed) -> Marker:
         )
     else:
         workflow = loading.workflow_of_script(run.script)
-    marker = document.standing(workflow, run, CommandLine(sys.executable, run.script, project))
+    marker = document.run_status(workflow, run, CommandLine(sys.executable, run.script, project))
     if may_load(followed, run.script):
         markers.write(project, run.id, marker)
         return marker

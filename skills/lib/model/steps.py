@@ -20,13 +20,13 @@ from skills.lib.model.requirements import Arg, Artifact, Command, Field
 from skills.lib.model.types import (
     AgentRole,
     Before,
-    Block,
     Check,
     Dispatch,
     Gate,
     NeverEndsFailed,
     Passes,
     Person,
+    Rendered,
 )
 from skills.lib.model.types import Outcome as Outcome  # a name of this module too (requirement W-01)
 from skills.lib.model.types import StepContext as StepContext
@@ -383,7 +383,7 @@ def _plain_fields(value: Record) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     if type(value) is str:
         return value
-    if isinstance(value, Block):
+    if isinstance(value, Rendered):
         return {"$xml": str(value)}
     if value is None or isinstance(value, (str, int, float)):
         return value
@@ -429,7 +429,7 @@ def _rich(value: Any, resolve: Callable[[str], Handler]) -> Any:
         return [_rich(item, resolve) for item in value]
     if isinstance(value, dict):
         if set(value) == {"$xml"}:
-            return Block(value["$xml"])
+            return Rendered(value["$xml"])
         if set(value) == {"$call"}:
             return resolve(value["$call"])
         if "$kind" in value:

@@ -78,19 +78,20 @@ else:
             return type(self), (self.value,)
 
 
-class Block(str):
-    """A rendered XML fragment that stands as it is; a plain string beside it is escaped.
+class Rendered(str):
+    """Rendered XML, which is printed as it is; a plain string beside it is escaped.
 
-    An f-string around a block yields a plain string, which is escaped: the safe default.
+    An f-string around it yields a plain string, which is escaped: the safe default.
     """
 
     __slots__ = ()
 
 
 class Element(Record):
-    """A piece of a document before rendering: a tag, attributes, and text, blocks or elements inside.
+    """A piece of a document before rendering: a tag, attributes, and text, rendered XML or elements inside.
 
-    ``prose`` sets the content on lines of its own; otherwise the text stands exactly as it is.
+    An attribute of None is left out. ``prose`` puts the content on lines of its own; other text is printed exactly as
+    it is.
     """
 
     tag: str
@@ -101,7 +102,8 @@ class Element(Record):
     def __init__(
         self, tag: str, attributes: Mapping[str, object] | None = None, *children: Element | str, prose: bool = False
     ) -> None:
-        self._set(tag=tag, attributes=dict(attributes or {}), children=children, prose=prose)
+        given = {name: value for name, value in (attributes or {}).items() if value is not None}
+        self._set(tag=tag, attributes=given, children=children, prose=prose)
 
 
 class Outcome(Vocabulary):

@@ -78,7 +78,7 @@ class Project:
         """The block of a run as it stands, or how it ended."""
         if run.ended:
             return self._show_end(workflow, run, notices)
-        markers.write(self.command_line.project, run.id, document.standing(workflow, run, self.command_line))
+        markers.write(self.command_line.project, run.id, document.run_status(workflow, run, self.command_line))
         brood = self.ledger.runs(run.children) if run.children else []
 
         def build(offloaded: Offloaded) -> Element:

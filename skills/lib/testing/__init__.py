@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from skills.lib.testing.agent import Agent
-    from skills.lib.testing.blocks import Block
+    from skills.lib.testing.blocks import PrintedBlock
     from skills.lib.testing.calls import InProcess, Shell
     from skills.lib.testing.documents import parse
     from skills.lib.testing.plugin import Session
@@ -15,12 +15,22 @@ if TYPE_CHECKING:
     from skills.lib.testing.transitions import every_transition
     from skills.lib.testing.walks import every_walk
 
-__all__ = ["Agent", "Block", "InProcess", "Session", "Shell", "any_of", "every_transition", "every_walk", "parse"]
+__all__ = [
+    "Agent",
+    "InProcess",
+    "PrintedBlock",
+    "Session",
+    "Shell",
+    "any_of",
+    "every_transition",
+    "every_walk",
+    "parse",
+]
 
 _ROOMS = {
     "Agent": "agent",
-    "Block": "blocks",
     "InProcess": "calls",
+    "PrintedBlock": "blocks",
     "Session": "plugin",
     "Shell": "calls",
     "any_of": "samples",

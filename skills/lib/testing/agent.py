@@ -16,7 +16,7 @@ from skills.lib.ledger import Ledger
 from skills.lib.model.steps import StepContext
 from skills.lib.model.types import Element, Outcome
 from skills.lib.testing import samples
-from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.blocks import PrintedBlock, filled
 from skills.lib.testing.calls import InProcess, Shell
 from skills.lib.testing.steering import CannotSteer, Steering
 from skills.lib.testing.walks import ASKED, Leg, Walk, shortest_walk
@@ -69,14 +69,14 @@ class Agent:
         self.files = dict(files or {})
         self.text = text
         self.call: ScriptedCaller = call or InProcess()
-        self.blocks: list[Block] = []
+        self.blocks: list[PrintedBlock] = []
 
     @property
     def workflow(self) -> Workflow:
         """The graph that the script walks."""
         return self._workflow_of(self.script)
 
-    def run_command(self, command: str) -> Block:
+    def run_command(self, command: str) -> PrintedBlock:
         """Run one command and keep what it printed."""
         block = self.call(command)
         if block.exit_code == 0 and not block.text.startswith("<"):
@@ -84,7 +84,7 @@ class Agent:
         self.blocks.append(block)
         return block
 
-    def open(self, *words: str, **parameters: Any) -> Block:
+    def open(self, *words: str, **parameters: Any) -> PrintedBlock:
         """Open a run with these parameters; those that it needs and are not given are made up."""
         chosen = {**self.parameters(), **parameters}
         arguments = [sys.executable, self.script, "--step", "1", "--project", str(self.project)]
@@ -93,7 +93,7 @@ class Agent:
             arguments += ["--" + name.replace("_", "-"), text]
         return self.run_command(shlex.join([*arguments, *words]))
 
-    def follow(self, block: Block, **values: Any) -> Block:
+    def follow(self, block: PrintedBlock, **values: Any) -> PrintedBlock:
         """Fill these values into the block's NEXT command and run it."""
         return self.run_command(filled(block.next, values))
 
@@ -106,7 +106,7 @@ class Agent:
         assert (block.exit_code, block.kind) == (0, "done"), block.text + block.errors
         return self.taken(block.run)
 
-    def reach(self, walk: Walk, legs: int, *words: str, **parameters: Any) -> Block:
+    def reach(self, walk: Walk, legs: int, *words: str, **parameters: Any) -> PrintedBlock:
         """Open a run, take so many legs of the walk, and return the block that is then printed; raises as play does."""
         block = self.open(*words, **parameters)
         for at, leg in enumerate(walk.legs[:legs]):
@@ -115,7 +115,7 @@ class Agent:
             block = self._take(block, leg, walk.legs[at + 1 :])
         return block
 
-    def ask(self, block: Block, leg: Leg) -> Block:
+    def ask(self, block: PrintedBlock, leg: Leg) -> PrintedBlock:
         """Meet the requirements of a step that then asks a person, and return the block that waits for the answer."""
         return self._report(block, leg, "pass", self.workflow)
 
@@ -143,7 +143,7 @@ class Agent:
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content, encoding="utf-8")
 
-    def answer(self, block: Block, answer: str, reason: str = "") -> Block:
+    def answer(self, block: PrintedBlock, answer: str, reason: str = "") -> PrintedBlock:
         """Answer as a person at a terminal, and run the command that shows where the run then stands."""
         from skills.lib.blocks.command_line import CommandLine, lockstep_command
         from skills.lib.model.run import Request
@@ -159,7 +159,7 @@ class Agent:
         assert reply.exit_code == 0, refused.get("WHY", reply.element)
         return self.run_command(block.next)
 
-    def finish(self, command: str, verdict: str = "pass") -> Block:
+    def finish(self, command: str, verdict: str = "pass") -> PrintedBlock:
         """Be a sub-agent: run its command and follow what it prints to its end, with that verdict if it can be had."""
         block = self.run_command(command)
         assert block.exit_code == 0, block.text + block.errors
@@ -170,11 +170,11 @@ class Agent:
         assert block.kind == "done", block.text
         return block
 
-    def lose(self, block: Block, child: str, reason: str = "it never came back") -> Block:
+    def lose(self, block: PrintedBlock, child: str, reason: str = "it never came back") -> PrintedBlock:
         """Give up on a sub-agent by the command that the block prints for it."""
         return self.run_command(filled(block.words("DISPATCH/lost"), {"child": child, "reason": reason}))
 
-    def _read_text(self, command: str, block: Block) -> Block:
+    def _read_text(self, command: str, block: PrintedBlock) -> PrintedBlock:
         """The block that a plain text stands for, once it is seen to be just that block's text.
 
         Notices are left out of both: some are printed once, on opening, and others tell of what passes.
@@ -194,9 +194,9 @@ class Agent:
         shown = [part for part in element.children if not isinstance(part, Element) or part.tag != "NOTICE"]
         element = Element(element.tag, element.attributes, *shown, prose=element.prose)
         assert _NOTICE.sub("", block.text) == text.render(element) + "\n"
-        return Block(block.exit_code, xml.render(element) + "\n", block.errors)
+        return PrintedBlock(block.exit_code, xml.render(element) + "\n", block.errors)
 
-    def _take(self, block: Block, leg: Leg, onward: Sequence[Leg]) -> Block:
+    def _take(self, block: PrintedBlock, leg: Leg, onward: Sequence[Leg]) -> PrintedBlock:
         if block.kind == "waiting":
             return self._decide(block, leg)
         if block.children:
@@ -209,14 +209,14 @@ class Agent:
             after = self.answer(after, leg.how, "looked at, and so decided")
         return after
 
-    def _decide(self, block: Block, leg: Leg) -> Block:
+    def _decide(self, block: PrintedBlock, leg: Leg) -> PrintedBlock:
         question = block.root.find("QUESTION")
         assert question is not None, block.text
         if question.get("by") != "agent":
             return self.answer(block, leg.how)
         return self.follow(block, answer=leg.how)
 
-    def _dispatch(self, block: Block, leg: Leg, onward: Sequence[Leg]) -> Block:
+    def _dispatch(self, block: PrintedBlock, leg: Leg, onward: Sequence[Leg]) -> PrintedBlock:
         """Play the sub-agents, and take the parent's command from what the last of them printed."""
         verdict = _verdict(self.workflow, leg, onward)
         step = self.workflow.step(leg.step)
@@ -234,7 +234,7 @@ class Agent:
             raise CannotSteer(f"{self.workflow.name}: no sub-agent of {leg.step} fails. {remedy}")
         return again
 
-    def _fails_without(self, block: Block, step: StepDef) -> bool:
+    def _fails_without(self, block: PrintedBlock, step: StepDef) -> bool:
         """True if the step's function gives FAIL where every sub-agent is lost."""
         if step.checkpoint or not step.function:
             return False
@@ -244,12 +244,12 @@ class Agent:
         found = step.function(StepContext(run.params, state, run.state, step.id, run.iteration, run.reviews))
         return (found[0] if isinstance(found, tuple) else found) is Outcome.FAIL
 
-    def _failed(self, block: Block) -> bool:
+    def _failed(self, block: PrintedBlock) -> bool:
         from skills.lib.engine.children import verdict_of
 
         return any(verdict_of(child) == "fail" for child in self._runs([child.id for child in block.children]))
 
-    def _report(self, block: Block, leg: Leg, verdict: str, workflow: Workflow) -> Block:
+    def _report(self, block: PrintedBlock, leg: Leg, verdict: str, workflow: Workflow) -> PrintedBlock:
         run = self.state(block.run)
         brood = self._runs(run.children)
         # At the bound, a fail first puts the question to a person.
@@ -267,14 +267,14 @@ class Agent:
 
     def _try(
         self,
-        block: Block,
+        block: PrintedBlock,
         run: Run,
         leg: Leg | None,
         verdict: str,
         children: Sequence[Run],
         workflow: Workflow,
         text: samples.Text,
-    ) -> Block:
+    ) -> PrintedBlock:
         """The block after the first report that passes the step's checks, else after the last that was tried."""
         steering = Steering(workflow, self.given, text, run.script or self.script)
         for command in islice(steering.commands(block, run, leg, verdict, children), TRIES):
@@ -286,7 +286,7 @@ class Agent:
                 break
         return after
 
-    def _write_artifacts(self, block: Block, command: str, workflow: Workflow) -> None:
+    def _write_artifacts(self, block: PrintedBlock, command: str, workflow: Workflow) -> None:
         """Write the files that the block asks for, with the author's content where there is one."""
         from skills.lib.model.requirements import Artifact, fill
         from skills.lib.runtime import cli
@@ -302,7 +302,7 @@ class Agent:
                     content = _content(artifact, self.text)
                 self.write(path, content)
 
-    def _write_what_is_reviewed(self, block: Block, command: str, workflow: Workflow) -> None:
+    def _write_what_is_reviewed(self, block: PrintedBlock, command: str, workflow: Workflow) -> None:
         """Write a file for each review ahead that covers none, so that its reviewers have something to look at."""
         from skills.lib.engine import verdicts
         from skills.lib.ledger import contents
@@ -363,7 +363,7 @@ class Agent:
             return self.call.workflow(script)
         return InProcess().workflow(script)
 
-    def workflow_of(self, block: Block) -> Workflow:
+    def workflow_of(self, block: PrintedBlock) -> Workflow:
         """The graph of the run that a block is about: the agent's own, or a sub-agent's."""
         return self._workflow_of_run(block.run, block.next)
 
@@ -391,7 +391,7 @@ def _verdict(workflow: Workflow, leg: Leg, onward: Sequence[Leg]) -> str:
     return "pass"
 
 
-def show_again(block: Block) -> str:
+def show_again(block: PrintedBlock) -> str:
     """The command that prints the block again: its own NEXT, asked for the present step and without a turn."""
     words = shlex.split(block.next)
     words[words.index("--step") + 1] = "current"

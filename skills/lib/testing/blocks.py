@@ -51,7 +51,7 @@ class Child:
 
 
 @dataclass(frozen=True)
-class Block:
+class PrintedBlock:
     """One printed document, checked against the grammar when it is first looked into.
 
     ``text`` is all of standard output and ``errors`` all of standard error.

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from skills.lib.errors import LockstepError
 from skills.lib.runtime import loading, main
-from skills.lib.testing.blocks import Block
+from skills.lib.testing.blocks import PrintedBlock
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,7 +26,7 @@ SECONDS = 120  # a command that has not answered by then hangs
 class ScriptedCaller(Protocol):
     """Runs one command line and gives back what it printed."""
 
-    def __call__(self, command: str) -> Block:
+    def __call__(self, command: str) -> PrintedBlock:
         """Run ``command``, exactly as it was printed."""
 
 
@@ -37,7 +37,7 @@ class Shell:
         self.folder = folder
         self.environment = dict(environment or {})
 
-    def __call__(self, command: str) -> Block:
+    def __call__(self, command: str) -> PrintedBlock:
         done = subprocess.run(
             ["bash", "-c", command],
             cwd=self.folder,
@@ -46,7 +46,7 @@ class Shell:
             capture_output=True,
             timeout=SECONDS,
         )
-        return Block(done.returncode, done.stdout.decode(), done.stderr.decode())
+        return PrintedBlock(done.returncode, done.stdout.decode(), done.stderr.decode())
 
 
 class InProcess:
@@ -60,18 +60,18 @@ class InProcess:
         self.workflows = dict(workflows or {})
         self.leaves = leaves
 
-    def __call__(self, command: str) -> Block:
+    def __call__(self, command: str) -> PrintedBlock:
         _, script, *arguments = shlex.split(command)
         return self.serve(script, arguments)
 
-    def serve(self, script: str, arguments: list[str]) -> Block:
+    def serve(self, script: str, arguments: list[str]) -> PrintedBlock:
         """Run a step script with these arguments."""
         output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
         errors = io.StringIO()
         with redirect_stdout(output), redirect_stderr(errors):
             code = self._serve(os.path.realpath(script), arguments)
         output.flush()
-        return Block(code, output.buffer.getvalue().decode(), errors.getvalue())
+        return PrintedBlock(code, output.buffer.getvalue().decode(), errors.getvalue())
 
     def workflow(self, script: str) -> Workflow:
         """The graph of a script."""

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from skills.lib.testing.agent import Taken
-    from skills.lib.testing.blocks import Block
+    from skills.lib.testing.blocks import PrintedBlock
 
 
 class Session:
@@ -23,25 +23,25 @@ class Session:
         (project / ".lockstep").mkdir(parents=True, exist_ok=True)
         self.agent = Agent(script, project)
         self.project = project
-        self.block: Block
+        self.block: PrintedBlock
         self.run = ""
 
-    def start(self, *words: str, **parameters: Any) -> Block:
+    def start(self, *words: str, **parameters: Any) -> PrintedBlock:
         """Open a run with these parameters (those that are needed and not given are made up)."""
         self.block = self.agent.open(*words, **parameters)
         self.run = self.block.run
         return self.block
 
-    def next(self, **values: Any) -> Block:
+    def next(self, **values: Any) -> PrintedBlock:
         """Run the printed NEXT command with these values in its placeholders."""
         return self.command(_with(self.block, values))
 
-    def command(self, command: str) -> Block:
+    def command(self, command: str) -> PrintedBlock:
         """Run a command, printed or not."""
         self.block = self.agent.run_command(command)
         return self.block
 
-    def children(self, verdict: str = "pass") -> Block:
+    def children(self, verdict: str = "pass") -> PrintedBlock:
         """Play every sub-agent of the present block, with that verdict, and show where the run then stands."""
         from skills.lib.testing.agent import show_again
 
@@ -50,7 +50,7 @@ class Session:
                 self.agent.finish(child.command, verdict)
         return self.command(show_again(self.block))
 
-    def answer(self, answer: str, reason: str = "") -> Block:
+    def answer(self, answer: str, reason: str = "") -> PrintedBlock:
         """Answer the present question as a person at a terminal."""
         self.block = self.agent.answer(self.block, answer, reason)
         return self.block
@@ -110,7 +110,7 @@ def lockstep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str |
     return begin
 
 
-def _with(block: Block, values: dict[str, Any]) -> str:
+def _with(block: PrintedBlock, values: dict[str, Any]) -> str:
     """The NEXT command with the values filled in; those that it has no placeholder for are added as reports."""
     import shlex
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from skills.lib.model.requirements import Artifact
     from skills.lib.model.run import Run
     from skills.lib.model.steps import StepDef, Workflow
-    from skills.lib.testing.blocks import Block
+    from skills.lib.testing.blocks import PrintedBlock
     from skills.lib.testing.walks import Leg
 
 
@@ -45,7 +45,7 @@ class Steering:
         self._text = text
         self._script = script
 
-    def values(self, block: Block, verdict: str = "pass") -> dict[str, list[Any]]:
+    def values(self, block: PrintedBlock, verdict: str = "pass") -> dict[str, list[Any]]:
         """What may be reported on leaving the block's step, by field, the most ordinary first."""
         hints = _constants(self._workflow.step(block.step).function) if self._workflow.has(block.step) else []
         options = {}
@@ -67,7 +67,9 @@ class Steering:
                 raise CannotSteer(f"{block.step}.{spec.name}: no value comes to mind; give one in values")
         return options
 
-    def commands(self, block: Block, run: Run, leg: Leg | None, verdict: str, children: Sequence[Run]) -> Iterator[str]:
+    def commands(
+        self, block: PrintedBlock, run: Run, leg: Leg | None, verdict: str, children: Sequence[Run]
+    ) -> Iterator[str]:
         """The NEXT command of the block, filled in so that the run takes the leg (any way on, where there is none).
 
         The most ordinary first; a further one is for where a check of the step does not let the one before pass.
@@ -108,7 +110,7 @@ class Steering:
             f"{'; '.join(tried[:5])}. {self.remedy(block)}"
         )
 
-    def remedy(self, block: Block) -> str:
+    def remedy(self, block: PrintedBlock) -> str:
         """What an author can give, so that the step ends otherwise."""
         if block.specs:
             return f"Give {_values(f'{block.step}.{spec.name}' for spec in block.specs)} that do"
@@ -150,7 +152,7 @@ def _place(run: Run) -> str:
     return next((f"{path}:1" for path in covered), "")
 
 
-def _findings(block: Block) -> str:
+def _findings(block: PrintedBlock) -> str:
     """The findings that the block shows, from a line with the name of each."""
     return "\n".join(text for name, text in block.context.items() if name.endswith(".findings"))
 

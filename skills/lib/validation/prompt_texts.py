@@ -8,7 +8,7 @@ from functools import cached_property
 
 from skills.lib.errors import LockstepError
 from skills.lib.model.steps import StepDef
-from skills.lib.model.types import Block, Dispatch, Person
+from skills.lib.model.types import Dispatch, Person, Rendered
 from skills.lib.prompts import read_prompts
 from skills.lib.record import Record
 
@@ -40,7 +40,7 @@ class Sections:
         """The words that the pattern finds in the texts, each once. A text that a formatter made is not searched."""
         seen: set[str] = set()
         for text in texts:
-            for found in () if isinstance(text, Block) else pattern.finditer(text):
+            for found in () if isinstance(text, Rendered) else pattern.finditer(text):
                 if found[0] not in seen:
                     seen.add(found[0])
                     yield found[0], *self._location(text, found[0])

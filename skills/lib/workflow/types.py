@@ -2,7 +2,6 @@
 
 from skills.lib.model.types import AgentRole as AgentRole
 from skills.lib.model.types import Before as Before
-from skills.lib.model.types import Block as Block
 from skills.lib.model.types import Check as Check
 from skills.lib.model.types import Confidence as Confidence
 from skills.lib.model.types import Dispatch as Dispatch
@@ -14,6 +13,7 @@ from skills.lib.model.types import Outcome as Outcome
 from skills.lib.model.types import Passes as Passes
 from skills.lib.model.types import Person as Person
 from skills.lib.model.types import QRStatus as QRStatus
+from skills.lib.model.types import Rendered as Rendered
 from skills.lib.model.types import Severity as Severity
 from skills.lib.model.types import is_word as is_word
 from skills.lib.model.types import person as person

@@ -11,7 +11,7 @@ import shlex
 import sys
 from typing import TYPE_CHECKING, TypeAlias
 
-from skills.lib.testing.blocks import Block, filled
+from skills.lib.testing.blocks import PrintedBlock, filled
 from tests.hosts.clients.model import Say
 
 if TYPE_CHECKING:
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
 Going: TypeAlias = "Generator[Action, Turn, None]"
 Play: TypeAlias = "Callable[[Turn], Going]"
-Part: TypeAlias = "Generator[Action, Turn, Block]"
+Part: TypeAlias = "Generator[Action, Turn, PrintedBlock]"
 
 _DOCUMENT = re.compile(r"<(step|done|refused|waiting)\b.*?</\1>", re.DOTALL)
 # What the guarded skill is told at its steps.
@@ -56,14 +56,14 @@ def acting(main: Play, delegated: Play | None = None) -> Callable[[Turn], Action
     return script
 
 
-def block_in(text: str) -> Block:
+def block_in(text: str) -> PrintedBlock:
     """The last document of a run in what a model reads; two clients escape what a hook says."""
     text = re.sub(
         r"&lt;(?:step|done|refused|waiting)\b.*", lambda escaped: html.unescape(escaped[0]), text, flags=re.DOTALL
     )
     found = [one[0] for one in _DOCUMENT.finditer(text)]
     assert found, f"no printed document in: {text[:1500]}"
-    return Block(0, found[-1] + "\n")
+    return PrintedBlock(0, found[-1] + "\n")
 
 
 def begin(client: Client, folder: Path) -> Part:
@@ -74,7 +74,7 @@ def begin(client: Client, folder: Path) -> Part:
     return (yield from printed(client, opening))
 
 
-def follow(client: Client, block: Block, values: Mapping[str, object]) -> Part:
+def follow(client: Client, block: PrintedBlock, values: Mapping[str, object]) -> Part:
     """Run a block's NEXT command with these values."""
     return (yield from printed(client, filled(block.next, values)))
 

@@ -17,7 +17,7 @@ from tests.hosts.clients.serving import serving
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from skills.lib.testing.blocks import Block
+    from skills.lib.testing.blocks import PrintedBlock
     from tests.hosts.clients.model import Turn
     from tests.hosts.clients.plays import Going, Part, Play
     from tests.hosts.clients.serving import Server
@@ -93,7 +93,7 @@ def at_look(stage: Stage) -> Part:
     return block
 
 
-def to_the_end(stage: Stage, block: Block) -> Going:
+def to_the_end(stage: Stage, block: PrintedBlock) -> Going:
     """Follow a run to its end."""
     while block.kind == "step":
         block = yield from follow(stage.client, block, SEEN)

@@ -7,11 +7,11 @@ from collections.abc import Callable
 import skills.lib.workflow.formatters as formatters
 from skills.lib.workflow.formatters import text as plain
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
-from skills.lib.workflow.types import Block, Dispatch, Element, GateConfig, QRState
+from skills.lib.workflow.types import Dispatch, Element, GateConfig, QRState, Rendered
 
 Text = Callable[[], str]
 
-FRAGMENTS: dict[str, Callable[[Text], Block]] = {
+FRAGMENTS: dict[str, Callable[[Text], Rendered]] = {
     "format_checklist": lambda t: formatters.format_checklist([t(), t()], title=t()),
     "format_constraints": lambda t: formatters.format_constraints([t(), t()]),
     "format_context": lambda t: formatters.format_context({t(): t()}, step=t()),
@@ -55,7 +55,7 @@ FRAGMENTS: dict[str, Callable[[Text], Block]] = {
 }
 
 # Sections that belong to a document; here they stand in one.
-SECTIONS: dict[str, Callable[[Text], Block]] = {
+SECTIONS: dict[str, Callable[[Text], Rendered]] = {
     "format_invoke_after": lambda t: formatters.format_invoke_after(
         {"ok" + (name := t()): t(), "fail": None}, when={"ok" + name: t()}, commands={"fail": ["x", t()]}
     ),
@@ -70,7 +70,7 @@ SECTIONS: dict[str, Callable[[Text], Block]] = {
     ),
 }
 
-DOCUMENTS: dict[str, Callable[[Text], Block]] = {
+DOCUMENTS: dict[str, Callable[[Text], Rendered]] = {
     "format_step_output": lambda t: formatters.format_step_output(
         t(),
         4,
@@ -104,7 +104,7 @@ TEXTS: dict[str, Callable[[Text], str]] = {
 }
 
 
-def in_document(name: str, fragment: Block) -> str:
+def in_document(name: str, fragment: Rendered) -> str:
     """Return the document that a fragment stands in: itself, a step with it as a section, or a step with it in DO."""
     if name in DOCUMENTS:
         return fragment

@@ -263,7 +263,7 @@ def test_a_sub_agent_is_dispatched_in_script_mode() -> None:
     ]
     do = parse_fragment("\n".join(actions))
     assert do[0].get("agent") == "explore"
-    assert do.findtext("subagent_dispatch/command") == (
+    assert do.findtext("DISPATCH/child/command") == (
         "python3 /path/to/explore.py --step 1 --total-steps 2 --dimension=naming"
     )
 

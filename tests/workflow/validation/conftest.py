@@ -23,7 +23,7 @@ from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.formatters import format_gate_step
 from skills.lib.workflow.quality import review_loop
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
-from skills.lib.workflow.types import AgentRole, Before, Block, Check, Dispatch, Gate, Outcome, Person
+from skills.lib.workflow.types import AgentRole, Before, Rendered, Check, Dispatch, Gate, Outcome, Person
 
 """
 HEAD_LINES = HEAD.count("\n")

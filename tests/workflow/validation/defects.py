@@ -7,7 +7,7 @@ from typing import Any
 
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
-from skills.lib.workflow.types import AgentRole, Block, Dispatch, Gate, Outcome, Person
+from skills.lib.workflow.types import AgentRole, Dispatch, Gate, Outcome, Person, Rendered
 
 OK, FAIL, SKIP, ITERATE, DEFAULT = Outcome.OK, Outcome.FAIL, Outcome.SKIP, Outcome.ITERATE, Outcome.DEFAULT
 # Steps that a defect may change, counted from the one it is planted at.
@@ -521,8 +521,8 @@ DEFECTS: dict[str, Plant] = {
     "fallen-verdict: of no review": changed(
         "fallen-verdict", handler=Dispatch(AgentRole.EXPLORE, task="Look.", covers=["src/**"])
     ),
-    "bare-gate": changed("bare-gate", actions=[Block('<step number="2" gate="Plan"><DO>go on</DO></step>')]),
-    "bare-gate: repeat": changed("bare-gate", actions=["First."], repeat=[Block("<gate>go on</gate>")]),
+    "bare-gate": changed("bare-gate", actions=[Rendered('<step number="2" gate="Plan"><DO>go on</DO></step>')]),
+    "bare-gate: repeat": changed("bare-gate", actions=["First."], repeat=[Rendered("<gate>go on</gate>")]),
     "missing-title": changed("missing-title", title=" "),
     "repeated-title": repeated_title,
     "long-block": changed("long-block", actions=["word " * 2000]),

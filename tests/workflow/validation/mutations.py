@@ -10,7 +10,7 @@ from typing import Any
 
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
-from skills.lib.workflow.types import Block, Dispatch, Gate, Outcome, Person
+from skills.lib.workflow.types import Dispatch, Gate, Outcome, Person, Rendered
 
 OK, FAIL, SKIP, ITERATE, DEFAULT = Outcome.OK, Outcome.FAIL, Outcome.SKIP, Outcome.ITERATE, Outcome.DEFAULT
 
@@ -766,7 +766,7 @@ def _(subject: Subject) -> Iterator[Mutant]:
     steps = {step.id for step in subject.workflow.steps}
     for step in subject.workflow.steps:
         for at, text in enumerate(step.actions):
-            if isinstance(text, Block):
+            if isinstance(text, Rendered):
                 continue
             for found in re.finditer(r"`([\w-]+)\.(\w+)`", text):
                 if found[1] in steps and found[2] not in ("md", "json", "py"):

@@ -168,7 +168,7 @@ def test_a_tag_of_the_protocol_is_told_wherever_a_step_says_it(step: str, load: 
 def test_other_words_in_angle_brackets_are_left_alone(load: Load) -> None:
     workflow, file = load(
         """
-TEXTS = ["Write <triage.md>, <file> and <do>.", "DO < NEXT > DO", "List<DOC>", Block("<DO>made by a formatter</DO>")]
+TEXTS = ["Write <triage.md>, <file> and <do>.", "DO < NEXT > DO", "List<DOC>", Rendered("<DO>made by a formatter</DO>")]
 WORKFLOW = Workflow("w", StepDef("one", "One", TEXTS, next={Outcome.OK: None}))
 """
     )

@@ -1,14 +1,24 @@
-"""Work for sub-agents: one, a template over many targets, distinct tasks; and work handed on."""
+"""Work for sub-agents: one, a template over many targets, distinct tasks; and work that is handed on."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-
-from skills.lib.blocks.formatters.commands import INTERPRETER, command_line, script_arguments
-from skills.lib.blocks.formatters.fragments import block, elements, exactly, texts
+from skills.lib.blocks import parts
+from skills.lib.blocks.formatters.arguments import (
+    INTERPRETER,
+    command_line,
+    elements,
+    exactly,
+    script_command,
+    texts,
+    word,
+)
+from skills.lib.blocks.xml import render
 from skills.lib.errors import UsageError
-from skills.lib.field_checks import coerce
-from skills.lib.model.types import AgentRole, Block, Dispatch, Element
+from skills.lib.model.types import AgentRole, Dispatch, Element, Rendered
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
 
 _SCRIPT = (
     "Start one sub-agent. Give it {what}, word for word, and nothing of your own: it runs the command and follows what"
@@ -29,30 +39,26 @@ def format_subagent_dispatch(
     task: str = "",
     model: str | None = None,
     interpreter: str = INTERPRETER,
-) -> Block:
+) -> Rendered:
     """Dispatch one sub-agent: in script mode it follows a script, in free-form mode it is given a task.
 
     In script mode ``context_vars`` become options of the command, ``a_name`` as ``--a-name``; in free-form mode they
     are shown by name. Raises UsageError for script mode without a script, and free-form mode without a task.
     """
-    known = dict(context_vars or {})
-    script_mode = _SCRIPT.replace("{what}", "the task and the command" if task else "the command")
-    parts = [Element("instruction", None, _FREE_FORM if free_form else script_mode)]
-    if known and free_form:
-        shown = [Element("var", {"name": name}, exactly(value)) for name, value in known.items()]
-        parts.append(Element("context", None, *shown))
-    if task:
-        parts.append(Element("task", None, exactly(task)))
-    if script_path is not None:
-        options: dict[str, object] = {} if free_form else dict(known)
-        arguments = script_arguments(script_path, step, total_steps, options, interpreter)
-        parts.append(Element("command", None, command_line(arguments)))
     if free_form and not task and script_path is None:
         raise UsageError("a free-form dispatch has no task", remedy="give task, the text that the sub-agent receives")
     if not free_form and script_path is None:
         raise UsageError("script mode without a script", remedy="give script_path, or a task and free_form=True")
-    mode = "free-form" if free_form else "script"
-    return block("subagent_dispatch", {"agent": _role(agent), "mode": mode, "model": model}, *parts)
+    how = _FREE_FORM if free_form else _SCRIPT.replace("{what}", "the task and the command" if task else "the command")
+    context: list[Element] = []
+    options: dict[str, object] = dict(context_vars or {})
+    if context_vars and free_form:
+        context = [
+            Element("CONTEXT", None, *[parts.value("", name, exactly(text)) for name, text in context_vars.items()])
+        ]
+        options = {}
+    command = script_command(script_path, step, total_steps, options, interpreter)
+    return _dispatched(agent, model, how, [_child(None, exactly(task), command)], *context)
 
 
 def format_template_dispatch(
@@ -65,7 +71,7 @@ def format_template_dispatch(
     context_vars: Mapping[str, str] | None = None,
     model: str | None = None,
     interpreter: str = INTERPRETER,
-) -> Block:
+) -> Rendered:
     """Dispatch one sub-agent per target; ``{target}`` in the template and in the variables stands for the target.
 
     Raises UsageError without a target, and with neither a template nor a script.
@@ -74,29 +80,19 @@ def format_template_dispatch(
         raise UsageError("a template dispatch has nothing to hand out", remedy="give template, script_path or both")
     children = []
     for target in texts(targets, "targets"):
-        parts = [Element("task", None, exactly(template).replace("{target}", target))] if template else []
-        if script_path is not None:
-            options: dict[str, object] = {
-                name: exactly(value).replace("{target}", target) for name, value in (context_vars or {}).items()
-            }
-            arguments = script_arguments(script_path, step, total_steps, options, interpreter)
-            parts.append(Element("command", None, command_line(arguments)))
-        children.append(Element("child", {"target": target}, *parts))
-    attributes = {"agent": _role(agent), "model": model, "children": len(children)}
-    return block("template_dispatch", attributes, Element("instruction", None, _TEMPLATE), *children)
+        options = {name: exactly(value).replace("{target}", target) for name, value in (context_vars or {}).items()}
+        command = script_command(script_path, step, total_steps, options, interpreter)
+        children.append(_child({"target": target}, exactly(template).replace("{target}", target), command))
+    return _dispatched(agent, model, _TEMPLATE, children)
 
 
 def format_parallel_dispatch(
     agent: AgentRole | str, tasks: Sequence[str], context: str = "", model: str | None = None
-) -> Block:
+) -> Rendered:
     """Dispatch one sub-agent per distinct task, with a context that all of them share."""
-    numbered = enumerate(texts(tasks, "tasks"), 1)
-    children = [Element("child", {"number": number}, Element("task", None, exactly(task))) for number, task in numbered]
-    parts = [Element("instruction", None, _PARALLEL)]
-    if context:
-        parts.append(Element("context", None, exactly(context)))
-    attributes = {"agent": _role(agent), "model": model, "children": len(children)}
-    return block("parallel_dispatch", attributes, *parts, *children)
+    children = [_child({"number": at}, exactly(task)) for at, task in enumerate(texts(tasks, "tasks"), 1)]
+    shared = [Element("context", None, exactly(context))] if context else []
+    return _dispatched(agent, model, _PARALLEL, children, *shared)
 
 
 def format_handover(
@@ -104,20 +100,20 @@ def format_handover(
     done: Sequence[str] | str = (),
     remaining: Sequence[str] | str = (),
     command: Sequence[str] | None = None,
-) -> Block:
+) -> Rendered:
     """Hand work to an agent that knows nothing of it: what it is, what is done and what remains, how to go on."""
-    parts = [Element("summary", None, exactly(summary))]
-    parts += elements("done", done, "done") if done else []
-    parts += elements("remaining", remaining, "remaining") if remaining else []
+    found = [Element("summary", None, exactly(summary))]
+    found += elements("done", done, "done") if done else []
+    found += elements("remaining", remaining, "remaining") if remaining else []
     if command is not None:
-        parts.append(Element("command", None, command_line(command)))
-    return block("handover", None, *parts)
+        found.append(Element("command", None, command_line(command)))
+    return render(Element("handover", None, *found))
 
 
-def dispatch_block(dispatch: Dispatch, interpreter: str = INTERPRETER) -> Block:
+def dispatch_block(dispatch: Dispatch, interpreter: str = INTERPRETER) -> Rendered:
     """Print the Dispatch of an author's Step by the formatter that fits it.
 
-    Raises UsageError where the targets are the name of a recorded list or a function: a bare step has no record.
+    Raises UsageError if the targets are the name of a recorded list or a function: a bare step has no record.
     """
     if isinstance(dispatch.targets, str) or callable(dispatch.targets):
         raise UsageError(
@@ -148,9 +144,13 @@ def dispatch_block(dispatch: Dispatch, interpreter: str = INTERPRETER) -> Block:
     )
 
 
-def _role(agent: AgentRole | str) -> AgentRole:
-    try:
-        role: AgentRole = coerce(AgentRole, agent, "agent")
-    except ValueError as error:
-        raise UsageError(str(error)) from None
-    return role
+def _child(about: Mapping[str, object] | None, task: str, command: str = "") -> Element:
+    inside = [Element("task", None, task)] if task else []
+    return Element("child", about, *inside, *([Element("command", None, command)] if command else []))
+
+
+def _dispatched(
+    agent: AgentRole | str, model: str | None, how: str, children: Sequence[Element], *context: Element
+) -> Rendered:
+    role = word(AgentRole, agent, "agent")
+    return render(parts.dispatch(role, model, len(children), None, how, *context, *children))

@@ -12,7 +12,7 @@ from rich.text import Text
 from skills.lib.commands.console.screen import Screen, clean, one_line
 from skills.lib.model import values
 from skills.lib.model.requirements import Field
-from skills.lib.model.types import Block, Element
+from skills.lib.model.types import Element, Rendered
 
 WIDTH = 100
 _COLOURS = {"step": "cyan", "waiting": "yellow", "done": "green", "refused": "red"}
@@ -34,7 +34,7 @@ def text_of(part: Element | str) -> str:
     """All text in a part of a document, for a reader: clean, a ready-made block without its tags."""
     if isinstance(part, Element):
         return "\n".join(text_of(child) for child in part.children)
-    return clean(_without_tags(part) if isinstance(part, Block) else part)
+    return clean(_without_tags(part) if isinstance(part, Rendered) else part)
 
 
 def _title(element: Element) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from skills.lib.model.requirements import Arg
 from skills.lib.model.steps import StepDef
-from skills.lib.model.types import Block, Dispatch, Gate, Person
+from skills.lib.model.types import Dispatch, Gate, Person, Rendered
 from skills.lib.validation.rule import GRAPH, Problem, rule
 from skills.lib.validation.view import GraphView
 
@@ -32,7 +32,7 @@ def bare_gate(graph: GraphView) -> Iterator[Problem]:
     ```python
     WORKFLOW = Workflow(
         "change",
-        StepDef("work", "Make the change", [Block('<gate name="change">go on</gate>')], next={Outcome.OK: None}),
+        StepDef("work", "Make the change", [Rendered('<gate name="change">go on</gate>')], next={Outcome.OK: None}),
     )
     ```
 
@@ -51,7 +51,7 @@ def bare_gate(graph: GraphView) -> Iterator[Problem]:
     ```
     """
     for at, step in enumerate(graph.steps):
-        if any(isinstance(text, Block) and _GATE.search(text) for text in (*step.actions, *step.repeat)):
+        if any(isinstance(text, Rendered) and _GATE.search(text) for text in (*step.actions, *step.repeat)):
             yield Problem(
                 f"the actions of {step.id} hold a gate that a bare formatter printed",
                 why="it carries no run and no verdict, so it can be passed by saying so",
@@ -252,6 +252,6 @@ def _is_short(step: StepDef) -> bool:
 
 def _length(text: str) -> int:
     """The length of the escaped text; a block is not escaped."""
-    if isinstance(text, Block):
+    if isinstance(text, Rendered):
         return len(text)
     return len(text) + 4 * text.count("&") + 3 * (text.count("<") + text.count(">"))

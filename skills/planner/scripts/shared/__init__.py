@@ -23,7 +23,6 @@ from skills.lib.workflow.formatters.text import *  # noqa: F403
 from skills.lib.workflow.legacy import note, skill
 from skills.lib.workflow.types import (
     AgentRole,
-    Block,
     BranchRouting,
     Confidence,
     Dispatch,
@@ -32,6 +31,7 @@ from skills.lib.workflow.types import (
     Outcome,
     QRState,
     QRStatus,
+    Rendered,
     Routing,
     Step,
     TerminalRouting,
@@ -41,7 +41,6 @@ from .domain import BranchCommand, FlatCommand, GuidanceResult, NextCommand, for
 
 __all__ = [
     "AgentRole",
-    "Block",
     "BranchCommand",
     "BranchRouting",
     "Confidence",
@@ -54,6 +53,7 @@ __all__ = [
     "Outcome",
     "QRState",
     "QRStatus",
+    "Rendered",
     "Routing",
     "Step",
     "TerminalRouting",

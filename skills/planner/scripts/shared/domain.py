@@ -11,7 +11,7 @@ from typing import Any
 
 from skills.lib.errors import UsageError
 from skills.lib.workflow.formatters import format_invoke_after, format_step_output
-from skills.lib.workflow.types import Block, Record, TerminalRouting
+from skills.lib.workflow.types import Record, Rendered, TerminalRouting
 
 Arguments = Sequence[str]
 
@@ -46,7 +46,9 @@ class GuidanceResult(Record):
     next_command: NextCommand | None = None
 
 
-def format_guidance(guidance: GuidanceResult | Mapping[str, Any], step: int | str, total: int, **parts: Any) -> Block:
+def format_guidance(
+    guidance: GuidanceResult | Mapping[str, Any], step: int | str, total: int, **parts: Any
+) -> Rendered:
     """Print guidance as ``format_step_output`` does, which takes ``parts``: qr, context, record, forbidden.
 
     A mapping has ``title``, ``actions`` and ``next``, a command or None. Raises UsageError for a mapping without
