@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.hosts import locations, tools
-from skills.lib.hosts.install import hooks
-from skills.lib.hosts.locations import Locations
+from skills.lib.hosts.hook import tools
+from skills.lib.hosts.install import hooks, locations
+from skills.lib.hosts.install.locations import Locations
 from skills.lib.runtime import loading
 from tests.hosts.mcp import test_conformance
 

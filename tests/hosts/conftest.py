@@ -18,7 +18,7 @@ from skills.lib.commands.console.app import lockstep
 from skills.lib.hosts.doctor import registry
 from skills.lib.hosts.doctor.context import DoctorContext
 from skills.lib.hosts.doctor.result import Told
-from skills.lib.hosts.locations import Locations, locations
+from skills.lib.hosts.install.locations import Locations, locations
 from tests.fixtures import skill
 from tests.hosts.examined import program, step
 from tests.hosts.hooked import Host

@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from skills.lib import markers
+from skills.lib import status_files
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block, filled
 from tests.fixtures.skill import ENTRY, ROOT, install, source_of
 
-HOOK = ROOT / "skills" / "lib" / "hosts" / "run_hook.py"
+HOOK = ROOT / "skills" / "lib" / "hosts" / "hook" / "run_hook.py"
 EVENTS = Path(__file__).resolve().parent / "events"
 
 GUARDED = source_of(
@@ -132,7 +132,7 @@ class Host:
 
     def marker(self, run: str) -> Path:
         """The file of a run's marker."""
-        return Path(markers.folder(str(self.project))) / run
+        return Path(status_files.folder(str(self.project))) / run
 
 
 def recorded(host: str) -> dict[str, str]:

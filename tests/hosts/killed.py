@@ -18,9 +18,7 @@ import signal
 import sys
 from pathlib import Path
 
-from skills.lib.hosts import install as installing
-from skills.lib.hosts import locations, runtime
-from skills.lib.hosts.install import disk, installed_skill
+from skills.lib.hosts.install import disk, installed_skill, installing, locations, runtime
 
 OLD = {"SKILL.md": b"old", "scripts/a.py": b"old", "scripts/gone.py": b"old"}
 NEW = {"SKILL.md": b"new", "scripts/a.py": b"new", "scripts/deep/b.py": b"new"}

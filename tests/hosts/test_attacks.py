@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib import markers
-from skills.lib.hosts import sessions
+from skills.lib import status_files
+from skills.lib.hosts.hook import sessions
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block
 from tests.fixtures.skill import ROOT, source_of
@@ -113,7 +113,7 @@ class Clone:
 @pytest.mark.req("H-02")
 def test_a_cloned_project_has_none_of_its_code_run_by_the_hook(tmp_path: Path, host: Host) -> None:
     clone = Clone(tmp_path)
-    marker = Path(markers.folder(str(clone.project))) / clone.block.run
+    marker = Path(status_files.folder(str(clone.project))) / clone.block.run
     events = [{"hook_event_name": name, "source": "compact"} for name in ("UserPromptSubmit", "SessionStart", "Stop")]
 
     def all_events() -> list[int]:
@@ -143,7 +143,7 @@ def test_a_skill_that_was_run_in_the_session_is_given_back_whole(tmp_path: Path,
     assert host.run(clone.block.next) == SILENT
     block = agent.run_command(clone.block.next)
     assert block.text in host.tell({"hook_event_name": "SessionStart", "source": "compact"}).context
-    (Path(markers.folder(str(clone.project))) / block.run).unlink()
+    (Path(status_files.folder(str(clone.project))) / block.run).unlink()
     assert host.use("Write") == SILENT
 
 
@@ -157,7 +157,7 @@ def test_another_script_that_a_ledger_names_is_not_loaded(tmp_path: Path, host: 
     assert host.run(command) == SILENT
     Agent(good, clone.project).run_command(command)
     host.tell({"hook_event_name": "SessionStart", "source": "compact"})
-    (Path(markers.folder(str(clone.project))) / clone.block.run).unlink(missing_ok=True)
+    (Path(status_files.folder(str(clone.project))) / clone.block.run).unlink(missing_ok=True)
     host.use("Write")
     assert not clone.has_run()
 
@@ -278,4 +278,4 @@ def test_skills_are_installed_from_where_other_packages_are(project: Path, home:
     )
     assert (done.returncode, str(site) in done.stderr) == (0, False), done.stderr
     command = json.loads((project / ".claude" / "settings.local.json").read_text())["hooks"]["Stop"][0]["hooks"][0]
-    assert f" {os.environ['LOCKSTEP_DATA']}/runtimes/0.1.0/skills/lib/hosts/run_hook.py " in command["command"]
+    assert f" {os.environ['LOCKSTEP_DATA']}/runtimes/0.1.0/skills/lib/hosts/hook/run_hook.py " in command["command"]

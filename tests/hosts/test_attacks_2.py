@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from skills.lib.hosts import sessions
+from skills.lib.hosts.hook import sessions
 from skills.lib.ledger import Ledger
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import filled

@@ -17,11 +17,12 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from skills import __version__
-from skills.lib import markers
-from skills.lib.hosts import runtime, sessions
+from skills.lib import status_files
 from skills.lib.hosts.doctor import probe, registry
 from skills.lib.hosts.doctor.context import DoctorContext
 from skills.lib.hosts.doctor.result import Result, ok
+from skills.lib.hosts.hook import sessions
+from skills.lib.hosts.install import runtime
 from skills.lib.ledger import Ledger
 from tests.hosts.conftest import BARE, ROLED, SKILL, Command
 from tests.hosts.examined import of, only, program, wrong
@@ -61,7 +62,7 @@ def codex(path: Path, *hooks: dict[str, Any], skills: str = f"- {SKILL}: Finds. 
 
 
 def hook_of(project: Path, trust: str = "trusted", source: str = "project", **more: Any) -> dict[str, Any]:
-    command = "python3 -IS /x/skills/lib/hosts/run_hook.py --host codex"
+    command = "python3 -IS /x/skills/lib/hosts/hook/run_hook.py --host codex"
     place = str(project / ".codex" / "hooks.json")
     told = {"eventName": "stop", "command": command, "source": source, "sourcePath": place, "enabled": True}
     return {**told, "trustStatus": trust, **more}
@@ -258,7 +259,7 @@ def test_what_outlived_its_run_is_named_and_fix_removes_that_alone(cli: Command,
     assert f"removed: a marker says that {ended} is open, and by the ledger it is not" in fixed.out
     assert [marker.exists(), stale.exists()] == [True, False]
     assert sessions.names() == [live]
-    assert markers.read(str(project), run) is not None
+    assert status_files.read(str(project), run) is not None
 
 
 def test_nothing_is_called_stale_where_the_ledger_cannot_be_read(doctor: Any, opened: Any, project: Path) -> None:
@@ -514,7 +515,7 @@ def test_a_hook_whose_python_or_program_is_gone(
     assert only(doctor(host), host, "call").what == "the hooks (project) call Python 3.8, and need 3.11 or later"
     settings.write_text(text.replace(runtime.folder(runtime.version()), "/gone"))
     result = only(doctor(host), host, "call")
-    assert (result.what, result.where) == ("the hook's program is gone", "/gone/skills/lib/hosts/run_hook.py")
+    assert (result.what, result.where) == ("the hook's program is gone", "/gone/skills/lib/hosts/hook/run_hook.py")
 
 
 @pytest.mark.req("H-03")
@@ -578,7 +579,7 @@ def test_what_a_check_trips_over_is_a_result(
 
 @pytest.mark.req("H-03")
 @pytest.mark.parametrize(
-    "missing", ["lib/ledger", "lib/hosts/install", "lib/hosts/sessions.py", "lib/paths.py", "lib/skillfile"]
+    "missing", ["lib/ledger", "lib/hosts/install", "lib/hosts/hook/sessions.py", "lib/paths.py", "lib/skillfile"]
 )
 def test_a_package_that_has_lost_a_part_still_has_its_doctor(missing: str, tmp_path: Path, project: Path) -> None:
     copy = tmp_path / "copy"

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from skills.lib.hosts import sessions
+from skills.lib.hosts.hook import sessions
 from tests.hosts.conftest import Command, plant, tree
 from tests.hosts.examined import of, only
 

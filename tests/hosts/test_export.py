@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from skills.lib.errors import RefusedError, SkillError
-from skills.lib.hosts import export, source
+from skills.lib.hosts.install import export, source
 from skills.lib.runtime import loading
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block

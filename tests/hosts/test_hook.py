@@ -11,9 +11,9 @@ from typing import Any
 
 import pytest
 
-from skills.lib import markers
+from skills.lib import status_files
 from skills.lib.blocks.command_line import CommandLine
-from skills.lib.hosts import standing
+from skills.lib.hosts.hook import run_status
 from skills.lib.runtime import Runner
 from tests.hosts.hooked import Answer, Host, recorded
 
@@ -330,12 +330,12 @@ def test_the_block_comes_back_after_a_compaction_and_where_it_changed(host: Host
 
 def test_a_block_that_is_too_long_for_a_host_or_cannot_be_made_is_named_instead(host: Host) -> None:
     block = host.at("look")
-    marker = markers.read(str(host.project), block.run)
+    marker = status_files.read(str(host.project), block.run)
     assert marker is not None
-    whole = standing.reminder(marker, 9_900)
+    whole = run_status.reminder(marker, 9_900)
     assert block.text in whole
     for longest, script in ((len(whole) - 1, marker["script"]), (9_900, "/nowhere/x.py")):
-        text = standing.reminder({**marker, "script": script}, longest)
+        text = run_status.reminder({**marker, "script": script}, longest)
         assert len(text) <= longest
         assert f" resume {block.run} --project {host.project}\n" in text
         assert block.next in text
@@ -364,7 +364,7 @@ def test_a_marker_that_is_behind_the_ledger_heals(host: Host) -> None:
     for damage in ("", "{", "[]", '{"run": "x"}', old.replace('"turn":2', '"turn":"2"')):
         host.marker(block.run).write_text(damage)
         assert (host.use("Edit").code, host.use("Grep").code) == (0, 2)
-        assert markers.read(str(host.project), block.run) is not None
+        assert status_files.read(str(host.project), block.run) is not None
     host.marker(block.run).unlink()
     assert (host.use("Edit").code, host.use("Grep").code) == (0, 2)
 

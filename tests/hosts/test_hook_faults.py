@@ -113,7 +113,14 @@ def test_a_lost_ledger(host: Host) -> None:
 
 @pytest.mark.parametrize(
     "missing",
-    ["hosts/hook.py", "hosts/sessions.py", "compact_json.py", "hosts/standing.py", "ledger/ledger.py", "__init__.py"],
+    [
+        "hosts/hook/decision.py",
+        "hosts/hook/sessions.py",
+        "compact_json.py",
+        "hosts/hook/run_status.py",
+        "ledger/ledger.py",
+        "__init__.py",
+    ],
 )
 def test_a_missing_module(host: Host, tmp_path: Path, missing: str) -> None:
     lib = tmp_path / "tree" / "skills" / "lib"
@@ -122,12 +129,12 @@ def test_a_missing_module(host: Host, tmp_path: Path, missing: str) -> None:
     shutil.copy(ROOT / "skills" / "__init__.py", lib.parent)
     if missing == "__init__.py":
         shutil.rmtree(lib / "hosts", ignore_errors=True)
-        (lib / "hosts").mkdir()
-        shutil.copy(ROOT / "skills/lib/hosts/run_hook.py", lib / "hosts")
+        (lib / "hosts" / "hook").mkdir(parents=True)
+        shutil.copy(ROOT / "skills/lib/hosts/hook/run_hook.py", lib / "hosts" / "hook")
     else:
         (lib / missing).unlink()
     block = host.at("look")
-    host.starts = [sys.executable, "-IS", str(lib / "hosts" / "run_hook.py")]
+    host.starts = [sys.executable, "-IS", str(lib / "hosts" / "hook" / "run_hook.py")]
     assert blocked(host.use("Write"), "Error: ")
     assert (host.run("lockstep doctor"), host.run(f"lockstep abandon {block.run}")) == (SILENT, SILENT)
     assert host.run("lockstep doctor; rm x").code == 2

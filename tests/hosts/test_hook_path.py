@@ -23,11 +23,12 @@ OPEN = {
     "skills.lib.errors",
     "skills.lib.hosts",
     "skills.lib.hosts.hook",
-    "skills.lib.hosts.event",
-    "skills.lib.hosts.lines",
-    "skills.lib.hosts.sessions",
-    "skills.lib.hosts.tools",
-    "skills.lib.markers",
+    "skills.lib.hosts.hook.decision",
+    "skills.lib.hosts.hook.event",
+    "skills.lib.hosts.hook.shell_commands",
+    "skills.lib.hosts.hook.sessions",
+    "skills.lib.hosts.hook.tools",
+    "skills.lib.status_files",
     "skills.lib.paths",
 }
 

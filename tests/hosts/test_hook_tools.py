@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from skills.lib.hosts import lines, tools
+from skills.lib.hosts.hook import shell_commands, tools
 from skills.lib.workflow.core import StepDef
 from skills.lib.workflow.types import Outcome
 
@@ -51,7 +51,7 @@ def test_quoted_words_come_back(words: list[str]) -> None:
 @given(LINES)
 def test_anything_can_be_looked_into(line: str) -> None:
     assert all(isinstance(word, str) for words in tools.commands_in(line) for word in words)
-    lines.answers_for_a_person(f"answer {line} -c {line}")
+    shell_commands.answers_for_a_person(f"answer {line} -c {line}")
     if tools.simple_command(line):
         assert tools.commands_in(line.strip(" \t\n")) == [tools.simple_command(line)]
 
@@ -192,7 +192,7 @@ def test_what_is_allowed_is_named_in_the_hosts_words() -> None:
     ],
 )
 def test_the_value_of_a_flag(command: str, value: str) -> None:
-    assert lines.value_of("--run", command) == value
+    assert shell_commands.value_of("--run", command) == value
 
 
 @pytest.mark.parametrize(
@@ -208,7 +208,7 @@ def test_the_value_of_a_flag(command: str, value: str) -> None:
     ],
 )  # fmt: skip
 def test_a_line_that_answers_for_a_person(line: str) -> None:
-    assert lines.answers_for_a_person(line)
+    assert shell_commands.answers_for_a_person(line)
 
 
 @pytest.mark.parametrize(
@@ -216,4 +216,4 @@ def test_a_line_that_answers_for_a_person(line: str) -> None:
     ["grep -rn 'lockstep answer' docs", "echo answer me", "lockstep resume answer", "lockstep runs | grep answer", ""],
 )
 def test_a_line_that_only_speaks_of_answers(line: str) -> None:
-    assert not lines.answers_for_a_person(line)
+    assert not shell_commands.answers_for_a_person(line)

@@ -17,8 +17,8 @@ import pytest
 import yaml
 from syrupy.assertion import SnapshotAssertion
 
-from skills.lib.hosts import locations, tools
-from skills.lib.hosts.install import hooks, manifest, roles
+from skills.lib.hosts.hook import tools
+from skills.lib.hosts.install import hooks, locations, manifest, roles
 from skills.lib.roles import role_names
 from tests.hosts.conftest import ROLED, SKILL, Command, place_of, tree
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.hosts import runtime
+from skills.lib.hosts.install import runtime
 from skills.lib.runtime import loading
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.walks import shortest_walk

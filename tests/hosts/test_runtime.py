@@ -12,12 +12,12 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.hosts import runtime
+from skills.lib.hosts.install import runtime
 from tests.fixtures.skill import ROOT
 from tests.hosts.conftest import SKILL, Command
 
 pytestmark = pytest.mark.req("H-01")
-ENSURE = "from skills.lib.hosts import runtime; print(runtime.ensure())"
+ENSURE = "from skills.lib.hosts.install import runtime; print(runtime.ensure())"
 
 
 @pytest.fixture
@@ -49,7 +49,7 @@ def test_what_a_stopped_process_left_is_completed_and_removed(runtimes: Path) ->
 
 
 def version_of(package: Path) -> str:
-    code = "from skills.lib.hosts import runtime; print(runtime.version())"
+    code = "from skills.lib.hosts.install import runtime; print(runtime.version())"
     done = subprocess.run([sys.executable, "-c", code], cwd=package.parent, capture_output=True, text=True, check=True)
     return done.stdout.strip()
 

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skills.lib import markers
-from skills.lib.hosts import run_hook, sessions
+from skills.lib import status_files
+from skills.lib.hosts.hook import run_hook, sessions
 
 if TYPE_CHECKING:
-    from skills.lib.hosts.sessions import Followed
+    from skills.lib.hosts.hook.sessions import Followed
 
 pytestmark = pytest.mark.req("H-02")
 
@@ -148,7 +148,7 @@ def test_there_is_nothing_where_there_is_nothing() -> None:
 
 def test_many_agents_may_be_bound_at_once(state: Path) -> None:
     code = (
-        "import sys\nfrom skills.lib.hosts import sessions\n"
+        "import sys\nfrom skills.lib.hosts.hook import sessions\n"
         "for at in range(20): sessions.bind(f'claude-s.-{sys.argv[1]}', None, "
         "{'run': f'r.{sys.argv[1]}', 'project': '/p', 'script': '/x'})"
     )
@@ -159,10 +159,10 @@ def test_many_agents_may_be_bound_at_once(state: Path) -> None:
 
 @pytest.mark.parametrize("text", ["k3f9q2mx", "k3f9q2mx.1", "k3f9q2mx.1.12"])
 def test_a_runs_id(text: str) -> None:
-    assert markers.is_id(text)
+    assert status_files.is_id(text)
 
 
 @pytest.mark.parametrize("text", ["", ".", "..", "a/b", "../a", "a..b", ".a", "a.", "A", "ü", "a\n", "a" * 101])
 def test_no_runs_id(text: str) -> None:
-    assert not markers.is_id(text)
-    assert markers.read("/", text) is None
+    assert not status_files.is_id(text)
+    assert status_files.read("/", text) is None

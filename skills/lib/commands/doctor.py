@@ -17,7 +17,7 @@ from skills.lib.errors import PRINTED
 from skills.lib.hosts.doctor import registry
 from skills.lib.hosts.doctor.context import DoctorContext
 from skills.lib.hosts.doctor.result import OK, PROBLEM, WARNING, Told
-from skills.lib.hosts.locations import HOSTS
+from skills.lib.hosts.install.locations import HOSTS
 
 # Something is wrong; warnings alone are no failure.
 UNWELL = 1

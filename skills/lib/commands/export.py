@@ -9,8 +9,8 @@ import click
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_argument
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import sources
-from skills.lib.hosts import copying
-from skills.lib.hosts import export as exporting
+from skills.lib.hosts.install import copying
+from skills.lib.hosts.install import export as exporting
 
 
 @click.command(

@@ -12,14 +12,12 @@ from skills.lib.commands.console.options import examples, json_option, project_o
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import install_output, sources
 from skills.lib.errors import LockstepError
-from skills.lib.hosts import install as installing
-from skills.lib.hosts import locations
 from skills.lib.hosts.doctor import machine
 from skills.lib.hosts.doctor.context import DoctorContext
 from skills.lib.hosts.doctor.result import OK
-from skills.lib.hosts.install import manifest, pins
+from skills.lib.hosts.install import installing, locations, manifest, pins
+from skills.lib.hosts.install.locations import NAMES, NOTES, SCOPES
 from skills.lib.hosts.install.plan import Plan
-from skills.lib.hosts.locations import NAMES, NOTES, SCOPES
 
 PROJECT, USER = SCOPES
 

@@ -8,11 +8,9 @@ from skills.lib.commands.console.options import examples, json_option, project_o
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import install_output, sources
 from skills.lib.errors import PRINTED, LockstepError, UsageError, tell
-from skills.lib.hosts import install as installing
-from skills.lib.hosts import runtime
-from skills.lib.hosts.install import manifest, pins
+from skills.lib.hosts.install import installing, manifest, pins, runtime
+from skills.lib.hosts.install.locations import HOSTS, SCOPES, Locations, locations
 from skills.lib.hosts.install.manifest import Manifest
-from skills.lib.hosts.locations import HOSTS, SCOPES, Locations, locations
 
 
 @click.command(

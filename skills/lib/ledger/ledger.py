@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from skills.lib import compact_json, markers
+from skills.lib import compact_json, status_files
 from skills.lib.compact_json import digest
 from skills.lib.ledger.database import Database
 from skills.lib.model.run import Run
@@ -259,7 +259,8 @@ class Ledger:
 
     def _run(self, row: Any) -> Run:
         *fields, total = row
-        if not markers.is_id(str(fields[0])):  # it would be a part of paths: whoever wrote the file can compute sums
+        if not status_files.is_id(str(fields[0])):
+            # It would be a part of paths: whoever wrote the file can compute sums.
             raise self.database.broken(f"is damaged: {fields[0]!r:.40} is no run's id")
         try:
             if total == digest(fields):

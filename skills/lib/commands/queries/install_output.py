@@ -14,10 +14,10 @@ from click.shell_completion import CompletionItem
 from skills.lib.commands.console import prompts
 from skills.lib.commands.console.screen import Screen
 from skills.lib.errors import PRINTED, REFUSED, LockstepError, UsageError
-from skills.lib.hosts import locations
-from skills.lib.hosts.install import Choose, manifest
+from skills.lib.hosts.install import locations, manifest
+from skills.lib.hosts.install.installing import Choose
+from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.install.plan import CHANGING, KEEP, SAME, SHARED, Change, Plan
-from skills.lib.hosts.locations import Locations
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 # What is said of each action: planned, and done.

@@ -14,9 +14,9 @@ from skills.lib.hosts.doctor.probe import Answer, ask
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from skills.lib.hosts.install import Installed
+    from skills.lib.hosts.install.installing import Installed
+    from skills.lib.hosts.install.locations import Locations
     from skills.lib.hosts.install.manifest import Manifest
-    from skills.lib.hosts.locations import Locations
 
 SCOPES = ("project", "user")
 # Host -> the program that a user starts.
@@ -45,7 +45,7 @@ class DoctorContext:
 
     def place(self, host: str, scope: str) -> Locations:
         """Where things go for a host."""
-        from skills.lib.hosts import locations
+        from skills.lib.hosts.install import locations
 
         return locations.locations(host, scope, self.project)
 
@@ -62,11 +62,11 @@ class DoctorContext:
 
     def inspected(self, host: str, scope: str) -> Installed | None:
         """How what is installed compares with what would be put there now, from the folders that it was taken from."""
-        from skills.lib.hosts import install
+        from skills.lib.hosts.install import installing
 
         told = self.manifest(host, scope)
         known = {name: path for name, path in told.skills.items() if os.path.isdir(path)} if told else {}
-        return install.inspect(self.place(host, scope), self.project, known)
+        return installing.inspect(self.place(host, scope), self.project, known)
 
     def is_installed(self, host: str) -> bool:
         """Whether a manifest says that something is installed for a host; a damaged one says so too."""

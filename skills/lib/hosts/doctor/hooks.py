@@ -61,10 +61,10 @@ def entries(context: DoctorContext, host: str) -> Iterator[Result]:
 
 
 def _merged(context: DoctorContext, host: str, scope: str, manifest: Manifest) -> Result:
-    from skills.lib.hosts import install
+    from skills.lib.hosts.install import installing
 
     place = context.place(host, scope)
-    path, state = place.hooks, install.hook_states(place, manifest)
+    path, state = place.hooks, installing.hook_states(place, manifest)
     missing = sorted(event for event, found in state.items() if found == "missing")
     if missing or not state:
         what = f"hooks are missing ({scope}): {', '.join(missing) or 'all of them'}"

@@ -6,9 +6,9 @@ import os
 from collections.abc import Callable, Iterator
 from shlex import quote
 
-from skills.lib.hosts import runtime
 from skills.lib.hosts.doctor.context import PROGRAMS, SCOPES, DoctorContext
 from skills.lib.hosts.doctor.result import Result, ok, problem, warning
+from skills.lib.hosts.install import runtime
 
 _SHOWN = 5
 

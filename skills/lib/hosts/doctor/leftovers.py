@@ -14,12 +14,12 @@ import time
 from collections.abc import Iterator
 from shlex import quote
 
-from skills.lib import markers, paths
+from skills.lib import paths, status_files
 from skills.lib.errors import LedgerError
-from skills.lib.hosts import sessions
 from skills.lib.hosts.doctor.context import DoctorContext
 from skills.lib.hosts.doctor.project import has_ledger
 from skills.lib.hosts.doctor.result import Result, ok, problem, warning
+from skills.lib.hosts.hook import sessions
 
 FIX = "lockstep doctor --fix"
 # A file that was being written that long ago (seconds) is not being written any more.
@@ -31,14 +31,14 @@ _AWAY = "move it away"
 
 def markers_of_ended_runs(context: DoctorContext) -> Iterator[Result]:
     """Markers of runs that are open no more; with one, the hook takes its slow way until it is gone."""
-    folder = markers.folder(context.project)
+    folder = status_files.folder(context.project)
     linked = link_to(context.project, folder)
     if linked:
         what = "a link is in the place of the folder, and its files are left alone"
         yield problem(what, linked, f"rm {quote(linked)}")
         return
     try:
-        names = sorted(name for name in os.listdir(folder) if markers.is_id(name))
+        names = sorted(name for name in os.listdir(folder) if status_files.is_id(name))
     except FileNotFoundError:
         return
     odd = 0
@@ -62,7 +62,7 @@ def _why_gone(project: str, name: str, path: str) -> str:
         return "a marker was begun and never finished" if _is_old(path) else ""
     if _has_ended(project, name):
         return f"a marker says that {name:.80} is open, and by the ledger it is not"
-    return "" if markers.read(project, name) else f"the marker of {name:.80} cannot be read"
+    return "" if status_files.read(project, name) else f"the marker of {name:.80} cannot be read"
 
 
 def sessions_of_ended_runs(context: DoctorContext) -> Iterator[Result]:

@@ -97,7 +97,7 @@ def variables(context: DoctorContext) -> Iterator[Result]:
 
 def state_folder(context: DoctorContext) -> Iterator[Result]:
     """Whether the hook can keep which run a session follows."""
-    from skills.lib.hosts import sessions
+    from skills.lib.hosts.hook import sessions
 
     folder = os.path.abspath(sessions.folder())
     there = folder
@@ -121,16 +121,15 @@ def state_folder(context: DoctorContext) -> Iterator[Result]:
 
 def hook(context: DoctorContext) -> Iterator[Result]:
     """Whether the hook does its work with this Python, as a host would call it."""
-    from skills.lib.hosts.install import hooks
+    from skills.lib.hosts.install import hooks, source
 
-    program = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), hooks.PROGRAM)
+    program = os.path.join(source.package(), *hooks.PROGRAM)
     yield hook_answer([sys.executable, "-IS", program, "--host", "claude"])
 
 
 def runtimes(context: DoctorContext) -> Iterator[Result]:
     """The runtimes of installed skills, and those that nothing needs any more."""
-    from skills.lib.hosts import runtime
-    from skills.lib.hosts.install import pins
+    from skills.lib.hosts.install import pins, runtime
 
     unneeded = pins.unneeded(context.project)
     if unneeded:

@@ -10,7 +10,7 @@ from string import Template
 from typing import Any
 
 from skills.lib.blocks.command_line import join
-from skills.lib.hosts import runtime
+from skills.lib.hosts.install import runtime
 
 # How long a host waits for the hook, in seconds: the hook gives up by itself after five, and then says so.
 TIMEOUT = 30
@@ -39,19 +39,20 @@ EVENTS: dict[str, dict[str, bool]] = {
 # Codex gives this event no more, and warns of more; the hook then only forgets a session.
 _SHORTER = {("codex", "SessionEnd"): 3}
 _IN_MILLISECONDS = frozenset({"qwen", "gemini"})
-PROGRAM = "run_hook.py"
+PROGRAM = ("lib", "hosts", "hook", "run_hook.py")
 
 
 def command(host: str, stops: int) -> list[str]:
     """The words that start the runtime's hook; -I and -S keep the user's environment and packages out of it."""
-    program = os.path.join(runtime.folder(runtime.version()), "skills", "lib", "hosts", PROGRAM)
+    program = os.path.join(runtime.folder(runtime.version()), "skills", *PROGRAM)
     return [sys.executable, "-IS", program, "--host", host, "--stops", str(stops)]
 
 
 def is_ours(hook: Any, host: str) -> bool:
     """True if an entry of a host's settings calls our program for that host."""
     given = hook.get("command") if isinstance(hook, dict) else None
-    return isinstance(given, str) and f"{os.sep}hosts{os.sep}{PROGRAM}" in given and f" --host {host}" in given
+    name = PROGRAM[-1]  # an older version has the program in another folder
+    return isinstance(given, str) and f"{os.sep}hosts{os.sep}" in given and name in given and f" --host {host}" in given
 
 
 def plugin(stops: int) -> bytes:

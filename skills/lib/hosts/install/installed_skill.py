@@ -16,7 +16,7 @@ import re
 from pathlib import Path
 from string import Template
 
-from skills.lib.hosts import source
+from skills.lib.hosts.install import source
 from skills.lib.runtime import loading
 
 # Linters and type checkers of the project leave these files alone.

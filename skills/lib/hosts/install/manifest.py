@@ -22,10 +22,9 @@ from typing import Any
 
 from skills.lib import compact_json
 from skills.lib.errors import EnvironmentProblem, LockstepError, RefusedError
-from skills.lib.hosts import locations, source
-from skills.lib.hosts.install import roles
+from skills.lib.hosts.install import locations, roles, source
 from skills.lib.hosts.install.disk import Disk
-from skills.lib.hosts.locations import Locations
+from skills.lib.hosts.install.locations import Locations
 
 FORMAT = 2
 IGNORE, IGNORED = ".gitignore", b"*\n"

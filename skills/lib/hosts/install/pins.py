@@ -11,8 +11,7 @@ from contextlib import suppress
 
 from skills.lib import paths
 from skills.lib.errors import LockstepError
-from skills.lib.hosts import locations, runtime
-from skills.lib.hosts.install import manifest
+from skills.lib.hosts.install import locations, manifest, runtime
 
 
 def register(project: str) -> None:

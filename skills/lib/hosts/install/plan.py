@@ -10,11 +10,10 @@ from dataclasses import dataclass, field, replace
 from shlex import join
 
 from skills.lib.errors import RefusedError
-from skills.lib.hosts import runtime, source
-from skills.lib.hosts.install import hooks, installed_skill, manifest, roles, settings
+from skills.lib.hosts.install import hooks, installed_skill, manifest, roles, runtime, settings, source
 from skills.lib.hosts.install.disk import Disk
+from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.install.manifest import Manifest, OtherInstall
-from skills.lib.hosts.locations import Locations
 
 # What happens to a file; the first five change it, the others leave it. Settings of the user's are edited.
 ADD, UPDATE, EDIT, DELETE, RESTORE = "add", "update", "edit", "delete", "restore"

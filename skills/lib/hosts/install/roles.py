@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from skills.lib import roles
-from skills.lib.hosts import locations, tools
+from skills.lib.hosts.hook import tools
+from skills.lib.hosts.install import locations
 from skills.lib.roles import Role
 
 TYPE_CHECKING = False

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import replace
 
-from skills.lib.hosts import source
-from skills.lib.hosts.install import manifest, plan
+from skills.lib.hosts.install import manifest, plan, source
 from skills.lib.hosts.install.disk import Disk
 from skills.lib.hosts.install.plan import Plan
 

@@ -83,7 +83,7 @@ def unmerged(path: str, data: bytes, host: str) -> tuple[bytes, bool]:
 
 def are_in(data: bytes) -> bool:
     """True if settings that cannot be read as JSON have the name of our program in them."""
-    return hooks.PROGRAM.encode() in data
+    return hooks.PROGRAM[-1].encode() in data
 
 
 def state(path: str, data: bytes | None, host: str, known: Mapping[str, str]) -> dict[str, str]:

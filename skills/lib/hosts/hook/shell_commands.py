@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from skills.lib.hosts import tools
+from skills.lib.hosts.hook import tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from skills.lib import compact_json, markers, paths
+from skills.lib import compact_json, paths, status_files
 from skills.lib.errors import EnvironmentProblem
 
 TYPE_CHECKING = False
@@ -126,7 +126,7 @@ def forget(name: str) -> None:
 def stamp(project: str, run: str) -> str:
     """What changes whenever the marker of a run is written; "" where there is none."""
     try:
-        found = os.lstat(os.path.join(markers.folder(project), run))
+        found = os.lstat(os.path.join(status_files.folder(project), run))
     except OSError:
         return ""
     return f"{found.st_ino}-{found.st_ctime_ns}"

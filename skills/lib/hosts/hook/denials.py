@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from skills.lib.hosts import sessions, standing, tools
-from skills.lib.hosts.lines import LIFELINES
-from skills.lib.hosts.standing import printable as printable  # a name of this module too
+from skills.lib.hosts.hook import run_status, sessions, tools
+from skills.lib.hosts.hook.run_status import printable as printable  # a name of this module too
+from skills.lib.hosts.hook.shell_commands import LIFELINES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skills.lib.hosts.sessions import Followed
-    from skills.lib.hosts.standing import Marker
+    from skills.lib.hosts.hook.run_status import Marker
+    from skills.lib.hosts.hook.sessions import Followed
 
 # Hosts cut what a hook says at 10,000 characters.
 LONGEST = 9_900
@@ -91,4 +91,4 @@ def _way_out(held: Marker) -> str:
 
 
 def _lockstep(held: Marker, subcommand: str) -> str:
-    return standing.lockstep(subcommand, held["run"], "--project", held["project"])
+    return run_status.lockstep(subcommand, held["run"], "--project", held["project"])

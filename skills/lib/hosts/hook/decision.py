@@ -10,11 +10,11 @@ from __future__ import annotations
 import os
 import sys
 
-from skills.lib import compact_json, markers, paths
+from skills.lib import compact_json, paths, status_files
 from skills.lib.errors import EnvironmentProblem, LockstepError
-from skills.lib.hosts import sessions, tools
-from skills.lib.hosts.event import Event, text_of
-from skills.lib.hosts.lines import answers_for_a_person, is_lifeline, is_own, script_named, value_of
+from skills.lib.hosts.hook import sessions, tools
+from skills.lib.hosts.hook.event import Event, text_of
+from skills.lib.hosts.hook.shell_commands import answers_for_a_person, is_lifeline, is_own, script_named, value_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from skills.lib.hosts.sessions import Followed
-    from skills.lib.hosts.standing import Marker
+    from skills.lib.hosts.hook.run_status import Marker
+    from skills.lib.hosts.hook.sessions import Followed
 
 ALLOWED, DENIED = 0, 2
 # How often a stop is refused while the run has not moved.
@@ -91,7 +91,7 @@ def _check_tool(event: Event, known: Sequence[str], told: dict[str, bool]) -> No
         if answers_for_a_person(event.command):
             asks = _held(name, session, waits=True)
             if asks is not None:
-                raise Denied(_reasons().answering(asks))
+                raise Denied(_denials().answering(asks))
         held = _held(name, session)
         if held is None:
             continue
@@ -101,7 +101,7 @@ def _check_tool(event: Event, known: Sequence[str], told: dict[str, bool]) -> No
         if held is None:
             continue
         if not (_allows(held, event) or is_own(event.words, held["script"], event.folder)):
-            raise Denied(_reasons().denial(held, event.host, event.tool))
+            raise Denied(_denials().denial(held, event.host, event.tool))
         return
 
 
@@ -121,7 +121,7 @@ def _bound(event: Event, known: Sequence[str], told: dict[str, bool]) -> dict[st
         _confirm(event.own, session)
     elif run:
         # A sub-agent's run has no marker before its first command, and its parent's has one.
-        marker = markers.read(project, run) or markers.read(project, run.rpartition(".")[0])
+        marker = status_files.read(project, run) or status_files.read(project, run.rpartition(".")[0])
         script = _script_of(event, marker) if marker is not None else ""
         if script:
             told["open"] = True
@@ -140,7 +140,7 @@ def _named(event: Event) -> tuple[str, str]:
     else:
         run = value_of("--run", event.command) if "--run" in event.command else ""
         project = value_of("--project", event.command) if run else ""
-    if not markers.is_id(run):
+    if not status_files.is_id(run):
         return "", ""
     named = os.path.join(event.folder, project) if project else ""
     return run, os.path.realpath(named) if os.path.isdir(named) else paths.project_root(event.folder)
@@ -178,7 +178,7 @@ def _held(
     for followed in reversed(session["runs"]):
         if followed in but:
             continue
-        marker = None if by_ledger else markers.read(followed["project"], followed["run"])
+        marker = None if by_ledger else status_files.read(followed["project"], followed["run"])
         if marker is None:
             marker = _looked_up(followed)
         if marker is None:
@@ -209,15 +209,15 @@ def _keep(name: str, session: dict[str, Any], runs: list[Followed]) -> None:
 
 
 def _looked_up(followed: Followed) -> Marker | None:
-    from skills.lib.hosts import standing
+    from skills.lib.hosts.hook import run_status
 
-    return standing.refreshed(followed)
+    return run_status.refreshed(followed)
 
 
-def _reasons() -> ModuleType:
-    from skills.lib.hosts import reasons
+def _denials() -> ModuleType:
+    from skills.lib.hosts.hook import denials
 
-    return reasons
+    return denials
 
 
 def _is_begun(marker: Marker) -> bool:
@@ -240,7 +240,7 @@ def _check_stop(event: Event, known: Sequence[str], stops: int) -> None:
     count = before[2] if isinstance(before, list) and before[:2] == at else 0
     if count < stops:
         sessions.write(event.own, {**session, "stops": [*at, count + 1]})
-        raise Denied(_reasons().not_yet(held))
+        raise Denied(_denials().not_yet(held))
 
 
 def _looked_at(event: Event, known: Sequence[str], session: dict[str, Any]) -> list[Followed]:
@@ -285,7 +285,7 @@ def _remind(event: Event) -> None:
     if held is None:
         lost = _lost(event.own, session)
         if lost:
-            _say(event, _reasons().lost(lost))
+            _say(event, _denials().lost(lost))
         return
     at = [held["run"], held["turn"]]
     # A compaction leaves None; where there was none, what a command printed since the last turn is still there.
@@ -293,18 +293,18 @@ def _remind(event: Event) -> None:
         return
     if event.kind == "turn" and session.get("shown") == at and event.host != "gemini":
         return
-    from skills.lib.hosts import standing
+    from skills.lib.hosts.hook import run_status
 
     try:  # a marker may be made up
         told = _held(event.own, session, by_ledger=True)
     except LockstepError:
-        told = standing.told_of(held, _followed(session, held))
+        told = run_status.told_of(held, _followed(session, held))
     if told is None:
         return
     followed = _followed(session, told)
     if sessions.has_run(followed):
         followed["seen"] = sessions.RAN
-    text = standing.reminder(told, _reasons().LONGEST, standing.may_load(followed, told["script"]))
+    text = run_status.reminder(told, _denials().LONGEST, run_status.may_load(followed, told["script"]))
     _say(event, text)
     sessions.write(event.own, {**session, "shown": [told["run"], told["turn"]]})
 
@@ -323,13 +323,13 @@ def _followed(session: dict[str, Any], held: Marker) -> Followed:
 
 def _fault(error: Exception, event: Event | None, is_open: bool) -> int:
     """Block a tool or a first stop while a run is open, naming the way out; let everything else pass."""
-    reasons = _reasons()
+    denials = _denials()
     if is_open and event is not None and is_lifeline(event.words, event.folder):
         return ALLOWED
     if is_open:
-        return _deny(reasons.blocked(error, event.main if event else ""))
+        return _deny(denials.blocked(error, event.main if event else ""))
     if event is None or event.kind != "end":  # a host takes whatever is said at a session's end for a failure
-        _write(2, reasons.printable(reasons.fault(error)) + " Nothing is held up by that.\n")
+        _write(2, denials.printable(denials.fault(error)) + " Nothing is held up by that.\n")
     return ALLOWED
 
 
@@ -357,8 +357,8 @@ def _is_open_here(known: Sequence[str]) -> bool:
 
 
 def _deny(reason: str) -> int:
-    reasons = _reasons()
-    _write(2, reasons.printable(reason.strip()[: reasons.LONGEST]) + "\n")
+    denials = _denials()
+    _write(2, denials.printable(reason.strip()[: denials.LONGEST]) + "\n")
     return DENIED
 
 

@@ -6,6 +6,7 @@ import os
 import re
 import stat
 
+import skills
 from skills.lib.errors import RefusedError, SkillError, UsageError
 from skills.lib.runtime import loading
 from skills.lib.validation import registration
@@ -28,7 +29,7 @@ MARK = b"# Written by lockstep install"
 
 def package() -> str:
     """The folder of the package ``skills`` that runs."""
-    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+    return os.path.dirname(os.path.abspath(skills.__file__))
 
 
 def is_shipped(folder: str) -> bool:

@@ -14,7 +14,7 @@ LIFELINES = ("doctor", "resume", "runs", "abandon")
 
 
 def sessions() -> "list[str]":
-    """The files of the sessions that follow a run, as skills.lib.hosts.sessions keeps them."""
+    """The files of the sessions that follow a run, as skills.lib.hosts.hook.sessions keeps them."""
     base = os.environ.get("XDG_STATE_HOME", "")
     base = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".local", "state")
     state = os.environ.get("LOCKSTEP_STATE") or os.path.join(base, "lockstep")
@@ -119,11 +119,11 @@ def main() -> None:
     if b"--run" not in raw and b"lockstep_" not in raw and (not names or is_of_others(raw, names)):
         os._exit(0)  # no run is open in its session, and the event names none
     root = os.path.realpath(__file__)
-    for _ in range(4):
+    for _ in range(5):
         root = os.path.dirname(root)
     sys.path.insert(0, root)
     try:
-        from skills.lib.hosts.hook import main as serve
+        from skills.lib.hosts.hook.decision import main as serve
 
         code = serve(raw, options, told)
     except BaseException as error:

@@ -19,7 +19,7 @@ from importlib import metadata
 
 from skills import __version__
 from skills.lib.errors import EnvironmentProblem, SkillError
-from skills.lib.hosts import source
+from skills.lib.hosts.install import source
 
 # A draft that is so old (seconds) was left by a process that was stopped.
 _ABANDONED = 600.0

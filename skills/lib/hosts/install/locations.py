@@ -10,7 +10,7 @@ import shutil
 from dataclasses import dataclass
 
 from skills.lib.errors import EnvironmentProblem, UsageError
-from skills.lib.hosts import sessions
+from skills.lib.hosts.hook import sessions
 
 HOSTS = ("codex", "claude", "opencode", "qwen", "gemini", "agents")
 SCOPES = ("project", "user")

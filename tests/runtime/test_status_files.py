@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib import markers
+from skills.lib import status_files
 from skills.lib.blocks.command_line import CommandLine
 from skills.lib.runtime import Runner
 from skills.lib.testing.agent import Agent
@@ -26,7 +26,7 @@ Factory = Callable[[str], Agent]
 def standing(agent: Agent) -> dict[str, tuple[str, int, str]]:
     """Step, turn and status by run, as the markers say."""
     place = agent.project / ".lockstep" / "open"
-    found = {path.name: markers.read(str(agent.project), path.name) for path in place.glob("*")}
+    found = {path.name: status_files.read(str(agent.project), path.name) for path in place.glob("*")}
     return {name: (one["step"], one["turn"], one["status"]) for name, one in found.items() if one}
 
 
@@ -35,7 +35,7 @@ def test_an_open_run_has_a_marker_that_follows_it(agent: Factory) -> None:
     waves = agent("waves")
     block = waves.open()
     assert standing(waves) == {block.run: ("list", 1, "open")}
-    told = markers.read(str(waves.project), block.run)
+    told = status_files.read(str(waves.project), block.run)
     assert told is not None
     assert (told["next"], told["tools"], told["project"]) == (block.next, [], str(waves.project))
     explore = waves.follow(block, areas=["a"])
@@ -73,7 +73,7 @@ def test_a_marker_that_cannot_be_written_is_rather_missing_than_old(agent: Facto
     place.write_text("a file where the folder should be")
     plan = tour.follow(block, summary="seen")
     assert (plan.exit_code, plan.step) == (0, "plan")
-    assert markers.read(str(tour.project), block.run) is None
+    assert status_files.read(str(tour.project), block.run) is None
 
 
 @pytest.mark.req("H-02")
@@ -85,8 +85,8 @@ def test_a_name_that_is_no_runs_id_is_no_place(tmp_path: Path, name: str) -> Non
         path.parent.mkdir(exist_ok=True)
         path.write_text("precious")
     name = name.format(tmp_path)
-    markers.write(str(project), name, {"run": name})
-    markers.remove(str(project), name)
+    status_files.write(str(project), name, {"run": name})
+    status_files.remove(str(project), name)
     assert victim.read_text() == (project / ".lockstep" / "open" / "a" / "b").read_text() == "precious"
     assert [path.name for path in victim.parent.iterdir()] == ["f"]
 
@@ -106,8 +106,8 @@ def test_a_folder_of_markers_that_is_a_link_is_left_alone(tmp_path: Path) -> Non
     (victim / "notes.txt").write_text("precious")
     (tmp_path / ".lockstep").mkdir()
     (tmp_path / ".lockstep" / "open").symlink_to(victim)
-    markers.write(str(tmp_path), "abc", MARKER)
-    markers.remove(str(tmp_path), "notes.txt")
+    status_files.write(str(tmp_path), "abc", MARKER)
+    status_files.remove(str(tmp_path), "notes.txt")
     assert {path.name: path.read_text() for path in victim.iterdir()} == {"notes.txt": "precious"}
 
 
@@ -117,7 +117,7 @@ def test_what_is_no_small_file_of_its_own_is_no_marker(tmp_path: Path, kind: str
     place = tmp_path / ".lockstep" / "open" / "abc"
     place.parent.mkdir(parents=True)
     place.write_text(json.dumps(MARKER))
-    assert markers.read(str(tmp_path), "abc") == MARKER
+    assert status_files.read(str(tmp_path), "abc") == MARKER
     place.rename(tmp_path / "elsewhere")
     if kind == "device":
         place.symlink_to("/dev/zero")
@@ -129,7 +129,7 @@ def test_what_is_no_small_file_of_its_own_is_no_marker(tmp_path: Path, kind: str
         place.mkdir()
     else:
         place.write_text(json.dumps({**MARKER, "title": "x" * 5_000_000}) if kind == "large" else "[" * 500_000)
-    assert markers.read(str(tmp_path), "abc") is None
+    assert status_files.read(str(tmp_path), "abc") is None
 
 
 @pytest.mark.req("H-02")
@@ -147,8 +147,8 @@ def test_what_stands_in_a_markers_place_is_replaced_and_never_written_through(tm
         os.mkfifo(place)
     else:
         place.write_text("x" * 10_000)
-    markers.write(str(tmp_path), "abc", MARKER)
-    assert markers.read(str(tmp_path), "abc") == MARKER
+    status_files.write(str(tmp_path), "abc", MARKER)
+    assert status_files.read(str(tmp_path), "abc") == MARKER
     assert victim.read_text() == "precious"
 
 

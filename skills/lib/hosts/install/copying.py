@@ -8,7 +8,7 @@ import tempfile
 from collections.abc import Mapping
 
 from skills.lib.errors import EnvironmentProblem, RefusedError
-from skills.lib.hosts import source
+from skills.lib.hosts.install import source
 
 
 def write_copy(place: str, files: Mapping[str, bytes], replace: bool) -> None:

@@ -5,15 +5,15 @@ from __future__ import annotations
 import os
 import sys
 
-from skills.lib import markers, paths
+from skills.lib import paths, status_files
 from skills.lib.errors import EnvironmentProblem
-from skills.lib.hosts import sessions, tools
+from skills.lib.hosts.hook import sessions, tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from skills.lib.hosts.sessions import Followed
+    from skills.lib.hosts.hook.sessions import Followed
     from skills.lib.model.run import Run
 
     Marker = dict[str, Any]
@@ -37,11 +37,11 @@ def refreshed(followed: Followed) -> Marker | None:
     finally:
         ledger.close()
     if run is None or run.ended:
-        markers.remove(project, followed["run"])
+        status_files.remove(project, followed["run"])
         return None
     if run.status == "pending":
         return {"run": run.id, "status": run.status, "parent": run.parent, "turn": 0, "script": run.script}
-    told = markers.read(project, run.id)
+    told = status_files.read(project, run.id)
     is_true = told and (told["turn"], told["step"], told["status"]) == (run.turn, run.step, run.status)
     if told and is_true and (sessions.has_run(followed) or not may_load(followed, run.script)):
         return told_of(told, followed)
@@ -67,7 +67,7 @@ def may_load(followed: Followed, script: str) -> bool:
     """
     script = os.path.realpath(script)
     own = os.path.realpath(__file__)
-    for _ in range(3):
+    for _ in range(4):
         own = os.path.dirname(own)
     if script.startswith(own + os.sep):
         return True
@@ -96,7 +96,7 @@ def _written(run: Run, followed: Followed) -> Marker:
         workflow = loading.workflow_of_script(run.script)
     marker = document.standing(workflow, run, CommandLine(sys.executable, run.script, project))
     if may_load(followed, run.script):
-        markers.write(project, run.id, marker)
+        status_files.write(project, run.id, marker)
         return marker
     return told_of(marker, followed)
 

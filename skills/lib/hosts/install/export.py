@@ -16,7 +16,7 @@ import os
 from functools import cache
 
 from skills.lib.errors import SkillError
-from skills.lib.hosts import runtime, source
+from skills.lib.hosts.install import runtime, source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

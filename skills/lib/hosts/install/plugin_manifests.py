@@ -54,7 +54,7 @@ def files(root: str) -> dict[str, str]:
 
 def plugin_hooks(host: str) -> dict[str, Any]:
     """The hooks of a plugin: each event calls the hook of the copy that the host made, by the Python on the PATH."""
-    command = f'python3 -IS "{_ROOTS[host]}/skills/lib/hosts/run_hook.py" --host {host}'
+    command = f'python3 -IS "{_ROOTS[host]}/skills/lib/hosts/hook/run_hook.py" --host {host}'
     hook = {"type": "command", "command": command, "timeout": hooks.TIMEOUT}
     return {
         "hooks": {
