@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 
-from skills.lib import compact_json, paths
+from skills.lib import compact_json, files, paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,14 +43,14 @@ def write(project: str, run_id: str, marker: dict[str, Any]) -> None:
     for _ in range(2):  # what else stands in its place goes first
         if _written(path, text):
             return
-        _unlink(path)
+        files.remove(path)
 
 
 def remove(project: str, run_id: str) -> None:
     """Forget a run that is open no more."""
     place = _place(project, run_id)
     if place:
-        _unlink(os.path.join(place, run_id))
+        files.remove(os.path.join(place, run_id))
 
 
 def read(project: str, run_id: str) -> dict[str, Any] | None:
@@ -115,10 +115,3 @@ def _is_marker(found: object) -> bool:
     tools, parent = found.get("tools"), found.get("parent")
     are_words = isinstance(tools, list) and all(isinstance(tool, str) for tool in tools)
     return are_words and isinstance(found.get("turn"), int) and isinstance(parent, str | None)
-
-
-def _unlink(path: str) -> None:
-    try:  # noqa: SIM105  contextlib costs a step 2 ms
-        os.unlink(path)
-    except OSError:
-        pass

@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from skills.lib.hosts.doctor.result import Result, Told
+from skills.lib.hosts.doctor.result import CheckedResult, Result
 
 
 def program(path: Path, script: str) -> None:
@@ -24,17 +24,17 @@ def step(project: Path, script: Path, *words: str) -> str:
     return done.stdout
 
 
-def of(told: list[Told], subject: str, check: str) -> list[Result]:
+def of(told: list[CheckedResult], subject: str, check: str) -> list[Result]:
     """The results of one check."""
     return [one.result for one in told if (one.subject, one.check) == (subject, check)]
 
 
-def only(told: list[Told], subject: str, check: str) -> Result:
+def only(told: list[CheckedResult], subject: str, check: str) -> Result:
     """The one result of a check that is not fine."""
     [result] = [one for one in of(told, subject, check) if one.status != "ok"]
     return result
 
 
-def wrong(told: list[Told]) -> list[tuple[str, str, str]]:
+def wrong(told: list[CheckedResult]) -> list[tuple[str, str, str]]:
     """All that is not fine: subject, check, and what it says."""
     return [(one.subject, one.check, one.result.what) for one in told if one.result.status != "ok"]

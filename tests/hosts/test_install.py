@@ -19,6 +19,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.hosts.hook import tools
 from skills.lib.hosts.install import hooks, locations, manifest, roles
+from skills.lib.hosts.known_hosts import KNOWN
 from skills.lib.roles import role_names
 from tests.hosts.conftest import ROLED, SKILL, Command, place_of, tree
 
@@ -442,7 +443,7 @@ def test_a_users_hook_beside_ours_in_one_entry_stays(cli: Command, project: Path
 @pytest.mark.parametrize("host", ["claude", "qwen", "gemini", "opencode"])
 def test_a_role_is_what_its_host_reads(host: str) -> None:
     found = roles.definitions(host, role_names())
-    assert {name.removesuffix(".md") for name in found} == set(role_names()) - locations.BUILT_IN.get(host, set())
+    assert {name.removesuffix(".md") for name in found} == set(role_names()) - KNOWN[host].built_in
     for name, data in found.items():
         _, head, body = data.decode().split("---\n", 2)
         fields = yaml.safe_load(head)

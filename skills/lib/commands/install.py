@@ -16,8 +16,8 @@ from skills.lib.hosts.doctor import machine
 from skills.lib.hosts.doctor.context import DoctorContext
 from skills.lib.hosts.doctor.result import OK
 from skills.lib.hosts.install import installing, locations, manifest, pins
-from skills.lib.hosts.install.locations import NAMES, NOTES, SCOPES
 from skills.lib.hosts.install.plan import Plan
+from skills.lib.hosts.known_hosts import HOSTS, KNOWN, SCOPES
 
 PROJECT, USER = SCOPES
 
@@ -75,7 +75,7 @@ def install(
     if not hosts:
         found = locations.found_hosts()
         if asks:
-            hosts = tuple(prompts.some_of("For which hosts?", locations.HOSTS, found or locations.HOSTS[:1]))
+            hosts = tuple(prompts.some_of("For which hosts?", HOSTS, found or HOSTS[:1]))
             every = sorted(sources.shipped())
             names = names or tuple(prompts.some_of("Which skills?", every, every))
         elif yes and found:
@@ -118,14 +118,14 @@ def _say_how_to_go_on(screen: Screen, plan: Plan, project: str) -> None:
         if result.status != OK:
             screen.say(f"{result.what}. {result.remedy}.")
     if then.hooks:
-        screen.say(NOTES[place.host])
+        screen.say(KNOWN[place.host].note)
     if then.hooks and place.hooks:
         if _is_held_twice(place.host, place.scope, project):
             screen.say("Hooks are on in both scopes, so each event is served twice: --no-hooks leaves them out of one.")
         if place.scope == PROJECT:
             screen.say(_not_to_be_committed(plan, install_output.shown_path(place.hooks, place, project)))
     for name in list(then.skills)[:1]:
-        screen.say(f'To start a skill, name it to {NAMES[place.host]}: "Use the skill {name} on …"')
+        screen.say(f'To start a skill, name it to {KNOWN[place.host].title}: "Use the skill {name} on …"')
 
 
 def _not_to_be_committed(plan: Plan, path: str) -> str:

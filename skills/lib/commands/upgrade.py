@@ -9,8 +9,9 @@ from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import install_output, sources
 from skills.lib.errors import PRINTED, LockstepError, UsageError, tell
 from skills.lib.hosts.install import installing, manifest, pins, runtime
-from skills.lib.hosts.install.locations import HOSTS, SCOPES, Locations, locations
+from skills.lib.hosts.install.locations import Locations, locations
 from skills.lib.hosts.install.manifest import Manifest
+from skills.lib.hosts.known_hosts import HOSTS, SCOPES
 
 
 @click.command(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
-from skills.lib import paths
+from skills.lib import files, paths
 from skills.lib.errors import UnsealedWorkflow
 from skills.lib.field_checks import shown
 from skills.lib.model.steps import REGISTRY, Registered, Workflow
@@ -109,20 +109,12 @@ def _keep_in_project(workflow: Workflow) -> None:
 
 
 def write(path: str, content: str) -> bool:
-    """Leave a seal whole or not at all, and say whether it is there.
+    """Write a seal, and return whether it is there.
 
     A folder that cannot be written costs a validation next time, nothing else.
     """
-    part = f"{path}.{os.getpid()}.part"
     try:
-        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
-        with open(part, "w", encoding="ascii") as seal:
-            seal.write(content)
-        os.replace(part, path)
+        files.write(path, content.encode("ascii"))
     except OSError:
-        try:  # noqa: SIM105  contextlib costs a millisecond on the step path
-            os.unlink(part)
-        except OSError:
-            pass
         return False
     return True

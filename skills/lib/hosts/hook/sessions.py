@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import time
 
-from skills.lib import compact_json, paths, status_files
+from skills.lib import compact_json, files, paths, status_files
 from skills.lib.errors import EnvironmentProblem
 
 TYPE_CHECKING = False
@@ -31,7 +31,6 @@ FOLLOWED = 8
 _IN_A_HOST = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _CAPITAL = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _PLAIN = _IN_A_HOST | _CAPITAL | frozenset("-_")
-_PART = ".part"
 # In the place of the stamp that a run's marker had when it was named: the skill has been run since.
 RAN = "ran"
 
@@ -67,7 +66,7 @@ def name_of(host: str, session: str, agent: str = "") -> str:
 def names() -> list[str]:
     """The session files that there are."""
     try:
-        return [name for name in os.listdir(folder()) if not name.endswith(_PART)]
+        return [name for name in os.listdir(folder()) if not name.endswith(files.PART)]
     except OSError:
         return []
 
@@ -75,7 +74,7 @@ def names() -> list[str]:
 def unfinished() -> list[str]:
     """The files of a writer that was interrupted, or is at work."""
     try:
-        return [name for name in os.listdir(folder()) if name.endswith(_PART)]
+        return [name for name in os.listdir(folder()) if name.endswith(files.PART)]
     except OSError:
         return []
 
@@ -103,24 +102,18 @@ def read(name: str) -> dict[str, Any] | None:
 
 def write(name: str, session: dict[str, Any]) -> None:
     """Replace a session file; EnvironmentProblem where it cannot be."""
-    path = path_of(name)
-    part = f"{path}.{os.getpid()}{_PART}"
     try:
-        os.makedirs(folder(), 0o700, exist_ok=True)
-        with open(part, "wb") as file:
-            file.write(compact_json.dumps(session).encode())
-        os.replace(part, path)
+        files.write(path_of(name), compact_json.dumps(session).encode())
     except OSError as error:
-        _unlink(part)
         raise EnvironmentProblem(
-            f"the session file {path} cannot be written: {error.strerror}",
+            f"the session file {path_of(name)} cannot be written: {error.strerror}",
             remedy="make room on the disk, or set LOCKSTEP_STATE to a folder that can be written",
         ) from error
 
 
 def forget(name: str) -> None:
     """Remove a session file."""
-    _unlink(path_of(name))
+    files.remove(path_of(name))
 
 
 def stamp(project: str, run: str) -> str:
@@ -176,7 +169,7 @@ def _release(name: str, followed: Followed) -> None:
     """Take a run from another session; one that was not heard of for long goes altogether."""
     try:
         old = time.time() - os.stat(path_of(name)).st_mtime > FORGOTTEN
-        found = None if old or name.endswith(_PART) else read(name)
+        found = None if old or name.endswith(files.PART) else read(name)
         if old:
             forget(name)
         elif found is not None:
@@ -207,10 +200,3 @@ def _are_runs(found: object) -> bool:
             for one in found
         )
     )
-
-
-def _unlink(path: str) -> None:
-    try:  # noqa: SIM105  contextlib costs 2 ms
-        os.unlink(path)
-    except OSError:
-        pass

@@ -15,12 +15,13 @@ import ast
 import os
 from functools import cache
 
-from skills.lib.errors import SkillError
+from skills.lib import files
+from skills.lib.errors import EnvironmentProblem, RefusedError, SkillError
 from skills.lib.hosts.install import runtime, source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Mapping
 
 # The rooms that a step walks through; what they import of the ground floor is found by reading them.
 ROOMS = ("blocks", "compat", "engine", "ledger", "model", "runtime", "validation", "workflow")
@@ -42,6 +43,19 @@ def contents(folder: str) -> dict[str, bytes]:
     copied = dict(_plain(name, data) for name, data in own.items())
     copied = {name: _adapted(name, copied) for name in copied}
     return dict(sorted({**copied, **source.seals(folder, own), **vendored()}.items()))
+
+
+def write_copy(place: str, contents: Mapping[str, bytes], replace: bool) -> None:
+    """Write the files of a copy as the folder ``place``. Raises RefusedError if something else is there.
+
+    An earlier copy is replaced with ``replace``. Raises EnvironmentProblem if the disk does not take the files; nothing
+    is left behind then.
+    """
+    _check_place(place, replace)
+    try:
+        files.write_folder(place, contents, replace)
+    except OSError as error:
+        raise EnvironmentProblem(f"{place} cannot be written: {error.strerror}", remedy="--to DIR") from error
 
 
 @cache
@@ -89,6 +103,17 @@ def check_imports(name: str, data: bytes) -> None:
             f"{name} imports {min(missing)}, which is no part of what prints steps, and is not in a copy",
             remedy="import what docs/authoring.md names",
         )
+
+
+def _check_place(place: str, replace: bool) -> None:
+    if not os.path.lexists(place):
+        return
+    if os.path.islink(place) or not os.path.isdir(place):
+        raise RefusedError(f"{place} is in the way, and is no folder", remedy="move it away, or --to DIR")
+    if not source.is_copy(place):
+        raise RefusedError(f"{place} exists, and is no copy that export made", remedy="move it away, or --to DIR")
+    if not replace:
+        raise RefusedError(f"{place} exists already, and nothing is overwritten", remedy="--force, or --to DIR")
 
 
 def _in_rooms() -> Iterator[str]:

@@ -25,6 +25,7 @@ from skills.lib.errors import EnvironmentProblem, LockstepError, RefusedError
 from skills.lib.hosts.install import locations, roles, source
 from skills.lib.hosts.install.disk import Disk
 from skills.lib.hosts.install.locations import Locations
+from skills.lib.hosts.known_hosts import HOSTS, SCOPES
 
 FORMAT = 2
 IGNORE, IGNORED = ".gitignore", b"*\n"
@@ -97,10 +98,10 @@ def others(place: Locations, project: str) -> list[OtherInstall]:
     Those are the other hosts' of the same scope and, if the project is the home, those of the other scope. A damaged
     manifest counts only if it shares a folder: EnvironmentProblem.
     """
-    near = [locations.locations(host, place.scope, project) for host in locations.HOSTS]
-    for scope in locations.SCOPES:
+    near = [locations.locations(host, place.scope, project) for host in HOSTS]
+    for scope in SCOPES:
         there = project if scope == "user" else place.bases[0]
-        far = [locations.locations(host, scope, there) for host in locations.HOSTS]
+        far = [locations.locations(host, scope, there) for host in HOSTS]
         near += [other for other in far if scope != place.scope and _shares(place, other)]
     found = []
     for other in near:

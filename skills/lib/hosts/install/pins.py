@@ -9,18 +9,17 @@ import hashlib
 import os
 from contextlib import suppress
 
-from skills.lib import paths
+from skills.lib import files, paths
 from skills.lib.errors import LockstepError
 from skills.lib.hosts.install import locations, manifest, runtime
+from skills.lib.hosts.known_hosts import HOSTS, SCOPES
 
 
 def register(project: str) -> None:
     """Remember that something is installed in a project; nothing if it cannot be written."""
     name = hashlib.sha256(project.encode()).hexdigest()[:16]
     with suppress(OSError):
-        os.makedirs(_folder(), exist_ok=True)
-        with open(os.path.join(_folder(), name), "w", encoding="utf-8") as file:
-            file.write(project)
+        files.write(os.path.join(_folder(), name), project.encode())
 
 
 def unneeded(project: str) -> list[str]:
@@ -31,7 +30,7 @@ def unneeded(project: str) -> list[str]:
     needed = {runtime.version()}
     try:
         for one in {project, *_projects()}:
-            places = [locations.locations(host, scope, one) for host in locations.HOSTS for scope in locations.SCOPES]
+            places = [locations.locations(host, scope, one) for host in HOSTS for scope in SCOPES]
             needed |= {found.version for place in places if (found := manifest.read(place)) is not None}
             needed |= _of_open_runs(one)
     except LockstepError:

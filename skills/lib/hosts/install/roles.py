@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skills.lib import roles
 from skills.lib.hosts.hook import tools
-from skills.lib.hosts.install import locations
+from skills.lib.hosts.known_hosts import KNOWN
 from skills.lib.roles import Role
 
 TYPE_CHECKING = False
@@ -20,7 +20,7 @@ def definitions(host: str, names: Iterable[str]) -> dict[str, bytes]:
     if host not in _FORMS:
         return {}
     ending, form = _FORMS[host]
-    wanted = sorted(set(names) & set(roles.role_names()) - locations.BUILT_IN.get(host, frozenset()))
+    wanted = sorted(set(names) & set(roles.role_names()) - KNOWN[host].built_in)
     return {name + ending: form(host, roles.get_role(name)).encode() for name in wanted}
 
 

@@ -12,12 +12,12 @@ from __future__ import annotations
 import hashlib
 import os
 import shutil
-import tempfile
 import time
 from functools import cache
 from importlib import metadata
 
 from skills import __version__
+from skills.lib import files
 from skills.lib.errors import EnvironmentProblem, SkillError
 from skills.lib.hosts.install import source
 
@@ -94,17 +94,8 @@ def ensure() -> str:
     if _is_whole(place, wanted):
         return version()
     try:
-        os.makedirs(os.path.dirname(place), exist_ok=True)
         _remove_old_drafts(os.path.dirname(place))
-        draft = tempfile.mkdtemp(prefix=f".{version()}-", dir=os.path.dirname(place))
-        try:
-            _write(os.path.join(draft, "new"), wanted)
-            if os.path.lexists(place) and not _is_whole(place, wanted):
-                os.rename(place, os.path.join(draft, "old"))
-            if not os.path.lexists(place):
-                os.rename(os.path.join(draft, "new"), place)
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
+        files.write_folder(place, wanted, replace=os.path.lexists(place))
     except OSError as error:
         if _is_whole(place, wanted):  # another process was faster
             return version()
@@ -141,15 +132,7 @@ def _is_whole(place: str, wanted: dict[str, bytes]) -> bool:
 
 
 def _remove_old_drafts(parent: str) -> None:
-    for name in os.listdir(parent):
+    for name in os.listdir(parent) if os.path.isdir(parent) else ():
         path = os.path.join(parent, name)
         if name.startswith(".") and time.time() - os.stat(path).st_mtime > _ABANDONED:
             shutil.rmtree(path, ignore_errors=True)
-
-
-def _write(place: str, wanted: dict[str, bytes]) -> None:
-    for name, data in wanted.items():
-        path = os.path.join(place, *name.split("/"))
-        os.makedirs(os.path.dirname(path), exist_ok=True)
-        with open(path, "xb") as file:
-            file.write(data)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 from skills.lib.errors import LockstepError, UsageError
@@ -16,7 +17,7 @@ from skills.lib.runtime import loading
 # What the server says of a skill: name, description, uri, problem, and the scripts that have a workflow beside them.
 Skill = Mapping[str, Any]
 # How much of a description stands in the list that an agent reads: all that the specification of skills admits.
-TOLD = 1024
+LONGEST = 1024
 
 
 class Found(NamedTuple):
@@ -70,9 +71,9 @@ def describe(skills: Sequence[Skill]) -> list[dict[str, Any]]:
     return described
 
 
-def told(skill: Mapping[str, Any]) -> str:
+def shown(skill: Mapping[str, Any]) -> str:
     """A skill as lines for a reader."""
-    lines = [f"{skill['name']}: {_cut(skill['description'])}"]
+    lines = [f"{skill['name']}: {shorten(skill['description'], LONGEST, placeholder=' …')}"]
     if skill.get("problem"):
         lines.append(f"  broken: {skill['problem']}")
     elif not skill["workflows"]:
@@ -82,14 +83,6 @@ def told(skill: Mapping[str, Any]) -> str:
         given = ", parameters={" + ", ".join(asked) + "}" if asked else ""
         lines.append(f'  start_run(skill="{workflow["name"]}"{given})')
     return "\n".join(lines)
-
-
-def _cut(description: str) -> str:
-    """A description that is too long ends with a whole word."""
-    if len(description) <= TOLD:
-        return description
-    kept, space, _ = description[: TOLD + 1].rpartition(" ")
-    return (kept if space else description[:TOLD]).rstrip() + " …"
 
 
 def _likely_first(name: str, scripts: Sequence[str]) -> list[str]:

@@ -61,7 +61,7 @@ class SkillsExtension(Extension):
         if skill is None or skill.uri != params.uri:
             raise MCPError(INVALID_PARAMS, f"no skill is served at {params.uri:.200}: skills/list names them")
         try:
-            return {"skill": await anyio.to_thread.run_sync(_entry, skill), **_FRESHNESS}
+            return {"skill": _entry(skill, await anyio.to_thread.run_sync(skill.files)), **_FRESHNESS}
         except SkillFileError as error:
             raise MCPError(INTERNAL_ERROR, error.what) from error
 
@@ -78,16 +78,10 @@ class SkillsExtension(Extension):
         return {"resources": resources}
 
     def _entries(self) -> list[dict[str, Any]]:
-        entries = []
-        for skill in self._library.served():
-            try:
-                entries.append(_entry(skill))
-            except (SkillFileError, OSError):  # list_skills says what is wrong with it
-                continue
-        return entries
+        return [_entry(skill, files) for skill, files in self._library.read()]
 
 
-def _entry(skill: Skill) -> dict[str, Any]:
+def _entry(skill: Skill, files: Sequence[File]) -> dict[str, Any]:
     assert skill.folder.loaded is not None
-    files = [{"uri": file.uri, "digest": file.digest, "size": len(file.data)} for file in skill.files()]
-    return {"uri": skill.uri, "frontmatter": dict(skill.folder.loaded.metadata), "resources": files}
+    resources = [{"uri": file.uri, "digest": file.digest, "size": len(file.data)} for file in files]
+    return {"uri": skill.uri, "frontmatter": dict(skill.folder.loaded.metadata), "resources": resources}

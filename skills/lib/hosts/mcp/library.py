@@ -9,6 +9,7 @@ from __future__ import annotations
 import mimetypes
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -137,6 +138,12 @@ class Library:
     def served(self) -> list[Skill]:
         """The skills that can be read as resources."""
         return [skill for skill in self.skills() if not skill.problem]
+
+    def read(self) -> Iterator[tuple[Skill, list[File]]]:
+        """Each served skill with all of its files; one that cannot be read is left out: list_skills says why."""
+        for skill in self.served():
+            with suppress(SkillFileError, OSError):
+                yield skill, skill.files()
 
     def of(self, uri: str) -> Skill | None:
         """The served skill whose folder or file the URI names.

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from difflib import get_close_matches
 from typing import TYPE_CHECKING, Any
 
@@ -14,7 +13,7 @@ from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.errors import LockstepError, SkillError, UsageError
 from skills.lib.hosts.mcp import blocks, catalogue
 from skills.lib.hosts.mcp.toolcalls import ToolCall
-from skills.lib.ledger import Ledger, database
+from skills.lib.ledger import Ledger
 from skills.lib.model.run import Request, Run
 from skills.lib.model.steps import Workflow
 from skills.lib.model.texts import check_text, check_tree
@@ -79,7 +78,7 @@ def _state(given: Given) -> Answer:
 
 def _skills(given: Given) -> Answer:
     found = catalogue.describe(given["skills"])
-    return _said("\n\n".join(catalogue.told(skill) for skill in found) or "No skill is found.", {"skills": found})
+    return _said("\n\n".join(catalogue.shown(skill) for skill in found) or "No skill is found.", {"skills": found})
 
 
 _OPERATIONS: dict[str, Callable[[Given], Answer]] = {
@@ -160,11 +159,13 @@ def _run(given: Given) -> Run:
     """The run that is named; UnknownRun offers those that are open."""
     run_id = given["run"]
     check_text(run_id, "run")
-    with _records(given["project"]) as ledger:
-        found = ledger.run(run_id) if ledger else None
-        opened = [run.id for run in _roots(ledger)] if found is None else []
-    if found is not None:
-        return found
+    ledger, opened = Ledger.existing(paths.home(given["project"])), list[str]()
+    if ledger is not None:
+        with ledger:
+            found = ledger.run(run_id)
+            if found is not None:
+                return found
+            opened = [run.id for run in _roots(ledger)]
     close = get_close_matches(run_id, opened, 1, 0.5)
     nearest = f"{close[0]} (the nearest id); " if close else ""
     raise UnknownRun(
@@ -174,28 +175,17 @@ def _run(given: Given) -> Run:
     )
 
 
-@contextmanager
-def _records(project: str) -> Iterator[Ledger | None]:
-    """The project's ledger; None where it never had one."""
-    home = paths.home(project)
-    if not any(os.path.exists(os.path.join(home, name)) for name in (database.FILE, database.MARKER)):
-        yield None
-        return
-    ledger = Ledger(home, create=False)
-    try:
-        yield ledger
-    finally:
-        ledger.close()
-
-
-def _roots(ledger: Ledger | None) -> list[Run]:
+def _roots(ledger: Ledger) -> list[Run]:
     """The runs that go on and that no other run started."""
-    return ledger.every_run("parent IS NULL AND status IN ('open', 'waiting')") if ledger else []
+    return ledger.every_run("parent IS NULL AND status IN ('open', 'waiting')")
 
 
 def _open_runs(project: str) -> Answer:
-    with _records(project) as ledger:
-        opened = _roots(ledger)
+    ledger = Ledger.existing(paths.home(project))
+    opened: list[Run] = []
+    if ledger is not None:
+        with ledger:
+            opened = _roots(ledger)
     lines = [
         f"{run.workflow}, {run.status} at {run.step}, turn {run.turn}: "
         + ToolCall("run_state", {"run": run.id}).shown()

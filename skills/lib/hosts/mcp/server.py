@@ -104,13 +104,7 @@ class SkillServer(MCPServer[Any]):
         return file
 
     def _resources(self) -> list[Resource]:
-        found = []
-        for skill in self.library.served():
-            try:
-                found += [_resource(skill, file) for file in skill.files()]
-            except (SkillFileError, OSError):  # list_skills says what is wrong with it
-                continue
-        return found
+        return [_resource(skill, file) for skill, files in self.library.read() for file in files]
 
 
 def _resource(skill: Skill, file: File) -> Resource:
