@@ -1,12 +1,11 @@
 """Files and folders that are written whole or not at all: under another name beside, and then renamed.
 
-Two writers have reasons for a way of their own: ``status_files`` writes in place, for a rename takes ten times as long,
+Two writers have reasons for a way of their own: ``status_files`` writes in place, for speed,
 and ``hosts/install/disk.py`` follows no link on the way to a file.
 """
 
 from __future__ import annotations
 
-import errno
 import os
 
 TYPE_CHECKING = False
@@ -44,6 +43,7 @@ def write_folder(folder: str, contents: Mapping[str, bytes], replace: bool = Fal
     A folder that is already there is only replaced with ``replace``, and comes back if that fails. Raises OSError;
     nothing is left behind then. A stopped process leaves a folder beside, whose name begins with a dot.
     """
+    import errno
     import shutil  # a step writes no folder, and these two cost 5 ms
     import tempfile
 

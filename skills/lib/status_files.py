@@ -1,8 +1,8 @@
-"""A small file per open run, for what must know quickly where a run stands: an agent host's hook.
+"""The status of each open run in a small file, for an agent host's hook, which must know it quickly.
 
-It says what the printed block said: the step, the tools that it allows, the command that goes on. It is no truth: it
-is written anew with each block and removed with the last, and whoever finds it at odds with the ledger believes the
-ledger. A cloned project may bring anything in its place: no link is followed, and what is no small file is none.
+It holds what the printed block said: the step, the tools that it allows, the command that goes on. It is written with
+each block and removed with the last; if it differs from the ledger, the ledger is right. A cloned project may bring
+anything in its place: no link is followed, and only a small regular file is read.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _IN_AN_ID = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
-# A longer one (bytes) is none: Lockstep writes a few hundred.
+# A longer file (bytes) is not read: Lockstep writes a few hundred.
 _LONGEST = 1_000_000
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0)
@@ -25,54 +25,55 @@ _WORDS = ("run", "workflow", "project", "python", "script", "step", "title", "st
 
 
 def is_id(text: str) -> bool:
-    """Whether a text can be a run's id, and so the name of its marker: letters and digits, with a dot between."""
+    """True if a text can be a run's id, and so the name of its status file: letters and digits, with dots between."""
     return 0 < len(text) <= 100 and all(part and _IN_AN_ID.issuperset(part) for part in text.split("."))
 
 
 def folder(project: str) -> str:
-    """The folder of a project's markers."""
+    """The folder of a project's status files."""
     return os.path.join(paths.home(project), "open")
 
 
-def write(project: str, run_id: str, marker: dict[str, Any]) -> None:
-    """Say where an open run stands. Where that cannot be written, nothing is said rather than something old."""
+def write(project: str, run_id: str, status: dict[str, Any]) -> None:
+    """Write the status of an open run. If that fails, the old file is removed: no status is better than an old one."""
     place = _place(project, run_id)
     if not place:
         return
-    path, text = os.path.join(place, run_id), compact_json.dumps(marker).encode()
-    for _ in range(2):  # what else stands in its place goes first
+    path, text = os.path.join(place, run_id), compact_json.dumps(status).encode()
+    for _ in range(2):  # anything else in its place is removed first
         if _written(path, text):
             return
         files.remove(path)
 
 
 def remove(project: str, run_id: str) -> None:
-    """Forget a run that is open no more."""
+    """Remove the status file of a run that is open no more."""
     place = _place(project, run_id)
     if place:
         files.remove(os.path.join(place, run_id))
 
 
 def read(project: str, run_id: str) -> dict[str, Any] | None:
-    """What the marker of a run says; None where there is none, or none that is whole and can be read."""
+    """The status of an open run; None if its file is missing, damaged or unreadable."""
     place = _place(project, run_id)
     try:
         found = compact_json.loads(_content(os.path.join(place, run_id)).decode()) if place else None
     except (OSError, ValueError, RecursionError):
         return None
-    return found if _is_marker(found) else None
+    return found if _is_status(found) else None
 
 
 def _place(project: str, run_id: str) -> str:
-    """The folder that a run's marker may be in; "" where the id is none, or the folder a link to another."""
+    """The folder for a run's status file; "" if the id is invalid, or the folder is a link to another."""
     place = folder(project)
     return place if is_id(run_id) and not os.path.islink(place) else ""
 
 
 def _written(path: str, text: bytes) -> bool:
-    """True if the whole text stands in the file: written over the old one, for a rename takes ten times as long.
+    """Write over the file, and return True if the whole text is in it.
 
-    A reader that comes in between finds no JSON, and takes that for none.
+    It is written in place on purpose: a rename (``files.write``) takes ten times as long, 0.4 ms of each step. A reader
+    that comes in between finds no JSON, and takes that for no status.
     """
     try:
         try:
@@ -98,18 +99,18 @@ def _opened(path: str) -> int:
 
 
 def _content(path: str) -> bytes:
-    """What is in a file; OSError or ValueError where it is a link, a device, a pipe, or too long."""
+    """The content of a file. Raises OSError or ValueError for a link, a device, a pipe, or a file that is too long."""
     file = os.open(path, os.O_RDONLY | _NO_LINK | _NO_WAIT)
     try:
         about = os.fstat(file)
         if not stat.S_ISREG(about.st_mode) or about.st_size > _LONGEST:
-            raise ValueError(f"{path} is no marker")
+            raise ValueError(f"{path} is no status file")
         return os.read(file, _LONGEST)
     finally:
         os.close(file)
 
 
-def _is_marker(found: object) -> bool:
+def _is_status(found: object) -> bool:
     if not isinstance(found, dict) or not all(isinstance(found.get(name), str) for name in _WORDS):
         return False
     tools, parent = found.get("tools"), found.get("parent")

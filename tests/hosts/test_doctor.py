@@ -256,7 +256,7 @@ def test_what_outlived_its_run_is_named_and_fix_removes_that_alone(cli: Command,
     assert stale.exists()
     fixed = cli("doctor", "agents", "--fix")
     assert fixed.err == "Nothing is wrong.\n"
-    assert f"removed: a marker says that {ended} is open, and by the ledger it is not" in fixed.out
+    assert f"removed: a status file says that {ended} is open, and by the ledger it is not" in fixed.out
     assert [marker.exists(), stale.exists()] == [True, False]
     assert sessions.names() == [live]
     assert status_files.read(str(project), run) is not None

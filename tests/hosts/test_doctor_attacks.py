@@ -41,13 +41,13 @@ def words_of(remedy: str) -> list[str]:
 
 @pytest.mark.req("H-03")
 @pytest.mark.parametrize("link", [".lockstep", ".lockstep/open"])
-def test_a_linked_folder_of_markers_is_told_and_nothing_is_removed_through_it(
+def test_a_linked_folder_of_status_files_is_reported_and_nothing_is_removed_through_it(
     link: str, doctor: Any, cli: Command, project: Path, victim: Path
 ) -> None:
     (project / link).parent.mkdir(exist_ok=True)
     (project / link).symlink_to(victim if link == ".lockstep" else victim / "open")
     before = tree(victim)
-    result = only(doctor(), "project", "markers")
+    result = only(doctor(), "project", "status")
     assert (result.status, result.where) == ("problem", str(project / link))
     assert result.what == "a link is in the place of the folder, and its files are left alone"
     assert result.remedy == f"rm {project / link}"
@@ -79,7 +79,7 @@ def test_fix_removes_regular_files_with_the_name_of_a_run_and_no_others(
     (folder / "link").symlink_to(victim / "thesis")
     (folder / "sub").mkdir()
     os.mkfifo(folder / "pipe")
-    told = {Path(one.where).name: (one.status, one.stale != "") for one in of(doctor(), "project", "markers")}
+    told = {Path(one.where).name: (one.status, one.stale != "") for one in of(doctor(), "project", "status")}
     odd = ("problem", False)
     fixed = {"abc": ("warning", True), "def.7.part": ("warning", True)}
     assert told == {**fixed, "link": odd, "sub": odd, "pipe": odd}

@@ -21,6 +21,7 @@ OPEN = {
     "skills.lib",
     "skills.lib.compact_json",
     "skills.lib.errors",
+    "skills.lib.files",
     "skills.lib.hosts",
     "skills.lib.hosts.hook",
     "skills.lib.hosts.hook.decision",

@@ -18,9 +18,10 @@ import yaml
 from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.hosts.hook import tools
-from skills.lib.hosts.install import hooks, locations, manifest, roles
+from skills.lib.hosts.install import hooks, manifest, roles
 from skills.lib.hosts.known_hosts import KNOWN
 from skills.lib.roles import role_names
+from tests.fixtures.skill import ROOT
 from tests.hosts.conftest import ROLED, SKILL, Command, place_of, tree
 
 HOSTS = ["codex", "claude", "opencode", "qwen", "gemini", "agents"]
@@ -157,7 +158,7 @@ def test_a_plan_can_be_read_by_a_program(cli: Command, project: Path) -> None:
 @pytest.mark.req("H-01")
 def test_without_a_name_all_shipped_skills_are_installed(cli: Command, project: Path) -> None:
     assert cli("install", "agents", "--scope", "project").code == 0
-    shipped = {path.parent.name for path in (Path(locations.__file__).parents[2]).glob("*/SKILL.md")}
+    shipped = {path.parent.name for path in (ROOT / "skills").glob("*/SKILL.md")}
     assert {path.name for path in (project / ".agents" / "skills").iterdir()} == shipped
     assert SKILL in shipped
 

@@ -15,7 +15,7 @@ from skills.lib.errors import LockstepError
 from skills.lib.hosts.doctor import machine
 from skills.lib.hosts.doctor.context import DoctorContext
 from skills.lib.hosts.doctor.result import OK
-from skills.lib.hosts.install import installing, locations, manifest, pins
+from skills.lib.hosts.install import installing, locations, manifest, runtime
 from skills.lib.hosts.install.plan import Plan
 from skills.lib.hosts.known_hosts import HOSTS, KNOWN, SCOPES
 
@@ -103,7 +103,7 @@ def install(
             code = max(code, install_output.show(ctx.obj, plan, project, dry_run, verbose))
         if not dry_run:
             if place.scope != USER:
-                pins.register(project)
+                runtime.register(project)
             _say_how_to_go_on(ctx.obj, plan, project)
     if as_json:
         ctx.obj.json(shown[0] if len(shown) == 1 else shown)

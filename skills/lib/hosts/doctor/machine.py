@@ -124,9 +124,9 @@ def hook(context: DoctorContext) -> Iterator[Result]:
 
 def runtimes(context: DoctorContext) -> Iterator[Result]:
     """The runtimes of installed skills, and those that nothing needs any more."""
-    from skills.lib.hosts.install import pins, runtime
+    from skills.lib.hosts.install import runtime
 
-    unneeded = pins.unneeded(context.project)
+    unneeded = runtime.unneeded(context.project)
     if unneeded:
         what = f"runtimes that no installation and no open run needs: {', '.join(unneeded)}"
         yield ok(f"{what}; lockstep upgrade --prune removes them", runtime.folder(""))

@@ -1,8 +1,8 @@
 """The hook: one call per event of a host. It allows by saying nothing, and denies with exit 2 and a reason.
 
 Hosts let a tool run when a hook fails in any other way (measured on four clients), so every fault while a run is open
-ends in that one form too, with the way out; where no run is open a fault passes. What it narrows is what an agent
-does by habit or mistake: it is no sandbox.
+ends in that one form too, with the way out; if no run is open a fault passes. It narrows what an agent does by habit or
+mistake: it is no sandbox.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from skills.lib.hosts.hook.run_status import Marker
+    from skills.lib.hosts.hook.run_status import Status
     from skills.lib.hosts.hook.sessions import Followed
 
 ALLOWED, DENIED = 0, 2
@@ -34,11 +34,11 @@ class Denied(Exception):
     """Carries the reason of a denial."""
 
 
-def main(raw: bytes, options: Mapping[str, str], told: dict[str, bool]) -> int:
+def main(raw: bytes, options: Mapping[str, str], watched: dict[str, bool]) -> int:
     """Serve one event, given as JSON, and return the exit code.
 
-    ``options`` are ``--host`` and ``--stops``; ``told["open"]`` says, to whoever watches the clock, whether the event
-    is one that is blocked when no answer comes.
+    ``options`` are ``--host`` and ``--stops``; ``watched["open"]`` is set for the thread that watches the clock: true
+    if the event is to be blocked when no answer comes in time.
     """
     known = sessions.names()
     if not known and b"--run" not in raw and b"lockstep_" not in raw:
@@ -52,26 +52,26 @@ def main(raw: bytes, options: Mapping[str, str], told: dict[str, bool]) -> int:
         event = Event(options.get("--host", "claude"), payload)
         if not event.session or not event.kind:  # nothing can be said of a session without a name
             return ALLOWED
-        told["open"] = _is_held_up(event, known)
-        return _serve(event, known, _count(options.get("--stops")), told)
+        watched["open"] = _is_held_up(event, known)
+        return _serve(event, known, _count(options.get("--stops")), watched)
     except Denied as denied:
         return _deny(str(denied))
     except Exception as error:
-        return _fault(error, event, told["open"] if event else _is_open_here(known))
+        return _fault(error, event, watched["open"] if event else _is_open_here(known))
     finally:
         sys.stdout = output
 
 
-def _serve(event: Event, known: Sequence[str], stops: int, told: dict[str, bool]) -> int:
+def _serve(event: Event, known: Sequence[str], stops: int, watched: dict[str, bool]) -> int:
     if event.kind == "tool":
-        _check_tool(event, known, told)
+        _check_tool(event, known, watched)
     elif event.kind == "end":
         _end(event, known)
     elif event.kind == "stop":
         _check_stop(event, known, stops)
     elif event.own in known:
-        # What is said at a session's start stands in Qwen Code's system prompt for good, and in Gemini CLI's next turn,
-        # which is told anyway: in both the turn says it.
+        # Qwen Code keeps what is said at a session's start in its system prompt for good, and Gemini CLI shows it with
+        # the next turn, which is reminded anyway: in both the turn says it.
         if event.kind == "compact" or (event.kind == "begin" and event.host in ("qwen", "gemini")):
             _forget_shown(event.own)
         else:
@@ -79,9 +79,9 @@ def _serve(event: Event, known: Sequence[str], stops: int, told: dict[str, bool]
     return ALLOWED
 
 
-def _check_tool(event: Event, known: Sequence[str], told: dict[str, bool]) -> None:
-    """Raise Denied where the present step does not allow the call."""
-    own = _bound(event, known, told)
+def _check_tool(event: Event, known: Sequence[str], watched: dict[str, bool]) -> None:
+    """Raise Denied if the current step does not allow the call."""
+    own = _bound(event, known, watched)
     for name in dict.fromkeys((event.own, event.main)):
         session = own if name == event.own else sessions.read(name) if name in known else None
         if session is None:
@@ -105,12 +105,12 @@ def _check_tool(event: Event, known: Sequence[str], told: dict[str, bool]) -> No
         return
 
 
-def _allows(held: Marker, event: Event) -> bool:
+def _allows(held: Status, event: Event) -> bool:
     return tools.allows(held["tools"], event.host, event.tool, event.given)
 
 
-def _bound(event: Event, known: Sequence[str], told: dict[str, bool]) -> dict[str, Any] | None:
-    """What the event's agent follows: from now on the run that its call names, if there is such a run."""
+def _bound(event: Event, known: Sequence[str], watched: dict[str, bool]) -> dict[str, Any] | None:
+    """The session of the event's agent. From now on it follows the run that its call names, if there is such a run."""
     session, damage = None, None
     try:
         session = sessions.read(event.own) if event.own in known else None
@@ -120,11 +120,11 @@ def _bound(event: Event, known: Sequence[str], told: dict[str, bool]) -> dict[st
     if run and session and _names(session["runs"][-1]) == (run, project):
         _confirm(event.own, session)
     elif run:
-        # A sub-agent's run has no marker before its first command, and its parent's has one.
-        marker = status_files.read(project, run) or status_files.read(project, run.rpartition(".")[0])
-        script = _script_of(event, marker) if marker is not None else ""
+        # A sub-agent's run has no status file before its first command, and its parent's has one.
+        status = status_files.read(project, run) or status_files.read(project, run.rpartition(".")[0])
+        script = _script_of(event, status) if status is not None else ""
         if script:
-            told["open"] = True
+            watched["open"] = True
             seen = sessions.stamp(project, run)
             followed: Followed = {"run": run, "project": project, "script": script, "seen": seen}
             return sessions.bind(event.own, session, followed)
@@ -146,83 +146,73 @@ def _named(event: Event) -> tuple[str, str]:
     return run, os.path.realpath(named) if os.path.isdir(named) else paths.project_root(event.folder)
 
 
-def _script_of(event: Event, marker: Marker) -> str:
-    """The script of a run that a call names: a tool of ours names none, and a command must name it beside the run."""
+def _script_of(event: Event, status: Status) -> str:
+    """The script of the run that a call names: a tool of ours names none, and a command must name it beside the run."""
     if tools.is_ours(event.tool):
-        return str(marker["script"])
-    return script_named(event.command, marker["script"], event.folder)
+        return str(status["script"])
+    return script_named(event.command, status["script"], event.folder)
 
 
 def _confirm(name: str, session: dict[str, Any]) -> None:
-    """Keep that the skill of the run that was named last has been run since, where it was not known yet."""
+    """Remember that the skill of the run that was named last has been run since, if that was not known yet."""
     last: Followed = session["runs"][-1]
     if last.get("seen") != sessions.RAN and sessions.has_run(last):
         last["seen"] = sessions.RAN
         _keep(name, session, session["runs"])
 
 
-def _names(one: Followed | Marker) -> tuple[str, str]:
-    """The run that is followed, or of a marker, and its project."""
+def _names(one: Followed | Status) -> tuple[str, str]:
+    """The id and the project of a run that is followed, or that a status file is of."""
     return one["run"], one["project"]
 
 
 def _held(
     name: str, session: dict[str, Any], by_ledger: bool = False, waits: bool = False, but: Sequence[Followed] = ()
-) -> Marker | None:
-    """Where the run stands that holds the agent: of those that it follows, the last named that is open and begun.
+) -> Status | None:
+    """The status of the run that holds the agent: of those that it follows, the last named that is open and begun.
 
-    By the marker, and by the ledger where there is none or where it is asked for. Runs that are over are forgotten.
-    With ``waits`` one that has not begun will do, for it may wait for a person; those of ``but`` are left out.
+    It is read from the status file, and from the ledger if there is none or with ``by_ledger``. Runs that have ended
+    are forgotten. With ``waits`` a run that has not begun counts too, for it may wait for a person; ``but`` are left
+    out.
     """
     held, over = None, []
     for followed in reversed(session["runs"]):
         if followed in but:
             continue
-        marker = None if by_ledger else status_files.read(followed["project"], followed["run"])
-        if marker is None:
-            marker = _looked_up(followed)
-        if marker is None:
-            if not sessions.has_lost_ledger(followed):  # that is told before it is forgotten
+        status = None if by_ledger else status_files.read(followed["project"], followed["run"])
+        if status is None:
+            from skills.lib.hosts.hook import run_status  # most events need no ledger
+
+            status = run_status.refreshed(followed)
+        if status is None:
+            if not sessions.has_lost_ledger(followed):  # the agent is reminded of that before it is forgotten
                 over.append(followed)
-        elif waits or _is_begun(marker):
-            held = {**marker, "run": followed["run"], "project": followed["project"]}
+        elif waits or _is_begun(status):
+            held = {**status, "run": followed["run"], "project": followed["project"]}
             break
     if over:
         _keep(name, session, [one for one in session["runs"] if one not in over])
     return held
 
 
-def _lost(name: str, session: dict[str, Any]) -> list[Followed]:
-    """The followed runs whose ledger is gone; from now on they are forgotten, so that each is told once."""
-    found = [one for one in session["runs"] if sessions.has_lost_ledger(one)]
-    if found:
-        _keep(name, session, [one for one in session["runs"] if one not in found])
-    return found
-
-
 def _keep(name: str, session: dict[str, Any], runs: list[Followed]) -> None:
-    """Forget the other runs, where that can be written down: a run that is over holds nobody in any case."""
+    """Forget the other runs, if that can be written: a run that has ended holds nobody in any case."""
     try:  # noqa: SIM105  contextlib costs 2 ms
         sessions.keep(name, session, runs)
     except EnvironmentProblem:
         pass
 
 
-def _looked_up(followed: Followed) -> Marker | None:
-    from skills.lib.hosts.hook import run_status
-
-    return run_status.refreshed(followed)
-
-
 def _denials() -> ModuleType:
+    """The texts of denials, which most events do not need."""
     from skills.lib.hosts.hook import denials
 
     return denials
 
 
-def _is_begun(marker: Marker) -> bool:
-    """Whether the run holds anybody: one that never left its first step does not; a sub-agent's does."""
-    return marker["status"] != "pending" and (bool(marker["parent"]) or marker["turn"] > 1)
+def _is_begun(status: Status) -> bool:
+    """True if the run holds anybody: one that never left its first step does not; a sub-agent's does."""
+    return status["status"] != "pending" and (bool(status["parent"]) or status["turn"] > 1)
 
 
 def _check_stop(event: Event, known: Sequence[str], stops: int) -> None:
@@ -274,39 +264,40 @@ def _end(event: Event, known: Sequence[str]) -> None:
 
 
 def _remind(event: Event) -> None:
-    """Give the present block back: after a compaction or a resumption always, at a turn where it is another one.
+    """Print the current block: after a compaction or a resumption always, at a turn if it is another one.
 
-    Gemini CLI tells of no compaction (its PreCompress comes before each request), so there every turn may follow one.
+    Gemini CLI reports no compaction (its PreCompress comes before each request), so there every turn may follow one.
     """
     session = sessions.read(event.own)
     held = _held(event.own, session) if session else None
     if session is None:
         return
     if held is None:
-        lost = _lost(event.own, session)
-        if lost:
+        lost = [one for one in session["runs"] if sessions.has_lost_ledger(one)]
+        if lost:  # said once
+            _keep(event.own, session, [one for one in session["runs"] if one not in lost])
             _say(event, _denials().lost(lost))
         return
     at = [held["run"], held["turn"]]
-    # A compaction leaves None; where there was none, what a command printed since the last turn is still there.
+    # A compaction leaves None; without one, what a command printed since the last turn is still there.
     if event.between and session.get("shown", at) is not None:
         return
     if event.kind == "turn" and session.get("shown") == at and event.host != "gemini":
         return
     from skills.lib.hosts.hook import run_status
 
-    try:  # a marker may be made up
-        told = _held(event.own, session, by_ledger=True)
+    try:  # a status file may be made up
+        status = _held(event.own, session, by_ledger=True)
     except LockstepError:
-        told = run_status.told_of(held, _followed(session, held))
-    if told is None:
+        status = run_status.trusted(held, _followed(session, held))
+    if status is None:
         return
-    followed = _followed(session, told)
+    followed = _followed(session, status)
     if sessions.has_run(followed):
         followed["seen"] = sessions.RAN
-    text = run_status.reminder(told, _denials().LONGEST, run_status.may_load(followed, told["script"]))
+    text = run_status.reminder(status, _denials().LONGEST, run_status.may_load(followed, status["script"]))
     _say(event, text)
-    sessions.write(event.own, {**session, "shown": [told["run"], told["turn"]]})
+    sessions.write(event.own, {**session, "shown": [status["run"], status["turn"]]})
 
 
 def _say(event: Event, text: str) -> None:
@@ -315,7 +306,7 @@ def _say(event: Event, text: str) -> None:
     _write(1, compact_json.dumps({"hookSpecificOutput": said}) + "\n")
 
 
-def _followed(session: dict[str, Any], held: Marker) -> Followed:
+def _followed(session: dict[str, Any], held: Status) -> Followed:
     """What the session keeps of the run that holds it."""
     found: Followed = next(one for one in session["runs"] if _names(one) == _names(held))
     return found
@@ -334,14 +325,14 @@ def _fault(error: Exception, event: Event | None, is_open: bool) -> int:
 
 
 def _is_held_up(event: Event, known: Sequence[str]) -> bool:
-    """Whether the event is blocked when the hook fails: a tool or a first stop, where the session follows a run."""
+    """True if the event is blocked when the hook fails: a tool or a first stop, and the session follows a run."""
     if event.kind == "stop":
         return event.own in known and not event.again
     return event.kind == "tool" and (event.own in known or event.main in known)
 
 
 def _is_open_here(known: Sequence[str]) -> bool:
-    """Whether some session follows a run of the project in the working directory; a file in doubt counts."""
+    """True if some session follows a run of the project in the working directory; a file in doubt counts."""
     try:
         project = paths.project_root()
     except OSError:
@@ -363,7 +354,7 @@ def _deny(reason: str) -> int:
 
 
 def _write(file: int, text: str) -> None:
-    """Write to an output of the process; where it is closed, the exit code still says what is to be done."""
+    """Write to an output of the process; if it is closed, the exit code still says what is to be done."""
     data = text.encode("utf-8", "replace")
     try:
         while data:

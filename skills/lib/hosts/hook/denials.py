@@ -1,4 +1,4 @@
-"""What the hook says where it denies: what is allowed, which command goes on, and the way out."""
+"""The texts of the hook's denials and faults: what is allowed, which command goes on, and the way out."""
 
 from __future__ import annotations
 
@@ -10,14 +10,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skills.lib.hosts.hook.run_status import Marker
+    from skills.lib.hosts.hook.run_status import Status
     from skills.lib.hosts.hook.sessions import Followed
 
 # Hosts cut what a hook says at 10,000 characters.
 LONGEST = 9_900
 
 
-def denial(held: Marker, host: str, tool: str) -> str:
+def denial(held: Status, host: str, tool: str) -> str:
     """Why a tool is denied."""
     return (
         f"The run {_run(held)} is at {_step(held)}, which allows: "
@@ -26,7 +26,7 @@ def denial(held: Marker, host: str, tool: str) -> str:
     )
 
 
-def not_yet(held: Marker) -> str:
+def not_yet(held: Status) -> str:
     """Why a stop is refused."""
     return (
         f"The run {_run(held)} is not at its end: it is at {_step(held)}. "
@@ -34,7 +34,7 @@ def not_yet(held: Marker) -> str:
     )
 
 
-def answering(held: Marker) -> str:
+def answering(held: Status) -> str:
     """Why an agent may not answer as the person at the terminal."""
     return (
         "lockstep answer is for a person at a terminal; an answer that an agent gives in their place is worth nothing. "
@@ -43,7 +43,7 @@ def answering(held: Marker) -> str:
 
 
 def lost(runs: Sequence[Followed]) -> str:
-    """That the ledger of runs is gone, and what to do."""
+    """That the ledger of these runs was removed, and what to do."""
     names = ", ".join(one["run"] for one in runs)
     return printable(
         f"The ledger that holds the Lockstep run {names} is gone from {runs[0]['project']} (git clean -xdf removes it, "
@@ -60,7 +60,7 @@ def fault(error: Exception) -> str:
 
 
 def blocked(error: Exception, name: str) -> str:
-    """What went wrong, and how to go on in spite of it; ``name`` is of the session's file, "" where it is unknown."""
+    """What went wrong, and how to go on in spite of it; ``name`` is the session's file, "" if it is unknown."""
     place = sessions.path_of(name) + "*" if name else sessions.folder()
     return (
         f"{fault(error)} A run is open in this session, so nothing goes on unseen. The way out: lockstep doctor says "
@@ -70,25 +70,25 @@ def blocked(error: Exception, name: str) -> str:
     )
 
 
-def _run(held: Marker) -> str:
+def _run(held: Status) -> str:
     return f"{held['run']} of {held['workflow']}" if held["workflow"] else str(held["run"])
 
 
-def _step(held: Marker) -> str:
+def _step(held: Status) -> str:
     return f"the step '{held['title']}'" if held["title"] else "a step"
 
 
-def _onward(held: Marker) -> str:
-    """The command that goes on; the one that prints the block with it, where it is very long or not known."""
+def _onward(held: Status) -> str:
+    """The command that goes on; if it is very long or not known, the one that prints the block with it."""
     return str(held["next"]) if 0 < len(held["next"]) <= LONGEST // 2 else _lockstep(held, "resume")
 
 
-def _way_out(held: Marker) -> str:
+def _way_out(held: Status) -> str:
     return (
         f"To see the step again: {_lockstep(held, 'resume')}\nIf the work is no longer wanted: "
         f"{_lockstep(held, 'abandon')} --reason '…'"
     )
 
 
-def _lockstep(held: Marker, subcommand: str) -> str:
+def _lockstep(held: Status, subcommand: str) -> str:
     return run_status.lockstep(subcommand, held["run"], "--project", held["project"])

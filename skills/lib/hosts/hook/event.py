@@ -1,10 +1,10 @@
-"""One event of a host: the same few facts, whichever host tells it and by which names."""
+"""One event of a host: the same few facts, whatever the host and its names for them."""
 
 from __future__ import annotations
 
 import os
 
-from skills.lib.hosts.hook import sessions, tools
+from skills.lib.hosts.hook import sessions, shell_commands, tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,13 +57,13 @@ class Event:
         self.given: Mapping[str, Any] = given if isinstance(given, dict) else {}
         meant = tools.meanings(host, self.tool, self.given) if self.kind == "tool" else frozenset(("",))
         # What an unknown tool runs is looked into for a run's name, and is never one of the commands that are free.
-        self.command = tools.command_of(self.given) if not meant or "shell" in meant else ""
-        self.words = tools.words_of(self.given) if "shell" in meant else []
+        self.command = shell_commands.command_of(self.given) if not meant or "shell" in meant else ""
+        self.words = shell_commands.words_of(self.given) if "shell" in meant else []
         self.again = bool(payload.get("stop_hook_active"))
         tasks = payload.get("background_tasks")
-        # Qwen Code tells of a turn after each tool's result too, with no prompt.
+        # Qwen Code reports a turn after each tool's result too, with no prompt.
         self.between = payload.get("prompt") == ""
-        # A sub-agent that stops stands in Qwen Code's list itself, still running.
+        # Qwen Code lists a sub-agent that stops as still running.
         others = [one for one in tasks if isinstance(one, dict)] if isinstance(tasks, list) else []
         self.waits = any(_is_agent(one) and one.get("id") != self.agent for one in others)
 
@@ -85,11 +85,11 @@ class Event:
 
 
 def text_of(payload: Mapping[str, Any], name: str) -> str:
-    """What a payload has under a name, as text; nothing where it has none."""
+    """What a payload has under a name, as text; empty if it has nothing."""
     value = payload.get(name)
     return value if isinstance(value, str) else "" if value is None else str(value)
 
 
 def _is_agent(task: Mapping[str, Any]) -> bool:
-    """Whether a background task is a sub-agent at work, whose end wakes the session."""
+    """True if a background task is a sub-agent at work, whose end wakes the session."""
     return task.get("status") == "running" and (task.get("type") == "subagent" or "agent_type" in task)

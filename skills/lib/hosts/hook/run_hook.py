@@ -8,7 +8,7 @@ import sys
 
 # How long the hook waits for a disk or a lock before it blocks, in seconds; hosts wait longer, and then let go.
 DEADLINE = 5.0
-# The events that are blocked where the hook itself fails, and what is let through then.
+# The events that are blocked if the hook itself fails, and the subcommands that are let through then.
 HELD = ("PreToolUse", "BeforeTool", "Stop", "SubagentStop", "AfterAgent")
 LIFELINES = ("doctor", "resume", "runs", "abandon")
 
@@ -25,7 +25,7 @@ def sessions() -> "list[str]":
 
 
 def session_of(raw: bytes) -> str:
-    """The id of the session that an event names, as the name of a file has it; "" where it is not told at once."""
+    """The id of the session that an event names, as the name of a file has it; "" if it cannot be found at once."""
     if raw.count(b'"session_id"') != 1:
         return ""
     after = raw.partition(b'"session_id"')[2][:200].lstrip(b" \t\r\n:")
@@ -36,7 +36,7 @@ def session_of(raw: bytes) -> str:
 
 
 def is_of_others(raw: bytes, names: "list[str]") -> bool:
-    """Whether a whole event is of a session that follows no run; what cannot be read may be of any."""
+    """True if a whole event is of a session that follows no run; what cannot be read may be of any."""
     try:
         raw.decode()
     except ValueError:
@@ -58,12 +58,12 @@ def deadline(given: str) -> float:
     return seconds if 0 < seconds <= 60 else DEADLINE
 
 
-def watch(seconds: float, told: "dict[str, bool]") -> None:
+def watch(seconds: float, watched: "dict[str, bool]") -> None:
     """Give up after so many seconds: block while a run is open, else let pass."""
     import time
 
     time.sleep(seconds)
-    if told["open"]:
+    if watched["open"]:
         block(f"Lockstep's hook had no answer from the disk or the ledger within {seconds:g} seconds")
     os._exit(0)
 
@@ -81,7 +81,7 @@ def block(what: str) -> None:
 
 
 def fail(error: BaseException, raw: bytes, names: "list[str]") -> None:
-    """Answer where the library cannot be loaded: a tool and a first stop are blocked, a lifeline is not."""
+    """Answer if the library cannot be loaded: a tool and a first stop are blocked, a lifeline is not."""
     event: dict[str, object] = {"hook_event_name": "Stop"}
     words: list[str] = []
     try:
@@ -106,10 +106,10 @@ def main() -> None:
     """Serve the event on standard input, and exit."""
     names = sessions()
     options = dict(zip(sys.argv[1::2], sys.argv[2::2]))  # noqa: B905  an odd word is left out
-    told = {"open": bool(names)}
+    watched = {"open": bool(names)}
     import _thread
 
-    _thread.start_new_thread(watch, (deadline(options.get("--deadline", "")), told))
+    _thread.start_new_thread(watch, (deadline(options.get("--deadline", "")), watched))
     raw = b""
     try:
         with open(0, "rb", closefd=False) as file:
@@ -125,7 +125,7 @@ def main() -> None:
     try:
         from skills.lib.hosts.hook.decision import main as serve
 
-        code = serve(raw, options, told)
+        code = serve(raw, options, watched)
     except BaseException as error:
         fail(error, raw, names)
     os._exit(code)

@@ -1,4 +1,4 @@
-"""Where a followed run stands by the ledger, and its block as a reminder: the hook's slow ways, taken seldom."""
+"""The status of a followed run by the ledger, and its block as a reminder: the slow ways of the hook, taken seldom."""
 
 from __future__ import annotations
 
@@ -16,54 +16,53 @@ if TYPE_CHECKING:
     from skills.lib.hosts.hook.sessions import Followed
     from skills.lib.model.run import Run
 
-    Marker = dict[str, Any]
+    Status = dict[str, Any]  # of a status file
 
 
-def refreshed(followed: Followed) -> Marker | None:
-    """The marker of a run, written anew from the ledger; None where the run is open no more.
+def refreshed(followed: Followed) -> Status | None:
+    """The status of a run, written again from the ledger; None if the run is open no more.
 
-    Of a sub-agent's run that has not begun it has little more than the status. Raises LedgerError where the ledger
-    cannot be read; one that is gone with all that belongs to it holds nobody. EnvironmentProblem where the skill's
-    code would have to be run, and may not be (see ``may_load``).
+    For a sub-agent's run that has not begun it has few entries. Raises LedgerError if the ledger cannot be read; one
+    that was removed with all that belongs to it holds nobody. Raises EnvironmentProblem if the skill's code would have
+    to be run, and may not be (see ``may_load``).
     """
-    from skills.lib.ledger import Ledger, database
+    from skills.lib.ledger import Ledger
 
-    project, home = followed["project"], paths.home(followed["project"])
-    if not any(os.path.lexists(os.path.join(home, name)) for name in (database.FILE, database.MARKER)):
+    project = followed["project"]
+    ledger = Ledger.existing(paths.home(project))
+    if ledger is None:
         return None
-    ledger = Ledger(home, create=False)
-    try:
+    with ledger:
         run = ledger.run(followed["run"])
-    finally:
-        ledger.close()
     if run is None or run.ended:
         status_files.remove(project, followed["run"])
         return None
     if run.status == "pending":
         return {"run": run.id, "status": run.status, "parent": run.parent, "turn": 0, "script": run.script}
-    told = status_files.read(project, run.id)
-    is_true = told and (told["turn"], told["step"], told["status"]) == (run.turn, run.step, run.status)
-    if told and is_true and (sessions.has_run(followed) or not may_load(followed, run.script)):
-        return told_of(told, followed)
+    status = status_files.read(project, run.id)
+    is_true = status and (status["turn"], status["step"], status["status"]) == (run.turn, run.step, run.status)
+    if status and is_true and (sessions.has_run(followed) or not may_load(followed, run.script)):
+        return trusted(status, followed)
     return _written(run, followed)
 
 
-def told_of(marker: Marker, followed: Followed) -> Marker:
-    """What a marker says that may be told to the agent: its words only where the skill wrote them in this session.
+def trusted(status: Status, followed: Followed) -> Status:
+    """What of a status file may be shown to the agent: its texts only if the skill wrote them in this session.
 
-    A cloned project can bring a marker with any words. What the step allows is taken from it all the same.
+    A cloned project can bring a status file with any texts. What the step allows is taken from it all the same.
     """
     if sessions.has_run(followed):
-        return marker
-    named = [name for name in marker["tools"] if tools.is_name(name)]
-    return {**marker, "workflow": "", "title": "", "next": "", "tools": named, "script": followed["script"]}
+        return status
+    named = [name for name in status["tools"] if tools.is_name(name)]
+    return {**status, "workflow": "", "title": "", "next": "", "tools": named, "script": followed["script"]}
 
 
 def may_load(followed: Followed, script: str) -> bool:
-    """Whether the hook may run the code of a script's skill: it is Lockstep's, or has been run in this session.
+    """True if the hook may run the code of a script's skill: it is Lockstep's, or has been run in this session.
 
-    A cloned project can bring a ledger and markers that name any file. So the command must have named that very script,
-    and the marker must have been written since: the host then let the command run, before which the hook was asked.
+    A cloned project can bring a ledger and status files that name any file. So the command must have named that very
+    script, and the status file must have been written since: the host then let the command run, and asked the hook
+    first.
     """
     script = os.path.realpath(script)
     own = os.path.realpath(__file__)
@@ -74,10 +73,10 @@ def may_load(followed: Followed, script: str) -> bool:
     return script == os.path.realpath(followed["script"]) and sessions.has_run(followed)
 
 
-def _written(run: Run, followed: Followed) -> Marker:
-    """The marker of a run as its next block would write it; written where the skill's code may be run.
+def _written(run: Run, followed: Followed) -> Status:
+    """The status of a run as its next block would write it. It is written if the skill's code may be run.
 
-    Elsewhere it is not, for that a marker was written since says that the skill was run.
+    Else it is not written, for a status file that was written since means that the skill was run.
     """
     from skills.lib.blocks import document
     from skills.lib.blocks.command_line import CommandLine
@@ -94,11 +93,11 @@ def _written(run: Run, followed: Followed) -> Marker:
         )
     else:
         workflow = loading.workflow_of_script(run.script)
-    marker = document.standing(workflow, run, CommandLine(sys.executable, run.script, project))
+    status = document.standing(workflow, run, CommandLine(sys.executable, run.script, project))
     if may_load(followed, run.script):
-        status_files.write(project, run.id, marker)
-        return marker
-    return told_of(marker, followed)
+        status_files.write(project, run.id, status)
+        return status
+    return trusted(status, followed)
 
 
 def lockstep(*words: str) -> str:
@@ -108,34 +107,34 @@ def lockstep(*words: str) -> str:
     return join([*lockstep_command(), *words])
 
 
-def reminder(marker: Marker, longest: int, loads: bool = True) -> str:
-    """The present block with a line that says what it is; where and how to see it, if it is too long or unreadable.
+def reminder(status: Status, longest: int, loads: bool = True) -> str:
+    """The current block with a line that says what it is; if it is too long or unreadable, how to see it.
 
-    ``loads`` says whether the skill's code may be run to make it.
+    With ``loads`` the skill's code may be run to make it.
     """
-    of = f" of {marker['workflow']}" if marker["workflow"] else ""
+    of = f" of {status['workflow']}" if status["workflow"] else ""
     head = (
-        f"A Lockstep run is open in this session: {marker['run']}{of}. It goes on step by step, "
+        f"A Lockstep run is open in this session: {status['run']}{of}. It goes on step by step, "
         "each printed by a command."
     )
-    shorter = _named(marker, head)
+    shorter = _named(status, head)
     if not loads:
         return shorter[:longest]
     try:
-        text = f"{head} This is its present step, as the command printed it:\n{_block(marker)}"
+        text = f"{head} This is its present step, as the command printed it:\n{_block(status)}"
     except Exception as error:
         why = printable(f"{type(error).__name__}: {str(error)[:300]}")
         return f"{shorter}(The block could not be made here: {why})\n"[:longest]
     return text if len(text) <= longest else shorter[:longest]
 
 
-def _named(marker: Marker, head: str) -> str:
-    """Where the run stands, and what prints its block; no words of a marker that the skill did not write here."""
-    printed = f"printed by:\n  {lockstep('resume', marker['run'], '--project', marker['project'])}\n"
-    if not marker["next"]:
+def _named(status: Status, head: str) -> str:
+    """The step of the run, and what prints its block; no text of a status file that the skill did not write here."""
+    printed = f"printed by:\n  {lockstep('resume', status['run'], '--project', status['project'])}\n"
+    if not status["next"]:
         return printable(f"{head} Its present step is {printed}")
-    at = f"{head} This is its present step: '{marker['title']}', turn {marker['turn']}. Its block is {printed}"
-    return printable(f"{at}The command that goes on:\n  {marker['next']}\n")
+    at = f"{head} This is its present step: '{status['title']}', turn {status['turn']}. Its block is {printed}"
+    return printable(f"{at}The command that goes on:\n  {status['next']}\n")
 
 
 def printable(text: str) -> str:
@@ -143,14 +142,14 @@ def printable(text: str) -> str:
     return "\n".join("".join(char if char.isprintable() else "?" for char in line) for line in text.split("\n"))
 
 
-def _block(marker: Marker) -> str:
+def _block(status: Status) -> str:
     from skills.lib.blocks.command_line import CommandLine, lockstep_command
     from skills.lib.runtime import Runner, loading, script
 
-    path = marker["script"]
-    runner = Runner(CommandLine(sys.executable, path, marker["project"], lockstep_command()))
+    path = status["script"]
+    runner = Runner(CommandLine(sys.executable, path, status["project"], lockstep_command()))
     try:
-        response = runner.state(loading.workflow_of_script(path), marker["run"])
+        response = runner.state(loading.workflow_of_script(path), status["run"])
         return script.render_response(response, runner)
     finally:
         runner.close()

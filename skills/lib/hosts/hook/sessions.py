@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from typing import Any, TypedDict
 
     class Followed(TypedDict):
-        """A run that an agent follows; ``seen`` is its marker's stamp when it was named, or RAN."""
+        """A run that an agent follows; ``seen`` is the stamp of its status file when it was named, or RAN."""
 
         run: str
         project: str
@@ -26,12 +26,12 @@ if TYPE_CHECKING:
 
 # A session that has not been heard of for so long (seconds) is forgotten when another one is bound.
 FORGOTTEN = 30 * 24 * 3600
-# How many runs an agent follows at most; the one that it named last comes last.
+# The most runs that an agent follows; the last is the one that it named last.
 FOLLOWED = 8
 _IN_A_HOST = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _CAPITAL = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _PLAIN = _IN_A_HOST | _CAPITAL | frozenset("-_")
-# In the place of the stamp that a run's marker had when it was named: the skill has been run since.
+# In place of the stamp of a status file: the skill has been run since the run was named.
 RAN = "ran"
 
 
@@ -49,15 +49,15 @@ def folder() -> str:
 
 
 def path_of(name: str) -> str:
-    """Where the session file of that name is."""
+    """The path of the session file of that name."""
     return os.path.join(folder(), name)
 
 
 def name_of(host: str, session: str, agent: str = "") -> str:
     """The file name of an agent of a session: ``host-session`` or ``host-session.agent``.
 
-    Ids come from outside and may be anything: one that is not short and plain stands as ``~`` and a digest. Of a host's
-    name the letters and digits count.
+    Ids come from outside and may be anything: for one that is not short and plain the name has ``~`` and a digest. Of a
+    host's name the letters and digits count.
     """
     name = "".join(char for char in host.lower() if char in _IN_A_HOST)[:40] + _word(session)
     return f"{name}.{_word(agent)}" if agent else name
@@ -85,7 +85,7 @@ def host_of(name: str) -> str:
 
 
 def read(name: str) -> dict[str, Any] | None:
-    """What a session file says; None where there is none. ValueError where it is damaged, OSError where unreadable."""
+    """A session file; None if there is none. Raises ValueError if it is damaged, OSError if it cannot be read."""
     try:
         with open(path_of(name), "rb") as file:
             text = file.read()
@@ -101,7 +101,7 @@ def read(name: str) -> dict[str, Any] | None:
 
 
 def write(name: str, session: dict[str, Any]) -> None:
-    """Replace a session file; EnvironmentProblem where it cannot be."""
+    """Replace a session file. Raises EnvironmentProblem if it cannot be written."""
     try:
         files.write(path_of(name), compact_json.dumps(session).encode())
     except OSError as error:
@@ -117,7 +117,7 @@ def forget(name: str) -> None:
 
 
 def stamp(project: str, run: str) -> str:
-    """What changes whenever the marker of a run is written; "" where there is none."""
+    """A text that changes whenever the status file of a run is written; "" if there is none."""
     try:
         found = os.lstat(os.path.join(status_files.folder(project), run))
     except OSError:
@@ -126,20 +126,20 @@ def stamp(project: str, run: str) -> str:
 
 
 def has_run(followed: Followed) -> bool:
-    """Whether the marker of a run was written since the run was followed: its skill has been run here."""
+    """True if the status file of a run was written since the run was followed: its skill has been run here."""
     seen = followed.get("seen", "")
     return seen == RAN or stamp(followed["project"], followed["run"]) not in ("", seen)
 
 
 def has_lost_ledger(followed: Followed) -> bool:
-    """True if the project of a run is there, and no ledger in it; a run is followed only where there was one."""
+    """True if the project of a run is there, and no ledger in it; a run is only followed if there was one."""
     home = paths.home(followed["project"])
     is_there = any(os.path.lexists(os.path.join(home, name)) for name in ("runs.db", "LEDGER"))
     return not is_there and os.path.isdir(followed["project"])
 
 
 def keep(name: str, session: dict[str, Any], runs: list[Followed]) -> None:
-    """Let an agent follow only these of its runs; with none its file goes."""
+    """Let an agent follow only these of its runs; its file is removed if there is none."""
     if runs:
         write(name, {**session, "runs": runs})
     else:
@@ -166,7 +166,7 @@ def bind(name: str, session: dict[str, Any] | None, followed: Followed) -> dict[
 
 
 def _release(name: str, followed: Followed) -> None:
-    """Take a run from another session; one that was not heard of for long goes altogether."""
+    """Take a run from another session; a session that was not heard of for long is forgotten."""
     try:
         old = time.time() - os.stat(path_of(name)).st_mtime > FORGOTTEN
         found = None if old or name.endswith(files.PART) else read(name)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from skills.lib.hosts.hook.shell_commands import OPERATORS, is_interpreter, words_of
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -76,8 +78,8 @@ ALSO = {
     **dict.fromkeys(("PowerShell", "Monitor"), "shell"),
     **dict.fromkeys(("SendMessage", "Workflow"), "agent"),
 }
-# What keeps an agent's own books, loads a skill, or reads what a background task printed: no step has a reason to deny
-# it.
+# Tools that keep an agent's own lists, load a skill, or read what a background task printed: no step needs to deny
+# them.
 FREE = frozenset(
     "TodoWrite TaskCreate TaskUpdate TaskList TaskGet TaskOutput TaskStop BashOutput KillShell ToolSearch Skill"
     " EnterPlanMode ExitPlanMode StructuredOutput SubagentHandback WaitForMcpServers update_plan todowrite"
@@ -101,13 +103,6 @@ _OURS = frozenset(
 )
 HOSTS = ("claude", "codex", "opencode", "qwen", "gemini")
 _HEADINGS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
-_OPERATORS = frozenset(";|&<>()`$\n\r\0")
-# These begin something else only where they begin a word.
-_LEADING = frozenset("{}!#")
-_SHELLS = frozenset(("sh", "bash", "zsh", "dash"))
-_INTERPRETERS = _SHELLS | frozenset(("python", "python3", "node"))
-# A command that is longer is not looked into: nobody types one, and a scan of megabytes takes seconds.
-LONGEST = 200_000
 
 
 def meanings(host: str, tool: str, given: Mapping[str, Any]) -> frozenset[str]:
@@ -136,7 +131,7 @@ def _patch(given: Mapping[str, Any]) -> frozenset[str]:
 
 
 def _patches(given: Mapping[str, Any]) -> list[str]:
-    """The texts of a call in which a patch may stand."""
+    """The texts of a call that may hold a patch."""
     texts = []
     for name in ("command", "input", "patch"):
         value = given.get(name)
@@ -145,18 +140,18 @@ def _patches(given: Mapping[str, Any]) -> list[str]:
 
 
 def is_name(tool: str) -> bool:
-    """Whether a step may name a tool so: by a canonical name, or as ``shell(PROGRAM)``."""
+    """True if a step may name a tool so: by a canonical name, or as ``shell(PROGRAM)``."""
     program = tool[len("shell(") : -1] if tool.startswith("shell(") and tool.endswith(")") else ""
-    return tool in TABLE or (bool(program) and set(program).isdisjoint(" \t'\"" + "".join(_OPERATORS)))
+    return tool in TABLE or (bool(program) and set(program).isdisjoint(" \t'\"" + "".join(OPERATORS)))
 
 
 def is_ours(tool: str) -> bool:
-    """Whether a tool is of Lockstep's own MCP server, which refuses by itself."""
+    """True if a tool is of Lockstep's own MCP server, which refuses by itself."""
     return tool in _OURS
 
 
 def allows(allowed: Sequence[str], host: str, tool: str, given: Mapping[str, Any]) -> bool:
-    """Whether a step that names these tools allows the call; a step that names none allows all."""
+    """True if a step that names these tools allows the call; a step that names none allows all."""
     if not allowed or tool in FREE or is_ours(tool):
         return True
     wanted = meanings(host, tool, given)
@@ -174,7 +169,7 @@ def allows(allowed: Sequence[str], host: str, tool: str, given: Mapping[str, Any
 
 
 def _looks(words: Sequence[str], programs: Sequence[str]) -> bool:
-    """Whether a simple command runs one of these programs and only looks at what is there."""
+    """True if a simple command runs one of these programs and only looks at what is there."""
     if words[:1] == ["sed"]:
         only_prints = len(words) > 2 and set(words[2]) <= set("0123456789,$p ")
         return "sed -n" in programs and words[1] == "-n" and only_prints and not any(w[:1] == "-" for w in words[3:])
@@ -182,132 +177,11 @@ def _looks(words: Sequence[str], programs: Sequence[str]) -> bool:
 
 
 def _runs(words: Sequence[str], program: str) -> bool:
-    """Whether the words of a simple command start that program, or have an interpreter start that script."""
+    """True if the words of a simple command start that program, or have an interpreter start that script."""
     names = [word.rpartition("/")[2] for word in words[:2]]
     if names[:1] == [program]:
         return True
     return len(names) == 2 and names[1] == program and is_interpreter(words[0]) and words[1][:1] != "-"
-
-
-def is_interpreter(word: str) -> bool:
-    """Whether a word names a program that runs the script which follows it: python3.12, bash, node."""
-    name = word.rpartition("/")[2]
-    return name in _INTERPRETERS or (name.startswith("python3.") and name[len("python3.") :].isdigit())
-
-
-def command_of(given: Mapping[str, Any]) -> str:
-    """The command line of a shell tool's call as text, or what is typed into one; "" where it has none."""
-    command, typed = _command(given), given.get("chars")
-    line = " ".join(command) if isinstance(command, list) else command
-    return f"{line}\n{typed}" if isinstance(typed, str) else line
-
-
-def words_of(given: Mapping[str, Any]) -> list[str]:
-    """The words of a shell tool's call where it is one simple command; empty where it is anything else."""
-    command = _command(given)
-    return command if isinstance(command, list) else simple_command(command)
-
-
-def _command(given: Mapping[str, Any]) -> str | list[str]:
-    """The command line, or the words where no shell reads them; a list that hands a line to a shell is that line."""
-    command = given.get("command", given.get("cmd"))
-    if isinstance(command, str):
-        return command
-    if not isinstance(command, list) or not all(isinstance(word, str) and "\0" not in word for word in command):
-        return ""
-    line = script_of(command)
-    return command if line is None else line
-
-
-def script_of(words: Sequence[str]) -> str | None:
-    """The line that the words of a command hand to a shell (``bash -lc LINE``); None where they do not."""
-    if len(words) == 3 and words[0].rpartition("/")[2] in _SHELLS and words[1] in ("-c", "-lc", "-ic", "-lic"):
-        return words[2]
-    return None
-
-
-def simple_command(line: str) -> list[str]:
-    """The words of one simple command, unquoted; empty where the line holds an operator, an expansion, or nothing.
-
-    What only a shell can tell (variables, substitutions) counts as no simple command, and so does one with a variable
-    set before it. A pattern such as ``*.py`` stands as it was typed.
-    """
-    found = _split(line.strip(" \t\n"), strict=True) if len(line) <= LONGEST else None
-    return found[0] if found and not sets_variable(found[0][:1]) else []
-
-
-def sets_variable(words: Sequence[str]) -> bool:
-    """Whether the first word is no program's name: ``PATH=/tmp`` and what it has a shell find instead."""
-    name, equals, _ = words[0].partition("=") if words else ("", "", "")
-    return bool(equals) and (name[:1].isalpha() or name[:1] == "_") and "/" not in name
-
-
-def commands_in(line: str) -> list[list[str]]:
-    """The words of each command of a line, as far as that can be told without a shell; to look something up in."""
-    return _split(line[:LONGEST], strict=False) or []
-
-
-def _split(line: str, strict: bool) -> list[list[str]] | None:
-    """The words of each command; None where ``strict`` wants one simple command and the line is another thing."""
-    commands: list[list[str]] = [[]]
-    word: list[str] | None = None
-    brace = False  # whether the word has one that is not quoted: with a comma or a range a shell makes words of it
-    at = 0
-    while at < len(line):
-        char = line[at]
-        brace = char == "{" or (brace and char not in " \t")
-        if strict and brace and (char == "," or line.startswith("..", at)):
-            return None
-        special = char in _OPERATORS or (char in _LEADING and not word)
-        if strict and special:
-            return None
-        if special or char == " " or char == "\t":
-            if word is not None:
-                commands[-1].append("".join(word))
-            if special and commands[-1]:
-                commands.append([])
-            word, at = None, at + 1
-            continue
-        text, at = _quoted(line, at, strict) if char in "'\"\\" else (char, at + 1)
-        if at < 0:
-            return None
-        if word is None:
-            word = []
-        word.append(text)
-    if word is not None:
-        commands[-1].append("".join(word))
-    return commands
-
-
-def _quoted(line: str, at: int, strict: bool) -> tuple[str, int]:
-    """The text that is quoted from there, and where it ends; -1 where ``strict`` does not admit it."""
-    char = line[at]
-    if char == "\\":
-        escaped = line[at + 1 : at + 2]
-        return escaped, -1 if strict and escaped in ("", "\n", "\0") else at + 2
-    if char == '"':
-        return _double_quoted(line, at + 1, strict)
-    close = line.find("'", at + 1)
-    if close < 0:
-        return line[at + 1 :], -1 if strict else len(line)
-    text = line[at + 1 : close]
-    return text, -1 if strict and "\0" in text else close + 1
-
-
-def _double_quoted(line: str, at: int, strict: bool) -> tuple[str, int]:
-    """The text up to the closing quote; ``strict`` admits none that is open or has a shell run something."""
-    text: list[str] = []
-    while at < len(line):
-        char = line[at]
-        if char == '"':
-            return "".join(text), at + 1
-        if strict and (char in "`\0" or (char == "$" and line[at + 1 : at + 2] in ("(", "{", "["))):
-            return "", -1
-        if char == "\\" and line[at + 1 : at + 2] in ('"', "\\", "$", "`"):
-            at += 1
-        text.append(line[at])
-        at += 1
-    return "".join(text), -1 if strict else at
 
 
 def named(allowed: Sequence[str], host: str) -> str:

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from skills.lib.errors import LockstepError
-from skills.lib.hosts.install import manifest, plan, runtime, seals, settings, source
+from skills.lib.hosts.install import manifest, plan, runtime, settings, source
 from skills.lib.hosts.install.disk import Disk
 from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.install.manifest import Manifest
@@ -94,7 +94,7 @@ def install(
             return chosen
         runtime.ensure()
         plan.apply(chosen)
-        return seals.renew(chosen)
+        return _sealed(chosen)
 
 
 def uninstall(place: Locations, project: str, choose: Choose | None = None, dry_run: bool = False) -> Plan | None:
@@ -173,3 +173,32 @@ def _kept(found: Manifest, left: Plan) -> Installed | None:
     there = [change for change in left.changes if change.action not in (plan.SHARED, plan.SAME)]
     entries = tuple(Entry(change.path, change.what, "kept") for change in there)
     return Installed(found, entries) if entries or not found.complete else None
+
+
+def _sealed(done: Plan) -> Plan:
+    """Write a new seal for each workflow of which the user changed the graph or a text; the plan with these files.
+
+    The workflows are validated first: raises InvalidWorkflow and its kin for a graph that is not valid.
+    """
+    place, then, found = done.place, done.then, dict[str, bytes]()
+    for name in sorted(done.edited_skills()):
+        folder = os.path.join(place.skills, name)
+        for path, data in source.seals(folder, source.files(folder)).items():
+            if not _is_shipped(os.path.join(name, *path.split("/")), data):
+                found[os.path.join(folder, *path.split("/"))] = data
+    if then is None or not found:
+        return done
+    then = replace(then, files={**then.files, **{path: (plan.digest(data),) for path, data in found.items()}})
+    if then != done.then:
+        manifest.write(place, then)
+    disk = Disk(place.bases)
+    for path, data in found.items():
+        if disk.read(path) != data:
+            disk.put(path, data)
+    return replace(done, then=then)
+
+
+def _is_shipped(path: str, data: bytes) -> bool:
+    """True if the shipped skill of that name has the same seal: the script finds it there."""
+    shipped = os.path.join(source.package(), path)
+    return os.path.isfile(shipped) and source.read(shipped) == data

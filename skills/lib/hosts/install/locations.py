@@ -32,6 +32,11 @@ class Locations:
         """True if the host's hooks are entries in a settings file, and no file of their own."""
         return self.hooks.endswith(".json")
 
+    def skill_of(self, path: str) -> str:
+        """The name of the skill that a file is of; empty if it is of none."""
+        inside = path.startswith(self.skills + os.sep)
+        return os.path.relpath(path, self.skills).split(os.sep)[0] if inside else ""
+
 
 def locations(host: str, scope: str, project: str) -> Locations:
     """Where things go for a host, in a project or for the user. Raises UsageError for another host or scope."""

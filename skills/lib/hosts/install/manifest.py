@@ -188,7 +188,7 @@ def _to_data(manifest: Manifest, place: Locations) -> dict[str, Any]:
     data = asdict(manifest)
     data["files"] = {_stored(path, place): list(digests) for path, digests in manifest.files.items()}
     data["skills"] = {name: _stored(path, place) for name, path in manifest.skills.items()}
-    data["kept"] = sorted({name for path in manifest.files if (name := _skill_of(path, place))} - set(manifest.skills))
+    data["kept"] = sorted({name for path in manifest.files if (name := place.skill_of(path))} - set(manifest.skills))
     return data
 
 
@@ -275,12 +275,6 @@ def _file(name: object, place: Locations, skills: Iterable[str]) -> str:
     if os.path.normpath(path) != path or not (is_hooks or is_role or is_of_skill):
         raise ValueError(f"nothing of {place.host} belongs at {name!r:.200}")
     return path
-
-
-def _skill_of(path: str, place: Locations) -> str:
-    """The skill that a file is of; empty if it is of none."""
-    inside = path.startswith(place.skills + os.sep)
-    return os.path.relpath(path, place.skills).split(os.sep)[0] if inside else ""
 
 
 def _stored(path: str, place: Locations) -> str:

@@ -121,7 +121,7 @@ def to_install(
     for path, (what, data) in wanted.items():
         _put(draft, path, what, data)
     for path in draft.old.files.keys() - wanted.keys():
-        skill = _skill_of(place, path)
+        skill = place.skill_of(path)
         if path.endswith(source.SEAL) and skill in spec.skills and (skill in _edited(draft) or looks):
             _compare(draft, path)
         else:
@@ -354,8 +354,4 @@ def _what(place: Locations, path: str) -> str:
         return "hooks"
     if place.roles and path.startswith(place.roles + os.sep):
         return f"role {os.path.basename(path).partition('.')[0]}"
-    return f"skill {_skill_of(place, path)}"
-
-
-def _skill_of(place: Locations, path: str) -> str:
-    return os.path.relpath(path, place.skills).split(os.sep)[0]
+    return f"skill {place.skill_of(path)}"

@@ -13,13 +13,17 @@ import hashlib
 import os
 import shutil
 import time
+from contextlib import suppress
 from functools import cache
 from importlib import metadata
 
 from skills import __version__
-from skills.lib import files
-from skills.lib.errors import EnvironmentProblem, SkillError
-from skills.lib.hosts.install import source
+from skills.lib import files, paths
+from skills.lib.errors import EnvironmentProblem, LockstepError, SkillError
+from skills.lib.hosts.install import manifest, source
+from skills.lib.hosts.install.locations import locations
+from skills.lib.hosts.known_hosts import HOSTS, SCOPES
+from skills.lib.ledger import Ledger
 
 # A draft that is so old (seconds) was left by a process that was stopped.
 _ABANDONED = 600.0
@@ -109,6 +113,54 @@ def ensure() -> str:
 def remove(one: str) -> None:
     """Remove a version."""
     shutil.rmtree(folder(one), ignore_errors=True)
+
+
+def register(project: str) -> None:
+    """Remember that something is installed in a project, so that its runtime is kept. Does nothing if that fails."""
+    name = hashlib.sha256(project.encode()).hexdigest()[:16]
+    with suppress(OSError):
+        files.write(os.path.join(_projects(), name), project.encode())
+
+
+def unneeded(project: str) -> list[str]:
+    """The runtimes that no installation in a known project or of the user names, and no open run.
+
+    None if a manifest or a ledger cannot be read: it may name any.
+    """
+    needed = {version()}
+    try:
+        for one in {project, *_known_projects()}:
+            places = [locations(host, scope, one) for host in HOSTS for scope in SCOPES]
+            needed |= {found.version for place in places if (found := manifest.read(place)) is not None}
+            needed |= _of_open_runs(one)
+    except LockstepError:
+        return []
+    return [one for one in versions() if one not in needed]
+
+
+def _known_projects() -> list[str]:
+    """The projects in which something was installed and that are still there."""
+    found = []
+    with suppress(OSError):
+        for name in os.listdir(_projects()):
+            with open(os.path.join(_projects(), name), encoding="utf-8") as file:
+                found.append(file.read())
+    return [project for project in found if os.path.isdir(project)]
+
+
+def _of_open_runs(project: str) -> set[str]:
+    """The runtimes that hold the script of an open run of that project."""
+    above, ledger = folder(""), Ledger.existing(paths.home(project))
+    if ledger is None:
+        return set()
+    with ledger:
+        scripts = [run.script for run in ledger.every_run() if not run.ended]
+    return {script.removeprefix(above).split(os.sep)[0] for script in scripts if script.startswith(above)}
+
+
+def _projects() -> str:
+    """The folder with a small file for each project in which something was installed."""
+    return os.path.join(data_folder(), "projects")
 
 
 def license_text() -> bytes:

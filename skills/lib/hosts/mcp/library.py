@@ -180,7 +180,7 @@ def _files(base: str) -> Iterator[tuple[str, Path]]:
 
 
 def _is_hidden(name: str) -> bool:
-    """Whether a file or folder of that name is nobody's to read: hidden, cached, or above the skill (``..``)."""
+    """True if a file or folder of that name is nobody's to read: hidden, cached, or above the skill (``..``)."""
     return name.startswith(".") or name in SKIPPED or name.endswith(".pyc")
 
 
