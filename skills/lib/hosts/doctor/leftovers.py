@@ -55,7 +55,8 @@ def status_of_ended_runs(context: DoctorContext) -> Iterator[Result]:
 
 def sessions_of_ended_runs(context: DoctorContext) -> Iterator[Result]:
     """Session files that follow nothing any more; with one, the hook of every other session starts slower."""
-    names, unfinished = (list(filter(_SESSION.fullmatch, one)) for one in (sessions.names(), sessions.unfinished()))
+    names = list(filter(_SESSION.fullmatch, sessions.names()))
+    unfinished = filter(_SESSION.fullmatch, sessions.names(unfinished=True))
     wrong = list(_stale(sessions.folder(), sorted([*names, *unfinished]), "the session file", _why_session))
     yield from wrong
     if not wrong:

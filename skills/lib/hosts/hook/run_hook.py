@@ -98,7 +98,7 @@ def fail(error: BaseException, raw: bytes, names: "list[str]") -> None:
     is_free = is_lifeline or event.get("hook_event_name") not in HELD or event.get("stop_hook_active")
     if not is_free and not is_of_others(raw, names) and names:
         reason = f"{type(error).__name__}: {str(error)[:500]}"
-        block(f"Lockstep's hook does not work here ({reason}; pip install --force-reinstall lockstep-skills mends it)")
+        block(f"Lockstep's hook does not work here ({reason}; pip install --force-reinstall lockstep-skills fixes it)")
     os._exit(0)
 
 

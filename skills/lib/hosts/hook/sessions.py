@@ -63,18 +63,10 @@ def name_of(host: str, session: str, agent: str = "") -> str:
     return f"{name}.{_word(agent)}" if agent else name
 
 
-def names() -> list[str]:
-    """The session files that there are."""
+def names(unfinished: bool = False) -> list[str]:
+    """The names of the session files; with ``unfinished`` of those that a writer left, or is at work on."""
     try:
-        return [name for name in os.listdir(folder()) if not name.endswith(files.PART)]
-    except OSError:
-        return []
-
-
-def unfinished() -> list[str]:
-    """The files of a writer that was interrupted, or is at work."""
-    try:
-        return [name for name in os.listdir(folder()) if name.endswith(files.PART)]
+        return [name for name in os.listdir(folder()) if name.endswith(files.PART) == unfinished]
     except OSError:
         return []
 
@@ -155,11 +147,7 @@ def bind(name: str, session: dict[str, Any] | None, followed: Followed) -> dict[
     session = {**(session or {}), "runs": [*runs, followed][-FOLLOWED:]}
     write(name, session)
     stem = name.partition(".")[0]
-    try:
-        others = os.listdir(folder())
-    except OSError:
-        return session
-    for other in others:
+    for other in [*names(), *names(unfinished=True)]:
         if other.partition(".")[0] != stem:
             _release(other, followed)
     return session

@@ -186,15 +186,8 @@ def _command(given: Mapping[str, Any]) -> str | list[str]:
         return command
     if not isinstance(command, list) or not all(isinstance(word, str) and "\0" not in word for word in command):
         return ""
-    line = script_of(command)
-    return command if line is None else line
-
-
-def script_of(words: Sequence[str]) -> str | None:
-    """The line that the words of a command hand to a shell (``bash -lc LINE``); None if they do not."""
-    if len(words) == 3 and words[0].rpartition("/")[2] in _SHELLS and words[1] in ("-c", "-lc", "-ic", "-lic"):
-        return words[2]
-    return None
+    hands_over = len(command) == 3 and command[1] in ("-c", "-lc", "-ic", "-lic")
+    return command[2] if hands_over and command[0].rpartition("/")[2] in _SHELLS else command
 
 
 def simple_command(line: str) -> list[str]:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 # The rooms that a step walks through; what they import of the ground floor is found by reading them.
 ROOMS = ("blocks", "compat", "engine", "ledger", "model", "runtime", "validation", "workflow")
-# Never on the step path: graphs are validated where the copy is made, and a copy looks at their seals alone.
+# Not in a copy: graphs are validated when the copy is made, and a copy looks at their seals alone.
 LEFT_OUT = "skills.lib.validation."
 REGISTRATION = LEFT_OUT + "registration"
 _NEEDS_PACKAGE = b"compatibility: Needs Python 3.11 or later with the package lockstep-skills.\n"
@@ -128,7 +128,7 @@ def _in_rooms() -> Iterator[str]:
 
 
 def _imports(data: bytes) -> set[str]:
-    """Every module, and every name that may be one, that a source imports, but for type checkers alone."""
+    """Every module, and every name that may be a module, that a source imports, except for type checkers alone."""
     found: set[str] = set()
     todo: list[ast.AST] = [ast.parse(data)]
     while todo:
@@ -149,7 +149,7 @@ def _is_left_out(module: str) -> bool:
 
 
 def _file_of(module: str) -> str:
-    """The file of a module of the package; empty if the name is none, or that of a folder without a module."""
+    """The file of a module of the package; empty if there is none of that name, or only a folder without a module."""
     place = os.path.join(os.path.dirname(source.package()), *module.split("."))
     for path in (place + ".py", os.path.join(place, "__init__.py")):
         if os.path.isfile(path):
@@ -173,7 +173,7 @@ def _is_future(node: ast.stmt) -> bool:
 
 
 def _adapted(name: str, own: dict[str, bytes]) -> bytes:
-    """A file as it stands in the copy: a script climbs to the skill's own folder, not to that of all skills."""
+    """A file as it is in the copy: a script climbs to the skill's own folder, not to the folder of all skills."""
     data = own[name]
     if name == "SKILL.md":
         return data.replace(_NEEDS_PACKAGE, _NEEDS_PYTHON)

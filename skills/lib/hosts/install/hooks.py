@@ -14,7 +14,7 @@ from skills.lib.hosts.install import runtime
 
 # How long a host waits for the hook, in seconds: the hook gives up by itself after five, and then says so.
 TIMEOUT = 30
-# The events of each host that the hook serves; True where the host wants a pattern for the tools.
+# The events of each host that the hook serves; True if the host wants a pattern for the tools.
 _CLAUDE_SHAPED = {
     "PreToolUse": True,
     "UserPromptSubmit": False,
@@ -36,7 +36,7 @@ EVENTS: dict[str, dict[str, bool]] = {
         "SessionEnd": False,
     },
 }
-# Codex gives this event no more, and warns of more; the hook then only forgets a session.
+# Codex gives this event no more time, and warns of more; the hook then only forgets a session.
 _SHORTER = {("codex", "SessionEnd"): 3}
 _IN_MILLISECONDS = frozenset({"qwen", "gemini"})
 PROGRAM = ("lib", "hosts", "hook", "run_hook.py")

@@ -1,4 +1,4 @@
-"""Puts skills, role definitions and hooks where a host looks for them, and takes them away again."""
+"""Installs skills, role definitions and hooks for a host, compares them, and uninstalls them."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ def install(
 
 
 def uninstall(place: Locations, project: str, choose: Choose | None = None, dry_run: bool = False) -> Plan | None:
-    """Take away what is installed for a host, and what was kept before; return what was done.
+    """Remove what is installed for a host, and what was kept before; return what was done.
 
     None if neither is there.
     """
@@ -145,10 +145,10 @@ def hook_states(place: Locations, found: Manifest) -> dict[str, str]:
 
 
 def sources(found: Manifest, skills: Mapping[str, str]) -> dict[str, str]:
-    """Where each installed skill is to be taken from now; one that is found no more is left out.
+    """The folder that each installed skill is now taken from; a skill that is found no more is left out.
 
-    ``skills`` has the skills that are found now. A skill of Lockstep's is taken from this version, any other from where
-    it was taken first: a user's skill is no other project's that has the same name.
+    ``skills`` has the skills that are found now. A skill of Lockstep is taken from this version, any other from the
+    folder that it was taken from first: another project may have a skill of the same name.
     """
     kept = {}
     for name, folder in found.skills.items():
@@ -169,7 +169,7 @@ def _chosen(planned: Callable[[frozenset[str] | None], Plan], choose: Choose | N
 
 
 def _kept(found: Manifest, left: Plan) -> Installed | None:
-    """What an uninstallation kept and still is there."""
+    """The files that an uninstallation kept and that are still there."""
     there = [change for change in left.changes if change.action not in (plan.SHARED, plan.SAME)]
     entries = tuple(Entry(change.path, change.what, "kept") for change in there)
     return Installed(found, entries) if entries or not found.complete else None

@@ -1,4 +1,4 @@
-"""What was put where, for each host: one JSON file.
+"""The manifest: one JSON file for each host that says which files were written where.
 
     .lockstep/installed/HOST.json                    for a project
     ~/.local/state/lockstep/installed/HOST.json      for a user (LOCKSTEP_STATE, XDG_STATE_HOME)
@@ -31,7 +31,7 @@ FORMAT = 2
 IGNORE, IGNORED = ".gitignore", b"*\n"
 # How long a command waits for another one that installs in the same place (seconds).
 PATIENCE = 30.0
-# What file systems take of a name and of a path (bytes).
+# The longest name and the longest path that file systems take (bytes).
 _LONGEST_NAME, _LONGEST = 255, 4_000
 
 
@@ -39,10 +39,10 @@ _LONGEST_NAME, _LONGEST = 255, 4_000
 class Manifest:
     """What is installed for a host; paths are absolute here.
 
-    ``version`` is that of the runtime which the skills name. ``skills`` has each skill with the folder that it was
-    taken from, ``files`` the digests by which each file is Lockstep's. ``entries`` has the digest of each event's entry
-    in a settings file, and ``made`` says that this file was not there before. ``uninstalled`` says that all was taken
-    away but for what stayed, because the user changed it or the settings cannot be edited.
+    ``version`` is the runtime that the skills name. ``skills`` has each skill with the folder that it was taken from,
+    ``files`` the digests by which each file is Lockstep's. ``entries`` has the digest of each event's entry in a
+    settings file; ``made`` is true if that file was not there before. ``uninstalled`` is true if everything was removed
+    except what the user changed, or settings that cannot be edited.
     """
 
     host: str
@@ -60,7 +60,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class OtherInstall:
-    """Another installation that may share folders with one, and where it puts things."""
+    """Another installation that may share folders with this one, and its locations."""
 
     place: Locations
     manifest: Manifest
@@ -126,7 +126,7 @@ def write(place: Locations, manifest: Manifest) -> None:
 
 
 def forget(place: Locations) -> None:
-    """Remove the manifest, and a project's .lockstep if it holds nothing else."""
+    """Remove the manifest, and a project's .lockstep if nothing else is in it."""
     disk, home = _disk(place), os.path.dirname(place.records)
     ignore = os.path.join(home, IGNORE)
     for path in (ignore, path_of(place)):
@@ -169,7 +169,7 @@ def locked(place: Locations) -> Iterator[None]:
 
 
 def _disk(place: Locations) -> Disk:
-    """The disk as far as records of that scope are written: in the project, or where the user's state folder is."""
+    """The disk for the manifests of that scope: below the project, or the folder of the user's state."""
     above = os.path.dirname(os.path.dirname(place.records))
     return Disk(place.bases if place.scope == "project" else (above,))
 
@@ -221,7 +221,7 @@ def _from_data(data: Any, place: Locations) -> Manifest:
 
 
 def _from_first_format(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What the versions before 0.2 of the manifest wrote: whole skills, and a journal of what was under way."""
+    """The data of a manifest of format 1, which had whole skills and a journal of what was under way, in format 2."""
     files = {path: [digest] for path, digest in data["files"].items()}
     journal = data.get("intended") or {"puts": {}, "removals": {}}
     for path, digests in journal["puts"].items():

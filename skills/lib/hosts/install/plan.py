@@ -1,4 +1,4 @@
-"""What an installation changes, worked out before anything is: each file with what happens to it and why."""
+"""The plan of an installation, made before anything is changed: each file with what happens to it and why."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skills.lib.hosts.install.disk import Disk
 from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.install.manifest import Manifest, OtherInstall
 
-# What happens to a file; the first five change it, the others leave it. Settings of the user's are edited.
+# What happens to a file; the first five change it, the others leave it. EDIT is for the user's settings.
 ADD, UPDATE, EDIT, DELETE, RESTORE = "add", "update", "edit", "delete", "restore"
 SAME, KEEP, SHARED = "same", "keep", "shared"
 # A settings file that our entries cannot be taken out of, as it is no plain JSON any more.
@@ -53,7 +53,7 @@ class Plan:
     before: Manifest | None = None
 
     def kept(self) -> list[Change]:
-        """The files that stay as the user has them, although others were asked for."""
+        """The files that stay as the user has them, although the installation has others."""
         return [change for change in self.changes if change.action == KEEP]
 
     def stuck(self) -> list[Change]:
@@ -228,7 +228,7 @@ def digest(data: bytes) -> str:
 
 
 def _put(draft: _Draft, path: str, what: str, data: bytes) -> None:
-    """What happens to a file that is wanted."""
+    """Note what happens to a file that is wanted."""
     current, known = draft.disk.read(path), path in draft.old.files
     draft.files[path] = (digest(data),)
     if current == data:
@@ -246,7 +246,7 @@ def _put(draft: _Draft, path: str, what: str, data: bytes) -> None:
 
 
 def _drop(draft: _Draft, path: str, why: str) -> None:
-    """What happens to a file that is not wanted any more."""
+    """Note what happens to a file that is not wanted any more."""
     current, what = draft.disk.read(path), _what(draft.place, path)
     if draft.sharing(path):
         draft.note(SHARED, path, what, "another host uses it")
@@ -261,7 +261,7 @@ def _drop(draft: _Draft, path: str, why: str) -> None:
 
 
 def _compare(draft: _Draft, path: str) -> None:
-    """How a seal compares with what was put there; what would be put there now is not known."""
+    """Note how a seal compares with the one that was written; what would be written now is not known."""
     current, what = draft.disk.read(path), _what(draft.place, path)
     draft.files[path] = draft.old.files[path]
     if current is None:
@@ -275,7 +275,7 @@ def _edited(draft: _Draft) -> set[str]:
 
 
 def _is_in_others_skill(draft: _Draft, path: str) -> bool:
-    """True if a file lies in a skill that we want no more and another host does: its file may be the user's version.
+    """True if a file is in a skill that another host uses and this one no longer does: it may be the user's version.
 
     The record of it stays ours until the skill is nobody's.
     """
@@ -288,7 +288,7 @@ def _is_in_others_skill(draft: _Draft, path: str) -> bool:
 
 
 def _merge(draft: _Draft, spec: InstallSpec) -> dict[str, str]:
-    """What happens to the settings file; the entries in it that are ours then."""
+    """Note what happens to the settings file. Returns the digests of our entries in it."""
     if not spec.hooks:
         return _unmerge(draft)
     path = draft.place.hooks
@@ -306,7 +306,10 @@ def _merge(draft: _Draft, spec: InstallSpec) -> dict[str, str]:
 
 
 def _unmerge(draft: _Draft) -> dict[str, str]:
-    """Our entries go, unless they are also another scope's, or the file cannot be edited any more."""
+    """Note that our entries are taken out, unless another scope uses them or the file cannot be edited any more.
+
+    Returns the digests of the entries that stay ours.
+    """
     path, old = draft.place.hooks, draft.old
     data = draft.disk.read(path)
     if not old.entries or data is None:
@@ -329,7 +332,7 @@ def _unmerge(draft: _Draft) -> dict[str, str]:
 
 
 def _without_hooks(draft: _Draft, spec: InstallSpec) -> str:
-    """What a user does whose settings cannot be edited."""
+    """What a user can do if the settings cannot be edited."""
     place = draft.place
     named = [word for name in sorted(spec.skills) for word in ("--skill", name)] if draft.old.version else []
     words = ["lockstep", "install", place.host, "--scope", place.scope, *named, "--no-hooks"]

@@ -1,4 +1,4 @@
-"""The files by which hosts take this repository as a plugin or an extension; docs/generate.py writes and checks them.
+"""The manifests that make this repository a plugin or an extension of a host; docs/generate.py writes and checks them.
 
 The whole repository is the plugin: Claude Code, Codex and Gemini CLI copy its root, find ``skills/`` there, and with it
 the package that every entry script climbs to. Claude Code loads ``hooks/hooks.json`` by itself and Gemini CLI knows no
@@ -29,7 +29,7 @@ _PROMPTS = (
 
 
 def files(root: str) -> dict[str, str]:
-    """Every packaging file of the repository at ``root``, by its path there; what they tell comes from pyproject."""
+    """The text of each manifest by its path in the repository at ``root``; the facts come from its pyproject.toml."""
     with open(os.path.join(root, "pyproject.toml"), "rb") as file:
         project = tomllib.load(file)["project"]
     about = {"name": NAME, "version": __version__, "description": project["description"]}

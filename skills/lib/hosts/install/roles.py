@@ -16,7 +16,7 @@ _OPENCODE_DENIED = {"edit": ("edit", "write"), "bash": ("shell", "shell(<script>
 
 
 def definitions(host: str, names: Iterable[str]) -> dict[str, bytes]:
-    """The files of the definitions of these roles by name; none if the host has no such thing, or brings the role."""
+    """The files of the definitions of these roles by name; a role that the host has built in is left out."""
     if host not in _FORMS:
         return {}
     ending, form = _FORMS[host]
@@ -25,7 +25,7 @@ def definitions(host: str, names: Iterable[str]) -> dict[str, bytes]:
 
 
 def files(host: str) -> set[str]:
-    """The names that a host's role definitions can have, also of roles that it now brings along itself."""
+    """The names that a host's role definitions can have, also of roles that the host has built in by now."""
     return {name + _FORMS[host][0] for name in roles.role_names()} if host in _FORMS else set()
 
 

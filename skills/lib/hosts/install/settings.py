@@ -1,8 +1,8 @@
-"""Our entries in a host's settings file, which is JSON that the user writes, too.
+"""Lockstep's entries in a host's settings file, which is JSON that the user writes, too.
 
-The file is read, changed and written anew with the indentation that it has. Its values and their order stay; spaces
-that no JSON writer would put do not. What JSON does not have (comments, trailing commas, a name twice) would be lost:
-such a file is refused, and the message says what to add by hand.
+The file is read, changed and written with the indentation that it has. Its values and their order stay; unusual spaces
+do not. Comments, trailing commas and a name that is there twice would be lost, for plain JSON has none: such a file is
+refused, and the message says what to add by hand.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Merge:
 def merged(
     path: str, data: bytes | None, host: str, stops: int, known: Mapping[str, str], force: bool = False
 ) -> Merge:
-    """A settings file with our entries in it, in the place of those that were there.
+    """A settings file with our entries in it, in place of those that were there.
 
     ``known`` has the digest of each entry as it was written before. An entry that the user changed since stays, unless
     ``force``. RefusedError if the file is not plain JSON or its hooks are of another shape.
@@ -143,7 +143,7 @@ def _ours(groups: list[Any], host: str) -> Iterator[tuple[dict[str, Any], dict[s
 
 
 def _take(groups: list[Any], group: dict[str, Any], hook: dict[str, Any]) -> None:
-    """Take our hook out of an entry; the entry goes too, unless the user put more into it."""
+    """Take our hook out of an entry, and remove the entry unless the user put more into it."""
     group["hooks"] = [other for other in group["hooks"] if other is not hook]
     if not group["hooks"]:
         groups[:] = [other for other in groups if other is not group]

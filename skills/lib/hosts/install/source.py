@@ -1,4 +1,4 @@
-"""A skill where it was written: its own files, and the seals of its workflows."""
+"""The source of a skill: its own files, and the seals of its workflows."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 SEAL = ".seal"
-# What a skill's folder may hold that is no part of the skill.
+# Names in a skill's folder that are no part of the skill.
 _SKIPPED = frozenset({"__pycache__", "tests", "node_modules"})
 _SKIPPED_ENDINGS = (".pyc", ".pyo", SEAL, ".part", "~")
 _LIMIT = 10_000_000

@@ -1,4 +1,4 @@
-"""Which workflows there are to start: those of the skills that are found, loaded here and now."""
+"""The workflows that can be started: those of the skills that are found now."""
 
 from __future__ import annotations
 
@@ -14,9 +14,10 @@ from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Dispatch
 from skills.lib.runtime import loading
 
-# What the server says of a skill: name, description, uri, problem, and the scripts that have a workflow beside them.
+# What the server passes on about a skill: name, description, uri, problem, and the scripts that have a workflow beside
+# them.
 Skill = Mapping[str, Any]
-# How much of a description stands in the list that an agent reads: all that the specification of skills admits.
+# The longest description in the list that an agent reads: as long as the specification of skills allows.
 LONGEST = 1024
 
 
@@ -28,7 +29,7 @@ class Found(NamedTuple):
 
 
 def one(name: str, skills: Sequence[Skill]) -> Found:
-    """The workflow that a skill's or a workflow's name means; UsageError names the nearest, or what there is.
+    """The workflow of a skill's or a workflow's name. Raises UsageError with the nearest name, or with all.
 
     Raises the error of a skill that is broken.
     """
@@ -86,7 +87,7 @@ def shown(skill: Mapping[str, Any]) -> str:
 
 
 def _likely_first(name: str, scripts: Sequence[str]) -> list[str]:
-    """The scripts, those whose file is called as the workflow before the others: most often one need be loaded."""
+    """The scripts, first those with the name of the workflow: then most often only one is loaded."""
     wanted = name.replace("-", "_") + ".py"
     return sorted(scripts, key=lambda script: os.path.basename(script) != wanted)
 

@@ -1,4 +1,4 @@
-"""What each tool does, by the library's runner: a request as plain data in, a response as plain data out."""
+"""What each tool does: a request as plain data in, a response as plain data out."""
 
 from __future__ import annotations
 
@@ -90,7 +90,7 @@ _OPERATIONS: dict[str, Callable[[Given], Answer]] = {
 
 
 def _replied(command_line: CommandLine, workflow: Workflow, call: Callable[[Runner], Response]) -> Answer:
-    """The document of a response, whole: what makes it too long stands in files that it names."""
+    """The whole document of a response; values that make it too long are in files that it names."""
     runner = Runner(command_line)
     try:
         response = call(runner)
@@ -141,12 +141,12 @@ def _request(given: Given, workflow: Workflow) -> Request:
 
 
 def _parameter(name: str) -> str:
-    """A parameter's name, also where it is written as the flag that a text names."""
+    """A parameter's name, also if it is written as a flag."""
     return name.removeprefix("--").replace("-", "_")
 
 
 def _script(run: Run, project: str) -> str:
-    """The script of a run: where it was, or in the place that the project was moved to."""
+    """The path of a run's script, also if the project was moved since."""
     moved = os.path.join(project, os.path.relpath(run.script, run.project))
     return moved if not os.path.exists(run.script) and os.path.exists(moved) else run.script
 
@@ -203,7 +203,7 @@ def _said(text: str, data: dict[str, Any]) -> Answer:
 
 
 def failed(error: LockstepError, given: Given) -> Answer:
-    """What was wrong, what is valid, what to try, and the call that goes on."""
+    """The response to an error: what was wrong, what is valid, what to try, and the call that goes on."""
     lines = error.lines()
     if isinstance(given.get("run"), str) and given["tool"] != "run_state":
         present = "" if isinstance(error, UnknownRun) else ToolCall("run_state", {"run": given["run"]}).shown()
