@@ -20,8 +20,8 @@ from skills.lib.hosts.doctor.context import DoctorContext
 from skills.lib.hosts.doctor.result import CheckedResult
 from skills.lib.hosts.install.locations import Locations, locations
 from tests.fixtures import skill
-from tests.hosts.examined import program, step
-from tests.hosts.hooked import Host
+from tests.hosts.doctor.examined import program, step
+from tests.hosts.hook.hooked import Host
 
 # A small skill of the tree, to install without the others.
 SKILL = "problem-analysis"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.hosts.conftest import SKILL, Command, place_of, tree
-from tests.hosts.examined import of, only
+from tests.hosts.doctor.examined import of, only
 
 pytestmark = [pytest.mark.req("H-01"), pytest.mark.usefixtures("path")]
 SETTINGS = {

@@ -10,7 +10,7 @@ import pytest
 
 from skills.lib.hosts.install import manifest
 from tests.hosts.conftest import ROLED, SKILL, Command, place_of, tree
-from tests.hosts.examined import step
+from tests.hosts.doctor.examined import step
 
 pytestmark = pytest.mark.req("H-01")
 SKILL_FILE = f".agents/skills/{SKILL}/SKILL.md"

@@ -15,7 +15,7 @@ from skills.lib import status_files
 from skills.lib.blocks.command_line import CommandLine
 from skills.lib.hosts.hook import run_status
 from skills.lib.runtime import Runner
-from tests.hosts.hooked import Answer, Host, recorded
+from tests.hosts.hook.hooked import Answer, Host, recorded
 
 pytestmark = [pytest.mark.req("H-02"), pytest.mark.usefixtures("own_project")]
 SILENT = Answer(0, "", "")

@@ -17,7 +17,7 @@ from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import Block
 from tests.fixtures.skill import ROOT, source_of
 from tests.hosts.conftest import Command
-from tests.hosts.hooked import HOOK, Answer, Host
+from tests.hosts.hook.hooked import HOOK, Answer, Host
 
 SILENT = Answer(0, "", "")
 THREE = """

@@ -18,8 +18,8 @@ from skills.lib.ledger import Ledger
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import filled
 from tests.fixtures.skill import ROOT, install, source_of
-from tests.hosts.hooked import Answer, Host
-from tests.hosts.test_attacks import Clone
+from tests.hosts.hook.hooked import Answer, Host
+from tests.hosts.hook.test_attacks import Clone
 
 pytestmark = [pytest.mark.req("H-02"), pytest.mark.usefixtures("own_project")]
 SILENT = Answer(0, "", "")

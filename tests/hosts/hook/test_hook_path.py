@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.hosts.hooked import Host
+from tests.hosts.hook.hooked import Host
 
 pytestmark = [pytest.mark.req("H-02"), pytest.mark.usefixtures("own_project")]
 # What an allowed call may import beyond what the interpreter does; each module costs a tenth of a millisecond or more.

@@ -12,7 +12,7 @@ import pytest
 
 from skills.lib.hosts.hook import sessions
 from tests.hosts.conftest import Command, plant, tree
-from tests.hosts.examined import of, only
+from tests.hosts.doctor.examined import of, only
 
 pytestmark = pytest.mark.usefixtures("path")
 # A name that a shell would carry out.

@@ -25,9 +25,9 @@ from skills.lib.hosts.hook import sessions
 from skills.lib.hosts.install import runtime
 from skills.lib.ledger import Ledger
 from tests.hosts.conftest import BARE, ROLED, SKILL, Command
-from tests.hosts.examined import of, only, program, wrong
+from tests.hosts.doctor.examined import of, only, program, wrong
 
-ROOT = Path(__file__).resolve().parents[2]
+ROOT = Path(__file__).resolve().parents[3]
 CLIENTS = ROOT / ".clients"
 pytestmark = pytest.mark.usefixtures("path")
 # What a client says that has nothing to object to; PATHS of the programs are made by the fixture.

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.hosts.hooked import Answer, Host, recorded
+from tests.hosts.hook.hooked import Answer, Host, recorded
 
 pytestmark = [pytest.mark.req("H-02"), pytest.mark.usefixtures("own_project")]
 SILENT = Answer(0, "", "")

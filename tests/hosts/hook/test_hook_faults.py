@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.fixtures.skill import ROOT
-from tests.hosts.hooked import Answer, Host
+from tests.hosts.hook.hooked import Answer, Host
 
 pytestmark = [pytest.mark.req("H-02"), pytest.mark.usefixtures("own_project")]
 SILENT = Answer(0, "", "")
