@@ -68,7 +68,7 @@ def command(context: DoctorContext) -> Iterator[Result]:
         yield ok("lockstep is on the PATH", found)
     else:
         yield warning(
-            "lockstep is not on the PATH, and the hook's reasons name it",
+            "lockstep is not on the PATH, and the hook's denials name it",
             remedy=f'export PATH={quote(os.path.dirname(sys.executable))}:"$PATH"',
         )
 

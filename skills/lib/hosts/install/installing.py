@@ -8,7 +8,8 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from skills.lib.errors import LockstepError
-from skills.lib.hosts.install import manifest, plan, runtime, settings, source
+from skills.lib.hosts.install import hooks as hook_entries
+from skills.lib.hosts.install import manifest, plan, runtime, source
 from skills.lib.hosts.install.disk import Disk
 from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.install.manifest import Manifest
@@ -141,7 +142,7 @@ def inspect(place: Locations, project: str, skills: Mapping[str, str]) -> Instal
 
 def hook_states(place: Locations, found: Manifest) -> dict[str, str]:
     """Each event of the manifest, by its entry in the settings: current, changed or missing."""
-    return settings.state(place.hooks, Disk(place.bases).read(place.hooks), place.host, found.entries)
+    return hook_entries.states(place.hooks, Disk(place.bases).read(place.hooks), place.host, found.entries)
 
 
 def sources(found: Manifest, skills: Mapping[str, str]) -> dict[str, str]:

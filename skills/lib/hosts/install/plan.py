@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from shlex import join
 
 from skills.lib.errors import RefusedError
-from skills.lib.hosts.install import hooks, installed_skill, manifest, roles, runtime, settings, source
+from skills.lib.hosts.install import hooks, installed_skill, manifest, roles, runtime, source
 from skills.lib.hosts.install.disk import Disk
 from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.install.manifest import Manifest, OtherInstall
@@ -294,7 +294,7 @@ def _merge(draft: _Draft, spec: InstallSpec) -> dict[str, str]:
     path = draft.place.hooks
     data = draft.disk.read(path)
     try:
-        found = settings.merged(path, data, draft.place.host, spec.stops, draft.old.entries, draft.is_forced(path))
+        found = hooks.merged(path, data, draft.place.host, spec.stops, draft.old.entries, draft.is_forced(path))
     except RefusedError as error:
         raise RefusedError(error.what, remedy=_without_hooks(draft, spec)) from error
     action = SAME if found.data == data else ADD if data is None else EDIT
@@ -318,9 +318,9 @@ def _unmerge(draft: _Draft) -> dict[str, str]:
         draft.note(SHARED, path, "hooks", "the other scope uses it")
         return {}
     try:
-        left, is_used = settings.unmerged(path, data, draft.place.host)
+        left, is_used = hooks.unmerged(path, data, draft.place.host)
     except RefusedError as error:
-        if not settings.are_in(data):
+        if not hooks.are_in(data):
             return {}
         draft.note(STUCK, path, "hooks", str(error.__cause__ or "it is no plain JSON of hooks"))
         return old.entries
@@ -336,7 +336,7 @@ def _without_hooks(draft: _Draft, spec: InstallSpec) -> str:
     place = draft.place
     named = [word for name in sorted(spec.skills) for word in ("--skill", name)] if draft.old.version else []
     words = ["lockstep", "install", place.host, "--scope", place.scope, *named, "--no-hooks"]
-    added = json.dumps({"hooks": hooks.groups(place.host, spec.stops)})
+    added = json.dumps({"hooks": hooks.new_entries(place.host, spec.stops)})
     return f"make it plain JSON; or go without hooks: {join(words)}; then you may add by hand: {added}"
 
 
