@@ -53,7 +53,7 @@ def write_copy(place: str, contents: Mapping[str, bytes], replace: bool) -> None
     """
     _check_place(place, replace)
     try:
-        files.write_folder(place, contents, replace)
+        files.write_folder(place, contents, replace=os.path.lexists(place))
     except OSError as error:
         raise EnvironmentProblem(f"{place} cannot be written: {error.strerror}", remedy="--to DIR") from error
 
