@@ -14,7 +14,7 @@ from benchmarks.adherence.hosts import own_ledgers
 from benchmarks.report import Cell, Figures
 from benchmarks.steps import BARE, QUICK_SAMPLES, SAMPLES, WARM_UP, lean_python
 from skills.lib.blocks.command_line import CommandLine
-from skills.lib.hosts import sessions
+from skills.lib.hosts.hook import sessions
 from skills.lib.model.run import Request
 from skills.lib.runtime import Runner, loading
 from skills.lib.validation import registration
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     Call = tuple[list[str], bytes, str]
 
-HOOK = os.path.join(os.path.dirname(os.path.abspath(loading.__file__)), "..", "hosts", "run_hook.py")
+HOOK = os.path.join(os.path.dirname(os.path.abspath(loading.__file__)), "..", "hosts", "hook", "run_hook.py")
 # Kind of call -> the bound of its ratio to bare; a denied call asks the ledger once more and has none.
 BOUNDS: dict[str, float] = {
     "no run open": 1.25,

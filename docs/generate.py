@@ -22,7 +22,7 @@ from transcript import TranscriptError, replay  # noqa: E402
 
 from skills.lib.commands.queries import inventory, status_page  # noqa: E402
 from skills.lib.commands.queries.status_page import section  # noqa: E402
-from skills.lib.hosts import packaging  # noqa: E402
+from skills.lib.hosts.install import plugin_manifests  # noqa: E402
 from skills.lib.runtime import loading  # noqa: E402
 from skills.lib.workflow.core import Workflow  # noqa: E402
 from skills.lib.workflow.types import Dispatch  # noqa: E402
@@ -76,7 +76,7 @@ def packaged(text: str) -> Writer:
 
 
 PAGES: dict[str, Writer] = {
-    **{path: packaged(text) for path, text in packaging.files(str(ROOT)).items()},
+    **{path: packaged(text) for path, text in plugin_manifests.files(str(ROOT)).items()},
     "README.md": readme,
     "MIGRATION_STATUS.md": migration,
     "docs/architecture.md": replay,

@@ -8,9 +8,10 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.hosts import locations, tools
-from skills.lib.hosts.install import hooks
-from skills.lib.hosts.locations import Locations
+from skills.lib.hosts.hook import tools
+from skills.lib.hosts.install import hooks, locations
+from skills.lib.hosts.install.locations import Locations
+from skills.lib.hosts.known_hosts import HOSTS
 from skills.lib.runtime import loading
 from tests.hosts.mcp import test_conformance
 
@@ -73,7 +74,7 @@ def test_a_page_names_the_version_that_the_tests_drive(host: str) -> None:
 
 
 @pytest.mark.req("H-01")
-@pytest.mark.parametrize("host", locations.HOSTS)
+@pytest.mark.parametrize("host", HOSTS)
 def test_where_things_go_is_where_they_are_put(host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     for name in ("CODEX_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)

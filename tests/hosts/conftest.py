@@ -17,11 +17,11 @@ from click.testing import CliRunner
 from skills.lib.commands.console.app import lockstep
 from skills.lib.hosts.doctor import registry
 from skills.lib.hosts.doctor.context import DoctorContext
-from skills.lib.hosts.doctor.result import Told
-from skills.lib.hosts.locations import Locations, locations
+from skills.lib.hosts.doctor.result import CheckedResult
+from skills.lib.hosts.install.locations import Locations, locations
 from tests.fixtures import skill
-from tests.hosts.examined import program, step
-from tests.hosts.hooked import Host
+from tests.hosts.doctor.examined import program, step
+from tests.hosts.hook.hooked import Host
 
 # A small skill of the tree, to install without the others.
 SKILL = "problem-analysis"
@@ -107,10 +107,10 @@ def path(tmp_path: Path, project: Path, monkeypatch: pytest.MonkeyPatch) -> Path
 
 
 @pytest.fixture
-def doctor(project: Path) -> Callable[..., list[Told]]:
+def doctor(project: Path) -> Callable[..., list[CheckedResult]]:
     """Examine the project and these hosts."""
 
-    def examine(*hosts: str, named: bool = False) -> list[Told]:
+    def examine(*hosts: str, named: bool = False) -> list[CheckedResult]:
         return list(registry.examine(DoctorContext(str(project), hosts, named)))
 
     return examine

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib import markers
+from skills.lib import status_files
 from skills.lib.blocks.document import QUESTION_LIMIT
 from skills.lib.errors import LedgerError, SkillError
 from skills.lib.ledger import Ledger
@@ -209,9 +209,9 @@ def test_the_marker_of_a_sub_agent_stands_while_its_loss_is_not_recorded(
     with monkeypatch.context() as broken:
         broken.setattr(Ledger, "commit", full)
         assert waves.lose(block, child.run).exit_code == 4
-    assert markers.read(str(waves.project), child.run) is not None
+    assert status_files.read(str(waves.project), child.run) is not None
     assert waves.lose(block, child.run).exit_code == 0
-    assert markers.read(str(waves.project), child.run) is None
+    assert status_files.read(str(waves.project), child.run) is None
 
 
 @pytest.mark.parametrize("source", ["OTHER = 1\n", "CHOICE = {'one': 'one.py'}\n"])

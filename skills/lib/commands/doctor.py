@@ -16,8 +16,8 @@ from skills.lib.commands.queries import install_output
 from skills.lib.errors import PRINTED
 from skills.lib.hosts.doctor import registry
 from skills.lib.hosts.doctor.context import DoctorContext
-from skills.lib.hosts.doctor.result import OK, PROBLEM, WARNING, Told
-from skills.lib.hosts.locations import HOSTS
+from skills.lib.hosts.doctor.result import OK, PROBLEM, WARNING, CheckedResult
+from skills.lib.hosts.known_hosts import HOSTS
 
 # Something is wrong; warnings alone are no failure.
 UNWELL = 1
@@ -71,7 +71,7 @@ def _progress() -> Iterator[Callable[[str], None]]:
         write("")
 
 
-def _show(screen: Screen, told: list[Told]) -> None:
+def _show(screen: Screen, told: list[CheckedResult]) -> None:
     subject = ""
     for one in told:
         if one.subject != subject:
@@ -92,7 +92,7 @@ def _show(screen: Screen, told: list[Told]) -> None:
         screen.say(screen.styled(f"{_counted(wrong, 'problem')}, {_counted(warned, 'warning')}.", colour))
 
 
-def _as_data(project: str, told: list[Told]) -> dict[str, object]:
+def _as_data(project: str, told: list[CheckedResult]) -> dict[str, object]:
     return {
         "version": __version__,
         "project": project,
@@ -102,7 +102,7 @@ def _as_data(project: str, told: list[Told]) -> dict[str, object]:
     }
 
 
-def _count(told: list[Told], status: str) -> int:
+def _count(told: list[CheckedResult], status: str) -> int:
     return sum(one.result.status == status for one in told)
 
 

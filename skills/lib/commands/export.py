@@ -9,8 +9,7 @@ import click
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_argument
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import sources
-from skills.lib.hosts import copying
-from skills.lib.hosts import export as exporting
+from skills.lib.hosts.install import export as exporting
 
 
 @click.command(
@@ -37,7 +36,7 @@ def export(screen: Screen, skill: str, target: str, dry_run: bool, force: bool, 
     files = exporting.contents(folder)
     place = os.path.join(os.path.realpath(target), name)
     if not dry_run:
-        copying.write_copy(place, files, replace=force)
+        exporting.write_copy(place, files, replace=force)
     own = sum(len(data) for path, data in files.items() if not path.startswith("skills/"))
     step_path = sum(len(data) for path, data in files.items() if path.startswith("skills/"))
     if as_json:

@@ -12,14 +12,12 @@ from skills.lib.commands.console.options import examples, json_option, project_o
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import install_output, sources
 from skills.lib.errors import LockstepError
-from skills.lib.hosts import install as installing
-from skills.lib.hosts import locations
 from skills.lib.hosts.doctor import machine
 from skills.lib.hosts.doctor.context import DoctorContext
 from skills.lib.hosts.doctor.result import OK
-from skills.lib.hosts.install import manifest, pins
+from skills.lib.hosts.install import installing, locations, manifest, runtime
 from skills.lib.hosts.install.plan import Plan
-from skills.lib.hosts.locations import NAMES, NOTES, SCOPES
+from skills.lib.hosts.known_hosts import HOSTS, KNOWN, SCOPES
 
 PROJECT, USER = SCOPES
 
@@ -77,7 +75,7 @@ def install(
     if not hosts:
         found = locations.found_hosts()
         if asks:
-            hosts = tuple(prompts.some_of("For which hosts?", locations.HOSTS, found or locations.HOSTS[:1]))
+            hosts = tuple(prompts.some_of("For which hosts?", HOSTS, found or HOSTS[:1]))
             every = sorted(sources.shipped())
             names = names or tuple(prompts.some_of("Which skills?", every, every))
         elif yes and found:
@@ -105,7 +103,7 @@ def install(
             code = max(code, install_output.show(ctx.obj, plan, project, dry_run, verbose))
         if not dry_run:
             if place.scope != USER:
-                pins.register(project)
+                runtime.register(project)
             _say_how_to_go_on(ctx.obj, plan, project)
     if as_json:
         ctx.obj.json(shown[0] if len(shown) == 1 else shown)
@@ -120,14 +118,14 @@ def _say_how_to_go_on(screen: Screen, plan: Plan, project: str) -> None:
         if result.status != OK:
             screen.say(f"{result.what}. {result.remedy}.")
     if then.hooks:
-        screen.say(NOTES[place.host])
+        screen.say(KNOWN[place.host].note)
     if then.hooks and place.hooks:
         if _is_held_twice(place.host, place.scope, project):
             screen.say("Hooks are on in both scopes, so each event is served twice: --no-hooks leaves them out of one.")
         if place.scope == PROJECT:
             screen.say(_not_to_be_committed(plan, install_output.shown_path(place.hooks, place, project)))
     for name in list(then.skills)[:1]:
-        screen.say(f'To start a skill, name it to {NAMES[place.host]}: "Use the skill {name} on …"')
+        screen.say(f'To start a skill, name it to {KNOWN[place.host].title}: "Use the skill {name} on …"')
 
 
 def _not_to_be_committed(plan: Plan, path: str) -> str:

@@ -10,10 +10,11 @@ from skills.lib.commands.console.options import examples, json_option, project_o
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import install_output, sources
 from skills.lib.errors import PRINTED, LockstepError, tell
-from skills.lib.hosts import install as installing
-from skills.lib.hosts.install import Installed
+from skills.lib.hosts.install import installing
+from skills.lib.hosts.install.installing import Installed
+from skills.lib.hosts.install.locations import Locations, locations
 from skills.lib.hosts.install.manifest import Manifest
-from skills.lib.hosts.locations import HOSTS, SCOPES, Locations, locations
+from skills.lib.hosts.known_hosts import HOSTS, SCOPES
 
 _HEADINGS = ("HOST", "SCOPE", "STATE", "SKILLS", "HOOKS", "VERSION")
 _MEANING = {

@@ -9,7 +9,7 @@ import time
 
 import click
 
-from skills.lib import markers, paths
+from skills.lib import paths, status_files
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs
@@ -65,5 +65,5 @@ def _remove_texts(project: str, ids: list[str]) -> None:
     folder = os.path.join(paths.home(project), "context")
     if leftovers.link_to(project, folder):
         return
-    for run_id in filter(markers.is_id, ids):
+    for run_id in filter(status_files.is_id, ids):
         shutil.rmtree(os.path.join(folder, run_id), ignore_errors=True)

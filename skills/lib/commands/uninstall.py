@@ -11,8 +11,9 @@ from skills.lib.commands.console.options import examples, json_option, project_o
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import install_output, runs
 from skills.lib.errors import LockstepError, UsageError
-from skills.lib.hosts import install as installing
-from skills.lib.hosts.locations import SCOPES, Locations, locations
+from skills.lib.hosts.install import installing
+from skills.lib.hosts.install.locations import Locations, locations
+from skills.lib.hosts.known_hosts import SCOPES
 from skills.lib.model.run import Run
 
 

@@ -8,11 +8,10 @@ from skills.lib.commands.console.options import examples, json_option, project_o
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import install_output, sources
 from skills.lib.errors import PRINTED, LockstepError, UsageError, tell
-from skills.lib.hosts import install as installing
-from skills.lib.hosts import runtime
-from skills.lib.hosts.install import manifest, pins
+from skills.lib.hosts.install import installing, manifest, runtime
+from skills.lib.hosts.install.locations import Locations, locations
 from skills.lib.hosts.install.manifest import Manifest
-from skills.lib.hosts.locations import HOSTS, SCOPES, Locations, locations
+from skills.lib.hosts.known_hosts import HOSTS, SCOPES
 
 
 @click.command(
@@ -81,7 +80,7 @@ def upgrade(
 
 def _prune(screen: Screen, project: str, dry_run: bool) -> None:
     """Remove the runtimes that no installation and no open run needs."""
-    for version in pins.unneeded(project):
+    for version in runtime.unneeded(project):
         screen.say(f"The runtime {version} {'would be' if dry_run else 'is'} removed: nothing needs it.")
         if not dry_run:
             runtime.remove(version)

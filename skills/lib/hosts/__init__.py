@@ -1,1 +1,1 @@
-"""Agent hosts: where their skills and hooks go, what their tools are called, and the hook that holds the line there."""
+"""Agent hosts: what is known of each, the hook that they call, what is installed for them, the doctor, and MCP."""

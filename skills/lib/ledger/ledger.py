@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import time
 
-from skills.lib import compact_json, markers
+from skills.lib import compact_json, status_files
 from skills.lib.compact_json import digest
-from skills.lib.ledger.database import Database
+from skills.lib.ledger.database import FILE, MARKER, Database
 from skills.lib.model.run import Run
 from skills.lib.record import Record
 
@@ -57,6 +57,18 @@ class Ledger:
 
     def __init__(self, home: str, create: bool = True) -> None:
         self.database = Database(home, create)
+
+    @classmethod
+    def existing(cls, home: str) -> Ledger | None:
+        """The record of a home folder; None if it never had one."""
+        is_there = any(os.path.lexists(os.path.join(home, name)) for name in (FILE, MARKER))
+        return cls(home, create=False) if is_there else None
+
+    def __enter__(self) -> Ledger:
+        return self
+
+    def __exit__(self, *error: object) -> None:
+        self.close()
 
     @property
     def path(self) -> str:
@@ -259,7 +271,8 @@ class Ledger:
 
     def _run(self, row: Any) -> Run:
         *fields, total = row
-        if not markers.is_id(str(fields[0])):  # it would be a part of paths: whoever wrote the file can compute sums
+        if not status_files.is_id(str(fields[0])):
+            # It would be a part of paths: whoever wrote the file can compute sums.
             raise self.database.broken(f"is damaged: {fields[0]!r:.40} is no run's id")
         try:
             if total == digest(fields):

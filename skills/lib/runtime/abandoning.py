@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skills.lib import markers
+from skills.lib import status_files
 from skills.lib.engine.decision import Move
 from skills.lib.errors import RefusedError, UsageError
 from skills.lib.ledger import Stale
@@ -40,7 +40,7 @@ def abandon(project: Project, run_id: str, reason: str) -> list[Run]:
         except Stale:
             continue
         for one in gone:
-            markers.remove(project.command_line.project, one.id)
+            status_files.remove(project.command_line.project, one.id)
         return gone
 
 

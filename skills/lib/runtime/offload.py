@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from skills.lib import paths
+from skills.lib import files, paths
 from skills.lib.blocks import parts
 from skills.lib.errors import EnvironmentProblem
 from skills.lib.model.texts import WORTH_A_FILE
@@ -78,12 +78,8 @@ def folder(project: str, run: Run) -> str:
 
 def write(path: str, text: str) -> None:
     """Write a file whole or not at all. Raises EnvironmentProblem if it cannot be written."""
-    part = f"{path}.{os.getpid()}.part"  # the same command may run twice at once
     try:
-        os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-        with open(part, "w", encoding="utf-8", newline="") as file:
-            file.write(text)
-        os.replace(part, path)
+        files.write(path, text.encode())
     except OSError as error:
         raise EnvironmentProblem(
             f"{path} cannot be written: {error.strerror}", remedy="set LOCKSTEP_HOME to a folder that can be written"

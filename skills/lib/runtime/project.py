@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from skills.lib import markers, paths
+from skills.lib import paths, status_files
 from skills.lib.blocks import document, parts
 from skills.lib.engine.decision import Move
 from skills.lib.errors import PRINTED, LockstepError
@@ -78,7 +78,7 @@ class Project:
         """The block of a run as it stands, or how it ended."""
         if run.ended:
             return self._show_end(workflow, run, notices)
-        markers.write(self.command_line.project, run.id, document.run_status(workflow, run, self.command_line))
+        status_files.write(self.command_line.project, run.id, document.run_status(workflow, run, self.command_line))
         brood = self.ledger.runs(run.children) if run.children else []
 
         def build(offloaded: Offloaded) -> Element:
@@ -89,7 +89,7 @@ class Project:
     def _show_end(self, workflow: Workflow, run: Run, notices: Sequence[Element]) -> Response:
         from skills.lib.blocks import done
 
-        markers.remove(self.command_line.project, run.id)
+        status_files.remove(self.command_line.project, run.id)
         parent = self.ledger.run(run.parent) if run.parent else None
         if parent is not None and (parent.ended or run.id not in parent.children):
             parent, words = None, "The step that started this sub-agent was left since: nothing more is wanted of it."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from skills.lib import compact_json, markers
+from skills.lib import compact_json, status_files
 from skills.lib.blocks import document
 from skills.lib.blocks.command_line import quote
 from skills.lib.blocks.refused import printed
@@ -114,7 +114,7 @@ def _file(project: Project, run: Run, fitting: dict[str, Any]) -> str:
     """Write the values as a record file beside the ledger, and return its path, quoted."""
     from skills.lib.runtime import offload
 
-    if not markers.is_id(run.id):
+    if not status_files.is_id(run.id):
         raise EnvironmentProblem(f"{run.id!r:.40} is no name for a folder")
     path = os.path.join(offload.folder(project.command_line.project, run), f"refused-{run.turn}.json")
     offload.write(path, compact_json.readable(fitting) + "\n")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from skills.lib import markers
+from skills.lib import status_files
 from skills.lib.blocks import parts
 from skills.lib.engine import engine
 from skills.lib.engine.decision import Move, Refusal, Repeat
@@ -160,7 +160,7 @@ class Runner(Project):
             decision = abandoning.with_those_below(self, decision)
         moved = self.ledger.commit(run, decision, self.actor)
         for gone, _ in decision.end:
-            markers.remove(self.command_line.project, gone)
+            status_files.remove(self.command_line.project, gone)
         return self.show(workflow, moved, notices)
 
     def _is_of_another_workflow(self, workflow: Workflow, run: Run) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
-from skills.lib import markers, paths
+from skills.lib import paths, status_files
 from skills.lib.blocks import document, parts, xml
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.errors import BUG, INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, SkillError, UsageError, tell
@@ -145,7 +145,7 @@ def render_response(response: Response, runner: Runner) -> str:
     workflow, run = response.workflow, response.run
     assert workflow is not None
     text = render(workflow, response.element)
-    if len(text) <= parts.BLOCK_LIMIT or run is None or response.rebuild is None or not markers.is_id(run.id):
+    if len(text) <= parts.BLOCK_LIMIT or run is None or response.rebuild is None or not status_files.is_id(run.id):
         return text
     from skills.lib.runtime import offload
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import sys
 
-from skills.lib import paths
+from skills.lib import files, paths
 from skills.lib.errors import UnsealedWorkflow
 from skills.lib.field_checks import shown
 from skills.lib.model.steps import REGISTRY, Registered, Workflow
@@ -113,16 +113,8 @@ def write(path: str, content: str) -> bool:
 
     If the folder cannot be written, the next call validates again.
     """
-    part = f"{path}.{os.getpid()}.part"
     try:
-        os.makedirs(os.path.dirname(path) or ".", mode=0o700, exist_ok=True)
-        with open(part, "w", encoding="ascii") as seal:
-            seal.write(content)
-        os.replace(part, path)
+        files.write(path, content.encode("ascii"))
     except OSError:
-        try:  # noqa: SIM105  contextlib costs a millisecond on the step path
-            os.unlink(part)
-        except OSError:
-            pass
         return False
     return True

@@ -13,10 +13,10 @@ import pytest
 
 from skills import __version__
 from skills.lib import compact_json
-from skills.lib.hosts import packaging
+from skills.lib.hosts.install import plugin_manifests
 from tests.hosts.packaging.conftest import BARE, ROOT, SKILLS, Run
 
-FILES = packaging.files(str(ROOT))
+FILES = plugin_manifests.files(str(ROOT))
 DATA: dict[str, dict[str, Any]] = {path: json.loads(text) for path, text in FILES.items()}
 SKILL = "codebase-analysis"
 

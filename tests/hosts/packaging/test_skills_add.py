@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.hosts import export
+from skills.lib.hosts.install import export
 from tests.hosts.packaging.conftest import BARE, ROOT, Run
 
 SKILL = "problem-analysis"

@@ -13,10 +13,11 @@ from click.shell_completion import CompletionItem
 from skills.lib.commands.console import prompts
 from skills.lib.commands.console.screen import Screen
 from skills.lib.errors import PRINTED, REFUSED, LockstepError, UsageError, nearest
-from skills.lib.hosts import locations
-from skills.lib.hosts.install import Choose, manifest
+from skills.lib.hosts.install import locations, manifest
+from skills.lib.hosts.install.installing import Choose
+from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.install.plan import CHANGING, KEEP, SAME, SHARED, Change, Plan
-from skills.lib.hosts.locations import Locations
+from skills.lib.hosts.known_hosts import HOSTS, SCOPES
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 # What is said of each action: planned, and done.
@@ -38,7 +39,7 @@ def host_argument(command: _Command) -> _Command:
 
     def checked(ctx: click.Context, param: click.Parameter, given: str | None) -> str:
         if given is None:  # if click itself finds it missing, it says so in words of its own
-            raise _wrong_host(ctx, "HOST is missing", locations.HOSTS[0])
+            raise _wrong_host(ctx, "HOST is missing", HOSTS[0])
         return _known(ctx, given)
 
     return click.argument("host", metavar="HOST", required=False, callback=checked, shell_complete=_complete_host)(
@@ -59,13 +60,13 @@ def hosts_argument(command: _Command) -> _Command:
 
 def missing_host(ctx: click.Context) -> UsageError:
     """The error if no host is given and nobody can be asked."""
-    return _wrong_host(ctx, "HOST is missing", locations.HOSTS[0])
+    return _wrong_host(ctx, "HOST is missing", HOSTS[0])
 
 
 def scope_option(default: str) -> Callable[[_Command], _Command]:
     """``--scope``; ``default`` says what it is without."""
     text = f"In this project, or for the user in every project (default: {default})."
-    return click.option("--scope", type=click.Choice(locations.SCOPES), help=text)
+    return click.option("--scope", type=click.Choice(SCOPES), help=text)
 
 
 def dry_run_option(command: _Command) -> _Command:
@@ -87,7 +88,7 @@ def force_option(command: _Command) -> _Command:
 
 def scope_of(host: str, project: str, default: str) -> str:
     """The scope in which a host has an installation, the project's before the user's; ``default`` if it has none."""
-    for scope in locations.SCOPES:
+    for scope in SCOPES:
         try:
             if manifest.read(locations.locations(host, scope, project)) is not None:
                 return scope
@@ -164,19 +165,19 @@ def shown_path(path: str, place: Locations, project: str) -> str:
 
 
 def _known(ctx: click.Context, host: str) -> str:
-    if host not in locations.HOSTS:
-        raise _wrong_host(ctx, f"there is no host {host!r:.80}", nearest(host, locations.HOSTS))
+    if host not in HOSTS:
+        raise _wrong_host(ctx, f"there is no host {host!r:.80}", nearest(host, HOSTS))
     return host
 
 
 def _wrong_host(ctx: click.Context, what: str, close: str) -> UsageError:
     path = ctx.command_path
     remedy = f"{path} {close}" if close else f"{path} --help"
-    return UsageError(f"{path}: {what}", valid=", ".join(locations.HOSTS), remedy=remedy)
+    return UsageError(f"{path}: {what}", valid=", ".join(HOSTS), remedy=remedy)
 
 
 def _complete_host(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    return [CompletionItem(host) for host in locations.HOSTS if host.startswith(incomplete)]
+    return [CompletionItem(host) for host in HOSTS if host.startswith(incomplete)]
 
 
 def _show_plan(screen: Screen, plan: Plan, project: str, every: bool) -> None:

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import skills
 from skills.lib.errors import LockstepError, SkillError, UsageError, did_you_mean, nearest
-from skills.lib.hosts import source
+from skills.lib.hosts.install import source
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Dispatch, Gate, Person
 from skills.lib.runtime import loading

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from skills.lib.commands.queries import skills
 from skills.lib.errors import UsageError
-from skills.lib.hosts import source
+from skills.lib.hosts.install import source
 from skills.lib.skillfile import SkillFolder
 
 

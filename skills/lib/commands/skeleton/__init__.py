@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
-import tempfile
 from pathlib import Path
 from string import Template
 
 from skills.lib.blocks.command_line import quote
 from skills.lib.commands.queries.skills import shipped
 from skills.lib.errors import EnvironmentProblem, RefusedError, UsageError
+from skills.lib.files import write_folder
 from skills.lib.skillfile.specification import NAME_LIMIT
 
 _NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -58,25 +57,11 @@ def files(name: str, target: str) -> dict[str, tuple[str, str]]:
 
 
 def write(target: str, contents: dict[str, tuple[str, str]]) -> None:
-    """Write the skill all at once: into a folder beside it, which then takes its name."""
-    parent = os.path.dirname(target)
+    """Write the skill, whole or not at all. Raises EnvironmentProblem if it cannot be written."""
     try:
-        os.makedirs(parent, exist_ok=True)
-        draft = tempfile.mkdtemp(prefix=".new-skill-", dir=parent)
-    except OSError as error:
-        raise EnvironmentProblem(f"{parent} cannot be written: {error.strerror}", remedy="--dir DIR") from error
-    try:
-        for name, (_, text) in contents.items():
-            path = Path(draft, name)
-            path.parent.mkdir(exist_ok=True)
-            path.write_text(text, encoding="utf-8")
-        os.chmod(draft, 0o777 & ~_umask())
-        check_target(target)
-        os.rename(draft, target)
+        write_folder(target, {name: text.encode() for name, (_, text) in contents.items()})
     except OSError as error:
         raise EnvironmentProblem(f"{target} cannot be written: {error.strerror}", remedy="--dir DIR") from error
-    finally:
-        shutil.rmtree(draft, ignore_errors=True)
 
 
 def next_commands(name: str, shown: str) -> list[list[str]]:
@@ -96,9 +81,3 @@ def next_commands(name: str, shown: str) -> list[list[str]]:
 def _filled(template: str, words: dict[str, str]) -> str:
     text = Path(__file__).with_name(f"{template}.template").read_text(encoding="utf-8")
     return Template(text).substitute(words)
-
-
-def _umask() -> int:
-    mask = os.umask(0)
-    os.umask(mask)
-    return mask

@@ -1,30 +1,31 @@
-"""``python -m skills.lib.hosts.doctor [HOST …]``: the doctor where the ``lockstep`` command cannot be loaded."""
+"""``python -m skills.lib.hosts.doctor [HOST …]``: the doctor for when the ``lockstep`` command cannot be loaded."""
 
 from __future__ import annotations
 
 import os
 import sys
 
-from skills.lib.hosts.doctor.context import PROGRAMS, DoctorContext
+from skills.lib.hosts.doctor.context import DoctorContext
 from skills.lib.hosts.doctor.registry import examine
 from skills.lib.hosts.doctor.result import OK, PROBLEM
+from skills.lib.hosts.known_hosts import HOSTS
 
 
 def main(hosts: list[str]) -> int:
-    """Examine the project in the working directory, and print what is not as it should be; 1 where something is wrong.
+    """Examine the project in the working directory and print what is not fine. Returns 1 if there is a problem.
 
-    Plain lines, and nothing but the standard library.
+    Prints plain lines, and imports nothing but the standard library.
     """
-    unknown = [host for host in hosts if host not in (*PROGRAMS, "agents")]
+    unknown = [host for host in hosts if host not in HOSTS]
     if unknown:
-        sys.stderr.write(f"doctor: there is no host {unknown[0]!r:.80}; valid: {', '.join((*PROGRAMS, 'agents'))}\n")
+        sys.stderr.write(f"doctor: there is no host {unknown[0]!r:.80}; valid: {', '.join(HOSTS)}\n")
         return 2
     wrong = 0
-    for told in examine(DoctorContext(_project(), tuple(hosts or (*PROGRAMS, "agents")), named=bool(hosts))):
-        result = told.result
+    for one in examine(DoctorContext(_project(), tuple(hosts) or HOSTS, named=bool(hosts))):
+        result = one.result
         wrong += result.status == PROBLEM
         if result.status != OK:
-            lines = [f"{result.status}: {told.subject}, {told.check}: {result.what}"]
+            lines = [f"{result.status}: {one.subject}, {one.check}: {result.what}"]
             lines += [f"  where: {result.where}"] if result.where else []
             lines += [f"  try:   {result.remedy}"] if result.remedy else []
             _print("\n".join(lines))
@@ -33,13 +34,13 @@ def main(hosts: list[str]) -> int:
 
 
 def _print(text: str) -> None:
-    """Print in ASCII, which every terminal takes; what it would obey is spelt out."""
+    """Print in ASCII, which every terminal takes, with control characters shown as ``?``."""
     shown = "".join(char if char >= " " or char == "\n" else "?" for char in text)
     sys.stdout.write(shown.encode("ascii", "backslashreplace").decode() + "\n")
 
 
 def _project() -> str:
-    """The project's root, or the working directory where that cannot be told."""
+    """The project's root; the working directory if ``paths`` cannot be loaded."""
     try:
         from skills.lib import paths
 

@@ -1,4 +1,4 @@
-"""Checks for files that outlived what they were about: markers and sessions of runs that have ended.
+"""Checks for files that outlived what they were about: status files and session files of runs that have ended.
 
 A cloned project may bring links and files of any name. What is removed is a regular file that is named as Lockstep
 names them, in a folder that is no link.
@@ -11,79 +11,75 @@ import os
 import re
 import stat
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from shlex import quote
 
-from skills.lib import markers, paths
+from skills.lib import paths, status_files
 from skills.lib.errors import LedgerError
-from skills.lib.hosts import sessions
+from skills.lib.files import PART
 from skills.lib.hosts.doctor.context import DoctorContext
-from skills.lib.hosts.doctor.project import has_ledger
 from skills.lib.hosts.doctor.result import Result, ok, problem, warning
+from skills.lib.hosts.hook import sessions
+from skills.lib.ledger import Ledger
 
 FIX = "lockstep doctor --fix"
 # A file that was being written that long ago (seconds) is not being written any more.
 _ABANDONED = 600.0
 # The name of a session's file: a host, then an id or a digest of one, then those of a sub-agent.
 _SESSION = re.compile(r"[a-z0-9]+[-~][A-Za-z0-9_.~-]*")
-_AWAY = "move it away"
 
 
-def markers_of_ended_runs(context: DoctorContext) -> Iterator[Result]:
-    """Markers of runs that are open no more; with one, the hook takes its slow way until it is gone."""
-    folder = markers.folder(context.project)
+def status_of_ended_runs(context: DoctorContext) -> Iterator[Result]:
+    """Status files of runs that have ended; with one, the hook takes its slow way until it is removed."""
+    folder = status_files.folder(context.project)
     linked = link_to(context.project, folder)
     if linked:
         what = "a link is in the place of the folder, and its files are left alone"
         yield problem(what, linked, f"rm {quote(linked)}")
         return
     try:
-        names = sorted(name for name in os.listdir(folder) if markers.is_id(name))
+        names = sorted(name for name in os.listdir(folder) if status_files.is_id(name))
     except FileNotFoundError:
         return
-    odd = 0
-    for name in names:
-        path = os.path.join(folder, name)
-        if not _is_regular(path):
-            odd += 1
-            yield problem(f"in the place of the marker of {name:.80} is no regular file", path, _AWAY)
-            continue
-        reason = _why_gone(context.project, name, path)
-        if reason:
-            odd += 1
-            yield warning(reason, path, FIX, stale=path)
-    if not odd:
-        yield ok(f"{len(names)} marker{'' if len(names) == 1 else 's'}, each of an open run", folder)
 
+    def why(name: str) -> str:
+        if _has_ended(context.project, name):
+            return f"a status file says that {name:.80} is open, and by the ledger it is not"
+        return "" if status_files.read(context.project, name) else f"the status file of {name:.80} cannot be read"
 
-def _why_gone(project: str, name: str, path: str) -> str:
-    """Why a marker may go; empty where it may not."""
-    if name.endswith(".part"):
-        return "a marker was begun and never finished" if _is_old(path) else ""
-    if _has_ended(project, name):
-        return f"a marker says that {name:.80} is open, and by the ledger it is not"
-    return "" if markers.read(project, name) else f"the marker of {name:.80} cannot be read"
+    wrong = list(_stale(folder, names, "the status file", why))
+    yield from wrong
+    if not wrong:
+        yield ok(f"{len(names)} status file{'' if len(names) == 1 else 's'}, each of an open run", folder)
 
 
 def sessions_of_ended_runs(context: DoctorContext) -> Iterator[Result]:
-    """Files of sessions that follow nothing any more; with one, the hook of every other session starts slower."""
-    odd, names = 0, [name for name in sessions.names() if _SESSION.fullmatch(name)]
-    for name in sorted([*names, *filter(_SESSION.fullmatch, sessions.unfinished())]):
-        path = sessions.path_of(name)
-        if not _is_regular(path):
-            odd += 1
-            yield problem(f"in the place of a session's file, {name:.80}, is no regular file", path, _AWAY)
-            continue
-        reason = _why_stale(name, path)
-        if reason:
-            odd += 1
-            yield warning(reason, path, FIX, stale=path)
-    if not odd:
+    """Session files that follow nothing any more; with one, the hook of every other session starts slower."""
+    names = list(filter(_SESSION.fullmatch, sessions.names()))
+    unfinished = filter(_SESSION.fullmatch, sessions.names(unfinished=True))
+    wrong = list(_stale(sessions.folder(), sorted([*names, *unfinished]), "the session file", _why_session))
+    yield from wrong
+    if not wrong:
         yield ok(f"{len(names)} session{'' if len(names) == 1 else 's'} follow{'s' * (len(names) == 1)} a run")
 
 
+def _stale(folder: str, names: list[str], kind: str, why: Callable[[str], str]) -> Iterator[Result]:
+    """A result for each file that is no regular file, or that may be removed; ``why`` gives the reason, or nothing."""
+    for name in names:
+        path = os.path.join(folder, name)
+        if not _is_regular(path):
+            yield problem(f"in the place of {kind} {name:.80} is no regular file", path, "move it away")
+            continue
+        if name.endswith(PART):
+            reason = f"{kind} {name:.80} was begun and never finished" if _is_old(path) else ""
+        else:
+            reason = why(name)
+        if reason:
+            yield warning(reason, path, FIX, stale=path)
+
+
 def remove(path: str) -> None:
-    """Remove a file that is stale; nothing where it is gone. OSError where it, or its folder, is of another kind."""
+    """Remove a stale file, if it is there. Raises OSError if it, or its folder, is of another kind."""
     folder = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW)
     try:
         name = os.path.basename(path)
@@ -97,9 +93,9 @@ def remove(path: str) -> None:
 
 
 def link_to(project: str, folder: str) -> str:
-    """The first link on the way from a project to a folder of its records; empty where there is none.
+    """The first link on the way from a project to a folder of its records; empty if there is none.
 
-    A folder outside the project was named by the user (LOCKSTEP_HOME): what lies below its parent is looked at.
+    A folder outside the project was named by the user (LOCKSTEP_HOME): only what lies below its parent is checked.
     """
     inside = folder.startswith(project.rstrip(os.sep) + os.sep)
     place = project if inside else os.path.dirname(folder)
@@ -111,40 +107,33 @@ def link_to(project: str, folder: str) -> str:
 
 
 def _is_regular(path: str) -> bool:
-    """Whether a file is there, or nothing any more; no link, folder, pipe or device."""
+    """True if a file is there, or nothing any more; no link, folder, pipe or device."""
     try:
         return stat.S_ISREG(os.lstat(path).st_mode)
     except FileNotFoundError:
         return True
 
 
-def _why_stale(name: str, path: str) -> str:
-    if name.endswith(".part"):
-        return "a session's file was begun and never finished" if _is_old(path) else ""
+def _why_session(name: str) -> str:
+    """Why a session file may be removed; empty if it may not."""
     try:
         session = sessions.read(name)
     except ValueError:
         return "a session's file is damaged, and holds up every tool of its session"
-    if session is None:
-        return ""
-    if all(_has_ended(one["project"], one["run"]) for one in session["runs"]):
+    if session is not None and all(_has_ended(one["project"], one["run"]) for one in session["runs"]):
         runs = ", ".join(one["run"] for one in session["runs"])
         return f"a session of {sessions.host_of(name)} follows only runs that have ended: {runs:.200}"
     return ""
 
 
 def _has_ended(project: str, run_id: str) -> bool:
-    """Whether a run is open no more; a ledger that cannot be read answers no."""
-    from skills.lib.ledger import Ledger
-
-    if not os.path.isdir(project) or not has_ledger(project):
-        return True
+    """True if a run is open no more; False also if the ledger cannot be read."""
     try:
-        opened = Ledger(paths.home(project), create=False)
-        try:
-            run = opened.run(run_id)
-        finally:
-            opened.close()
+        ledger = Ledger.existing(paths.home(project)) if os.path.isdir(project) else None
+        if ledger is None:
+            return True
+        with ledger:
+            run = ledger.run(run_id)
     except LedgerError:
         return False
     return run is None or run.ended

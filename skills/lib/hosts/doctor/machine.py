@@ -44,7 +44,7 @@ def python(context: DoctorContext) -> Iterator[Result]:
 
 
 def version_of(context: DoctorContext, program: str) -> tuple[int, ...] | None:
-    """The version of a Python; None where it does not say one."""
+    """The version of a Python; None if it does not say one."""
     words = context.ask(program, *_ASKED).out.split()
     if len(words) != 2 or not all(word.isdigit() for word in words):
         return None
@@ -62,42 +62,37 @@ def libraries(context: DoctorContext) -> Iterator[Result]:
 
 
 def command(context: DoctorContext) -> Iterator[Result]:
-    """Whether a reason of the hook that names ``lockstep`` can be followed."""
+    """Whether ``lockstep`` is on the PATH: the hook's denials name it."""
     found = shutil.which("lockstep")
     if found:
         yield ok("lockstep is on the PATH", found)
     else:
         yield warning(
-            "lockstep is not on the PATH, and the hook's reasons name it",
+            "lockstep is not on the PATH, and the hook's denials name it",
             remedy=f'export PATH={quote(os.path.dirname(sys.executable))}:"$PATH"',
         )
 
 
 def variables(context: DoctorContext) -> Iterator[Result]:
-    """LOCKSTEP_HOME, LOCKSTEP_STATE and LOCKSTEP_AGENTS, where they are set."""
+    """Whether LOCKSTEP_HOME, LOCKSTEP_STATE and LOCKSTEP_AGENTS, if they are set, can be used."""
     given = context.environment
-    home, state, agents = (given.get(f"LOCKSTEP_{name}") for name in ("HOME", "STATE", "AGENTS"))
+    names = ("LOCKSTEP_HOME", "LOCKSTEP_STATE", "LOCKSTEP_AGENTS")
+    home, state, agents = (given.get(name) for name in names)
     if home and os.path.isfile(os.path.join(context.project, home)):
         yield problem("LOCKSTEP_HOME is no folder", home, "unset LOCKSTEP_HOME")
     if state and not os.path.isabs(state):
-        yield problem(
-            "LOCKSTEP_STATE is relative, so that each working directory has its own",
-            state,
-            f"export LOCKSTEP_STATE={quote(os.path.abspath(state))}",
-        )
+        what = "LOCKSTEP_STATE is relative, so that each working directory has its own"
+        yield problem(what, state, f"export LOCKSTEP_STATE={quote(os.path.abspath(state))}")
     if agents and not (agents.isascii() and agents.isdigit() and int(agents) > 0):
-        yield problem(
-            f"LOCKSTEP_AGENTS is {agents!r:.40}, and no whole number of 1 or more", remedy="unset LOCKSTEP_AGENTS"
-        )
-    told = [
-        f"{name}={given[name]}" for name in ("LOCKSTEP_HOME", "LOCKSTEP_STATE", "LOCKSTEP_AGENTS") if given.get(name)
-    ]
-    yield ok("set: " + ", ".join(told) if told else "no variable of Lockstep is set")
+        what = f"LOCKSTEP_AGENTS is {agents!r:.40}, and no whole number of 1 or more"
+        yield problem(what, remedy="unset LOCKSTEP_AGENTS")
+    found = [f"{name}={given[name]}" for name in names if given.get(name)]
+    yield ok("set: " + ", ".join(found) if found else "no variable of Lockstep is set")
 
 
 def state_folder(context: DoctorContext) -> Iterator[Result]:
     """Whether the hook can keep which run a session follows."""
-    from skills.lib.hosts import sessions
+    from skills.lib.hosts.hook import sessions
 
     folder = os.path.abspath(sessions.folder())
     there = folder
@@ -121,18 +116,17 @@ def state_folder(context: DoctorContext) -> Iterator[Result]:
 
 def hook(context: DoctorContext) -> Iterator[Result]:
     """Whether the hook does its work with this Python, as a host would call it."""
-    from skills.lib.hosts.install import hooks
+    from skills.lib.hosts.install import hooks, source
 
-    program = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), hooks.PROGRAM)
+    program = os.path.join(source.package(), *hooks.PROGRAM)
     yield hook_answer([sys.executable, "-IS", program, "--host", "claude"])
 
 
 def runtimes(context: DoctorContext) -> Iterator[Result]:
     """The runtimes of installed skills, and those that nothing needs any more."""
-    from skills.lib.hosts import runtime
-    from skills.lib.hosts.install import pins
+    from skills.lib.hosts.install import runtime
 
-    unneeded = pins.unneeded(context.project)
+    unneeded = runtime.unneeded(context.project)
     if unneeded:
         what = f"runtimes that no installation and no open run needs: {', '.join(unneeded)}"
         yield ok(f"{what}; lockstep upgrade --prune removes them", runtime.folder(""))
@@ -141,7 +135,7 @@ def runtimes(context: DoctorContext) -> Iterator[Result]:
 
 
 def hook_answer(words: list[str]) -> Result:
-    """What a hook's command does with an event that it must let pass; its state is a folder of this call."""
+    """Run a hook's command with an event that it must let pass, in a state folder of its own; the result of that."""
     if not os.path.isfile(words[2]):
         return problem("the hook's program is gone", words[2], "pip install --force-reinstall lockstep-skills")
     with tempfile.TemporaryDirectory(prefix="lockstep-doctor-") as state:

@@ -1,4 +1,4 @@
-"""Asks another program, within a bounded time and without its network where that can be had."""
+"""Asks another program, within a bounded time and, if the program can be told so, without the network."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ _LIMIT = 4_000_000
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a program said. ``code`` is None where it did not end in time or could not be started; ``why`` says so."""
+    """What a program said. ``code`` is None if it did not end in time or could not be started; ``why`` says so."""
 
     code: int | None
     out: str = ""

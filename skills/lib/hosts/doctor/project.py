@@ -10,35 +10,23 @@ from skills.lib import paths
 from skills.lib.errors import LedgerError
 from skills.lib.hosts.doctor.context import DoctorContext
 from skills.lib.hosts.doctor.result import Result, ok, problem, warning
-
-
-def has_ledger(project: str) -> bool:
-    """Whether a project ever had a ledger."""
-    from skills.lib.ledger.database import FILE, MARKER
-
-    home = paths.home(project)
-    return any(os.path.lexists(os.path.join(home, name)) for name in (FILE, MARKER))
+from skills.lib.ledger import Ledger
+from skills.lib.ledger.database import FILE, MARKER
 
 
 def ledger(context: DoctorContext) -> Iterator[Result]:
     """Whether every checksum holds and the events lead to the runs as they stand."""
-    from skills.lib.ledger import Ledger
-    from skills.lib.ledger.database import FILE
-
     home = paths.home(context.project)
-    if not has_ledger(context.project):
+    if not any(os.path.lexists(os.path.join(home, name)) for name in (FILE, MARKER)):
         yield ok("no run was ever opened here", home)
         return
     if not os.access(home, os.W_OK | os.X_OK):
         yield problem("the ledger's folder cannot be written", home, f"chmod u+rwx {quote(home)}")
         return
     try:
-        opened = Ledger(home, create=False)
-        try:
+        with Ledger(home, create=False) as opened:
             opened.verify()
             count = len(opened.every_run())
-        finally:
-            opened.close()
     except LedgerError as error:
         aside = f"mv {quote(home)} {quote(home + '.aside')}"
         moved = "damaged" in error.what or "missing" in error.what or "not a ledger" in error.what
@@ -48,16 +36,12 @@ def ledger(context: DoctorContext) -> Iterator[Result]:
 
 
 def open_runs(context: DoctorContext) -> Iterator[Result]:
-    """Whether the script of each run that goes on is still there."""
-    from skills.lib.ledger import Ledger
-
-    if not has_ledger(context.project):
+    """Whether the script of each open run is still there."""
+    opened = Ledger.existing(paths.home(context.project))
+    if opened is None:
         return
-    opened = Ledger(paths.home(context.project), create=False)
-    try:
+    with opened:
         runs = [run for run in opened.every_run("parent IS NULL") if not run.ended]
-    finally:
-        opened.close()
     for run in runs:
         if not os.path.isfile(run.script):
             yield problem(

@@ -1,4 +1,4 @@
-"""Every check by name, in the order in which they are told, and the one place that carries them out."""
+"""Every check by name, in the order of the report, and the one place that runs them."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from importlib import import_module
 
 from skills.lib.errors import LockstepError
 from skills.lib.hosts.doctor.context import DoctorContext
-from skills.lib.hosts.doctor.result import OK, Result, Told, problem
+from skills.lib.hosts.doctor.result import OK, CheckedResult, Result, problem
 
 REINSTALL = "pip install --force-reinstall lockstep-skills"
 _ROOM = "skills.lib.hosts.doctor"
@@ -28,7 +28,7 @@ CHECKS: dict[str, dict[str, tuple[str, str]]] = {
     "project": {
         "ledger": ("project", "ledger"),
         "runs": ("project", "open_runs"),
-        "markers": ("leftovers", "markers_of_ended_runs"),
+        "status": ("leftovers", "status_of_ended_runs"),
         "nesting": ("project", "ledgers_above"),
     },
     "host": {
@@ -46,17 +46,17 @@ CHECKS: dict[str, dict[str, tuple[str, str]]] = {
 }
 
 
-def examine(context: DoctorContext, progress: Callable[[str], None] = lambda text: None) -> Iterator[Told]:
-    """Carry out every check; ``progress`` hears of each before it begins."""
+def examine(context: DoctorContext, progress: Callable[[str], None] = lambda text: None) -> Iterator[CheckedResult]:
+    """Run every check; ``progress`` is called with the name of each before it begins."""
     for subject in ("lockstep", "project", *context.hosts):
         for name, (module, function) in CHECKS.get(subject, CHECKS["host"]).items():
             progress(f"{subject}: {name}")
-            for result in _carried_out(context, subject, module, function):
-                yield Told(subject, name, result)
+            for result in _results(context, subject, module, function):
+                yield CheckedResult(subject, name, result)
 
 
-def _carried_out(context: DoctorContext, subject: str, module: str, function: str) -> list[Result]:
-    """The results of one check; what it trips over is one of them."""
+def _results(context: DoctorContext, subject: str, module: str, function: str) -> list[Result]:
+    """The results of one check; an error that it raises is one of them."""
     try:
         check = getattr(import_module(f"{_ROOM}.{module}"), function)
         return list(check(context) if subject in CHECKS else check(context, subject))
@@ -70,20 +70,18 @@ def _carried_out(context: DoctorContext, subject: str, module: str, function: st
         return [problem(f"this check failed: {type(error).__name__}: {str(error)[:300]}", remedy=REINSTALL)]
 
 
-def fixed(told: Sequence[Told]) -> list[Told]:
+def fixed(results: Sequence[CheckedResult]) -> list[CheckedResult]:
     """The same results after the files that may go are removed."""
-    return [_fixed(one) for one in told]
+    from skills.lib.hosts.doctor import leftovers  # a part of Lockstep that it imports may be missing
 
-
-def _fixed(told: Told) -> Told:
-    path = told.result.stale
-    if not path:
-        return told
-    from skills.lib.hosts.doctor import leftovers
-
-    try:
-        leftovers.remove(path)
-    except OSError as error:
-        what = f"{told.result.what}; it cannot be removed: {error.strerror}"
-        return replace(told, result=replace(told.result, what=what, stale=""))
-    return replace(told, result=Result(OK, f"removed: {told.result.what}", told.result.where))
+    done = []
+    for one in results:
+        path, result = one.result.stale, one.result
+        if path:
+            try:
+                leftovers.remove(path)
+                result = Result(OK, f"removed: {result.what}", result.where)
+            except OSError as error:
+                result = replace(result, what=f"{result.what}; it cannot be removed: {error.strerror}", stale="")
+        done.append(replace(one, result=result))
+    return done

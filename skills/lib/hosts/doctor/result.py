@@ -1,4 +1,4 @@
-"""What a check says: fine, not as it should be, or wrong; where; and the command that mends it."""
+"""The result of a check: fine, a warning or a problem; where; and the command that fixes it."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ OK, WARNING, PROBLEM = "ok", "warning", "problem"
 
 @dataclass(frozen=True, slots=True)
 class Result:
-    """One thing that was looked at. ``stale`` is a file that may be removed without loss, which --fix does."""
+    """One result. ``stale`` is a file that may be removed without loss, which --fix does."""
 
     status: str
     what: str
@@ -20,15 +20,15 @@ class Result:
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
-    """A result with the check that it is of, and what was checked: lockstep, project, or a host."""
+class CheckedResult:
+    """A result with the name of its check and of what was checked: lockstep, project, or a host."""
 
     subject: str
     check: str
     result: Result
 
     def to_data(self) -> dict[str, Any]:
-        """As plain data for a program."""
+        """The result as plain data, for a program."""
         data = asdict(self.result)
         del data["stale"]
         return {"subject": self.subject, "check": self.check, **data, "fixable": bool(self.result.stale)}

@@ -20,7 +20,7 @@ _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
 
 
 def _nothing(operation: str, path: str) -> None:
-    """What happens between two operations: nothing."""
+    """Do nothing between two operations."""
 
 
 # Called before each operation that changes the disk, with its name and the path; tests stop the process here.
@@ -103,7 +103,7 @@ class Disk:
             return sorted(os.listdir(folder)) if folder is not None else []
 
     def _remove_folder(self, path: str) -> bool:
-        """Remove a folder if it is empty; True if it is gone."""
+        """Remove a folder if it is empty. Returns True if there is no folder any more."""
         before("rmdir", path)
         if path in self.bases:
             with suppress(OSError):

@@ -1,20 +1,30 @@
-"""The hooks of each host, all to one Python program."""
+"""The hooks of each host, all to one Python program: entries in a settings file that the user writes too, or a plugin.
+
+A settings file is read, changed and written with the indentation that it has. Its values and their order stay; unusual
+spaces do not. Comments, trailing commas and a name that is there twice would be lost, for plain JSON has none: such a
+file is refused, and the message says what to add by hand.
+"""
 
 from __future__ import annotations
 
 import json
 import os
+import re
 import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from typing import Any
 
+from skills.lib import compact_json
 from skills.lib.blocks.command_line import join
-from skills.lib.hosts import runtime
+from skills.lib.errors import RefusedError
+from skills.lib.hosts.install import runtime
 
 # How long a host waits for the hook, in seconds: the hook gives up by itself after five, and then says so.
 TIMEOUT = 30
-# The events of each host that the hook serves; True where the host wants a pattern for the tools.
+# The events of each host that the hook serves; True if the host wants a pattern for the tools.
 _CLAUDE_SHAPED = {
     "PreToolUse": True,
     "UserPromptSubmit": False,
@@ -36,22 +46,26 @@ EVENTS: dict[str, dict[str, bool]] = {
         "SessionEnd": False,
     },
 }
-# Codex gives this event no more, and warns of more; the hook then only forgets a session.
+# Codex gives this event no more time, and warns of more; the hook then only forgets a session.
 _SHORTER = {("codex", "SessionEnd"): 3}
 _IN_MILLISECONDS = frozenset({"qwen", "gemini"})
-PROGRAM = "run_hook.py"
+PLAIN = "make it plain JSON"
+_INDENT = re.compile(r"\n([ \t]+)\S")
+_MARK = "\ufeff"
+PROGRAM = ("lib", "hosts", "hook", "run_hook.py")
 
 
 def command(host: str, stops: int) -> list[str]:
     """The words that start the runtime's hook; -I and -S keep the user's environment and packages out of it."""
-    program = os.path.join(runtime.folder(runtime.version()), "skills", "lib", "hosts", PROGRAM)
+    program = os.path.join(runtime.folder(runtime.version()), "skills", *PROGRAM)
     return [sys.executable, "-IS", program, "--host", host, "--stops", str(stops)]
 
 
 def is_ours(hook: Any, host: str) -> bool:
     """True if an entry of a host's settings calls our program for that host."""
     given = hook.get("command") if isinstance(hook, dict) else None
-    return isinstance(given, str) and f"{os.sep}hosts{os.sep}{PROGRAM}" in given and f" --host {host}" in given
+    name = PROGRAM[-1]  # an older version has the program in another folder
+    return isinstance(given, str) and f"{os.sep}hosts{os.sep}" in given and name in given and f" --host {host}" in given
 
 
 def plugin(stops: int) -> bytes:
@@ -62,7 +76,7 @@ def plugin(stops: int) -> bytes:
     return filled.encode()
 
 
-def groups(host: str, stops: int) -> dict[str, dict[str, Any]]:
+def new_entries(host: str, stops: int) -> dict[str, dict[str, Any]]:
     """The entry of each event."""
     line, factor = join(command(host, stops)), 1000 if host in _IN_MILLISECONDS else 1
     found = {}
@@ -71,3 +85,130 @@ def groups(host: str, stops: int) -> dict[str, dict[str, Any]]:
         hook = {"type": "command", "command": line, "timeout": timeout}
         found[event] = {**({"matcher": "*"} if matched else {}), "hooks": [hook]}
     return found
+
+
+@dataclass(frozen=True, slots=True)
+class Merge:
+    """A settings file with our entries, the digest of each, and the events whose entry the user changed."""
+
+    data: bytes
+    entries: dict[str, str]
+    yours: tuple[str, ...] = ()
+
+
+def merged(
+    path: str, data: bytes | None, host: str, stops: int, known: Mapping[str, str], force: bool = False
+) -> Merge:
+    """A settings file with our entries in it, in place of those that were there.
+
+    ``known`` has the digest of each entry as it was written before. An entry that the user changed since stays, unless
+    ``force``. RefusedError if the file is not plain JSON or its hooks are of another shape.
+    """
+    settings = _settings(path, data)
+    events, wanted = settings.setdefault("hooks", {}), new_entries(host, stops)
+    yours, seen = [], set()
+    for event, groups in events.items():
+        for group, hook in list(_ours(groups, host)):
+            changed = event in known and compact_json.digest(group) != known[event] and not force
+            if event not in wanted or event in seen:
+                _take(groups, group, hook)
+            elif group != wanted[event] and changed:
+                yours.append(event)
+            elif len(group["hooks"]) > 1:  # the user put another one beside ours
+                hook.update(wanted[event]["hooks"][0])
+            else:
+                group.clear()
+                group.update(wanted[event])
+            seen.add(event)
+    for event, group in wanted.items():
+        if event not in seen:
+            events.setdefault(event, []).append(group)
+    entries = {event: compact_json.digest(group) for event in events for group, _ in _ours(events[event], host)}
+    entries |= {event: known[event] for event in yours}
+    return Merge(_written(settings, data), entries, tuple(yours))
+
+
+def unmerged(path: str, data: bytes, host: str) -> tuple[bytes, bool]:
+    """A settings file without our entries and the lists that they leave empty, and whether anything is left in it.
+
+    RefusedError if it is not plain JSON.
+    """
+    settings = _settings(path, data)
+    events = settings.get("hooks", {})
+    for event, groups in list(events.items()):
+        ours = list(_ours(groups, host))
+        for group, hook in ours:
+            _take(groups, group, hook)
+        if ours and not groups:
+            del events[event]
+            if not events:
+                del settings["hooks"]
+    return _written(settings, data), bool(settings)
+
+
+def are_in(data: bytes) -> bool:
+    """True if settings that cannot be read as JSON have the name of our program in them."""
+    return PROGRAM[-1].encode() in data
+
+
+def states(path: str, data: bytes | None, host: str, known: Mapping[str, str]) -> dict[str, str]:
+    """Each event of the manifest: current, changed or missing."""
+    events = _settings(path, data).get("hooks", {})
+    found = {event: compact_json.digest(group) for event in events for group, _ in _ours(events[event], host)}
+    words = {True: "current", False: "changed"}
+    return {event: words[found[event] == digest] if event in found else "missing" for event, digest in known.items()}
+
+
+def _settings(path: str, data: bytes | None) -> dict[str, Any]:
+    try:
+        text = (b"{}" if data is None else data).decode("utf-8").removeprefix(_MARK)
+        settings = json.loads(text, object_pairs_hook=_unique)
+    except UnicodeDecodeError:
+        raise RefusedError(f"{path} is not UTF-8 text", remedy=PLAIN) from None
+    except (ValueError, RecursionError) as error:
+        raise RefusedError(
+            f"{path} is not plain JSON ({error}): writing it anew would lose what you wrote", remedy=PLAIN
+        ) from error
+    if not isinstance(settings, dict):
+        raise RefusedError(f"{path} holds no JSON object", remedy=PLAIN)
+    events = settings.get("hooks", {})
+    if not isinstance(events, dict) or not all(isinstance(groups, list) for groups in events.values()):
+        raise RefusedError(f"{path}: hooks is not a list of entries for each event", remedy=PLAIN)
+    return settings
+
+
+def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    names = [name for name, _ in pairs]
+    for name in names:
+        if names.count(name) > 1:
+            raise ValueError(f"the name {name!r:.60} stands there twice")
+    return dict(pairs)
+
+
+def _written(settings: dict[str, Any], like: bytes | None) -> bytes:
+    """Settings as JSON in the manner of the file as it was: its byte order mark, indentation and line ends."""
+    text = "{}\n" if like is None else like.decode("utf-8")
+    mark, text = text[: text.startswith(_MARK)], text.removeprefix(_MARK)
+    if json.loads(text) == settings:
+        return (mark + text).encode()  # with its own spaces
+    found, is_one_line = _INDENT.search(text), "\n" not in text.strip() and json.loads(text) != {}
+    shown = json.dumps(settings, indent=found[1] if found else None if is_one_line else 2, ensure_ascii=False)
+    end = text[len(text.rstrip()) :]
+    return (mark + shown.replace("\n", "\r\n" if "\r\n" in text else "\n") + end).encode()
+
+
+def _ours(groups: list[Any], host: str) -> Iterator[tuple[dict[str, Any], dict[str, Any]]]:
+    """Our entries in the list of an event: the entry, and the hook in it that calls our program."""
+    for group in groups:
+        inner = group.get("hooks") if isinstance(group, dict) else None
+        for hook in inner if isinstance(inner, list) else ():
+            if is_ours(hook, host):
+                yield group, hook
+                break
+
+
+def _take(groups: list[Any], group: dict[str, Any], hook: dict[str, Any]) -> None:
+    """Take our hook out of an entry, and remove the entry unless the user put more into it."""
+    group["hooks"] = [other for other in group["hooks"] if other is not hook]
+    if not group["hooks"]:
+        groups[:] = [other for other in groups if other is not group]

@@ -1,4 +1,4 @@
-"""A skill as an installation puts it into a project: what is read and edited there, and thin scripts.
+"""The files of an installed skill: texts and graphs that people read and edit, and thin scripts.
 
     SKILL.md, resources/*.md                        the texts
     scripts/**/x_workflow.py, x_prompts.md          the graphs and what their steps say
@@ -16,7 +16,7 @@ import re
 from pathlib import Path
 from string import Template
 
-from skills.lib.hosts import source
+from skills.lib.hosts.install import source
 from skills.lib.runtime import loading
 
 # Linters and type checkers of the project leave these files alone.
@@ -73,7 +73,7 @@ def _graph(own: dict[str, bytes]) -> set[str]:
 
 
 def _called_by_hand(own: dict[str, bytes], helpers: set[str]) -> list[str]:
-    """The helper scripts that a text of the skill tells the agent to run; of two of one name the outer one."""
+    """The helper scripts that a text of the skill tells the agent to run; of two with the same name the outer one."""
     named = {part.decode() for name, data in own.items() if name.endswith(".md") for part in _NAMED.findall(data)}
     found: dict[str, str] = {}
     for name in sorted(helpers, key=lambda name: (name.count("/"), name)):

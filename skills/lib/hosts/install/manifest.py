@@ -1,4 +1,4 @@
-"""What was put where, for each host: one JSON file.
+"""The manifest: one JSON file for each host that says which files were written where.
 
     .lockstep/installed/HOST.json                    for a project
     ~/.local/state/lockstep/installed/HOST.json      for a user (LOCKSTEP_STATE, XDG_STATE_HOME)
@@ -22,16 +22,16 @@ from typing import Any
 
 from skills.lib import compact_json
 from skills.lib.errors import EnvironmentProblem, LockstepError, RefusedError
-from skills.lib.hosts import locations, source
-from skills.lib.hosts.install import roles
+from skills.lib.hosts.install import locations, roles, source
 from skills.lib.hosts.install.disk import Disk
-from skills.lib.hosts.locations import Locations
+from skills.lib.hosts.install.locations import Locations
+from skills.lib.hosts.known_hosts import HOSTS, SCOPES
 
 FORMAT = 2
 IGNORE, IGNORED = ".gitignore", b"*\n"
 # How long a command waits for another one that installs in the same place (seconds).
 PATIENCE = 30.0
-# What file systems take of a name and of a path (bytes).
+# The longest name and the longest path that file systems take (bytes).
 _LONGEST_NAME, _LONGEST = 255, 4_000
 
 
@@ -39,10 +39,10 @@ _LONGEST_NAME, _LONGEST = 255, 4_000
 class Manifest:
     """What is installed for a host; paths are absolute here.
 
-    ``version`` is that of the runtime which the skills name. ``skills`` has each skill with the folder that it was
-    taken from, ``files`` the digests by which each file is Lockstep's. ``entries`` has the digest of each event's entry
-    in a settings file, and ``made`` says that this file was not there before. ``uninstalled`` says that all was taken
-    away but for what stayed, because the user changed it or the settings cannot be edited.
+    ``version`` is the runtime that the skills name. ``skills`` has each skill with the folder that it was taken from,
+    ``files`` the digests by which each file is Lockstep's. ``entries`` has the digest of each event's entry in a
+    settings file; ``made`` is true if that file was not there before. ``uninstalled`` is true if everything was removed
+    except what the user changed, or settings that cannot be edited.
     """
 
     host: str
@@ -60,7 +60,7 @@ class Manifest:
 
 @dataclass(frozen=True, slots=True)
 class OtherInstall:
-    """Another installation that may share folders with one, and where it puts things."""
+    """Another installation that may share folders with this one, and its locations."""
 
     place: Locations
     manifest: Manifest
@@ -98,10 +98,10 @@ def others(place: Locations, project: str) -> list[OtherInstall]:
     Those are the other hosts' of the same scope and, if the project is the home, those of the other scope. A damaged
     manifest counts only if it shares a folder: EnvironmentProblem.
     """
-    near = [locations.locations(host, place.scope, project) for host in locations.HOSTS]
-    for scope in locations.SCOPES:
+    near = [locations.locations(host, place.scope, project) for host in HOSTS]
+    for scope in SCOPES:
         there = project if scope == "user" else place.bases[0]
-        far = [locations.locations(host, scope, there) for host in locations.HOSTS]
+        far = [locations.locations(host, scope, there) for host in HOSTS]
         near += [other for other in far if scope != place.scope and _shares(place, other)]
     found = []
     for other in near:
@@ -126,7 +126,7 @@ def write(place: Locations, manifest: Manifest) -> None:
 
 
 def forget(place: Locations) -> None:
-    """Remove the manifest, and a project's .lockstep if it holds nothing else."""
+    """Remove the manifest, and a project's .lockstep if nothing else is in it."""
     disk, home = _disk(place), os.path.dirname(place.records)
     ignore = os.path.join(home, IGNORE)
     for path in (ignore, path_of(place)):
@@ -169,7 +169,7 @@ def locked(place: Locations) -> Iterator[None]:
 
 
 def _disk(place: Locations) -> Disk:
-    """The disk as far as records of that scope are written: in the project, or where the user's state folder is."""
+    """The disk for the manifests of that scope: below the project, or the folder of the user's state."""
     above = os.path.dirname(os.path.dirname(place.records))
     return Disk(place.bases if place.scope == "project" else (above,))
 
@@ -188,7 +188,7 @@ def _to_data(manifest: Manifest, place: Locations) -> dict[str, Any]:
     data = asdict(manifest)
     data["files"] = {_stored(path, place): list(digests) for path, digests in manifest.files.items()}
     data["skills"] = {name: _stored(path, place) for name, path in manifest.skills.items()}
-    data["kept"] = sorted({name for path in manifest.files if (name := _skill_of(path, place))} - set(manifest.skills))
+    data["kept"] = sorted({name for path in manifest.files if (name := place.skill_of(path))} - set(manifest.skills))
     return data
 
 
@@ -221,7 +221,7 @@ def _from_data(data: Any, place: Locations) -> Manifest:
 
 
 def _from_first_format(data: Mapping[str, Any]) -> dict[str, Any]:
-    """What the versions before 0.2 of the manifest wrote: whole skills, and a journal of what was under way."""
+    """The data of a manifest of format 1, which had whole skills and a journal of what was under way, in format 2."""
     files = {path: [digest] for path, digest in data["files"].items()}
     journal = data.get("intended") or {"puts": {}, "removals": {}}
     for path, digests in journal["puts"].items():
@@ -275,12 +275,6 @@ def _file(name: object, place: Locations, skills: Iterable[str]) -> str:
     if os.path.normpath(path) != path or not (is_hooks or is_role or is_of_skill):
         raise ValueError(f"nothing of {place.host} belongs at {name!r:.200}")
     return path
-
-
-def _skill_of(path: str, place: Locations) -> str:
-    """The skill that a file is of; empty if it is of none."""
-    inside = path.startswith(place.skills + os.sep)
-    return os.path.relpath(path, place.skills).split(os.sep)[0] if inside else ""
 
 
 def _stored(path: str, place: Locations) -> str:

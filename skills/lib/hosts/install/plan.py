@@ -1,4 +1,4 @@
-"""What an installation changes, worked out before anything is: each file with what happens to it and why."""
+"""The plan of an installation, made before anything is changed: each file with what happens to it and why."""
 
 from __future__ import annotations
 
@@ -10,13 +10,12 @@ from dataclasses import dataclass, field, replace
 from shlex import join
 
 from skills.lib.errors import RefusedError
-from skills.lib.hosts import runtime, source
-from skills.lib.hosts.install import hooks, installed_skill, manifest, roles, settings
+from skills.lib.hosts.install import hooks, installed_skill, manifest, roles, runtime, source
 from skills.lib.hosts.install.disk import Disk
+from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.install.manifest import Manifest, OtherInstall
-from skills.lib.hosts.locations import Locations
 
-# What happens to a file; the first five change it, the others leave it. Settings of the user's are edited.
+# What happens to a file; the first five change it, the others leave it. EDIT is for the user's settings.
 ADD, UPDATE, EDIT, DELETE, RESTORE = "add", "update", "edit", "delete", "restore"
 SAME, KEEP, SHARED = "same", "keep", "shared"
 # A settings file that our entries cannot be taken out of, as it is no plain JSON any more.
@@ -54,7 +53,7 @@ class Plan:
     before: Manifest | None = None
 
     def kept(self) -> list[Change]:
-        """The files that stay as the user has them, although others were asked for."""
+        """The files that stay as the user has them, although the installation has others."""
         return [change for change in self.changes if change.action == KEEP]
 
     def stuck(self) -> list[Change]:
@@ -122,7 +121,7 @@ def to_install(
     for path, (what, data) in wanted.items():
         _put(draft, path, what, data)
     for path in draft.old.files.keys() - wanted.keys():
-        skill = _skill_of(place, path)
+        skill = place.skill_of(path)
         if path.endswith(source.SEAL) and skill in spec.skills and (skill in _edited(draft) or looks):
             _compare(draft, path)
         else:
@@ -229,7 +228,7 @@ def digest(data: bytes) -> str:
 
 
 def _put(draft: _Draft, path: str, what: str, data: bytes) -> None:
-    """What happens to a file that is wanted."""
+    """Note what happens to a file that is wanted."""
     current, known = draft.disk.read(path), path in draft.old.files
     draft.files[path] = (digest(data),)
     if current == data:
@@ -247,7 +246,7 @@ def _put(draft: _Draft, path: str, what: str, data: bytes) -> None:
 
 
 def _drop(draft: _Draft, path: str, why: str) -> None:
-    """What happens to a file that is not wanted any more."""
+    """Note what happens to a file that is not wanted any more."""
     current, what = draft.disk.read(path), _what(draft.place, path)
     if draft.sharing(path):
         draft.note(SHARED, path, what, "another host uses it")
@@ -262,7 +261,7 @@ def _drop(draft: _Draft, path: str, why: str) -> None:
 
 
 def _compare(draft: _Draft, path: str) -> None:
-    """How a seal compares with what was put there; what would be put there now is not known."""
+    """Note how a seal compares with the one that was written; what would be written now is not known."""
     current, what = draft.disk.read(path), _what(draft.place, path)
     draft.files[path] = draft.old.files[path]
     if current is None:
@@ -276,7 +275,7 @@ def _edited(draft: _Draft) -> set[str]:
 
 
 def _is_in_others_skill(draft: _Draft, path: str) -> bool:
-    """True if a file lies in a skill that we want no more and another host does: its file may be the user's version.
+    """True if a file is in a skill that another host uses and this one no longer does: it may be the user's version.
 
     The record of it stays ours until the skill is nobody's.
     """
@@ -289,13 +288,13 @@ def _is_in_others_skill(draft: _Draft, path: str) -> bool:
 
 
 def _merge(draft: _Draft, spec: InstallSpec) -> dict[str, str]:
-    """What happens to the settings file; the entries in it that are ours then."""
+    """Note what happens to the settings file. Returns the digests of our entries in it."""
     if not spec.hooks:
         return _unmerge(draft)
     path = draft.place.hooks
     data = draft.disk.read(path)
     try:
-        found = settings.merged(path, data, draft.place.host, spec.stops, draft.old.entries, draft.is_forced(path))
+        found = hooks.merged(path, data, draft.place.host, spec.stops, draft.old.entries, draft.is_forced(path))
     except RefusedError as error:
         raise RefusedError(error.what, remedy=_without_hooks(draft, spec)) from error
     action = SAME if found.data == data else ADD if data is None else EDIT
@@ -307,7 +306,10 @@ def _merge(draft: _Draft, spec: InstallSpec) -> dict[str, str]:
 
 
 def _unmerge(draft: _Draft) -> dict[str, str]:
-    """Our entries go, unless they are also another scope's, or the file cannot be edited any more."""
+    """Note that our entries are taken out, unless another scope uses them or the file cannot be edited any more.
+
+    Returns the digests of the entries that stay ours.
+    """
     path, old = draft.place.hooks, draft.old
     data = draft.disk.read(path)
     if not old.entries or data is None:
@@ -316,9 +318,9 @@ def _unmerge(draft: _Draft) -> dict[str, str]:
         draft.note(SHARED, path, "hooks", "the other scope uses it")
         return {}
     try:
-        left, is_used = settings.unmerged(path, data, draft.place.host)
+        left, is_used = hooks.unmerged(path, data, draft.place.host)
     except RefusedError as error:
-        if not settings.are_in(data):
+        if not hooks.are_in(data):
             return {}
         draft.note(STUCK, path, "hooks", str(error.__cause__ or "it is no plain JSON of hooks"))
         return old.entries
@@ -330,11 +332,11 @@ def _unmerge(draft: _Draft) -> dict[str, str]:
 
 
 def _without_hooks(draft: _Draft, spec: InstallSpec) -> str:
-    """What a user does whose settings cannot be edited."""
+    """What a user can do if the settings cannot be edited."""
     place = draft.place
     named = [word for name in sorted(spec.skills) for word in ("--skill", name)] if draft.old.version else []
     words = ["lockstep", "install", place.host, "--scope", place.scope, *named, "--no-hooks"]
-    added = json.dumps({"hooks": hooks.groups(place.host, spec.stops)})
+    added = json.dumps({"hooks": hooks.new_entries(place.host, spec.stops)})
     return f"make it plain JSON; or go without hooks: {join(words)}; then you may add by hand: {added}"
 
 
@@ -355,8 +357,4 @@ def _what(place: Locations, path: str) -> str:
         return "hooks"
     if place.roles and path.startswith(place.roles + os.sep):
         return f"role {os.path.basename(path).partition('.')[0]}"
-    return f"skill {_skill_of(place, path)}"
-
-
-def _skill_of(place: Locations, path: str) -> str:
-    return os.path.relpath(path, place.skills).split(os.sep)[0]
+    return f"skill {place.skill_of(path)}"

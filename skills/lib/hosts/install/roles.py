@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from skills.lib import roles
-from skills.lib.hosts import locations, tools
+from skills.lib.hosts.hook import tools
+from skills.lib.hosts.known_hosts import KNOWN
 from skills.lib.roles import Role
 
 TYPE_CHECKING = False
@@ -15,16 +16,16 @@ _OPENCODE_DENIED = {"edit": ("edit", "write"), "bash": ("shell", "shell(<script>
 
 
 def definitions(host: str, names: Iterable[str]) -> dict[str, bytes]:
-    """The files of the definitions of these roles by name; none if the host has no such thing, or brings the role."""
+    """The files of the definitions of these roles by name; a role that the host has built in is left out."""
     if host not in _FORMS:
         return {}
     ending, form = _FORMS[host]
-    wanted = sorted(set(names) & set(roles.role_names()) - locations.BUILT_IN.get(host, frozenset()))
+    wanted = sorted(set(names) & set(roles.role_names()) - KNOWN[host].built_in)
     return {name + ending: form(host, roles.get_role(name)).encode() for name in wanted}
 
 
 def files(host: str) -> set[str]:
-    """The names that a host's role definitions can have, also of roles that it now brings along itself."""
+    """The names that a host's role definitions can have, also of roles that the host has built in by now."""
     return {name + _FORMS[host][0] for name in roles.role_names()} if host in _FORMS else set()
 
 

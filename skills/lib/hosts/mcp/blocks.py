@@ -1,4 +1,4 @@
-"""The engine's documents as an MCP client reads them: a command is a tool call, a flag is an argument."""
+"""The engine's documents for an MCP client: a command becomes a tool call, a flag an argument."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ _FIELDS = "Give each field as an entry of record: a text of any length as it is,
 
 
 def for_client(element: Element, command_line: CommandLine, workflow: Workflow, step: str | None) -> Element:
-    """The document with tool calls in place of commands, by the same grammar; a skill's own words stand as they are.
+    """The document with tool calls in place of commands, by the same grammar; the skill's own texts do not change.
 
-    ``step`` is where the run stands, if there is one.
+    ``step`` is the current step, if there is a run.
     """
     types = _types(workflow, step)
     inside = [_rewritten(child, command_line, workflow.name, types) for child in element.children]
@@ -40,7 +40,7 @@ def for_client(element: Element, command_line: CommandLine, workflow: Workflow, 
 
 
 def _places(command_line: CommandLine) -> str:
-    """What a text of the skill may take from the command that stands in NEXT elsewhere."""
+    """What a text of the skill may take from the command that is in NEXT elsewhere."""
     return (
         "NEXT is a tool call here. Where a text speaks of it as a command: the Python that it takes is "
         f"{command_line.python}, its script {command_line.script}, its --project {command_line.project}."
@@ -48,7 +48,7 @@ def _places(command_line: CommandLine) -> str:
 
 
 def data_of(response: Response, command_line: CommandLine) -> dict[str, Any]:
-    """What the document of a response says, for a program: where the run is, what to report, the call that goes on."""
+    """The document of a response as data for a program: the state of the run, what to report, the call that goes on."""
     element, run, workflow = response.element, response.run, response.workflow
     data: dict[str, Any] = {"kind": element.tag}
     if workflow is not None:

@@ -1,9 +1,10 @@
-"""Which workflows there are to start: those of the skills that are found, loaded here and now."""
+"""The workflows that can be started: those of the skills that are found now."""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping, Sequence
+from textwrap import shorten
 from typing import Any, NamedTuple
 
 from skills.lib.errors import LockstepError, UsageError, did_you_mean, nearest
@@ -12,10 +13,11 @@ from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Dispatch
 from skills.lib.runtime import loading
 
-# What the server says of a skill: name, description, uri, problem, and the scripts that have a workflow beside them.
+# What the server passes on about a skill: name, description, uri, problem, and the scripts that have a workflow beside
+# them.
 Skill = Mapping[str, Any]
-# How much of a description stands in the list that an agent reads: all that the specification of skills admits.
-TOLD = 1024
+# The longest description in the list that an agent reads: as long as the specification of skills allows.
+LONGEST = 1024
 
 
 class Found(NamedTuple):
@@ -26,7 +28,7 @@ class Found(NamedTuple):
 
 
 def one(name: str, skills: Sequence[Skill]) -> Found:
-    """The workflow that a skill's or a workflow's name means; UsageError names the nearest, or what there is.
+    """The workflow of a skill's or a workflow's name. Raises UsageError with the nearest name, or with all.
 
     Raises the error of a skill that is broken.
     """
@@ -69,9 +71,9 @@ def describe(skills: Sequence[Skill]) -> list[dict[str, Any]]:
     return described
 
 
-def told(skill: Mapping[str, Any]) -> str:
+def shown(skill: Mapping[str, Any]) -> str:
     """A skill as lines for a reader."""
-    lines = [f"{skill['name']}: {_cut(skill['description'])}"]
+    lines = [f"{skill['name']}: {shorten(skill['description'], LONGEST, placeholder=' …')}"]
     if skill.get("problem"):
         lines.append(f"  broken: {skill['problem']}")
     elif not skill["workflows"]:
@@ -83,16 +85,8 @@ def told(skill: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _cut(description: str) -> str:
-    """A description that is too long ends with a whole word."""
-    if len(description) <= TOLD:
-        return description
-    kept, space, _ = description[: TOLD + 1].rpartition(" ")
-    return (kept if space else description[:TOLD]).rstrip() + " …"
-
-
 def _likely_first(name: str, scripts: Sequence[str]) -> list[str]:
-    """The scripts, those whose file is called as the workflow before the others: most often one need be loaded."""
+    """The scripts, first those with the name of the workflow: then most often only one is loaded."""
     wanted = name.replace("-", "_") + ".py"
     return sorted(scripts, key=lambda script: os.path.basename(script) != wanted)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import mimetypes
 import os
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -46,7 +47,7 @@ class File(NamedTuple):
 
     @property
     def text(self) -> str | None:
-        """The content as text that has the same bytes again; None where there is none."""
+        """The content as text; None if it is not UTF-8."""
         try:
             return self.data.decode("utf-8")
         except UnicodeDecodeError:
@@ -54,7 +55,7 @@ class File(NamedTuple):
 
 
 class Skill(NamedTuple):
-    """A skill: its folder, and why it is not served as the extension demands (empty where it is)."""
+    """A skill: its folder, and why it is not served (empty if it is)."""
 
     folder: SkillFolder
     problem: str
@@ -86,12 +87,12 @@ class Skill(NamedTuple):
         return dict(sorted(found.items()))
 
     def file(self, uri: str) -> File | None:
-        """The file of that URI, read now; None where the skill has none. Raises SkillFileError if it is unreadable."""
+        """The file of that URI, read now; None if the skill has none. Raises SkillFileError if it is unreadable."""
         path = self.paths().get(uri)
         return None if path is None else File(uri, path.name, read_bytes(path, BYTES_LIMIT))
 
     def files(self) -> list[File]:
-        """All of its files, read now; SkillFileError where they are more than a host takes."""
+        """All of its files, read now. Raises SkillFileError if they are more than a host takes."""
         paths = self.paths()
         size = sum(path.stat().st_size for path in paths.values())
         if len(paths) > FILES_LIMIT or size > BYTES_LIMIT:
@@ -100,7 +101,7 @@ class Skill(NamedTuple):
         return [File(uri, path.name, read_bytes(path, BYTES_LIMIT)) for uri, path in paths.items()]
 
     def children(self, uri: str) -> list[tuple[str, str]] | None:
-        """The URI and media type of what is directly in a folder of the skill; None where it is no folder of it."""
+        """The URI and media type of what is directly in a folder of the skill; None if it is no folder of the skill."""
         below = [path[len(uri) + 1 :] for path in self.paths() if path.startswith(f"{uri}/")]
         if not below or not f"{uri}/".startswith(f"{self.root}/"):
             return None
@@ -109,7 +110,7 @@ class Skill(NamedTuple):
         return [(f"{uri}/{name}", DIRECTORY if name in folders else "") for name in names]
 
     def about(self) -> dict[str, Any]:
-        """What a worker is told of it."""
+        """What a worker needs to know of it."""
         return {
             "name": self.name,
             "uri": self.uri,
@@ -127,7 +128,7 @@ class Library:
         self._known: dict[str, SkillFolder] = {}
 
     def skills(self) -> list[Skill]:
-        """Every skill, found anew, each name once."""
+        """Every skill that is found now, each name once."""
         known: dict[str, SkillFolder] = {}
         for folder in self._find():
             known.setdefault(folder.name, folder)
@@ -138,10 +139,16 @@ class Library:
         """The skills that can be read as resources."""
         return [skill for skill in self.skills() if not skill.problem]
 
+    def read(self) -> Iterator[tuple[Skill, list[File]]]:
+        """Each served skill with all of its files; one that cannot be read is left out: list_skills says why."""
+        for skill in self.served():
+            with suppress(SkillFileError, OSError):
+                yield skill, skill.files()
+
     def of(self, uri: str) -> Skill | None:
         """The served skill whose folder or file the URI names.
 
-        Folders are discovered anew only where the one that was known is gone: a project may be large.
+        Folders are discovered again only if the known one is missing: a project may be large.
         """
         if not uri.startswith(SCHEME):
             return None
@@ -173,7 +180,7 @@ def _files(base: str) -> Iterator[tuple[str, Path]]:
 
 
 def _is_hidden(name: str) -> bool:
-    """Whether a file or folder of that name is nobody's to read: hidden, cached, or above the skill (``..``)."""
+    """True if a file or folder of that name is nobody's to read: hidden, cached, or above the skill (``..``)."""
     return name.startswith(".") or name in SKIPPED or name.endswith(".pyc")
 
 

@@ -1,11 +1,10 @@
-"""What each tool does, by the library's runner: a request as plain data in, a response as plain data out."""
+"""What each tool does: a request as plain data in, a response as plain data out."""
 
 from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from skills.lib import paths
@@ -13,7 +12,7 @@ from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.errors import LockstepError, SkillError, UsageError, did_you_mean, nearest
 from skills.lib.hosts.mcp import blocks, catalogue
 from skills.lib.hosts.mcp.toolcalls import ToolCall
-from skills.lib.ledger import Ledger, database
+from skills.lib.ledger import Ledger
 from skills.lib.model.run import Request, Run
 from skills.lib.model.steps import Workflow
 from skills.lib.model.texts import check_text, check_tree
@@ -78,7 +77,7 @@ def _state(given: Given) -> Answer:
 
 def _skills(given: Given) -> Answer:
     found = catalogue.describe(given["skills"])
-    return _said("\n\n".join(catalogue.told(skill) for skill in found) or "No skill is found.", {"skills": found})
+    return _said("\n\n".join(catalogue.shown(skill) for skill in found) or "No skill is found.", {"skills": found})
 
 
 _OPERATIONS: dict[str, Callable[[Given], Answer]] = {
@@ -90,7 +89,7 @@ _OPERATIONS: dict[str, Callable[[Given], Answer]] = {
 
 
 def _replied(command_line: CommandLine, workflow: Workflow, call: Callable[[Runner], Response]) -> Answer:
-    """The document of a response, whole: what makes it too long stands in files that it names."""
+    """The whole document of a response; values that make it too long are in files that it names."""
     runner = Runner(command_line)
     try:
         response = call(runner)
@@ -141,12 +140,12 @@ def _request(given: Given, workflow: Workflow) -> Request:
 
 
 def _parameter(name: str) -> str:
-    """A parameter's name, also where it is written as the flag that a text names."""
+    """A parameter's name, also if it is written as a flag."""
     return name.removeprefix("--").replace("-", "_")
 
 
 def _script(run: Run, project: str) -> str:
-    """The script of a run: where it was, or in the place that the project was moved to."""
+    """The path of a run's script, also if the project was moved since."""
     moved = os.path.join(project, os.path.relpath(run.script, run.project))
     return moved if not os.path.exists(run.script) and os.path.exists(moved) else run.script
 
@@ -159,11 +158,13 @@ def _run(given: Given) -> Run:
     """The run that is named; UnknownRun offers those that are open."""
     run_id = given["run"]
     check_text(run_id, "run")
-    with _records(given["project"]) as ledger:
-        found = ledger.run(run_id) if ledger else None
-        opened = [run.id for run in _roots(ledger)] if found is None else []
-    if found is not None:
-        return found
+    ledger, opened = Ledger.existing(paths.home(given["project"])), list[str]()
+    if ledger is not None:
+        with ledger:
+            found = ledger.run(run_id)
+            if found is not None:
+                return found
+            opened = [run.id for run in _roots(ledger)]
     raise UnknownRun(
         f"this project has no run {run_id!r:.80}{did_you_mean(nearest(run_id, opened))}",
         valid=", ".join(opened) or "none: no run is open",
@@ -171,28 +172,17 @@ def _run(given: Given) -> Run:
     )
 
 
-@contextmanager
-def _records(project: str) -> Iterator[Ledger | None]:
-    """The project's ledger; None where it never had one."""
-    home = paths.home(project)
-    if not any(os.path.exists(os.path.join(home, name)) for name in (database.FILE, database.MARKER)):
-        yield None
-        return
-    ledger = Ledger(home, create=False)
-    try:
-        yield ledger
-    finally:
-        ledger.close()
-
-
-def _roots(ledger: Ledger | None) -> list[Run]:
+def _roots(ledger: Ledger) -> list[Run]:
     """The runs that go on and that no other run started."""
-    return ledger.every_run("parent IS NULL AND status IN ('open', 'waiting')") if ledger else []
+    return ledger.every_run("parent IS NULL AND status IN ('open', 'waiting')")
 
 
 def _open_runs(project: str) -> Answer:
-    with _records(project) as ledger:
-        opened = _roots(ledger)
+    ledger = Ledger.existing(paths.home(project))
+    opened: list[Run] = []
+    if ledger is not None:
+        with ledger:
+            opened = _roots(ledger)
     lines = [
         f"{run.workflow}, {run.status} at {run.step}, turn {run.turn}: "
         + ToolCall("run_state", {"run": run.id}).shown()
@@ -210,7 +200,7 @@ def _said(text: str, data: dict[str, Any]) -> Answer:
 
 
 def failed(error: LockstepError, given: Given) -> Answer:
-    """What was wrong, what is valid, what to try, and the call that goes on."""
+    """The response to an error: what was wrong, what is valid, what to try, and the call that goes on."""
     lines = error.lines()
     if isinstance(given.get("run"), str) and given["tool"] != "run_state":
         present = "" if isinstance(error, UnknownRun) else ToolCall("run_state", {"run": given["run"]}).shown()

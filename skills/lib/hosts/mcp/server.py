@@ -1,18 +1,25 @@
-"""The server: Lockstep's tools and the skills' resources on the official SDK."""
+"""The server on the official SDK: Lockstep's tools, the skills' resources, and skills over MCP (SEP-2640)."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import anyio.to_thread
+from mcp import MCPError
 from mcp.server import MCPServer
+from mcp.server.context import HandlerResult, ServerRequestContext
+from mcp.server.extension import Extension, MethodBinding
 from mcp.server.lowlevel.helper_types import ReadResourceContents
 from mcp.server.mcpserver.context import Context
 from mcp.server.mcpserver.exceptions import ResourceError, ResourceNotFoundError
 from mcp.types import (
+    INTERNAL_ERROR,
+    INVALID_PARAMS,
     CallToolResult,
     InputRequiredResult,
+    PaginatedRequestParams,
+    RequestParams,
     Resource,
     ResourceTemplate,
     TextContent,
@@ -22,7 +29,6 @@ from mcp.types import (
 from skills import __version__
 from skills.lib.errors import LockstepError
 from skills.lib.hosts.mcp import blocks, runner, tools
-from skills.lib.hosts.mcp.extension import META, SkillsExtension
 from skills.lib.hosts.mcp.library import SCHEME, File, Library, Skill
 from skills.lib.hosts.mcp.processes import Workers
 from skills.lib.skillfile import SkillFileError, SkillFolder
@@ -33,6 +39,77 @@ INSTRUCTIONS = (
     "block again, also after the conversation was cut short. Do what a block says, then make the call in its NEXT. "
     f"{blocks.ARGUMENTS}"
 )
+META = "io.modelcontextprotocol.skills/"
+# A skill may change at any moment, and is the project's own.
+_FRESHNESS = {"ttlMs": 0, "cacheScope": "private"}
+
+_Context = ServerRequestContext[Any, Any]
+
+
+class SkillParams(RequestParams):
+    """The parameters of skills/get: the URI of a SKILL.md."""
+
+    uri: str
+
+
+class DirectoryParams(PaginatedRequestParams):
+    """The parameters of resources/directory/read: the URI of a folder."""
+
+    uri: str
+
+
+class SkillsExtension(Extension):
+    """Lists skills with the digest and size of each file; every list is one page."""
+
+    identifier = "io.modelcontextprotocol/skills"
+
+    def __init__(self, library: Library) -> None:
+        self._library = library
+
+    def settings(self) -> dict[str, Any]:
+        """What the capability says."""
+        return {"directoryRead": True}
+
+    def methods(self) -> Sequence[MethodBinding]:
+        """The methods of the extension."""
+        return (
+            MethodBinding("skills/list", PaginatedRequestParams, self._list),
+            MethodBinding("skills/get", SkillParams, self._get),
+            MethodBinding("resources/directory/read", DirectoryParams, self._directory),
+        )
+
+    async def _list(self, ctx: _Context, params: PaginatedRequestParams) -> HandlerResult:
+        return {"skills": await anyio.to_thread.run_sync(self._entries), **_FRESHNESS}
+
+    async def _get(self, ctx: _Context, params: SkillParams) -> HandlerResult:
+        skill = await anyio.to_thread.run_sync(self._library.of, params.uri)
+        if skill is None or skill.uri != params.uri:
+            raise MCPError(INVALID_PARAMS, f"no skill is served at {params.uri:.200}: skills/list names them")
+        try:
+            return {"skill": _entry(skill, await anyio.to_thread.run_sync(skill.files)), **_FRESHNESS}
+        except SkillFileError as error:
+            raise MCPError(INTERNAL_ERROR, error.what) from error
+
+    async def _directory(self, ctx: _Context, params: DirectoryParams) -> HandlerResult:
+        uri = params.uri
+        skill = await anyio.to_thread.run_sync(self._library.of, uri)
+        children = await anyio.to_thread.run_sync(skill.children, uri) if skill else None
+        if children is None:
+            raise MCPError(INVALID_PARAMS, f"{uri:.200} is no folder of a skill that is served")
+        resources = []
+        for child, kind in children:
+            name = child.rpartition("/")[2]
+            resources.append({"uri": child, "name": name, "mimeType": kind or File(child, name, b"").type})
+        return {"resources": resources}
+
+    def _entries(self) -> list[dict[str, Any]]:
+        return [_entry(skill, files) for skill, files in self._library.read()]
+
+
+def _entry(skill: Skill, files: Sequence[File]) -> dict[str, Any]:
+    assert skill.folder.loaded is not None
+    resources = [{"uri": file.uri, "digest": file.digest, "size": len(file.data)} for file in files]
+    return {"uri": skill.uri, "frontmatter": dict(skill.folder.loaded.metadata), "resources": resources}
 
 
 class SkillServer(MCPServer[Any]):
@@ -104,13 +181,7 @@ class SkillServer(MCPServer[Any]):
         return file
 
     def _resources(self) -> list[Resource]:
-        found = []
-        for skill in self.library.served():
-            try:
-                found += [_resource(skill, file) for file in skill.files()]
-            except (SkillFileError, OSError):  # list_skills says what is wrong with it
-                continue
-        return found
+        return [_resource(skill, file) for skill, files in self.library.read() for file in files]
 
 
 def _resource(skill: Skill, file: File) -> Resource:

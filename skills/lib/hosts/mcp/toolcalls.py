@@ -1,4 +1,4 @@
-"""What a printed command of a step script is for an MCP client: the call of a tool, with the same arguments."""
+"""Turns a printed command of a step script into the call of a tool with the same arguments, for an MCP client."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 from skills.lib.blocks.command_line import CommandLine
 
 _ARGUMENTS = ("outcome", "answer", "lost", "replace", "reason")
-# A value of these types is no JSON text: its placeholder stands bare.
+# The placeholder for a value of these types has no quotes.
 _BARE = ("int", "float", "bool", "list", "json", "items", "statements", "answers")
 
 
 class ToolCall(NamedTuple):
-    """A tool and its arguments; a value to fill in stands as ``FILL_name``."""
+    """A tool and its arguments; a value that is to be filled in is ``FILL_name``."""
 
     tool: str
     arguments: dict[str, Any]

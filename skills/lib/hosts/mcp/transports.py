@@ -1,4 +1,4 @@
-"""Standard input and output, and streamable HTTP on this machine alone unless more is asked for."""
+"""Serves over standard input and output, or over streamable HTTP, on this machine alone unless hosts are named."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ def serve_stdio(server: SkillServer) -> None:
 
 
 def serve_http(server: SkillServer, address: str, hosts: Sequence[str] = ()) -> None:
-    """Serve until interrupted, at ``[HOST:]PORT``; port 0 is any free one. The URL is told on standard error.
+    """Serve until interrupted, at ``[HOST:]PORT``; port 0 is any free one. The URL is printed to standard error.
 
     A request that names another host than this machine or ``hosts`` is refused, so that no web page can reach the
     server through a name that it lets point here (DNS rebinding). Raises UsageError for an address that others could
-    reach where no ``hosts`` are named, EnvironmentProblem where it cannot be listened at.
+    reach if no ``hosts`` are named, EnvironmentProblem if it cannot be listened at.
     """
     host, port = parse_address(address)
     if not hosts and not _is_loopback(host):

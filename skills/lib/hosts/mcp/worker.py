@@ -20,7 +20,7 @@ from skills.lib.runtime import script
 
 
 def main() -> int:
-    """Serve the one request; whatever a skill prints goes to standard error."""
+    """Serve the one request; what a skill prints is sent to standard error."""
     # A process that was started in the background ignores interrupts, and so do its children.
     signal.signal(signal.SIGINT, signal.default_int_handler)
     wire = os.dup(1)
@@ -28,7 +28,7 @@ def main() -> int:
     try:
         reply = runner.serve(json.loads(sys.stdin.buffer.read()))
         answer = json.dumps(reply).encode()
-    except KeyboardInterrupt:  # the call was given up
+    except KeyboardInterrupt:  # the call was cancelled
         return INTERRUPTED
     except Exception:
         script.report_bug()

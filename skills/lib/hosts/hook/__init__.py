@@ -1,0 +1,1 @@
+"""The hook: one Python program that every host starts for its events."""

@@ -1,0 +1,94 @@
+"""The texts of the hook's denials and faults: what is allowed, which command goes on, and the way out."""
+
+from __future__ import annotations
+
+from skills.lib.hosts.hook import run_status, sessions, tools
+from skills.lib.hosts.hook.run_status import printable as printable  # a name of this module too
+from skills.lib.hosts.hook.shell_commands import LIFELINES
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skills.lib.hosts.hook.run_status import Status
+    from skills.lib.hosts.hook.sessions import Followed
+
+# Hosts cut what a hook says at 10,000 characters.
+LONGEST = 9_900
+
+
+def denial(held: Status, host: str, tool: str) -> str:
+    """Why a tool is denied."""
+    return (
+        f"The run {_run(held)} is at {_step(held)}, which allows: "
+        f"{tools.named(held['tools'], host)}. {tool[:80]} is not among them here. This command goes on, and is always "
+        f"allowed as one simple command:\n  {_onward(held)}\n{_way_out(held)}"
+    )
+
+
+def not_yet(held: Status) -> str:
+    """Why a stop is refused."""
+    return (
+        f"The run {_run(held)} is not at its end: it is at {_step(held)}. "
+        f"Do what the step says, then run:\n  {_onward(held)}\n{_way_out(held)}"
+    )
+
+
+def answering(held: Status) -> str:
+    """Why an agent may not answer as the person at the terminal."""
+    return (
+        "lockstep answer is for a person at a terminal; an answer that an agent gives in their place is worth nothing. "
+        f"Ask the person to run it, and go on with run {held['run']} by its own command."
+    )
+
+
+def lost(runs: Sequence[Followed]) -> str:
+    """That the ledger of these runs was removed, and what to do."""
+    names = ", ".join(one["run"] for one in runs)
+    return printable(
+        f"The ledger that holds the Lockstep run {names} is gone from {runs[0]['project']} (git clean -xdf removes it, "
+        "for one): the run cannot go on, nothing it recorded is left, and the user should be told; if the work is "
+        "still wanted, begin a new run."
+    )
+
+
+def fault(error: Exception) -> str:
+    """What went wrong in the hook itself."""
+    lines = getattr(error, "lines", None)
+    what = "; ".join(line.strip() for line in lines()) if lines else f"{type(error).__name__}: {error}"
+    return f"Lockstep's hook could not do its work ({what[:2_000]})."
+
+
+def blocked(error: Exception, name: str) -> str:
+    """What went wrong, and how to go on in spite of it; ``name`` is the session's file, "" if it is unknown."""
+    place = sessions.path_of(name) + "*" if name else sessions.folder()
+    return (
+        f"{fault(error)} A run is open in this session, so nothing goes on unseen. The way out: lockstep doctor says "
+        "what is wrong; lockstep runs lists the runs, and lockstep resume RUN prints the step again; lockstep abandon "
+        f"RUN --reason '…' ends one. Always allowed: {', '.join(sorted(LIFELINES))}. For a person at a terminal: what "
+        f"holds this session is {place}; without it the session is free."
+    )
+
+
+def _run(held: Status) -> str:
+    return f"{held['run']} of {held['workflow']}" if held["workflow"] else str(held["run"])
+
+
+def _step(held: Status) -> str:
+    return f"the step '{held['title']}'" if held["title"] else "a step"
+
+
+def _onward(held: Status) -> str:
+    """The command that goes on; if it is very long or not known, the one that prints the block with it."""
+    return str(held["next"]) if 0 < len(held["next"]) <= LONGEST // 2 else _lockstep(held, "resume")
+
+
+def _way_out(held: Status) -> str:
+    return (
+        f"To see the step again: {_lockstep(held, 'resume')}\nIf the work is no longer wanted: "
+        f"{_lockstep(held, 'abandon')} --reason '…'"
+    )
+
+
+def _lockstep(held: Status, subcommand: str) -> str:
+    return run_status.lockstep(subcommand, held["run"], "--project", held["project"])

@@ -1,0 +1,95 @@
+"""One event of a host: the same few facts, whatever the host and its names for them."""
+
+from __future__ import annotations
+
+import os
+
+from skills.lib.hosts.hook import sessions, shell_commands, tools
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+# A host's event -> what it is about.
+_KINDS = {
+    "PreToolUse": "tool",
+    "BeforeTool": "tool",
+    "UserPromptSubmit": "turn",
+    "BeforeAgent": "turn",
+    "SessionStart": "begin",
+    "PreCompact": "compact",
+    "Stop": "stop",
+    "SubagentStop": "stop",
+    "AfterAgent": "stop",
+    "SessionEnd": "end",
+}
+
+
+class Event:
+    """What the host says happened; ids and names are text from outside."""
+
+    __slots__ = (
+        "host",
+        "name",
+        "kind",
+        "session",
+        "agent",
+        "cwd",
+        "tool",
+        "given",
+        "command",
+        "words",
+        "again",
+        "waits",
+        "between",
+    )
+
+    def __init__(self, host: str, payload: Mapping[str, Any]) -> None:
+        self.host = host
+        self.name = text_of(payload, "hook_event_name")
+        self.kind = _KINDS.get(self.name, "")
+        self.session = text_of(payload, "session_id")
+        self.agent = text_of(payload, "agent_id")
+        self.cwd = text_of(payload, "cwd")
+        self.tool = text_of(payload, "tool_name")
+        given = payload.get("tool_input")
+        self.given: Mapping[str, Any] = given if isinstance(given, dict) else {}
+        meant = tools.meanings(host, self.tool, self.given) if self.kind == "tool" else frozenset(("",))
+        # What an unknown tool runs is looked into for a run's name, and is never one of the commands that are free.
+        self.command = shell_commands.command_of(self.given) if not meant or "shell" in meant else ""
+        self.words = shell_commands.words_of(self.given) if "shell" in meant else []
+        self.again = bool(payload.get("stop_hook_active"))
+        tasks = payload.get("background_tasks")
+        # Qwen Code reports a turn after each tool's result too, with no prompt.
+        self.between = payload.get("prompt") == ""
+        # Qwen Code lists a sub-agent that stops as still running.
+        others = [one for one in tasks if isinstance(one, dict)] if isinstance(tasks, list) else []
+        self.waits = any(_is_agent(one) and one.get("id") != self.agent for one in others)
+
+    @property
+    def own(self) -> str:
+        """The name of the session file of the agent that the event is of."""
+        return sessions.name_of(self.host, self.session, self.agent)
+
+    @property
+    def main(self) -> str:
+        """The name of the session file of the session's main agent."""
+        return sessions.name_of(self.host, self.session)
+
+    @property
+    def folder(self) -> str:
+        """The folder that a command runs in."""
+        asked = [self.given.get(name) for name in ("workdir", "cwd", "directory", "dir_path")]
+        return os.path.join(self.cwd or os.getcwd(), *[place for place in asked if isinstance(place, str)])
+
+
+def text_of(payload: Mapping[str, Any], name: str) -> str:
+    """What a payload has under a name, as text; empty if it has nothing."""
+    value = payload.get(name)
+    return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def _is_agent(task: Mapping[str, Any]) -> bool:
+    """True if a background task is a sub-agent at work, whose end wakes the session."""
+    return task.get("status") == "running" and (task.get("type") == "subagent" or "agent_type" in task)

@@ -1,0 +1,155 @@
+"""The status of a followed run by the ledger, and its block as a reminder: the slow ways of the hook, taken seldom."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from skills.lib import paths, status_files
+from skills.lib.errors import EnvironmentProblem
+from skills.lib.hosts.hook import sessions, tools
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from skills.lib.hosts.hook.sessions import Followed
+    from skills.lib.model.run import Run
+
+    Status = dict[str, Any]  # of a status file
+
+
+def refreshed(followed: Followed) -> Status | None:
+    """The status of a run, written again from the ledger; None if the run is open no more.
+
+    For a sub-agent's run that has not begun it has few entries. Raises LedgerError if the ledger cannot be read; one
+    that was removed with all that belongs to it holds nobody. Raises EnvironmentProblem if the skill's code would have
+    to be run, and may not be (see ``may_load``).
+    """
+    from skills.lib.ledger import Ledger
+
+    project = followed["project"]
+    ledger = Ledger.existing(paths.home(project))
+    if ledger is None:
+        return None
+    with ledger:
+        run = ledger.run(followed["run"])
+    if run is None or run.ended:
+        status_files.remove(project, followed["run"])
+        return None
+    if run.status == "pending":
+        return {"run": run.id, "status": run.status, "parent": run.parent, "turn": 0, "script": run.script}
+    status = status_files.read(project, run.id)
+    is_true = status and (status["turn"], status["step"], status["status"]) == (run.turn, run.step, run.status)
+    if status and is_true and (sessions.has_run(followed) or not may_load(followed, run.script)):
+        return trusted(status, followed)
+    return _written(run, followed)
+
+
+def trusted(status: Status, followed: Followed) -> Status:
+    """What of a status file may be shown to the agent: its texts only if the skill wrote them in this session.
+
+    A cloned project can bring a status file with any texts. What the step allows is taken from it all the same.
+    """
+    if sessions.has_run(followed):
+        return status
+    named = [name for name in status["tools"] if tools.is_name(name)]
+    return {**status, "workflow": "", "title": "", "next": "", "tools": named, "script": followed["script"]}
+
+
+def may_load(followed: Followed, script: str) -> bool:
+    """True if the hook may run the code of a script's skill: it is Lockstep's, or has been run in this session.
+
+    A cloned project can bring a ledger and status files that name any file. So the command must have named that very
+    script, and the status file must have been written since: the host then let the command run, and asked the hook
+    first.
+    """
+    script = os.path.realpath(script)
+    own = os.path.realpath(__file__)
+    for _ in range(4):
+        own = os.path.dirname(own)
+    if script.startswith(own + os.sep):
+        return True
+    return script == os.path.realpath(followed["script"]) and sessions.has_run(followed)
+
+
+def _written(run: Run, followed: Followed) -> Status:
+    """The status of a run as its next block would write it. It is written if the skill's code may be run.
+
+    Else it is not written, for a status file that was written since means that the skill was run.
+    """
+    from skills.lib.blocks import document
+    from skills.lib.blocks.command_line import CommandLine
+    from skills.lib.engine import children
+    from skills.lib.runtime import loading
+
+    project = followed["project"]
+    if run.parent and not run.spec.get("script"):
+        workflow = children.task_workflow(run.workflow, run.spec)
+    elif not may_load(followed, run.script):
+        raise EnvironmentProblem(
+            f"what the present step of run {run.id} allows is not known: its skill has not been run in this session",
+            remedy=lockstep("resume", run.id, "--project", project),
+        )
+    else:
+        workflow = loading.workflow_of_script(run.script)
+    status = document.run_status(workflow, run, CommandLine(sys.executable, run.script, project))
+    if may_load(followed, run.script):
+        status_files.write(project, run.id, status)
+        return status
+    return trusted(status, followed)
+
+
+def lockstep(*words: str) -> str:
+    """A lockstep command line for this machine."""
+    from skills.lib.blocks.command_line import join, lockstep_command
+
+    return join([*lockstep_command(), *words])
+
+
+def reminder(status: Status, longest: int, loads: bool = True) -> str:
+    """The current block with a line that says what it is; if it is too long or unreadable, how to see it.
+
+    With ``loads`` the skill's code may be run to make it.
+    """
+    of = f" of {status['workflow']}" if status["workflow"] else ""
+    head = (
+        f"A Lockstep run is open in this session: {status['run']}{of}. It goes on step by step, "
+        "each printed by a command."
+    )
+    shorter = _named(status, head)
+    if not loads:
+        return shorter[:longest]
+    try:
+        text = f"{head} This is its present step, as the command printed it:\n{_block(status)}"
+    except Exception as error:
+        why = printable(f"{type(error).__name__}: {str(error)[:300]}")
+        return f"{shorter}(The block could not be made here: {why})\n"[:longest]
+    return text if len(text) <= longest else shorter[:longest]
+
+
+def _named(status: Status, head: str) -> str:
+    """The step of the run, and what prints its block; no text of a status file that the skill did not write here."""
+    printed = f"printed by:\n  {lockstep('resume', status['run'], '--project', status['project'])}\n"
+    if not status["next"]:
+        return printable(f"{head} Its present step is {printed}")
+    at = f"{head} This is its present step: '{status['title']}', turn {status['turn']}. Its block is {printed}"
+    return printable(f"{at}The command that goes on:\n  {status['next']}\n")
+
+
+def printable(text: str) -> str:
+    """The text with a ? for each character that a terminal would act on: names and titles come from outside."""
+    return "\n".join("".join(char if char.isprintable() else "?" for char in line) for line in text.split("\n"))
+
+
+def _block(status: Status) -> str:
+    from skills.lib.blocks.command_line import CommandLine, lockstep_command
+    from skills.lib.runtime import Runner, loading, script
+
+    path = status["script"]
+    runner = Runner(CommandLine(sys.executable, path, status["project"], lockstep_command()))
+    try:
+        response = runner.state(loading.workflow_of_script(path), status["run"])
+        return script.render_response(response, runner)
+    finally:
+        runner.close()

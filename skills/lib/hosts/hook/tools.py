@@ -1,0 +1,194 @@
+"""What each host calls its tools, in one table, and what a call means in the names that steps use."""
+
+from __future__ import annotations
+
+from skills.lib.hosts.hook.shell_commands import OPERATORS, is_interpreter, words_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+    from typing import Any
+
+# Canonical name -> host -> the host's names, as its documents and its own tool list give them (November 2026).
+TABLE: dict[str, dict[str, tuple[str, ...]]] = {
+    "read": {
+        "claude": ("Read", "NotebookRead"),
+        "codex": ("read_file", "view_image"),
+        "opencode": ("read",),
+        "qwen": ("read_file", "read_many_files"),
+        "gemini": ("read_file", "read_many_files"),
+    },
+    "search": {
+        "claude": ("Grep", "Glob", "LS"),
+        "codex": ("grep_files", "list_dir"),
+        "opencode": ("grep", "glob", "list"),
+        "qwen": ("grep_search", "search_file_content", "glob", "list_directory"),
+        "gemini": ("grep_search", "search_file_content", "glob", "list_directory"),
+    },
+    "edit": {
+        "claude": ("Edit", "MultiEdit", "NotebookEdit"),
+        "codex": ("apply_patch",),
+        "opencode": ("edit", "multiedit", "patch"),
+        "qwen": ("edit", "replace", "notebook_edit"),
+        "gemini": ("replace",),
+    },
+    "write": {
+        "claude": ("Write",),
+        "codex": ("apply_patch",),
+        "opencode": ("write",),
+        "qwen": ("write_file",),
+        "gemini": ("write_file",),
+    },
+    "shell": {
+        "claude": ("Bash",),
+        "codex": ("Bash", "shell", "local_shell", "shell_command", "exec_command", "write_stdin"),
+        "opencode": ("bash",),
+        "qwen": ("run_shell_command",),
+        "gemini": ("run_shell_command", "list_background_processes", "read_background_output"),
+    },
+    "web": {
+        "claude": ("WebFetch", "WebSearch"),
+        "codex": ("web_search",),
+        "opencode": ("webfetch", "websearch"),
+        "qwen": ("web_fetch", "web_search", "google_web_search"),
+        "gemini": ("web_fetch", "google_web_search"),
+    },
+    "agent": {
+        "claude": ("Agent", "Task"),
+        "codex": (
+            *("spawn_agent", "wait_agent", "send_input", "resume_agent", "close_agent"),
+            *("followup_task", "send_message", "interrupt_agent", "list_agents"),
+        ),
+        "opencode": ("task",),
+        "qwen": ("agent", "task", "send_message", "task_stop", "list_agents"),
+        "gemini": ("invoke_agent", "delegate_to_agent", "codebase_investigator", "generalist"),
+    },
+    "ask": {
+        "claude": ("AskUserQuestion",),
+        "codex": ("request_user_input", "request_user_input_async"),
+        "opencode": ("question",),
+        "qwen": ("ask_user_question",),
+        "gemini": ("ask_user",),
+    },
+}
+# Tools that mean the same as one above and that nobody would name first.
+ALSO = {
+    **dict.fromkeys(("ReadMcpResourceTool",), "read"),
+    **dict.fromkeys(("LSP", "ListMcpResourcesTool"), "search"),
+    **dict.fromkeys(("PowerShell", "Monitor"), "shell"),
+    **dict.fromkeys(("SendMessage", "Workflow"), "agent"),
+}
+# Tools that keep an agent's own lists, load a skill, or read what a background task printed: no step needs to deny
+# them.
+FREE = frozenset(
+    "TodoWrite TaskCreate TaskUpdate TaskList TaskGet TaskOutput TaskStop BashOutput KillShell ToolSearch Skill"
+    " EnterPlanMode ExitPlanMode StructuredOutput SubagentHandback WaitForMcpServers update_plan todowrite"
+    " todoread todo_write write_todos skill activate_skill exit_plan_mode save_memory"
+    " tool_search tool_call update_topic complete_task get_goal create_goal update_goal".split()
+)
+# Codex has no tools of its own that read or search: there a simple command of these programs does it.
+_CODEX_BY_SHELL = {
+    "read": ("cat", "head", "tail", "nl", "wc", "sed -n"),
+    "search": ("rg", "grep", "ls", "find"),
+}
+# Codex puts the name of a tool's group in front of its own.
+_CODEX_GROUPS = ("multi_agent_v1", "collaboration")
+# With these, programs that look change or run something.
+_CHANGING = ("-delete", "-exec", "-ok", "-fprint", "-fls", "--pre", "--hostname-bin")
+# How hosts name the tools of Lockstep's own MCP server; another server or plugin may have a name that begins so.
+_OURS = frozenset(
+    prefix + name
+    for prefix in ("mcp__lockstep__", "mcp_lockstep_", "lockstep_")
+    for name in ("list_skills", "start_run", "next_step", "run_state")
+)
+HOSTS = ("claude", "codex", "opencode", "qwen", "gemini")
+_HEADINGS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
+
+
+def meanings(host: str, tool: str, given: Mapping[str, Any]) -> frozenset[str]:
+    """The canonical names of one call; empty for a tool that the table does not have."""
+    if host == "codex":
+        for group in _CODEX_GROUPS:
+            tool = tool.removeprefix(group)
+    if tool == "apply_patch":
+        return _patch(given)
+    if tool in ALSO:
+        return frozenset((ALSO[tool],))
+    known = frozenset(name for name, hosts in TABLE.items() if tool in hosts.get(host, ()))
+    return known or frozenset(name for name, hosts in TABLE.items() if any(tool in names for names in hosts.values()))
+
+
+def _patch(given: Mapping[str, Any]) -> frozenset[str]:
+    """A patch that only adds files writes; one that touches what is there edits, and one that does both is both."""
+    found, changes = set(), False
+    for line in "\n".join(_patches(given)).split("\n"):
+        # In a change of a file a line that begins with a blank is of that file; elsewhere it may be a heading.
+        heading = line if changes and line[:1].isspace() else line.strip()
+        if heading.startswith(_HEADINGS):
+            changes = heading.startswith("*** Update")
+            found.add("write" if heading.startswith("*** Add") else "edit")
+    return frozenset(found or ("edit", "write"))
+
+
+def _patches(given: Mapping[str, Any]) -> list[str]:
+    """The texts of a call that may hold a patch."""
+    texts = []
+    for name in ("command", "input", "patch"):
+        value = given.get(name)
+        texts += [str(word) for word in value] if isinstance(value, list) else [str(value or "")]
+    return texts
+
+
+def is_name(tool: str) -> bool:
+    """True if a step may name a tool so: by a canonical name, or as ``shell(PROGRAM)``."""
+    program = tool[len("shell(") : -1] if tool.startswith("shell(") and tool.endswith(")") else ""
+    return tool in TABLE or (bool(program) and set(program).isdisjoint(" \t'\"" + "".join(OPERATORS)))
+
+
+def is_ours(tool: str) -> bool:
+    """True if a tool is of Lockstep's own MCP server, which refuses by itself."""
+    return tool in _OURS
+
+
+def allows(allowed: Sequence[str], host: str, tool: str, given: Mapping[str, Any]) -> bool:
+    """True if a step that names these tools allows the call; a step that names none allows all."""
+    if not allowed or tool in FREE or is_ours(tool):
+        return True
+    wanted = meanings(host, tool, given)
+    if not wanted:
+        return False
+    if wanted <= frozenset(allowed):
+        return True
+    programs = [name[len("shell(") : -1] for name in allowed if name.startswith("shell(")]
+    if wanted != {"shell"}:
+        return False
+    words = words_of(given)
+    if host == "codex" and any(_looks(words, _CODEX_BY_SHELL.get(name, ())) for name in allowed):
+        return True
+    return any(_runs(words, program) for program in programs)
+
+
+def _looks(words: Sequence[str], programs: Sequence[str]) -> bool:
+    """True if a simple command runs one of these programs and only looks at what is there."""
+    if words[:1] == ["sed"]:
+        only_prints = len(words) > 2 and set(words[2]) <= set("0123456789,$p ")
+        return "sed -n" in programs and words[1] == "-n" and only_prints and not any(w[:1] == "-" for w in words[3:])
+    return bool(words) and words[0] in programs and not any(word.startswith(_CHANGING) for word in words[1:])
+
+
+def _runs(words: Sequence[str], program: str) -> bool:
+    """True if the words of a simple command start that program, or have an interpreter start that script."""
+    names = [word.rpartition("/")[2] for word in words[:2]]
+    if names[:1] == [program]:
+        return True
+    return len(names) == 2 and names[1] == program and is_interpreter(words[0]) and words[1][:1] != "-"
+
+
+def named(allowed: Sequence[str], host: str) -> str:
+    """The allowed tools for a reader on that host: the canonical names, with the host's own beside."""
+    parts = []
+    for name in allowed:
+        own = _CODEX_BY_SHELL.get(name, ()) if host == "codex" else ()
+        own = own or TABLE.get(name, {}).get(host, ())
+        parts.append(f"{name} ({', '.join(own)})" if own else name)
+    return ", ".join(parts)

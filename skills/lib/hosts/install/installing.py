@@ -1,0 +1,205 @@
+"""Installs skills, role definitions and hooks for a host, compares them, and uninstalls them."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+
+from skills.lib.errors import LockstepError
+from skills.lib.hosts.install import hooks as hook_entries
+from skills.lib.hosts.install import manifest, plan, runtime, source
+from skills.lib.hosts.install.disk import Disk
+from skills.lib.hosts.install.locations import Locations
+from skills.lib.hosts.install.manifest import Manifest
+from skills.lib.hosts.install.plan import Change, InstallSpec, Plan
+
+# Asked about the files that stay because the user changed them: the paths to replace or remove anyway; None: all.
+Choose = Callable[[list[Change]], frozenset[str] | None]
+# What a plan does to a file, as the state that the file is in.
+_STATES = {
+    plan.SAME: "current",
+    plan.SHARED: "current",
+    plan.UPDATE: "stale",
+    plan.EDIT: "stale",
+    plan.ADD: "stale",
+    plan.DELETE: "stale",
+    plan.RESTORE: "missing",
+    plan.KEEP: "changed",
+    plan.STUCK: "stuck",
+}
+# From the worst to the best.
+_ORDER = ("unknown", "missing", "stuck", "changed", "kept", "stale", "current")
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One installed file: its path, what it is, and whether it is current, changed, missing, stale, kept or stuck.
+
+    A kept file stayed at an uninstallation because the user had changed it. Stuck is a settings file that hooks were to
+    be taken out of and that is no plain JSON.
+    """
+
+    path: str
+    what: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class Installed:
+    """What is installed for a host in a scope.
+
+    ``problem`` says why its files could not be compared, and ``remedy`` what to do.
+    """
+
+    manifest: Manifest
+    entries: tuple[Entry, ...]
+    problem: str = ""
+    remedy: str = ""
+
+    @property
+    def state(self) -> str:
+        """The worst state of all files: interrupted, unknown, missing, stuck, changed, kept, stale or current."""
+        if not self.manifest.complete:
+            return "interrupted"
+        found = {entry.state for entry in self.entries} | ({"unknown"} if self.problem else set())
+        return next(state for state in _ORDER if state in found | {"current"})
+
+
+def install(
+    place: Locations,
+    project: str,
+    skills: Mapping[str, str],
+    hooks: bool | None = None,
+    stops: int | None = None,
+    choose: Choose | None = None,
+    dry_run: bool = False,
+) -> Plan:
+    """Install skills (name -> folder) for a host, with what is installed there already, and return what was done.
+
+    ``hooks`` and ``stops`` stay as they were if they are None, at first and after an uninstallation True and 3. The
+    runtime is made first. Skills of which the user changed a file are sealed again; SkillError if such a graph is not
+    valid: all else is done then.
+    """
+    with nullcontext() if dry_run else manifest.locked(place):
+        old, others = manifest.read(place), manifest.others(place, project)
+        was = Manifest(place.host, place.scope) if old is None or old.uninstalled else old
+        spec = InstallSpec(skills, was.hooks if hooks is None else hooks, was.stops if stops is None else stops)
+
+        def planned(forced: frozenset[str] | None) -> Plan:
+            return plan.to_install(place, spec, old, others, forced)
+
+        chosen = _chosen(planned, choose)
+        if dry_run:
+            return chosen
+        runtime.ensure()
+        plan.apply(chosen)
+        return _sealed(chosen)
+
+
+def uninstall(place: Locations, project: str, choose: Choose | None = None, dry_run: bool = False) -> Plan | None:
+    """Remove what is installed for a host, and what was kept before; return what was done.
+
+    None if neither is there.
+    """
+    with nullcontext() if dry_run else manifest.locked(place):
+        old = manifest.read(place)
+        if old is None:
+            if not dry_run:
+                manifest.forget(place)  # what an installation left that was stopped at once
+            return None
+        others = manifest.others(place, project)
+        chosen = _chosen(lambda forced: plan.to_uninstall(place, old, others, forced), choose)
+        if not dry_run:
+            plan.apply(chosen)
+        return chosen
+
+
+def inspect(place: Locations, project: str, skills: Mapping[str, str]) -> Installed | None:
+    """How what is installed for a host compares with what was put there and with what would be put there now.
+
+    ``skills`` has the skills that are found now. None if nothing is installed and nothing was kept; nothing is changed,
+    and no code is run but Lockstep's own.
+    """
+    found = manifest.read(place)
+    if found is None:
+        return None
+    spec = InstallSpec(sources(found, skills), found.hooks, found.stops)
+    try:
+        others = manifest.others(place, project)
+        if found.uninstalled:
+            return _kept(found, plan.to_uninstall(place, found, others))
+        states = plan.to_install(place, spec, found, others, looks=True).changes
+    except LockstepError as error:
+        return Installed(found, (), error.what, error.remedy)
+    entries = [Entry(change.path, change.what, _STATES[change.action]) for change in states]
+    if found.hooks and found.entries and "missing" in hook_states(place, found).values():
+        is_hooks = [(entry.path, entry.what) == (place.hooks, "hooks") for entry in entries]
+        entries = [replace(one, state="missing") if mine else one for one, mine in zip(entries, is_hooks, strict=True)]
+    return Installed(found, tuple(entries))
+
+
+def hook_states(place: Locations, found: Manifest) -> dict[str, str]:
+    """Each event of the manifest, by its entry in the settings: current, changed or missing."""
+    return hook_entries.states(place.hooks, Disk(place.bases).read(place.hooks), place.host, found.entries)
+
+
+def sources(found: Manifest, skills: Mapping[str, str]) -> dict[str, str]:
+    """The folder that each installed skill is now taken from; a skill that is found no more is left out.
+
+    ``skills`` has the skills that are found now. A skill of Lockstep is taken from this version, any other from the
+    folder that it was taken from first: another project may have a skill of the same name.
+    """
+    kept = {}
+    for name, folder in found.skills.items():
+        of_a_lockstep = os.path.isfile(os.path.join(os.path.dirname(folder), "bootstrap.py"))
+        of_a_lockstep |= os.path.isfile(os.path.join(os.path.dirname(folder), "_bootstrap.py"))
+        if os.path.isfile(os.path.join(folder, "SKILL.md")) and not of_a_lockstep:
+            kept[name] = folder
+        elif name in skills and (found.scope == "project" or source.is_shipped(skills[name])):
+            kept[name] = skills[name]
+    return kept
+
+
+def _chosen(planned: Callable[[frozenset[str] | None], Plan], choose: Choose | None) -> Plan:
+    """The plan, with the files that the user chose to have replaced or removed."""
+    first = planned(frozenset())
+    forced = choose(first.kept()) if choose is not None and first.kept() else frozenset()
+    return first if forced == frozenset() else planned(forced)
+
+
+def _kept(found: Manifest, left: Plan) -> Installed | None:
+    """The files that an uninstallation kept and that are still there."""
+    there = [change for change in left.changes if change.action not in (plan.SHARED, plan.SAME)]
+    entries = tuple(Entry(change.path, change.what, "kept") for change in there)
+    return Installed(found, entries) if entries or not found.complete else None
+
+
+def _sealed(done: Plan) -> Plan:
+    """Write a new seal for each workflow of which the user changed the graph or a text; the plan with these files.
+
+    The workflows are validated first: raises InvalidWorkflow and its kin for a graph that is not valid.
+    """
+    place, then, found = done.place, done.then, dict[str, bytes]()
+    for name in sorted(done.edited_skills()):
+        folder = os.path.join(place.skills, name)
+        for path, data in source.seals(folder, source.files(folder)).items():
+            if not _is_shipped(os.path.join(name, *path.split("/")), data):
+                found[os.path.join(folder, *path.split("/"))] = data
+    if then is None or not found:
+        return done
+    then = replace(then, files={**then.files, **{path: (plan.digest(data),) for path, data in found.items()}})
+    if then != done.then:
+        manifest.write(place, then)
+    disk = Disk(place.bases)
+    for path, data in found.items():
+        if disk.read(path) != data:
+            disk.put(path, data)
+    return replace(done, then=then)
+
+
+def _is_shipped(path: str, data: bytes) -> bool:
+    """True if the shipped skill of that name has the same seal: the script finds it there."""
+    shipped = os.path.join(source.package(), path)
+    return os.path.isfile(shipped) and source.read(shipped) == data

@@ -1,0 +1,190 @@
+"""The runtimes of installed skills: copies of this library in the user's data folder, one folder for each version.
+
+    <data folder>/runtimes/<version>/VERSION, LICENSE
+    <data folder>/runtimes/<version>/skills/             the package, with conventions and roles inside
+
+The data folder is LOCKSTEP_DATA, else ``lockstep`` in XDG_DATA_HOME or ~/.local/share (on Windows in LOCALAPPDATA). The
+script template of an installation looks in the same places.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shutil
+import time
+from contextlib import suppress
+from functools import cache
+from importlib import metadata
+
+from skills import __version__
+from skills.lib import files, paths
+from skills.lib.errors import EnvironmentProblem, LockstepError, SkillError
+from skills.lib.hosts.install import manifest, source
+from skills.lib.hosts.install.locations import locations
+from skills.lib.hosts.known_hosts import HOSTS, SCOPES
+from skills.lib.ledger import Ledger
+
+# A draft that is so old (seconds) was left by a process that was stopped.
+_ABANDONED = 600.0
+# What a checkout has beside the package.
+SHARED = ("conventions", "roles")
+
+
+def data_folder() -> str:
+    """The user's data folder of Lockstep; a relative setting is none, as it would lead elsewhere in each project."""
+    given = os.environ.get("LOCKSTEP_DATA", "")
+    if os.path.isabs(given):
+        return given
+    base = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_DATA_HOME", "")
+    return os.path.join(
+        base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".local", "share"), "lockstep"
+    )
+
+
+def folder(version: str) -> str:
+    """The folder of a version."""
+    return os.path.join(data_folder(), "runtimes", version)
+
+
+def versions() -> list[str]:
+    """The versions that are there, sorted."""
+    try:
+        return sorted(name for name in os.listdir(folder("")) if os.path.isfile(os.path.join(folder(name), "VERSION")))
+    except OSError:
+        return []
+
+
+@cache
+def version() -> str:
+    """The version of this library: the package's, with a digest of the content in a checkout."""
+    root = os.path.dirname(source.package())
+    stated = os.path.join(root, "VERSION")
+    if os.path.isfile(stated):  # this is a runtime
+        return source.read(stated).decode().strip()
+    if not os.path.isfile(os.path.join(root, "pyproject.toml")):
+        return __version__
+    content = hashlib.sha256()
+    for name, data in contents().items():
+        content.update(b"%d %s %d\n" % (len(name), name.encode(), len(data)) + data)
+    return f"{__version__}+{content.hexdigest()[:12]}"
+
+
+@cache
+def contents() -> dict[str, bytes]:
+    """Every file of the runtime but VERSION, by path below its folder, sorted."""
+    package = source.package()
+    found = {"LICENSE": license_text()}
+    for path in source.walk(package, sealed=True):
+        found["skills/" + os.path.relpath(path, package).replace(os.sep, "/")] = source.read(path)
+    for kind in SHARED:
+        beside = os.path.join(os.path.dirname(package), kind)
+        is_inside = os.path.isdir(os.path.join(package, kind))  # as in an installed package
+        for path in () if is_inside else source.walk(beside):
+            found[f"skills/{kind}/{os.path.relpath(path, beside)}"] = source.read(path)
+    return dict(sorted(found.items()))
+
+
+def ensure() -> str:
+    """Make the runtime of this library if it is missing or damaged, and return its version.
+
+    It is written beside and then renamed: two that do so at once both have it, and a draft that a stopped process left
+    is removed by the next. Raises EnvironmentProblem if it cannot be written.
+    """
+    wanted = {**contents(), "VERSION": version().encode() + b"\n"}
+    place = folder(version())
+    if os.path.realpath(os.path.dirname(source.package())) == os.path.realpath(place):
+        return version()
+    if _is_whole(place, wanted):
+        return version()
+    try:
+        _remove_old_drafts(os.path.dirname(place))
+        files.write_folder(place, wanted, replace=os.path.lexists(place))
+    except OSError as error:
+        if _is_whole(place, wanted):  # another process was faster
+            return version()
+        raise EnvironmentProblem(
+            f"the runtime {place} cannot be written: {error.strerror or error}",
+            remedy="make room, or set LOCKSTEP_DATA to another folder, here and where the agent is started",
+        ) from error
+    return version()
+
+
+def remove(one: str) -> None:
+    """Remove a version."""
+    shutil.rmtree(folder(one), ignore_errors=True)
+
+
+def register(project: str) -> None:
+    """Remember that something is installed in a project, so that its runtime is kept. Does nothing if that fails."""
+    name = hashlib.sha256(project.encode()).hexdigest()[:16]
+    with suppress(OSError):
+        files.write(os.path.join(_projects(), name), project.encode())
+
+
+def unneeded(project: str) -> list[str]:
+    """The runtimes that no installation in a known project or of the user names, and no open run.
+
+    None if a manifest or a ledger cannot be read: it may name any.
+    """
+    needed = {version()}
+    try:
+        for one in {project, *_known_projects()}:
+            places = [locations(host, scope, one) for host in HOSTS for scope in SCOPES]
+            needed |= {found.version for place in places if (found := manifest.read(place)) is not None}
+            needed |= _of_open_runs(one)
+    except LockstepError:
+        return []
+    return [one for one in versions() if one not in needed]
+
+
+def _known_projects() -> list[str]:
+    """The projects in which something was installed and that are still there."""
+    found = []
+    with suppress(OSError):
+        for name in os.listdir(_projects()):
+            with open(os.path.join(_projects(), name), encoding="utf-8") as file:
+                found.append(file.read())
+    return [project for project in found if os.path.isdir(project)]
+
+
+def _of_open_runs(project: str) -> set[str]:
+    """The runtimes that hold the script of an open run of that project."""
+    above, ledger = folder(""), Ledger.existing(paths.home(project))
+    if ledger is None:
+        return set()
+    with ledger:
+        scripts = [run.script for run in ledger.every_run() if not run.ended]
+    return {script.removeprefix(above).split(os.sep)[0] for script in scripts if script.startswith(above)}
+
+
+def _projects() -> str:
+    """The folder with a small file for each project in which something was installed."""
+    return os.path.join(data_folder(), "projects")
+
+
+def license_text() -> bytes:
+    """The terms of the copied files: a checkout has them beside the package, an installation in its records."""
+    beside = os.path.join(os.path.dirname(source.package()), "LICENSE")
+    if os.path.isfile(beside):
+        return source.read(beside)
+    for file in metadata.files("lockstep-skills") or []:
+        if file.name == "LICENSE":
+            return file.read_binary()
+    raise SkillError(
+        "the LICENSE of lockstep-skills is missing", remedy="pip install --force-reinstall lockstep-skills"
+    )
+
+
+def _is_whole(place: str, wanted: dict[str, bytes]) -> bool:
+    try:
+        return all(source.read(os.path.join(place, *name.split("/"))) == data for name, data in wanted.items())
+    except (SkillError, OSError):
+        return False
+
+
+def _remove_old_drafts(parent: str) -> None:
+    for name in os.listdir(parent) if os.path.isdir(parent) else ():
+        path = os.path.join(parent, name)
+        if name.startswith(".") and time.time() - os.stat(path).st_mtime > _ABANDONED:
+            shutil.rmtree(path, ignore_errors=True)

@@ -1,0 +1,166 @@
+"""What a cloned project may bring along for the doctor: it removes nothing outside, and its remedies run no name."""
+
+from __future__ import annotations
+
+import os
+import shlex
+import shutil
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from skills.lib.hosts.hook import sessions
+from tests.hosts.conftest import Command, plant, tree
+from tests.hosts.doctor.examined import of, only
+
+pytestmark = pytest.mark.usefixtures("path")
+# A name that a shell would carry out.
+SHELLED = "x$(touch pwned)x; touch pwned;"
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Path:
+    """A folder beside the project, with files whose names could be those of runs."""
+    folder = tmp_path / "victim"
+    (folder / "open" / "sub").mkdir(parents=True)
+    for name in ("thesis", "notes.part", "open/thesis", "open/notes.part"):
+        (folder / name).write_text("precious")
+        os.utime(folder / name, (1, 1))
+    return folder
+
+
+def words_of(remedy: str) -> list[str]:
+    """The words of a command, as a shell that carries out nothing has them."""
+    assert "pwned" in remedy
+    return list(shlex.shlex(remedy, posix=True, punctuation_chars=True))
+
+
+# Files that --fix removes.
+
+
+@pytest.mark.req("H-03")
+@pytest.mark.parametrize("link", [".lockstep", ".lockstep/open"])
+def test_a_linked_folder_of_status_files_is_reported_and_nothing_is_removed_through_it(
+    link: str, doctor: Any, cli: Command, project: Path, victim: Path
+) -> None:
+    (project / link).parent.mkdir(exist_ok=True)
+    (project / link).symlink_to(victim if link == ".lockstep" else victim / "open")
+    before = tree(victim)
+    result = only(doctor(), "project", "status")
+    assert (result.status, result.where) == ("problem", str(project / link))
+    assert result.what == "a link is in the place of the folder, and its files are left alone"
+    assert result.remedy == f"rm {project / link}"
+    assert cli("doctor", "--fix").code == 1
+    assert tree(victim) == before
+
+
+@pytest.mark.req("H-03")
+def test_a_linked_folder_that_LOCKSTEP_HOME_names_below_the_project_is_not_followed(
+    cli: Command, project: Path, victim: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCKSTEP_HOME", "var/steps")
+    (project / "var").symlink_to(victim.parent)
+    (victim.parent / "steps").symlink_to(victim)
+    before = tree(victim)
+    assert cli("doctor", "--fix").code == 1
+    assert tree(victim) == before
+
+
+@pytest.mark.req("H-03")
+def test_fix_removes_regular_files_with_the_name_of_a_run_and_no_others(
+    doctor: Any, cli: Command, project: Path, victim: Path
+) -> None:
+    folder = project / ".lockstep" / "open"
+    folder.mkdir(parents=True)
+    for name in ("abc", "def.7.part", "my thesis", "My-notes.part", "id_rsa"):
+        (folder / name).write_text("x")
+        os.utime(folder / name, (1, 1))
+    (folder / "link").symlink_to(victim / "thesis")
+    (folder / "sub").mkdir()
+    os.mkfifo(folder / "pipe")
+    told = {Path(one.where).name: (one.status, one.stale != "") for one in of(doctor(), "project", "status")}
+    odd = ("problem", False)
+    fixed = {"abc": ("warning", True), "def.7.part": ("warning", True)}
+    assert told == {**fixed, "link": odd, "sub": odd, "pipe": odd}
+    cli("doctor", "--fix")
+    assert sorted(os.listdir(folder)) == ["My-notes.part", "id_rsa", "link", "my thesis", "pipe", "sub"]
+    assert (victim / "thesis").read_text() == "precious"
+
+
+@pytest.mark.req("H-03")
+def test_fix_removes_no_file_of_another_kind_from_where_sessions_are(cli: Command, project: Path, victim: Path) -> None:
+    folder = Path(sessions.folder())
+    folder.mkdir(parents=True)
+    for name in ("claude-s", "claude~0a.b~1", "claude-s.9.part", "thesis", "My notes.part"):
+        (folder / name).write_text("x")
+        os.utime(folder / name, (1, 1))
+    (folder / "claude-link").symlink_to(victim / "thesis")
+    cli("doctor", "--fix")
+    assert sorted(os.listdir(folder)) == ["My notes.part", "claude-link", "thesis"]
+    folder.rename(folder.with_name("others"))
+    folder.symlink_to(folder.with_name("others"))
+    (folder / "claude-s").write_text("x")
+    cli("doctor", "--fix")
+    assert (folder / "claude-s").is_file()
+
+
+@pytest.mark.req("H-03")
+@pytest.mark.parametrize("link", ["", "context"])
+def test_prune_removes_nothing_through_a_link(
+    link: str, cli: Command, opened: Any, project: Path, tmp_path: Path
+) -> None:
+    run, _ = opened()
+    assert cli("abandon", run, "--yes", "--reason", "x").code == 0
+    home = project / ".lockstep"
+    (home / "context" / run).mkdir(parents=True)
+    (home / "context" / run / "thesis").write_text("precious")
+    shutil.move(home / link, tmp_path / "elsewhere")
+    (home / link).symlink_to(tmp_path / "elsewhere")
+    assert cli("prune", "--older", "0", "--yes").code == 0
+    kept = tmp_path / "elsewhere" / (run if link else f"context/{run}") / "thesis"
+    assert kept.read_text() == "precious"
+
+
+@pytest.mark.req("H-03")
+def test_prune_removes_the_texts_of_a_run(cli: Command, opened: Any, project: Path) -> None:
+    run, _ = opened()
+    assert cli("abandon", run, "--yes", "--reason", "x").code == 0
+    (project / ".lockstep" / "context" / run).mkdir(parents=True)
+    (project / ".lockstep" / "context" / run / "text").write_text("x")
+    assert cli("prune", "--older", "0", "--yes").code == 0
+    assert list((project / ".lockstep" / "context").iterdir()) == []
+
+
+# Names in remedies.
+
+
+@pytest.mark.req("H-03")
+def test_a_skill_of_a_planted_manifest_is_one_word_of_the_remedy(doctor: Any, project: Path) -> None:
+    plant(project, hooks=False, skills={SHELLED: "skills/x"})
+    result = only(doctor("claude"), "claude", "hooks")
+    assert words_of(result.remedy)[-2:] == [SHELLED, "--hooks"]
+
+
+@pytest.mark.req("H-03")
+def test_a_folder_of_skills_is_one_word_of_the_remedy(doctor: Any, project: Path) -> None:
+    script = project / ".agents" / "skills" / SHELLED / "scripts" / f"{SHELLED}.py"
+    script.parent.mkdir(parents=True)
+    script.write_text("import sys; sys.exit(9)")
+    (script.parent.parent / "SKILL.md").write_text("---\nname: x\ndescription: Does y. Use it.\n---\n")
+    remedy = only(doctor("agents"), "agents", "start").remedy
+    assert words_of(remedy.partition(": ")[2]) == ["lockstep", "export", SHELLED]
+
+
+@pytest.mark.req("H-03")
+def test_paths_of_this_machine_are_single_words_of_the_remedies(
+    doctor: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCKSTEP_STATE", SHELLED)
+    [remedy] = [one.remedy for one in of(doctor(), "lockstep", "variables") if one.remedy]
+    assert shlex.split(remedy) == ["export", f"LOCKSTEP_STATE={os.path.abspath(SHELLED)}"]
+    place = tmp_path / SHELLED
+    place.write_text("")
+    monkeypatch.setenv("LOCKSTEP_STATE", str(place))
+    remedy = only(doctor(), "lockstep", "state").remedy
+    assert words_of(remedy) == ["mv", str(place), f"{place}.aside"]
