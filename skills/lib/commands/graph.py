@@ -56,8 +56,8 @@ def graph(
         raise RefusedError(f"{output} exists, and is not overwritten", remedy="--force, or another name")
     workflow = skills.one(project, skill, validated=False).require()
     drawn = edges.of_workflow(workflow, _events(screen, project, workflow, run_id))
-    if drawn.gone:
-        screen.say(f"{drawn.gone} of the routes that run {run_id} took are not in the graph any more.")
+    if drawn.removed:
+        screen.say(f"{drawn.removed} of the routes that run {run_id} took are not in the graph any more.")
     if form == "terminal":
         _print_drawing(screen, drawn, output)
         return

@@ -62,7 +62,7 @@ class Round:
 
 
 @dataclass(frozen=True)
-class History:
+class ItemHistory:
     """One item through the rounds of its checkpoint: what it is, its entry in each round (None: not in it), its end."""
 
     key: str
@@ -140,7 +140,7 @@ def as_data(done: Sequence[Round]) -> list[dict[str, Any]]:
     ]
 
 
-def histories(done: Sequence[Round]) -> list[History]:
+def histories(done: Sequence[Round]) -> list[ItemHistory]:
     """Each item of these rounds in the order of its first appearance; an id of two reviewers says whose it is."""
     counts = [Counter(item["id"] for item in one.items) for one in done]
     shared = {name for count in counts for name, times in count.items() if times > 1}
@@ -149,7 +149,7 @@ def histories(done: Sequence[Round]) -> list[History]:
     for key in dict.fromkeys(key for table in tables for key in table):
         entries = tuple(table.get(key) for table in tables)
         first = next(entry for entry in entries if entry is not None)
-        found.append(History(key, first, entries, _end(entries, done)))
+        found.append(ItemHistory(key, first, entries, _end(entries, done)))
     return found
 
 
