@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -579,11 +579,11 @@ def test_nothing_in_a_picture_overlaps_or_sticks_out(name: str, installed: Insta
         apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
         assert apart, (one, other)
     for points in lines:
-        for (x1, y1), (x2, y2) in zip(points, points[1:], strict=False):
+        for (x1, y1), (x2, y2) in pairwise(points):
             for left, top, right, bottom in labels:
                 beside = max(x1, x2) <= left or min(x1, x2) >= right or max(y1, y2) <= top or min(y1, y2) >= bottom
                 assert beside, "a line runs through a label"
-    shown = [text for text in texts(picture, ".//g[@class='taken']/text/tspan")]
+    shown = list(texts(picture, ".//g[@class='taken']/text/tspan"))
     assert len(shown) == sum(len(step.next) for step in workflow.steps)
     assert {text.partition(" ")[2].rstrip(",") for text in shown} == {"(2, 3, 40, 500)"}
 

@@ -14,13 +14,14 @@ import pytest
 from skills.lib.skillfile.commands import commands_in
 from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
-from skills.lib.testing.agent import Agent, shell_agent
+from skills.lib.testing.agent import Agent
 from tests.skills.follower import SKILLS, without_places
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
-    from skills.lib.testing.blocks import Block
+    from skills.lib.testing.calls import Shell
+from skills.lib.testing.blocks import Block
 
 SCRIPT = SKILLS / "solution-design/scripts/solution_design.py"
 PROBLEM = "Some customers get the same order twice. Please add a nightly job that merges duplicates."
@@ -183,7 +184,7 @@ def stable(block: Block) -> str:
 
 @pytest.mark.req("W-03", "W-04", "W-18")
 def test_a_run_leads_from_a_wish_to_a_checked_design_in_a_real_shell(project: Path) -> None:
-    agent = shell_agent(SCRIPT, project, project)
+    agent = Agent(SCRIPT, project, call=Shell(project))
     explore = come_to(agent, "explore")
     assert [child.target for child in explore.children] == SMALL
     aggregate = proposed(agent, explore)

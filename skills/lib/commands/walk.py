@@ -10,17 +10,18 @@ from difflib import get_close_matches
 
 import click
 
-from skills.lib.blocks import document
+from skills.lib.blocks import document, xml
 from skills.lib.blocks.command_line import CommandLine, join, lockstep_command
 from skills.lib.commands.console.options import complete_run, complete_step, examples, project_option, skill_argument
+from skills.lib.commands.console.prompts import Left
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs, skills
-from skills.lib.commands.walking.asking import Left
 from skills.lib.commands.walking.block import print_block
 from skills.lib.commands.walking.journey import Journey
 from skills.lib.errors import PRINTED, RefusedError, UsageError
 from skills.lib.model.steps import Workflow
 from skills.lib.runtime import cli
+from skills.lib.testing.blocks import Block
 
 
 @click.command(
@@ -79,7 +80,8 @@ def _look(screen: Screen, workflow: Workflow, script: str, project: str, step: s
             remedy=f"{near[0]} (the nearest name)" if near else f"lockstep show {workflow.name}",
         ) from None
     command_line = CommandLine(sys.executable, script, project, lockstep_command())
-    print_block(screen, document.look_document(workflow, workflow.step(step_id), command_line))
+    looked = document.look_document(workflow, workflow.step(step_id), command_line)
+    print_block(screen, Block(PRINTED, xml.render(looked)))
 
 
 def _walk_apart(screen: Screen, journey: Journey, project: str, skill: str) -> int:
@@ -92,7 +94,7 @@ def _walk_apart(screen: Screen, journey: Journey, project: str, skill: str) -> i
         os.environ.pop("LOCKSTEP_HOME")
         if before is not None:
             os.environ["LOCKSTEP_HOME"] = before
-        if journey.run is None or journey.run.ended:
+        if journey.block is None or journey.block.kind == "done":
             shutil.rmtree(home, ignore_errors=True)
 
 
@@ -106,22 +108,20 @@ def _walk(screen: Screen, journey: Journey, run_id: str | None, project: str, sk
                 raise RefusedError(
                     f"run {run_id} is of {run.workflow}, not of {skill}", remedy=f"lockstep walk {run.workflow}"
                 )
-            journey.go_on(run)
+            journey.go_on(run.id)
     except Left:
         _say_how_to_go_on(screen, journey, project, skill, prefix)
     except (click.Abort, KeyboardInterrupt):
         screen.print("")
         _say_how_to_go_on(screen, journey, project, skill, prefix)
         raise
-    finally:
-        journey.close()
     return PRINTED
 
 
 def _say_how_to_go_on(screen: Screen, journey: Journey, project: str, skill: str, prefix: str) -> None:
-    if journey.run is None:
+    if journey.block is None:
         screen.print("Left before a run was opened.")
         return
-    command = join(["lockstep", "walk", skill, "--run", journey.run.id, "--project", project])
-    screen.print(f"Left at {journey.run.step}, turn {journey.run.turn}. To go on:")
+    command = join(["lockstep", "walk", skill, "--run", journey.block.run, "--project", project])
+    screen.print(f"Left at {journey.block.step}, turn {journey.block.turn}. To go on:")
     screen.print(f"{prefix}{command}")

@@ -7,15 +7,17 @@ import os
 import shlex
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import closing, redirect_stderr, redirect_stdout
 from typing import TYPE_CHECKING, Protocol
 
+from skills.lib.blocks import xml
+from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.errors import LockstepError
-from skills.lib.runtime import loading, main
+from skills.lib.runtime import Runner, cli, loading, main
 from skills.lib.testing.blocks import Block
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from skills.lib.model.steps import Workflow
@@ -84,3 +86,22 @@ class InProcess:
         except LockstepError as error:
             sys.stderr.write(error.message())
             return error.exit_code
+
+
+class AsPerson:
+    """Serves each command in this process as what a person at a terminal does; a block is XML in every workflow."""
+
+    def __init__(self, project: str, workflow: Callable[[str], Workflow] = loading.workflow_of_script) -> None:
+        self.project = project
+        self.workflow = workflow
+
+    def __call__(self, command: str) -> Block:
+        _, script, *arguments = shlex.split(command)
+        workflow = self.workflow(script)
+        request = cli.parse(workflow, arguments)
+        with closing(Runner(CommandLine(sys.executable, script, self.project, lockstep_command()), "person")) as runner:
+            if request.run is None:
+                response = runner.start(workflow, cli.resolve(workflow, request).params, request.new)
+            else:
+                response = runner.advance(workflow, request.run, request)
+        return Block(response.exit_code, xml.render(response.element) + "\n")

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import networkx as nx
 
 from skills.lib.commands.console.screen import TIMES, one_line
-from skills.lib.commands.queries.skills import kind
+from skills.lib.commands.queries import skills
 from skills.lib.ledger import Event
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Outcome
@@ -68,7 +68,7 @@ class Graph:
 
 def of_workflow(workflow: Workflow, events: Sequence[Event] = ()) -> Graph:
     """The graph of a workflow, with the routes that these events took."""
-    nodes = [Node(step.id, at, step.title, kind(step.handler)) for at, step in enumerate(workflow.steps, 1)]
+    nodes = [Node(step.id, at, step.title, skills.kind(step.handler)) for at, step in enumerate(workflow.steps, 1)]
     index: dict[str, int] = {}
     for at, node in enumerate(nodes):
         index.setdefault(node.key, at)

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Visits:
-    """Describes the visits of one run; ``known`` are the runs with a section of their own, each with what it is about."""
+    """The visits of one run; ``known`` are the runs with a section of their own, each with what it is about."""
 
     def __init__(self, limit: int | None, workflow: Workflow | None, known: Mapping[str, str]) -> None:
         self.limit = limit
