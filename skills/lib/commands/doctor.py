@@ -11,7 +11,7 @@ import click
 
 from skills import __version__
 from skills.lib.commands.console.options import examples, json_option, project_option
-from skills.lib.commands.console.screen import Screen, clean, one_line
+from skills.lib.commands.console.screen import Screen, clean, counted, one_line
 from skills.lib.commands.queries import install_output
 from skills.lib.errors import PRINTED
 from skills.lib.hosts.doctor import registry
@@ -89,7 +89,7 @@ def _show(screen: Screen, told: list[Told]) -> None:
         screen.say(screen.styled("Nothing is wrong.", "green"))
     else:
         colour = "red" if wrong else "yellow"
-        screen.say(screen.styled(f"{_counted(wrong, 'problem')}, {_counted(warned, 'warning')}.", colour))
+        screen.say(screen.styled(f"{counted(wrong, 'problem')}, {counted(warned, 'warning')}.", colour))
 
 
 def _as_data(project: str, told: list[Told]) -> dict[str, object]:
@@ -104,7 +104,3 @@ def _as_data(project: str, told: list[Told]) -> dict[str, object]:
 
 def _count(told: list[Told], status: str) -> int:
     return sum(one.result.status == status for one in told)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from skills.lib.commands.console.screen import Screen, clean, one_line
+from skills.lib.commands.console.screen import Screen, clean, counted, one_line
 from skills.lib.validation.finding import Finding
 
 if TYPE_CHECKING:
@@ -42,16 +42,16 @@ def print_summary(screen: Screen, checked: Checked) -> None:
     """The last line: how many findings, in how many skills and workflows, and how many were waived."""
     errors = sum(finding.severity == "error" for finding in checked.findings)
     warnings = len(checked.findings) - errors
-    looked = _count(checked.modules, "workflow")
+    looked = counted(checked.modules, "workflow")
     if checked.skills:
-        looked = f"{_count(checked.skills, 'skill')}, {looked}"
+        looked = f"{counted(checked.skills, 'skill')}, {looked}"
     if checked.waived:
-        looked += f"; {_count(len(checked.waived), 'finding')} waived"
+        looked += f"; {counted(len(checked.waived), 'finding')} waived"
     if not checked.findings:
         screen.say(screen.styled("Nothing is wrong", "green"), f" in {looked}.")
         return
     colour = "red" if errors else "yellow"
-    screen.say(screen.styled(f"{_count(errors, 'error')}, {_count(warnings, 'warning')}", colour), f" in {looked}.")
+    screen.say(screen.styled(f"{counted(errors, 'error')}, {counted(warnings, 'warning')}", colour), f" in {looked}.")
 
 
 def _print_excerpt(screen: Screen, finding: Finding, sources: dict[str, list[str]]) -> None:
@@ -114,7 +114,3 @@ def _read(file: str) -> list[str]:
             return opened.read(_SOURCE_LIMIT).split("\n")
     except OSError:
         return []
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

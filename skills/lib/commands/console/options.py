@@ -17,38 +17,10 @@ from skills.lib.model.texts import VALUE_LIMIT, check_characters
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def project_option(command: _Command) -> _Command:
-    """``--project DIR``, given to the command as the resolved path of the project's root."""
-    return click.option(
-        "--project",
-        metavar="DIR",
-        callback=lambda ctx, param, value: resolve_project(value),
-        type=click.Path(),
-        help="The project's root (default: the nearest folder up with .lockstep or .git).",
-    )(command)
-
-
-def json_option(command: _Command) -> _Command:
-    """``--json``, given to the command as ``as_json``."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON for a program.")(command)
-
-
 def run_argument(required: bool = True) -> Callable[[_Command], _Command]:
     """The argument RUN, completed from the project's ledger."""
     shown = "RUN" if required else "[RUN]"
     return click.argument("run_id", metavar=shown, required=required, shell_complete=complete_run)
-
-
-def skill_argument(command: _Command) -> _Command:
-    """The argument SKILL: a skill's name, a workflow's, or a path; completed from the skills that are found."""
-    return click.argument("skill", metavar="SKILL", shell_complete=complete_skill)(command)
-
-
-def skill_option(command: _Command) -> _Command:
-    """``--skill NAME``: only runs of that skill or workflow."""
-    return click.option(
-        "--skill", metavar="NAME", shell_complete=complete_skill, help="Only runs of this skill or workflow."
-    )(command)
 
 
 def checked_text(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
@@ -128,3 +100,19 @@ def complete_step(ctx: click.Context, param: click.Parameter, incomplete: str) -
     except LockstepError:
         return []
     return [CompletionItem(step) for step in dict.fromkeys(found) if step.startswith(incomplete)]
+
+
+# Given to the command as the resolved path of the project's root.
+project_option = click.option(
+    "--project",
+    metavar="DIR",
+    callback=lambda ctx, param, value: resolve_project(value),
+    type=click.Path(),
+    help="The project's root (default: the nearest folder up with .lockstep or .git).",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program.")
+# A skill's name, a workflow's, or a path; completed from the skills that are found.
+skill_argument = click.argument("skill", metavar="SKILL", shell_complete=complete_skill)
+skill_option = click.option(
+    "--skill", metavar="NAME", shell_complete=complete_skill, help="Only runs of this skill or workflow."
+)

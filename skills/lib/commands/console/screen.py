@@ -35,6 +35,11 @@ def one_line(text: object) -> str:
     return " ".join(clean(text).split())
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things in words: ``1 run``, ``2 runs``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 @dataclass(frozen=True)
 class Screen:
     """Where a subcommand prints: ``out`` for what was asked, ``err`` for what is said about it.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from skills.lib.commands.console import prompts
-from skills.lib.commands.console.screen import Screen
+from skills.lib.commands.console.screen import Screen, counted
 from skills.lib.commands.walking.block import field_of, print_block
 from skills.lib.errors import PRINTED, UsageError
 from skills.lib.model.steps import Workflow
@@ -87,9 +87,7 @@ class Journey:
             about = {} if dispatch is None else {name: str(value) for name, value in dispatch.items()}
             left = int(about.get("left", 1))
             what = ", ".join(filter(None, (about.get("agent"), child.target)))
-            self.screen.print(
-                f"{left} sub-agent{'' if left == 1 else 's'} to account for; next is {child.id} ({what})."
-            )
+            self.screen.print(f"{counted(left, 'sub-agent')} to account for; next is {child.id} ({what}).")
             choice = prompts.text(self.screen, "Play it, or give it up?", ["play", "lost", "replace"])
             if choice == "play":
                 self._follow(self.follower.run_command(child.command))

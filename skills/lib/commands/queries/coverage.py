@@ -22,7 +22,7 @@ FILE_LIMIT = 1_000_000
 
 
 @dataclass(frozen=True)
-class Tested:
+class Coverage:
     """The routes that tests take, by the real path of the entry script: pairs of step and outcome.
 
     ``problem`` says why some or all of them are not known; empty where they are.
@@ -32,13 +32,13 @@ class Tested:
     problem: str = ""
 
 
-def take(root: str) -> Tested:
+def take(root: str) -> Coverage:
     """Have pytest collect the test files under ``root`` that take walks; a file that cannot be collected is told."""
     files = list(_files(root))
     if not files:
-        return Tested()
+        return Coverage()
     if find_spec("pytest") is None:
-        return Tested(problem="pytest is not installed: which transitions are tested is not known")
+        return Coverage(problem="pytest is not installed: which transitions are tested is not known")
     with tempfile.TemporaryDirectory(prefix="lockstep-status-") as folder:
         told = os.path.join(folder, "collected.json")
         words = ["-q", "--collect-only", "-p", "no:cacheprovider", "-p", collected.__name__]
@@ -53,7 +53,7 @@ def take(root: str) -> Tested:
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return Tested(problem=f"pytest did not collect the tests within {SECONDS} s: pytest --collect-only")
+            return Coverage(problem=f"pytest did not collect the tests within {SECONDS} s: pytest --collect-only")
         return _read(told, done)
 
 
@@ -85,7 +85,7 @@ def _path() -> str:
     return os.pathsep.join([os.path.dirname(skills.shipped()), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
-def _read(told: str, done: subprocess.CompletedProcess[bytes]) -> Tested:
+def _read(told: str, done: subprocess.CompletedProcess[bytes]) -> Coverage:
     """What was collected. Pytest's exit code says nothing: other plugins fail a session that collects a part."""
     try:
         with open(told, encoding="utf-8") as file:
@@ -93,7 +93,7 @@ def _read(told: str, done: subprocess.CompletedProcess[bytes]) -> Tested:
     except FileNotFoundError:
         said = (done.stdout + b"\n" + done.stderr).decode("utf-8", "replace").split("\n")
         why = next((line.strip() for line in reversed(said) if line.strip()), f"it ended with {done.returncode}")
-        return Tested(problem=f"pytest cannot collect the tests: {why}")
+        return Coverage(problem=f"pytest cannot collect the tests: {why}")
     routes = {script: frozenset((step, route) for step, route in pairs) for script, pairs in found["routes"].items()}
     failed = [f"{file} cannot be collected, and is not counted: {why}" for file, why in found["failed"].items()]
-    return Tested(routes, "\n".join(failed))
+    return Coverage(routes, "\n".join(failed))
