@@ -15,13 +15,13 @@ from skills.lib.skillfile.commands import commands_in
 from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
 from skills.lib.testing.agent import Agent
+from skills.lib.testing.calls import Shell
 from tests.skills.follower import SKILLS, without_places
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
 
-    from skills.lib.testing.calls import Shell
-from skills.lib.testing.blocks import Block
+    from skills.lib.testing.blocks import Block
 
 SCRIPT = SKILLS / "deepthink/scripts/deepthink.py"
 QUESTION = "Should our parser library, 40 users and one maintainer, promise backward compatibility before 1.0?"
