@@ -49,7 +49,7 @@ def show(screen: Screen, skill: str, paths: bool, as_json: bool, project: str) -
 
 
 def _as_data(name: str, folder: SkillFolder | None, entries: Sequence[skills.Loaded], paths: bool) -> dict[str, Any]:
-    """The skill for a program; a workflow stands as its own data, which ``Workflow.from_data`` reads."""
+    """The skill for a program; a workflow is its own data, which ``Workflow.from_data`` reads."""
     return {
         "name": folder.name if folder else name,
         "path": str(folder.path) if folder else None,
@@ -125,7 +125,7 @@ def _walks(workflow: Workflow) -> list[Walk]:
 
 
 def _hops(walk: Walk) -> list[str]:
-    """Each transition of a walk: its outcome, how it comes about where that is told, and where it leads."""
+    """Each transition of a walk: its outcome, what brings it about if that is known, and where it leads."""
     return [f"-{leg.route.value}{f' ({leg.how})' if leg.how else ''}-> {leg.target or 'done'}" for leg in walk.legs]
 
 

@@ -43,7 +43,7 @@ def status(screen: Screen, path: str | None, write: bool, check: bool, as_json: 
     root = os.path.realpath(path) if path else project
     taken = coverage.take(root)
     if taken.problem and (write or check):
-        raise EnvironmentProblem(taken.problem, remedy="mend that; the page is left alone")
+        raise EnvironmentProblem(taken.problem, remedy="fix that; the page is left alone")
     if taken.problem:
         screen.say(taken.problem)
     statuses = inventory.take(root, taken)
@@ -78,7 +78,7 @@ def _write_or_check(screen: Screen, file: str, statuses: list[inventory.SkillSta
         shown = f"{inventory.FILE} as it should be"
         for line in difflib.unified_diff(old.splitlines(), new.splitlines(), inventory.FILE, shown, n=1, lineterm=""):
             screen.print(line)
-        screen.say(f"{file} is stale. Write it anew: lockstep status --write")
+        screen.say(f"{file} is stale. Write it again: lockstep status --write")
         return STALE
     try:
         with open(file, "w", encoding="utf-8", newline="\n") as page:
@@ -90,7 +90,7 @@ def _write_or_check(screen: Screen, file: str, statuses: list[inventory.SkillSta
 
 
 def _read(file: str) -> str:
-    """The page as it stands; empty where there is none."""
+    """The present page; empty if there is none."""
     try:
         with open(file, encoding="utf-8") as page:
             return page.read()

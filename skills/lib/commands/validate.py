@@ -73,7 +73,7 @@ def validate(screen: Screen, paths: tuple[str, ...], form: str, seal: bool, stri
 
 
 def _missing(path: str) -> UsageError:
-    """The error for a path that is none; of a skill that is called so the path is told."""
+    """The error for a path that does not exist; it offers the folder of a skill of that name."""
     what, remedy = f"{path} does not exist", ""
     for folder in FOLDERS:
         meant = os.path.join(folder, path)

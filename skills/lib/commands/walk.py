@@ -85,7 +85,7 @@ def _look(screen: Screen, workflow: Workflow, script: str, project: str, step: s
 
 
 def _walk_apart(screen: Screen, journey: Journey, project: str, skill: str) -> int:
-    """Walk on a ledger of its own, which stays only for a run that can be gone on with."""
+    """Walk on a separate ledger, which is kept only if the run is not at its end."""
     home, before = tempfile.mkdtemp(prefix="lockstep-walk-"), os.environ.get("LOCKSTEP_HOME")
     os.environ["LOCKSTEP_HOME"] = home
     try:

@@ -77,7 +77,7 @@ class Agent(Follower):
         self.text = text
 
     def run_command(self, command: str) -> Block:
-        """Run one command and keep what it printed; a plain text is kept as the block that it stands for."""
+        """Run one command and keep what it printed; a plain text is kept as its block."""
         block = super().run_command(command)
         if block.exit_code == 0 and not block.text.startswith("<"):
             block = self.blocks[-1] = self._read_text(command, block)
@@ -132,9 +132,9 @@ class Agent(Follower):
         return block
 
     def _read_text(self, command: str, block: Block) -> Block:
-        """The block that a plain text stands for, once it is seen to be just that block's text.
+        """The block of a plain text; AssertionError if the text is not that of the block.
 
-        Notices are left out of both: some are printed once, on opening, and others tell of what passes.
+        Notices are left out of both: some are printed only once.
         """
         script = shlex.split(command)[1]
         found = re.search(r"\brun (?P<run>[a-z0-9.]+)\b", block.text.partition("\n")[0])
@@ -199,15 +199,15 @@ class Agent(Follower):
 
     def _report(self, block: Block, leg: Leg, verdict: str, workflow: Workflow) -> Block:
         run = self.state(block.run)
-        brood = self.runs(run.children)
+        children = self.runs(run.children)
         # At the bound, a fail first puts the question to a person.
         step = workflow.step(leg.step)
         wanted = None if step.gate or step.asks_later else leg
         if wanted and leg.how in ASKED:
             wanted = Leg(leg.step, Outcome.FAIL, Outcome.FAIL, leg.target)
-        after = self._try(block, run, wanted, verdict, brood, workflow, self.text)
+        after = self._try(block, run, wanted, verdict, children, workflow, self.text)
         if after.code == "same-report":
-            after = self._try(block, run, wanted, verdict, brood, workflow, lambda name: f"{self.text(name)} Again.")
+            after = self._try(block, run, wanted, verdict, children, workflow, lambda name: f"{self.text(name)} Again.")
         if after.code == "missing-evidence":
             raise CannotSteer(f"nothing that was tried passes the checks of step {block.step}: {after.why}")
         assert after.exit_code == 0, f"{after.text}{after.errors}"

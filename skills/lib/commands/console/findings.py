@@ -71,7 +71,7 @@ def _print_excerpt(screen: Screen, finding: Finding, sources: dict[str, list[str
 
 
 def _mark(source: str, finding: Finding) -> tuple[int, int]:
-    """From where to where the caret stands: under what of the place, or of what is said, the line names; else all."""
+    """Where the caret begins and ends: under a name that the finding mentions, else under the whole line."""
     for name in reversed(finding.where.split(":")[1:]):
         for token in (f'"{name}"', f"'{name}'", f"Outcome.{name.upper()}"):
             if name and token in source:
@@ -84,7 +84,7 @@ def _mark(source: str, finding: Finding) -> tuple[int, int]:
 
 
 def _shortened(source: str, start: int, end: int, width: int, dots: str) -> tuple[str, int, int]:
-    """As much of a line as there is room for, and from where to where what is marked of it stands there."""
+    """The part of a line that fits the width, and where the marked text begins and ends in it."""
     if cell_len(source) <= width:
         return source, start, end
     room = width - cell_len(dots)

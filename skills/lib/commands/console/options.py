@@ -61,7 +61,7 @@ def resolve_project(given: str | None) -> str:
 
 
 def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Ids of the runs that have not ended, with what each stands at."""
+    """Ids of runs, each with its workflow, status and step."""
     from skills.lib.commands.queries import runs
 
     try:
@@ -90,7 +90,7 @@ def complete_skill(ctx: click.Context, param: click.Parameter, incomplete: str) 
 
 
 def complete_step(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Ids of the steps of the SKILL that was given, as they stand in its modules: nothing of it is run."""
+    """Ids of the steps of the given SKILL, as its modules write them: none of them is run."""
     from skills.lib.commands.queries import skills
 
     # While the option's own value is missing, the words before it are left over, and no parameter is set.

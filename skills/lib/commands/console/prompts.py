@@ -33,7 +33,7 @@ def one_of(question: str, choices: Sequence[str], default: str) -> str:
 
 
 def some_of(question: str, choices: Sequence[str], default: Sequence[str]) -> list[str]:
-    """The choice of several, typed with spaces or commas between; ``all`` stands for all."""
+    """The choice of several, typed with spaces or commas between; ``all`` chooses all."""
 
     def chosen(text: str) -> list[str]:
         words = text.replace(",", " ").split()

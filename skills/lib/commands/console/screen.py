@@ -1,4 +1,4 @@
-"""What is shown: clean text only, colour where it is wanted, no markup and no cutting of what is piped on."""
+"""What is shown: clean text, colour if it is wanted, no markup; output that is piped on is never cut."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ class Screen:
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[Cell]], style: str = "bold") -> None:
         """Print rows in columns: folded to the width of a terminal; piped, aligned and never cut.
 
-        On a terminal that is too narrow for the columns, a row is told line by line.
+        On a terminal that is too narrow for the columns, each cell takes a line.
         """
         cells = [[self._cell(cell) for cell in row] for row in rows]
         head = [Text(heading, style) for heading in headings]

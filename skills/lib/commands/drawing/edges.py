@@ -31,7 +31,7 @@ class Node:
 
     @property
     def label(self) -> str:
-        """What stands in the node: its number, if it is a step, and its id."""
+        """The text of the node: its number, if it is a step, and its id."""
         return f"{self.number} {one_line(self.key)}" if self.number else one_line(self.key)
 
 

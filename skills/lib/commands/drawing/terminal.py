@@ -26,7 +26,7 @@ _BOX = dict(
 _ASCII = {mask: "|" if mask in (1, 2, 3) else "-" if mask in (4, 8, 12) else "+" for mask in range(1, 16)}
 # Two lines that cross are no junction: in ASCII the upright one goes over.
 _ASCII[15] = "|"
-# Heads of arrows, and the upper and lower borders that tell kinds of boxes apart.
+# Heads of arrows, and the upper and lower borders of each kind of box.
 _PLAIN = {"▼": "v", "◀": "<", "▶": ">", "━": "=", "═": "#", "┅": "~", TIMES: "x", "…": "."}
 
 
@@ -127,7 +127,7 @@ class Canvas:
         self.down(column + width - 1, row, row + height - 1, style)
 
     def write(self, row: int, column: int, text: str, style: str = "") -> None:
-        """Words over what is there; a wide character takes two cells, a combining one stands with the one before."""
+        """Write text over what is there; a wide character takes two cells, a combining one none."""
         for character in text:
             width = cell_len(character)
             if width == 0:

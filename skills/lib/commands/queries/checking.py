@@ -131,7 +131,7 @@ def _broken(entry: skills.Loaded) -> Finding:
     what = what.strip(": ") + (f" (valid: {entry.error.valid})" if entry.error.valid else "")
     name = os.path.basename(entry.file).removesuffix(skills.SUFFIX).replace("_", "-")
     why = "no step of it can be printed"
-    return Finding("broken-module", "error", name, entry.file, line, what, why, entry.error.remedy or "mend it")
+    return Finding("broken-module", "error", name, entry.file, line, what, why, entry.error.remedy or "fix it")
 
 
 @contextmanager

@@ -33,20 +33,20 @@ class Coverage:
 
 
 def take(root: str) -> Coverage:
-    """Have pytest collect the test files under ``root`` that take walks; a file that cannot be collected is told."""
+    """Have pytest collect the test files under ``root`` that take walks; report those that it cannot collect."""
     files = list(_files(root))
     if not files:
         return Coverage()
     if find_spec("pytest") is None:
         return Coverage(problem="pytest is not installed: which transitions are tested is not known")
     with tempfile.TemporaryDirectory(prefix="lockstep-status-") as folder:
-        told = os.path.join(folder, "collected.json")
+        report = os.path.join(folder, "collected.json")
         words = ["-q", "--collect-only", "-p", "no:cacheprovider", "-p", collected.__name__]
         try:
             done = subprocess.run(
                 [sys.executable, "-m", "pytest", *words, *files],
                 cwd=root,
-                env={**os.environ, "PYTHONPATH": _path(), "PYTHONDONTWRITEBYTECODE": "1", collected.VARIABLE: told},
+                env={**os.environ, "PYTHONPATH": _path(), "PYTHONDONTWRITEBYTECODE": "1", collected.VARIABLE: report},
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=SECONDS,
@@ -54,7 +54,7 @@ def take(root: str) -> Coverage:
             )
         except subprocess.TimeoutExpired:
             return Coverage(problem=f"pytest did not collect the tests within {SECONDS} s: pytest --collect-only")
-        return _read(told, done)
+        return _read(report, done)
 
 
 def _files(root: str) -> Iterator[str]:
@@ -85,10 +85,10 @@ def _path() -> str:
     return os.pathsep.join([os.path.dirname(skills.shipped()), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
-def _read(told: str, done: subprocess.CompletedProcess[bytes]) -> Coverage:
+def _read(report: str, done: subprocess.CompletedProcess[bytes]) -> Coverage:
     """What was collected. Pytest's exit code says nothing: other plugins fail a session that collects a part."""
     try:
-        with open(told, encoding="utf-8") as file:
+        with open(report, encoding="utf-8") as file:
             found = json.load(file)
     except FileNotFoundError:
         said = (done.stdout + b"\n" + done.stderr).decode("utf-8", "replace").split("\n")

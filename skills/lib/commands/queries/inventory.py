@@ -21,7 +21,7 @@ from skills.lib.validation import registration
 _Routes = Mapping[str, frozenset[tuple[str, str]]]
 
 CATALOGUE = "catalogue.json"
-# What is told of a skill that no catalogue names, in characters of its description.
+# The purpose of a skill that no catalogue names: so many characters of its description.
 PURPOSE = 100
 
 FILE = "MIGRATION_STATUS.md"
@@ -206,14 +206,14 @@ def rows(statuses: Sequence[SkillStatus], named: int | None = None) -> list[list
 
 
 def page(old: str, statuses: Sequence[SkillStatus]) -> str:
-    """The page with its generated section made anew; ValueError where it has no such section. An empty one is begun."""
+    """The page with a new generated section; ValueError if it has no such section. An empty page gets one."""
     lines = ["| " + " | ".join(HEADINGS) + " |", "|---" * len(HEADINGS) + "|"]
     lines += ["| " + " | ".join(_cell(text) for text in row) + " |" for row in rows(statuses)]
     return section(old or _NEW, SECTION, f"{summary(statuses)}\n\n{MEANING}\n\n" + "\n".join(lines))
 
 
 def section(text: str, name: str, content: str) -> str:
-    """The text with what stands between ``<!-- name -->`` and ``<!-- /name -->`` replaced; ValueError without them."""
+    """The text with new content between ``<!-- name -->`` and ``<!-- /name -->``; ValueError if they are missing."""
     pattern = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)", re.DOTALL)
     if not pattern.search(text):
         raise ValueError(f"there is no section {name}")

@@ -103,7 +103,7 @@ def ledger_path(project: str) -> str:
 
 
 def open_records(project: str) -> Records | None:
-    """The project's records; None where it never had a ledger. Raises LedgerError where it had one that is gone."""
+    """The project's records; None if it never had a ledger. Raises LedgerError if its ledger is missing."""
     home = paths.home(project)
     if not os.path.exists(os.path.join(home, FILE)) and not os.path.exists(os.path.join(home, MARKER)):
         return None
@@ -111,7 +111,7 @@ def open_records(project: str) -> Records | None:
 
 
 def require_records(project: str) -> Records:
-    """The project's records; raises LedgerError where it has none."""
+    """The project's records; raises LedgerError if it has none."""
     return open_records(project) or _opened(paths.home(project))
 
 
@@ -126,7 +126,7 @@ def _opened(home: str) -> Records:
 def runner_for(screen: Screen, run: Run, project: str, actor: str = "agent") -> tuple[Runner, Workflow]:
     """The runner that serves a run, and its workflow; the error of a broken skill is raised.
 
-    A skill that is gone from where it was is looked for by its name, and it is said where it was found.
+    If the skill moved, it is found by its name, and a notice says where.
     """
     script = run.script if os.path.exists(run.script) else _script_by_name(run, project)
     if script != run.script:
@@ -136,15 +136,12 @@ def runner_for(screen: Screen, run: Run, project: str, actor: str = "agent") -> 
 
 
 def plain_runner(run: Run, project: str, actor: str, script: str = "") -> Runner:
-    """The runner that serves a run, whether or not its skill can be loaded; by its ``script`` where that has moved to.
-
-    Commands carry the project that the run was opened for; a moved project has its ledger with it, so that one is kept.
-    """
+    """The runner that serves a run, even if its skill cannot be loaded; ``script`` is the path of a moved one."""
     return Runner(CommandLine(sys.executable, script or run.script, project, lockstep_command()), actor)
 
 
 def _script_by_name(run: Run, project: str) -> str:
-    """The script of that name in the project's or the shipped skill of the run's; as it was where there is none."""
+    """Find the run's script in the project's skill of that name, else in the shipped one; else its recorded path."""
     name = skill_of(run)
     below = os.path.relpath(run.script, _folder_of(run))
     every = [skill for skill in skills.find(project) if skill.name == name]
@@ -165,7 +162,7 @@ def _folder_of(run: Run) -> str:
 
 
 def is_of(run: Run, name: str | None) -> bool:
-    """Whether a run belongs to that skill or workflow; every run does without a name."""
+    """True if a run belongs to that skill or workflow, or no name is given."""
     return name is None or name in (skill_of(run), run.workflow)
 
 
@@ -264,7 +261,7 @@ def status_of(run: Run) -> str:
 
 
 def left_undone(run: Run, records: Records) -> list[dict[str, str]]:
-    """What a run left undone; of one that is not finished, what it left undone so far, evidence that was waived too."""
+    """What a run left undone; before its end, what it left undone so far, with the evidence that was waived."""
     found = list(run.not_done)
     if run.status in FINISHED or not run.fingerprint:
         return found
@@ -282,6 +279,6 @@ def undone(entry: Mapping[str, str]) -> str:
     return f"{entry['kind']}{place}: {one_line(entry['what'])}"
 
 
-def outcome_told(detail: Mapping[str, Any]) -> str:
-    """The outcome of a transition, and whether it is that of a step whose iterations were used up."""
+def outcome_of(detail: Mapping[str, Any]) -> str:
+    """The outcome of a transition, marked if the step had used up its iterations."""
     return f"{detail.get('outcome')}{' (limit)' if 'limit' in detail else ''}"

@@ -98,7 +98,7 @@ def _working_directory() -> Iterator[None]:
     """Come back to the working directory, wherever a module goes while it is loaded."""
     try:
         before = os.getcwd()
-    except FileNotFoundError:  # it is gone
+    except FileNotFoundError:  # it was removed
         before = ""
     try:
         yield

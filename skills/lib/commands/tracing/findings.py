@@ -1,6 +1,6 @@
-"""How each finding of a review fared: its status at every iteration, how it was answered, and how it ended.
+"""Each finding of a review: its status at every iteration, how it was answered, and how it ended.
 
-The run as it stands keeps the latest items of a checkpoint alone; what came before is in the record's events.
+A run keeps only the latest items of a checkpoint; the earlier ones are in its events.
 """
 
 from __future__ import annotations
@@ -77,7 +77,7 @@ class ItemHistory:
 
 
 def rounds(events: Sequence[Event]) -> dict[str, list[Round]]:
-    """Every completed review of a run in order, by checkpoint; after one has passed, the next begin a series anew."""
+    """Every completed review of a run in order, by checkpoint; after a pass, the next review begins a new series."""
     found: dict[str, list[Round]] = {}
     latest: dict[str, list[Round]] = {}
     for event in events:
@@ -94,10 +94,10 @@ def rounds(events: Sequence[Event]) -> dict[str, list[Round]]:
             if review.get("decision"):
                 done[-1].decision = review["decision"]
             done[-1].heard = review.get("heard", {})
-        asked = event.change.get("question") or {}
-        if asked.get("about") == "dispute" and asked["gate"] in latest:
-            for name in asked["ids"]:
-                latest[asked["gate"]][-1].answer(name, ASKED, "", event.turn)
+        question = event.change.get("question") or {}
+        if question.get("about") == "dispute" and question["gate"] in latest:
+            for name in question["ids"]:
+                latest[question["gate"]][-1].answer(name, ASKED, "", event.turn)
         stale = event.detail.get("stale")
         if stale and stale["checkpoint"] in latest:
             latest[stale["checkpoint"]][-1].fell.append((event.turn, stale["files"]))

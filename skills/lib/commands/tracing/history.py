@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from skills.lib.commands.queries.runs import outcome_told
+from skills.lib.commands.queries.runs import outcome_of
 
 if TYPE_CHECKING:
     from skills.lib.ledger import Event
@@ -45,7 +45,7 @@ class History:
             parts.append(visit.step)
             if visit.left is not None:
                 detail = visit.left.detail
-                parts.append(f"—{outcome_told(detail) if 'outcome' in detail else visit.left.kind}→")
+                parts.append(f"—{outcome_of(detail) if 'outcome' in detail else visit.left.kind}→")
         return " ".join(parts) + (f" {status}" if self.visits and self.visits[-1].left is not None else "")
 
 

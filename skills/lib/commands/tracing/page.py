@@ -204,7 +204,7 @@ class _Page:
 
 
 def _function(_: str) -> Handler:
-    """What stands for each function of a workflow that is only drawn."""
+    """A stand-in for each function of a workflow that is only drawn."""
     return lambda context: Outcome.OK
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import html
 
-from skills.lib.commands.queries.runs import moment, outcome_told
+from skills.lib.commands.queries.runs import moment, outcome_of
 from skills.lib.commands.queries.timeline import surroundings
 from skills.lib.commands.tracing.findings import who
 from skills.lib.commands.tracing.history import History, Visit
@@ -117,7 +117,7 @@ def _left(event: Event) -> Iterator[Piece]:
         yield f"{event.kind}, by {_by(event)}"
         return
     outcome = str(event.detail.get("outcome"))
-    yield el("span", outcome_told(event.detail), class_="bad" if outcome == Outcome.FAIL else None)
+    yield el("span", outcome_of(event.detail), class_="bad" if outcome == Outcome.FAIL else None)
     yield f" → {event.detail.get('to') or 'done'}, by {_by(event)}"
 
 

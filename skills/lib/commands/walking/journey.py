@@ -36,7 +36,7 @@ class Journey:
                 return None
 
     def go_on(self, run_id: str) -> None:
-        """Walk a run from where it stands."""
+        """Walk a run on from its present step."""
         self._follow(self.follower.show(run_id))
 
     def _follow(self, block: Block) -> None:
@@ -50,7 +50,7 @@ class Journey:
             block = self._next(block)
 
     def _next(self, block: Block) -> Block:
-        """The block after this one; a refusal is shown, and the person asked again."""
+        """The block after this one. After a refusal the person is asked again."""
         while True:
             try:
                 after = self._answered(block) if block.kind == "waiting" else self._reported(block)
