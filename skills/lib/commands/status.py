@@ -80,12 +80,7 @@ def _write_or_check(screen: Screen, file: str, statuses: list[inventory.SkillSta
             screen.print(line)
         screen.say(f"{file} is stale. Write it again: lockstep status --write")
         return STALE
-    try:
-        with open(file, "w", encoding="utf-8", newline="\n") as page:
-            page.write(new)
-    except OSError as error:
-        raise EnvironmentProblem(f"{file} cannot be written: {error.strerror}") from error
-    screen.say(f"wrote {file}")
+    screen.write(file, new, force=True)
     return PRINTED
 
 

@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
+from rich.cells import cell_len, set_cell_size
 
 from skills.lib.commands.console.screen import Screen, clean, counted, one_line
 from skills.lib.validation.finding import Finding
@@ -89,23 +89,14 @@ def _shortened(source: str, start: int, end: int, width: int, dots: str) -> tupl
         return source, start, end
     room = width - cell_len(dots)
     if cell_len(source[:end]) <= room or cell_len(source[:start]) < width // 2:
-        shown = _head(source, room)
+        shown = set_cell_size(source, room)
         return shown + dots, start, min(end, len(shown))
-    begin = start if cell_len(source[start:]) > room else len(source) - len(_head(source[::-1], room))
+    begin = start if cell_len(source[start:]) > room else len(source) - len(set_cell_size(source[::-1], room))
     rest, begun = source[begin:], len(dots) - begin
     if cell_len(rest) <= room:
         return dots + rest, start + begun, end + begun
-    shown = dots + _head(rest, room - cell_len(dots))
+    shown = dots + set_cell_size(rest, room - cell_len(dots))
     return shown + dots, start + begun, min(end + begun, len(shown))
-
-
-def _head(text: str, cells: int) -> str:
-    """As many characters from the beginning as fit."""
-    for at, character in enumerate(text):
-        cells -= cell_len(character)
-        if cells < 0:
-            return text[:at]
-    return text
 
 
 def _read(file: str) -> list[str]:

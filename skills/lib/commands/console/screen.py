@@ -14,6 +14,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from skills.lib.errors import EnvironmentProblem, RefusedError
+
 Cell = str | Text
 
 # Characters that a terminal obeys, and those that turn the direction of what follows them.
@@ -115,6 +117,20 @@ class Screen:
     def json(self, value: Any) -> None:
         """Print a value for a program: ASCII only, so that no terminal and no locale can misread it."""
         self.out.print(Text(json.dumps(value, indent=2)), soft_wrap=True)
+
+    def write(self, file: str, text: str, force: bool) -> None:
+        """Write a file and say so; RefusedError if there is one and not ``force``, else EnvironmentProblem."""
+        try:
+            with open(file, "w" if force else "x", encoding="utf-8", newline="\n") as written:
+                written.write(text)
+        except FileExistsError as error:
+            raise RefusedError(f"{file} exists, and is not overwritten", remedy="--force, or another name") from error
+        except OSError as error:
+            raise EnvironmentProblem(
+                f"{file} cannot be written: {error.strerror}",
+                remedy="the name of a file in a folder that is there, and may be written",
+            ) from error
+        self.say(f"wrote {file}")
 
     def _cell(self, cell: Cell) -> Text:
         return cell if isinstance(cell, Text) else Text(self.drawable(one_line(cell)))
