@@ -15,7 +15,7 @@ from skills.lib.ledger import Event
 from skills.lib.model.steps import Workflow
 from skills.lib.runtime import script
 
-# What a drawing may take where no terminal says how wide it is.
+# The columns of a drawing if no terminal says how wide it is.
 _PIPED_WIDTH = 120
 _WRITERS = {"mermaid": mermaid.mermaid, "dot": dot.dot, "svg": dot.svg}
 

@@ -48,7 +48,7 @@ def validate(screen: Screen, paths: tuple[str, ...], form: str, seal: bool, stri
     for path in paths:
         if not os.path.exists(path):
             raise _missing(path)
-    checked = checking.check(screen, paths or (project,))
+    checked = checking.check(paths or (project,))
     found = checked.findings
     if form == "json":
         script.emit(output.as_json(found, project, checked.waived) + "\n", PRINTED)

@@ -12,7 +12,7 @@ import click
 
 from skills.lib.blocks import document, xml
 from skills.lib.blocks.command_line import CommandLine, join, lockstep_command
-from skills.lib.commands.console.options import complete_run, complete_step, examples, project_option, skill_argument
+from skills.lib.commands.console.options import complete_run, examples, project_option, skill_argument
 from skills.lib.commands.console.prompts import Left
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs, skills
@@ -32,12 +32,7 @@ from skills.lib.testing.blocks import Block
     )
 )
 @skill_argument
-@click.option(
-    "--step",
-    metavar="STEP",
-    shell_complete=complete_step,
-    help="Only show the block of this step (an id or a position).",
-)
+@click.option("--step", metavar="STEP", help="Only show the block of this step (an id or a position).")
 @click.option("--run", "run_id", metavar="ID", shell_complete=complete_run, help="Go on with this run of the ledger.")
 @click.option("--record", is_flag=True, help="Keep the run in the project's ledger; it takes a terminal.")
 @project_option

@@ -37,9 +37,9 @@ if TYPE_CHECKING:
     from skills.lib.model.steps import StepDef, Workflow
     from skills.lib.testing.calls import ScriptedCaller
 
-# How many reports are tried where a check of the step refuses one: a refusal changes nothing.
+# How many reports are tried if a check of the step refuses one: a refusal changes nothing.
 TRIES = 20
-# A section of plain text ends where another begins in the first column.
+# A section of plain text ends before the next line that begins in the first column.
 _NOTICE = re.compile(r"^NOTICE:\n(?:(?: .*)?\n)*", re.MULTILINE)
 
 
@@ -90,7 +90,7 @@ class Agent(Follower):
     def play(self, walk: Walk, *words: str, **parameters: Any) -> list[Taken]:
         """Open a run, take the legs of the walk one after another, and return the transitions as they were recorded.
 
-        Raises AssertionError where a command is refused, and CannotSteer where no report leads along the walk.
+        Raises AssertionError if a command is refused, and CannotSteer if no report leads along the walk.
         """
         block = self.reach(walk, len(walk.legs), *words, **parameters)
         assert (block.exit_code, block.kind) == (0, "done"), block.text + block.errors
@@ -185,7 +185,7 @@ class Agent(Follower):
         return again
 
     def _fails_without(self, block: Block, step: StepDef) -> bool:
-        """True if the step's function gives FAIL where every sub-agent is lost."""
+        """True if the step's function gives FAIL if every sub-agent is lost."""
         if step.checkpoint or not step.function:
             return False
         run = self.state(block.run)
@@ -235,7 +235,7 @@ class Agent(Follower):
         return after
 
     def _write_artifacts(self, block: Block, command: str, workflow: Workflow) -> None:
-        """Write the files that the block asks for, with the author's content where there is one."""
+        """Write the files that the block asks for, with the author's content if there is any."""
         from skills.lib.model.requirements import Artifact, fill
         from skills.lib.runtime import cli
 

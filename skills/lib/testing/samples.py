@@ -98,7 +98,7 @@ def fixes(findings: str) -> list[str]:
 
 
 def candidates(spec: Spec, text: Text = plain, verdict: str = "pass", hints: Sequence[Any] = ()) -> list[Any]:
-    """Values that ``spec`` admits, the most ordinary first; ``hints`` are further ones to try where they fit."""
+    """Values that ``spec`` admits, the most ordinary first; ``hints`` are further ones to try if they fit."""
     made = [value for value in _made(spec, text, verdict) if _fits(spec, value)]
     return made + [hint for hint in hints if _suits(spec, hint) and hint not in made and _fits(spec, hint)]
 

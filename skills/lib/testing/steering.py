@@ -137,7 +137,7 @@ class Steering:
             return ""  # who runs the command changes the words
         if not isinstance(decision, Move):
             return str(getattr(decision, "why", "a repeat"))
-        outcome = decision.detail.get("outcome")  # none where a question is put first
+        outcome = decision.detail.get("outcome")  # none if a question comes first
         return "" if leg is None or _is(step, leg, outcome) else f"outcome {outcome}"
 
 

@@ -22,7 +22,7 @@ _WIDTH, _NARROWEST = 110, 20
 
 
 def print_findings(screen: Screen, found: Sequence[Finding]) -> None:
-    """Print each finding with an excerpt of the source where its line is known."""
+    """Print each finding with an excerpt of the source if its line is known."""
     sources: dict[str, list[str]] = {}
     for finding in found:
         place = os.path.relpath(finding.file) if finding.file else ""

@@ -47,7 +47,7 @@ def examples(*lines: str) -> str:
 
 
 def resolve_project(given: str | None) -> str:
-    """The resolved root of the project; UsageError where the folder is none."""
+    """The resolved root of the project; UsageError if the folder is none."""
     if given is None:
         try:
             return paths.project_root()
@@ -87,19 +87,6 @@ def complete_skill(ctx: click.Context, param: click.Parameter, incomplete: str) 
         return []
     names = [CompletionItem(skill.name) for skill in found if skill.name.startswith(incomplete)]
     return names or [CompletionItem(incomplete, type="file")]
-
-
-def complete_step(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Ids of the steps of the given SKILL, as its modules write them: none of them is run."""
-    from skills.lib.commands.queries import skills
-
-    # While the option's own value is missing, the words before it are left over, and no parameter is set.
-    skill = ctx.params.get("skill") or next(iter(ctx.args), "")
-    try:
-        found = skills.step_ids(resolve_project(ctx.params.get("project")), skill)
-    except LockstepError:
-        return []
-    return [CompletionItem(step) for step in dict.fromkeys(found) if step.startswith(incomplete)]
 
 
 # Given to the command as the resolved path of the project's root.

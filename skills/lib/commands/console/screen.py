@@ -67,7 +67,7 @@ class Screen:
         return Text(self.drawable(clean(text)), style)
 
     def drawable(self, text: str) -> str:
-        """The text with our own typography spelt in ASCII where the locale has no more."""
+        """The text with our own typography spelt in ASCII if the locale has no more."""
         if self.unicode:
             return text
         for character, plain in _ASCII.items():
@@ -189,7 +189,7 @@ def _is_terminal(stream: Any) -> bool:
 
 
 def _draws_boxes(stream: Any, environment: Mapping[str, str]) -> bool:
-    """Whether box characters will be seen: the locale was not set to C, and the stream's encoding has them."""
+    """True if box characters will be seen: the locale was not set to C, and the stream's encoding has them."""
     locale = environment.get("LC_ALL") or environment.get("LC_CTYPE") or environment.get("LANG") or ""
     encoding = str(getattr(stream, "encoding", "") or "").lower().replace("-", "")
     return locale not in ("C", "POSIX") and encoding.startswith("utf")

@@ -16,7 +16,7 @@ from skills.lib.model.types import Outcome
 END = "done"
 # The steps that are drawn in a way of their own.
 KINDS = ("gate", "person", "dispatch")
-# The label of an edge where a verdict leads that fell with its files.
+# The label of the edge to the step that follows a verdict whose files changed.
 STALE = "stale"
 
 

@@ -1,7 +1,7 @@
 """Places for a graph, in cells of a grid: boxes in one column, jumps forward on the left, loops on the right.
 
 Every edge goes straight down to the next box, or through a lane beside the boxes. Edges to one box share its lane, so
-a lane ends in one arrow; where two lines cross nothing branches.
+a lane ends in one arrow. Two lines that cross are no branch.
 """
 
 from __future__ import annotations

@@ -25,7 +25,7 @@ FILE_LIMIT = 1_000_000
 class Coverage:
     """The routes that tests take, by the real path of the entry script: pairs of step and outcome.
 
-    ``problem`` says why some or all of them are not known; empty where they are.
+    ``problem`` says why some or all of them are not known; empty if they are.
     """
 
     routes: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)

@@ -64,7 +64,7 @@ class WorkflowStatus:
 
 @dataclass(frozen=True)
 class SkillStatus:
-    """One skill: ``path`` is None where the catalogue names it and the tree has none; ``faults`` are of SKILL.md."""
+    """One skill: ``path`` is None if the catalogue names it and the tree has none; ``faults`` are of SKILL.md."""
 
     name: str
     purpose: str
@@ -74,12 +74,12 @@ class SkillStatus:
 
     @property
     def broken(self) -> str:
-        """Why a module of it registers no workflow; empty where each does."""
+        """Why a module of it registers no workflow; empty if each does."""
         return next((one.error for one in self.workflows if not one.name), "")
 
     @property
     def migrated(self) -> bool:
-        """Whether the skill is made of workflows that can be loaded."""
+        """True if the skill is made of workflows that can be loaded."""
         return bool(self.workflows) and not self.broken
 
     def total(self, what: str) -> int:
@@ -114,9 +114,9 @@ def take(root: str, taken: coverage.Coverage | None = None) -> list[SkillStatus]
 
 
 def catalogue(root: str) -> dict[str, str]:
-    """The skills that there are to be, each with its purpose; empty where the tree has no ``catalogue.json``.
+    """The skills that there are to be, each with its purpose; empty if the tree has no ``catalogue.json``.
 
-    Raises UsageError where the file is not one JSON object of texts.
+    Raises UsageError if the file is not one JSON object of texts.
     """
     for path in (os.path.join(root, CATALOGUE), os.path.join(root, "skills", CATALOGUE)):
         if not os.path.isfile(path):
@@ -164,7 +164,7 @@ def _status_of(entry: skills.Loaded, routes: _Routes) -> WorkflowStatus:
 
 
 def _unwalkable(workflow: Workflow) -> str:
-    """Why no walks can be planned that take every route; empty where they can."""
+    """Why no walks can be planned that take every route; empty if they can."""
     try:
         every_walk(workflow)
     except Unplannable as error:
@@ -173,7 +173,7 @@ def _unwalkable(workflow: Workflow) -> str:
 
 
 def _is_sealed(workflow: Workflow, file: str) -> bool:
-    """Whether the workflow ships a good seal beside it."""
+    """True if the workflow ships a good seal beside it."""
     try:
         with open(registration.beside(workflow, file), encoding="ascii") as kept:
             return kept.read() == registration.text(workflow)

@@ -155,7 +155,7 @@ def skill_of(run: Run) -> str:
 
 
 def _folder_of(run: Run) -> str:
-    """The folder of the run's skill; empty where its script is in no ``scripts``."""
+    """The folder of the run's skill; empty if its script is in no ``scripts``."""
     parts = run.script.split(os.sep)
     at = next((at for at in range(len(parts) - 1, 0, -1) if parts[at] == "scripts"), 0)
     return os.sep.join(parts[:at])
@@ -224,7 +224,7 @@ def _is_text(value: object) -> bool:
 
 
 def short(value: Any) -> str:
-    """A value on one line, cut where it is longer than SHOWN."""
+    """A value on one line, cut after SHOWN characters."""
     text = one_line(value if isinstance(value, str) else compact_json.readable(value))
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 

@@ -40,7 +40,7 @@ class Round:
     """One completed review of a checkpoint; ``decision`` is what a person then said, if one was asked.
 
     ``answers`` are those to its findings by id. ``fell`` has the turns at which its verdict fell, each with the files
-    that were changed. ``heard`` says where a person let the run go on with what is open.
+    that were changed. ``heard`` is set if a person let the run go on with open findings.
     """
 
     iteration: int
@@ -72,7 +72,7 @@ class ItemHistory:
 
     @property
     def settled(self) -> bool:
-        """Whether the last look at it was a pass."""
+        """True if the last look at it was a pass."""
         return self.entries[-1] is not None and self.entries[-1].get("status") == ItemStatus.PASS
 
 

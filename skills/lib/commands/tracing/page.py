@@ -144,7 +144,7 @@ class _Page:
             yield from Visits(self.limit, workflow, {one.id: _task(one) for one in self.tree}).sections(history)
 
     def _workflow(self, run: Run) -> Workflow | None:
-        """The graph as it was when the run last took it up; None where the run never began."""
+        """The graph as it was when the run last took it up; None if the run never began."""
         if not run.fingerprint:
             return None
         try:
