@@ -54,7 +54,8 @@ class Shell:
 class InProcess:
     """Splits each command as a shell would and serves it here; ``workflows`` maps a script's path to its graph.
 
-    A script that is not in the map is loaded from its file. Each call closes its ledger, for this process goes on; with ``leaves`` it is left as a step leaves it, for a process that then exits.
+    A script that is not in the map is loaded from its file. Each call closes its ledger, for this process goes on; with
+    ``leaves`` it is left as a step leaves it, for a process that then exits.
     """
 
     def __init__(self, workflows: Mapping[str, Workflow] | None = None, *, leaves: bool = False) -> None:

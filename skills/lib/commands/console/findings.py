@@ -7,7 +7,7 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len, set_cell_size
+from rich.cells import cell_len, chop_cells
 
 from skills.lib.commands.console.screen import Screen, clean, counted, one_line
 from skills.lib.validation.finding import Finding
@@ -89,13 +89,13 @@ def _shortened(source: str, start: int, end: int, width: int, dots: str) -> tupl
         return source, start, end
     room = width - cell_len(dots)
     if cell_len(source[:end]) <= room or cell_len(source[:start]) < width // 2:
-        shown = set_cell_size(source, room)
+        shown = chop_cells(source, room)[0]
         return shown + dots, start, min(end, len(shown))
-    begin = start if cell_len(source[start:]) > room else len(source) - len(set_cell_size(source[::-1], room))
+    begin = start if cell_len(source[start:]) > room else len(source) - len(chop_cells(source[::-1], room)[0])
     rest, begun = source[begin:], len(dots) - begin
     if cell_len(rest) <= room:
         return dots + rest, start + begun, end + begun
-    shown = dots + set_cell_size(rest, room - cell_len(dots))
+    shown = dots + chop_cells(rest, room - cell_len(dots))[0]
     return shown + dots, start + begun, min(end + begun, len(shown))
 
 
