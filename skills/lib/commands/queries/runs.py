@@ -7,6 +7,7 @@ import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
+from functools import cached_property
 from typing import Any
 
 import click
@@ -38,22 +39,13 @@ class Records:
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
-        self._runs: list[Run] | None = None
-        self._children: dict[str | None, list[Run]] | None = None
-        self._events: dict[str, list[Event]] | None = None
 
     def runs(self) -> list[Run]:
         """Every run of the ledger."""
-        if self._runs is None:
-            self._runs = self.ledger.every_run()
-        return self._runs
+        return self._every_run
 
     def events(self, run_id: str) -> list[Event]:
         """The events of a run, in sequence."""
-        if self._events is None:
-            self._events = {}
-            for event in self.ledger.events():
-                self._events.setdefault(event.run, []).append(event)
         return self._events.get(run_id, [])
 
     def run(self, run_id: str) -> Run:
@@ -68,7 +60,7 @@ class Records:
 
     def children(self, run_id: str) -> list[Run]:
         """The runs of the sub-agents of a run, replaced and ended ones included, in the order of their numbers."""
-        return sorted(self._started_by(run_id), key=lambda run: int(run.id.rpartition(".")[2]))
+        return sorted(self._children.get(run_id, []), key=lambda run: int(run.id.rpartition(".")[2]))
 
     def tree(self, run: Run, depth: int = 0) -> Iterator[tuple[int, Run]]:
         """A run and all below it, each with its depth."""
@@ -78,23 +70,36 @@ class Records:
 
     def roots(self) -> list[Run]:
         """The runs that no other run started, the last opened first."""
-        return sorted(self._started_by(None), key=lambda run: self.sequence(run.id), reverse=True)
+        return sorted(self._children.get(None, []), key=lambda run: self.sequence(run.id), reverse=True)
 
     def sequence(self, run_id: str) -> int:
         """The number of the run's first event: later runs have higher ones."""
         return next((event.seq for event in self.events(run_id)), 0)
 
-    def _started_by(self, parent: str | None) -> list[Run]:
-        if self._children is None:
-            self._children = {}
-            for run in self.runs():
-                self._children.setdefault(run.parent, []).append(run)
-        return self._children.get(parent, [])
-
     def moved_at(self, run: Run) -> float:
         """When the run, or one below it, last moved; seconds since the epoch, refusals not counted."""
         times = [event.at for _, one in self.tree(run) for event in self.events(one.id) if event.kind != "refused"]
         return max(times, default=0.0)
+
+    @cached_property
+    def _every_run(self) -> list[Run]:
+        return self.ledger.every_run()
+
+    @cached_property
+    def _children(self) -> dict[str | None, list[Run]]:
+        """The runs by the run that started them, None for those that no other run started."""
+        children: dict[str | None, list[Run]] = {}
+        for run in self.runs():
+            children.setdefault(run.parent, []).append(run)
+        return children
+
+    @cached_property
+    def _events(self) -> dict[str, list[Event]]:
+        """The events by run."""
+        events: dict[str, list[Event]] = {}
+        for event in self.ledger.events():
+            events.setdefault(event.run, []).append(event)
+        return events
 
 
 def ledger_path(project: str) -> str:
@@ -204,8 +209,8 @@ def described(run: Run, records: Records) -> dict[str, object]:
         "turn": run.turn,
         "iteration": run.iteration if run.step else None,
         "parent": run.parent,
-        "opened": _iso(records.events(run.id)[0].at if records.events(run.id) else 0.0),
-        "moved": _iso(records.moved_at(run)),
+        "opened": iso(records.events(run.id)[0].at if records.events(run.id) else 0.0),
+        "moved": iso(records.moved_at(run)),
         "params": run.params,
         "not_done": left_undone(run, records),
     }
@@ -229,7 +234,8 @@ def short(value: Any) -> str:
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 
-def _iso(at: float) -> str:
+def iso(at: float) -> str:
+    """A moment in UTC, for a program."""
     return _formatted("%Y-%m-%dT%H:%M:%SZ", time.gmtime, at)
 
 

@@ -93,18 +93,12 @@ def load_file(file: str, script: str | None, validated: bool = True) -> Loaded:
     return Loaded(file, script, None, SkillError(what, remedy="let it only register its workflow"))
 
 
-@contextlib.contextmanager
-def _working_directory() -> Iterator[None]:
+def _working_directory() -> contextlib.AbstractContextManager[None]:
     """Come back to the working directory, wherever a module goes while it is loaded."""
     try:
-        before = os.getcwd()
+        return contextlib.chdir(os.getcwd())
     except FileNotFoundError:  # it was removed
-        before = ""
-    try:
-        yield
-    finally:
-        if before:
-            os.chdir(before)
+        return contextlib.nullcontext()
 
 
 def one(project: str, name: str, validated: bool = True) -> Loaded:

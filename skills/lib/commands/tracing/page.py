@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from lxml import html
 from skills import __version__
 from skills.lib.commands.console.screen import one_line
 from skills.lib.commands.drawing import edges
-from skills.lib.commands.queries.runs import Records, left_undone, moment, skill_of, undone
+from skills.lib.commands.queries.runs import Records, iso, left_undone, moment, skill_of, undone
 from skills.lib.commands.tracing import findings, svg
 from skills.lib.commands.tracing.history import of_events
 from skills.lib.commands.tracing.markup import Piece, el, facts, table, value
@@ -226,8 +225,4 @@ def _anchor(run_id: str) -> str:
 
 
 def _time(at: float) -> html.HtmlElement:
-    try:
-        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
-    except (OSError, OverflowError, ValueError):  # the clock was wrong by ages when it was written
-        stamp = None
-    return el("time", moment(at), datetime=stamp)
+    return el("time", moment(at), datetime=iso(at))

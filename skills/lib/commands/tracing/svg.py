@@ -23,13 +23,17 @@ def drawn(graph: Graph, trail: str) -> html.HtmlElement:
     placed = lay_out(graph, _label)
     last = placed.boxes[-1]
     width, height = round(placed.width * CELL), (last.top + last.height) * LINE
-    picture = el("svg", viewBox=f"0 0 {width} {height}", width=width, height=height, role="img")
-    picture.append(el("title", f"The graph of {graph.name}, with the way that the run took"))
-    picture.append(el("desc", trail))
-    for way in sorted(placed.ways, key=lambda way: way.taken):
-        picture.append(_way(way, placed))
-    for box in placed.boxes:
-        picture.append(_box(box, placed))
+    picture = el(
+        "svg",
+        el("title", f"The graph of {graph.name}, with the way that the run took"),
+        el("desc", trail),
+        [_way(way, placed) for way in sorted(placed.ways, key=lambda way: way.taken)],
+        [_box(box, placed) for box in placed.boxes],
+        viewBox=f"0 0 {width} {height}",
+        width=width,
+        height=height,
+        role="img",
+    )
     return el("div", picture, class_="wide")
 
 
@@ -43,20 +47,20 @@ def _label(edge: Edge) -> str:
 
 def _way(way: Way, placed: Layout) -> html.HtmlElement:
     points = _points(way, placed)
-    group = el("g", class_="taken" if way.taken else "way")
-    group.append(el("path", d=_path(points), class_="line"))
-    group.append(el("path", d=_head(way.side, *points[-1]), class_="head"))
+    line = el("path", d=_path(points), class_="line")
+    head = el("path", d=_head(way.side, *points[-1]), class_="head")
+    commas = [", "] * (len(way.labels) - 1) + [""]
+    spans = [
+        el("tspan", label + comma, class_="on" if edge.taken else None)
+        for edge, label, comma in zip(way.edges, way.labels, commas, strict=True)
+    ]
     if way.side is None:
-        text = el("text", x=_x(way.column + 2), y=_y(way.row) + _BESIDE)
+        text = el("text", spans, x=_x(way.column + 2), y=_y(way.row) + _BESIDE)
     else:
-        outward = -2 if way.side == LEFT else 2
+        begin = points[0][0] + (-2 if way.side == LEFT else 2) * CELL
         anchor = "end" if way.side == LEFT else None
-        text = el("text", x=_number(points[0][0] + outward * CELL), y=_y(way.row) + _ABOVE, text_anchor=anchor)
-    for at, (edge, label) in enumerate(zip(way.edges, way.labels, strict=True)):
-        comma = ", " if at + 1 < len(way.labels) else ""
-        text.append(el("tspan", label + comma, class_="on" if edge.taken else None))
-    group.append(text)
-    return group
+        text = el("text", spans, x=_number(begin), y=_y(way.row) + _ABOVE, text_anchor=anchor)
+    return el("g", line, head, text, class_="taken" if way.taken else "way")
 
 
 def _points(way: Way, placed: Layout) -> list[Point]:
@@ -71,17 +75,24 @@ def _points(way: Way, placed: Layout) -> list[Point]:
 
 
 def _box(box: Box, placed: Layout) -> html.HtmlElement:
-    group = el("g", class_=f"box {box.node.kind}")
     left, top = _x(placed.left), _y(box.top)
     width, height = _number(_x(placed.right) - left), (box.height - 1) * LINE
     corner = height / 2 if box.node.kind == "end" else 4
-    group.append(el("rect", x=left, y=top, width=width, height=height, rx=_number(corner)))
+    border = el("rect", x=left, y=top, width=width, height=height, rx=_number(corner))
     middle = _number((left + _x(placed.right)) / 2)
     first = top + (height - LINE * len(box.lines)) / 2 + LINE - _BESIDE
-    for at, line in enumerate(box.lines):
-        kind = None if at else "name"
-        group.append(el("text", line, x=middle, y=_number(first + LINE * at), class_=kind, text_anchor="middle"))
-    return group
+    texts = [
+        el(
+            "text",
+            line,
+            x=middle,
+            y=_number(first + LINE * at),
+            class_=None if at else "name",
+            text_anchor="middle",
+        )
+        for at, line in enumerate(box.lines)
+    ]
+    return el("g", border, texts, class_=f"box {box.node.kind}")
 
 
 def _path(points: list[Point]) -> str:
