@@ -120,6 +120,12 @@ class Agent(Follower):
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_text(content, encoding="utf-8")
 
+    def answer(self, block: Block, answer: str, reason: str = "") -> Block:
+        """Answer as a person at a terminal, and return the block after it; AssertionError if the answer is refused."""
+        after = super().answer(block, answer, reason)
+        assert after.exit_code == 0, after.why
+        return after
+
     def finish(self, command: str, verdict: str = "pass") -> Block:
         """Be a sub-agent: run its command and follow what it prints to its end, with that verdict if it can be had."""
         block = self.run_command(command)
