@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-import json
 import re
 import shlex
 import subprocess
 import textwrap
 from typing import TYPE_CHECKING
 
-from lxml import etree
 from question import Work, environment
 from rich.text import Text
+
+from skills.lib.testing import blocks
+from skills.lib.testing.blocks import Spec, filled, placeholders
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from rich.console import Console
 
-PLACEHOLDER = re.compile(r"'?FILL_(\w+)'?")
 # Reported values of a command that are shown; the others are counted.
 REPORTS = 2
 COLOURS = {"step": "cyan", "refused": "red", "waiting": "yellow", "done": "green"}
@@ -31,40 +31,20 @@ LINES = 2
 MARGIN = " " * 14
 
 
-class Block:
-    """One printed document and the exit code that came with it."""
-
-    def __init__(self, text: str, exit_code: int) -> None:
-        self.text, self.exit_code = text, exit_code
-        self.root = etree.fromstring(text.encode())
-
-    @property
-    def next(self) -> str:
-        """The command that goes on; empty where there is none."""
-        return self.words("NEXT")
-
-    def words(self, tag: str) -> str:
-        """The text of the first element of that tag."""
-        element = self.root.find(tag)
-        return "" if element is None else "".join(str(part) for part in element.itertext()).strip()
+class Block(blocks.PrintedBlock):
+    """One printed document, and how it is shown in short."""
 
     def rows(self, parts: Sequence[str], width: int) -> list[tuple[str, str]]:
         """The block in short: each of these parts that it has, in a few words that fit beside its name."""
         short = {
             "DO": textwrap.shorten(self.words("DO"), LINES * width, placeholder=" […]"),
-            "RECORD": ", ".join(str(field.get("name")) for field in self.fields()),
+            "RECORD": ", ".join(spec.name for spec in self.specs),
             "FORBIDDEN": next((rule.text or "" for rule in self.root.iterfind("FORBIDDEN/rule")), ""),
-            "INVOKE_AFTER": ", ".join(
-                f"{way.get('name')} → {way.get('to')}" for way in self.root.iterfind("INVOKE_AFTER/outcome")
-            ),
-            "RESULT": next((value.text or "" for value in self.root.iterfind("RESULT/value")), ""),
+            "INVOKE_AFTER": ", ".join(f"{name} → {to}" for name, to in self.outcomes.items()),
+            "RESULT": next(iter(self.result.values()), ""),
         }
-        rows = [(name, short[name] if name in short else self.words(name)) for name in parts]
+        rows = [(name, short[name] if name in short else self.words(name).strip()) for name in parts]
         return [(name, text) for name, text in rows if text]
-
-    def fields(self) -> list[etree._Element]:
-        """What the block asks to report."""
-        return list(self.root.iterfind("RECORD/*[@name]"))
 
 
 class Agent:
@@ -84,20 +64,15 @@ class Agent:
         self._print(_command_lines(command, "$ ", self.console.width), "bold")
         if not done.stdout.startswith("<"):
             raise SystemExit(f"{command}\nended with {done.returncode}: {done.stderr or done.stdout}")
-        block = Block(done.stdout, done.returncode)
+        block = Block(done.returncode, done.stdout)
         self._show(block)
         return block
 
     def fill(self, block: Block, values: Mapping[str, str | Sequence[str]]) -> str:
         """The block's NEXT command with every placeholder replaced; what ``values`` lacks gets a plain default."""
-        fields = {str(field.get("name")): field for field in block.fields()}
-
-        def value_of(placeholder: re.Match[str]) -> str:
-            name = placeholder[1]
-            value = values.get(name) or _default(fields[name])
-            return shlex.quote(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
-
-        return PLACEHOLDER.sub(value_of, block.next)
+        specs = {spec.name: spec for spec in block.specs}
+        given = {name: values.get(name) or _default(specs[name]) for name in placeholders(block.next)}
+        return filled(block.next, given)
 
     def note(self, text: str, style: str = "italic") -> None:
         """Tell the reader something beside the run; its lines are filled anew."""
@@ -119,12 +94,12 @@ class Agent:
             self.console.print(Text(line, style), soft_wrap=True)
 
     def _show(self, block: Block) -> None:
-        kind = str(block.root.tag)
+        kind = block.kind
         title = f"{kind} (exit {block.exit_code})"
         parts: Sequence[str] = OTHER
         if kind == "step":
             root = block.root
-            title = f"step {root.get('number')} of {root.get('of')}: {root.get('title')}, turn {root.get('turn')}"
+            title = f"step {root.get('number')} of {root.get('of')}: {root.get('title')}, turn {block.turn}"
             parts = LATER if self._shown else FIRST
         self._print([f"── {title} ".ljust(self.console.width, "─")], f"bold {COLOURS[kind]}")
         if block.text == self._shown:
@@ -181,8 +156,8 @@ def _quoted(text: str, room: int) -> str:
     return short if re.fullmatch(r"[\w.-]+", short) else f"'{short}'"
 
 
-def _default(field: etree._Element) -> str | list[str]:
-    choices = (field.get("choices") or "none").split("|")
-    if field.get("type") == "list":
-        return [choices[at % len(choices)] for at in range(int(field.get("min") or 1))]
-    return choices[0].ljust(int(field.get("min") or 1), ".")
+def _default(spec: Spec) -> str | list[str]:
+    choices, least = spec.choices or ("none",), int(spec.minimum or 1)
+    if spec.type == "list":
+        return [choices[at % len(choices)] for at in range(least)]
+    return choices[0].ljust(least, ".")

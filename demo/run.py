@@ -13,12 +13,14 @@ import shutil
 import subprocess
 import sys
 
-from agent import Agent, Block
-from question import Question, environment
-from rich.console import Console
-from rich.text import Text
-
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+sys.path.insert(0, ROOT)
+
+from agent import Agent, Block  # noqa: E402  these need the path set above
+from question import Question, environment  # noqa: E402
+from rich.console import Console  # noqa: E402
+from rich.text import Text  # noqa: E402
+
 SCRIPT = os.path.join(ROOT, "skills", "problem-analysis", "scripts", "problem_analysis.py")
 KEPT = os.path.join(ROOT, "build", "demo")
 MOST_COMMANDS = 30
@@ -58,12 +60,12 @@ def walk(module: str, project: str, console: Console) -> None:
         agent.note(text.format(module=module))
         console.print()
     block = agent.run(shlex.join([sys.executable, SCRIPT, "--step", "1", "--project", project]))
-    run = str(block.root.get("run"))
+    run = block.run
     skipped = False
-    while block.root.tag != "done":
+    while block.kind != "done":
         if agent.commands > MOST_COMMANDS:
             raise SystemExit(f"the run did not end within {MOST_COMMANDS} commands")
-        step = str(block.root.get("id"))
+        step = block.step
         values = question.values(step)
         agent.show_work(question.work)
         if step == "hypothesize" and not skipped:
@@ -77,10 +79,10 @@ def skip_ahead(agent: Agent, block: Block, values: dict[str, str | list[str]]) -
     """Try to go from the hypotheses straight to the report; the refusal names the way back to the block."""
     agent.note("Now it plays an agent in a hurry: --step report goes into the command that was printed.", "italic red")
     refused = agent.run(agent.fill(block, values).replace("--step investigate", "--step report"))
-    if refused.root.tag != "refused" or refused.exit_code != 3:
+    if refused.kind != "refused" or refused.exit_code != 3:
         raise SystemExit("skipping ahead was not refused")
     agent.note("Nothing changed, and the refusal says how to go on. SHOW prints the present block again:", "italic red")
-    return agent.run(refused.words("SHOW"))
+    return agent.run(refused.show)
 
 
 def show_record(agent: Agent, run: str, project: str) -> None:

@@ -20,8 +20,8 @@ sys.path.insert(0, str(ROOT))
 from recording import picture  # noqa: E402  these need the path set above
 from transcript import TranscriptError, replay  # noqa: E402
 
-from skills.lib.commands.queries import inventory, status_page  # noqa: E402
-from skills.lib.commands.queries.status_page import section  # noqa: E402
+from skills.lib.commands.queries import inventory  # noqa: E402
+from skills.lib.commands.queries.inventory import section  # noqa: E402
 from skills.lib.hosts.install import plugin_manifests  # noqa: E402
 from skills.lib.runtime import loading  # noqa: E402
 from skills.lib.workflow.core import Workflow  # noqa: E402
@@ -42,7 +42,7 @@ def rules(_: str) -> str:
 
 def commands(_: str) -> str:
     """The reference of the ``lockstep`` command, from its subcommands."""
-    from skills.lib.commands.reference import reference
+    from command_page import reference
 
     return reference()
 
@@ -54,7 +54,7 @@ def grammar(_: str) -> str:
 
 def migration(page: str) -> str:
     """MIGRATION_STATUS.md, as ``lockstep status --write`` writes it."""
-    return status_page.page(page, inventory.take(str(ROOT)))
+    return inventory.page(page, inventory.take(str(ROOT)))
 
 
 def readme(page: str) -> str:

@@ -31,7 +31,7 @@ ALLOWED["hosts"] = set(ALLOWED) - {"workflow"}
 ALLOWED["testing"] = set(ALLOWED) - {"hosts"}
 ALLOWED["commands"] = set(ALLOWED)
 ROOMS = {
-    "networkx": ("validation",),
+    "networkx": ("validation", "commands/drawing"),
     "lxml": ("testing", "validation", "commands/walking", "commands/tracing"),
     "yaml": ("skillfile",),
     "click": ("commands",),

@@ -232,17 +232,6 @@ def test_completion_knows_subcommands_skills_and_runs(
     assert completed(f"lockstep trace {run.id[:3]}", 2) == [run.id]
 
 
-def test_completion_knows_the_steps_of_a_skill_and_does_not_run_it(
-    installed: Callable[..., Path], project: Path
-) -> None:
-    installed("gated")
-    assert completed("lockstep walk gated --step de", 4) == ["design-review", "design-gate"]
-    installed("loud", skill.source_of("loud", "StepDef('one', 'One', 'Do.', {'ok': None})") + "open('ran', 'w')\n")
-    assert completed("lockstep walk loud --step o", 4) == ["one"]
-    assert not (project / "ran").exists()
-    assert completed("lockstep walk nothing --step o", 4) == []
-
-
 def test_completion_in_a_project_without_a_ledger_is_silent(project: Path) -> None:
     assert completed("lockstep trace x", 2) == []
 

@@ -133,10 +133,10 @@ def test_a_folder_that_cannot_be_made_is_an_environment_error(cli: Command, proj
 
 
 def test_a_skill_beside_the_shipped_ones_needs_no_package(cli: Command) -> None:
-    from skills.lib.commands import skeleton
+    from skills.lib.commands.new import files
 
-    beside = skeleton.files("my-skill", str(ROOT / "skills" / "my-skill"))["SKILL.md"][1]
-    elsewhere = skeleton.files("my-skill", "/tmp/skills/my-skill")["SKILL.md"][1]
+    beside = files("my-skill", str(ROOT / "skills" / "my-skill"))["SKILL.md"][1]
+    elsewhere = files("my-skill", "/tmp/skills/my-skill")["SKILL.md"][1]
     assert "compatibility:" not in beside
     assert "compatibility: Needs Python 3.11 or later with the package lockstep-skills.\n---\n" in elsewhere
 

@@ -1,11 +1,10 @@
 from __future__ import annotations
 
-from pathlib import Path
+import runpy
 
-from skills.lib.commands.reference import reference
-
-PAGE = Path(__file__).resolve().parents[2] / "docs" / "cli.md"
+from tests.fixtures.skill import ROOT
 
 
 def test_the_page_is_current() -> None:
-    assert PAGE.read_text(encoding="utf-8") == reference(), "make docs writes it anew"
+    made = runpy.run_path(str(ROOT / "docs" / "command_page.py"))["reference"]()
+    assert (ROOT / "docs" / "cli.md").read_text(encoding="utf-8") == made, "make docs writes it anew"

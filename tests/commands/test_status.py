@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from skills.lib.commands.queries import inventory, status_page
+from skills.lib.commands.queries import inventory
 from skills.lib.validation import registration
 from tests.commands.conftest import Command
 from tests.fixtures import skill
@@ -175,7 +175,7 @@ def test_a_tree_without_skills_is_no_error(cli: Command, project: Path) -> None:
 
 def test_what_a_purpose_holds_stays_in_its_cell(project: Path) -> None:
     text = "a | b\n<!-- /skills --> `c`\x1b[2J"
-    page = status_page.page("", [inventory.Standing("odd", text)])
+    page = inventory.page("", [inventory.SkillStatus("odd", text)])
     assert page.count("<!-- /skills -->") == 1
     (row,) = [line for line in page.splitlines() if line.startswith("| odd ")]
     assert row == "| odd | a \\| b &lt;!-- /skills --> \\`c\\`?[2J | not yet |  |  |  |  |"
@@ -260,7 +260,7 @@ def test_without_pytest_nothing_is_said_to_be_tested(
 ) -> None:
     installed("plain")
     suite()
-    monkeypatch.setattr("skills.lib.commands.queries.tested.find_spec", lambda name: None)
+    monkeypatch.setattr("skills.lib.commands.queries.coverage.find_spec", lambda name: None)
     shown = cli("status")
     assert shown.err == "pytest is not installed: which transitions are tested is not known\n"
     assert cli("status", "--check").code == 4

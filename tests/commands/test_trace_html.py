@@ -10,7 +10,7 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
-from itertools import combinations
+from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.blocks.command_line import CommandLine
 from skills.lib.commands.drawing import edges
-from skills.lib.commands.tracing import chart, findings
+from skills.lib.commands.tracing import findings, svg
 from skills.lib.commands.tracing.markup import shown
 from skills.lib.commands.tracing.page import page
 from skills.lib.ledger import Event
@@ -554,29 +554,48 @@ def _tags(root: html.HtmlElement) -> Counter[str]:
 
 
 @pytest.mark.parametrize("name", ["tour", "gated", "brood", "part"])
-def test_nothing_in_a_chart_overlaps_or_sticks_out(name: str, installed: Install) -> None:
+def test_nothing_in_a_picture_overlaps_or_sticks_out(name: str, installed: Install) -> None:
     workflow = workflow_of_script(str(installed(name)))
-    every = {(step.id, outcome.value): [2, 3, 40, 500] for step in workflow.steps for outcome in step.next}
-    placed = chart.lay_out(edges.of_workflow(workflow), every)
-    for way in placed.ways:
-        for x, y in way.points:
-            assert 0 <= x <= placed.width
-            assert 0 <= y <= placed.height
-    areas = [(box.x, box.y, box.x + box.width, box.y + box.height) for box in placed.boxes]
-    areas += [_label_area(way) for way in placed.ways]
+    events = [
+        Event(turn, "r", turn, "moved", "agent", 0.0, {"from": step.id, "outcome": outcome.value, "to": target}, {})
+        for step in workflow.steps
+        for outcome, target in step.next.items()
+        for turn in (2, 3, 40, 500)
+    ]
+    [picture] = svg.drawn(edges.of_workflow(workflow, events), "the trail")
+    width, height = float(picture.get("width")), float(picture.get("height"))
+    lines = [_corners(path.get("d")) for path in picture.xpath(".//path[@class='line']")]
+    for points in lines:
+        for x, y in points:
+            assert 0 <= x <= width
+            assert 0 <= y <= height
+    labels = [_label_area(text) for text in picture.xpath(".//g[@class='taken']/text")]
+    areas = labels + [
+        (x, y, x + wide, y + high)
+        for rect in picture.xpath(".//rect")
+        for x, y, wide, high in [[float(rect.get(name)) for name in ("x", "y", "width", "height")]]
+    ]
     for one, other in combinations(areas, 2):
         apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
         assert apart, (one, other)
-    for way in placed.ways:
-        for (x1, y1), (x2, y2) in zip(way.points, way.points[1:], strict=False):
-            for left, top, right, bottom in map(_label_area, placed.ways):
+    for points in lines:
+        for (x1, y1), (x2, y2) in pairwise(points):
+            for left, top, right, bottom in labels:
                 beside = max(x1, x2) <= left or min(x1, x2) >= right or max(y1, y2) <= top or min(y1, y2) >= bottom
                 assert beside, "a line runs through a label"
-    assert sum(len(way.labels) for way in placed.ways) == sum(len(step.next) for step in workflow.steps)
+    shown = list(texts(picture, ".//g[@class='taken']/text/tspan"))
+    assert len(shown) == sum(len(step.next) for step in workflow.steps)
+    assert {text.partition(" ")[2].rstrip(",") for text in shown} == {"(2, 3, 40, 500)"}
 
 
-def _label_area(way: chart.Way) -> tuple[float, float, float, float]:
-    x, y = way.text
-    width = way.cells * chart.CELL
-    top = y - 16 if len(way.points) > 2 else y - 8
-    return (x - width, top, x, top + 12) if way.left else (x, top, x + width, top + 12)
+def _corners(path: str) -> list[tuple[float, float]]:
+    """The points of a path whose corners are rounded: its ends, and what its curves bend towards."""
+    found = re.findall(r"([MLQ])([\d.]+) ([\d.]+)", path)
+    ends = [point for at, point in enumerate(found) if at == 0 or point[0] == "Q" or at == len(found) - 1]
+    return [(float(x), float(y)) for _, x, y in ends]
+
+
+def _label_area(text: html.HtmlElement) -> tuple[float, float, float, float]:
+    x, y, width = float(text.get("x")), float(text.get("y")), len(text.text_content()) * svg.CELL
+    left = x - width if text.get("text-anchor") == "end" else x
+    return left, y - 12, left + width, y

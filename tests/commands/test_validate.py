@@ -136,15 +136,6 @@ def test_seals_stand_beside_what_is_valid(cli: Command, project: Path) -> None:
     assert "sealed skills/good/scripts/good.seal" in shown.err
 
 
-def test_a_bar_is_drawn_on_a_terminal_where_there_is_much_to_do(installed: Install) -> None:
-    for at in range(9):
-        installed(f"good{at}", skill.source_of(f"good{at}", GOOD))
-    code, shown = at_terminal("validate", ".")
-    assert code == 0
-    assert "9/9" in shown
-    assert "Nothing is wrong in 9 skills, 9 workflows." in shown.replace("\x1b[32m", "").replace("\x1b[0m", "")
-
-
 LONG = "x" * 200
 UNEXPECTED = "got an unexpected keyword argument"
 

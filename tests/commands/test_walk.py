@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Callable
@@ -209,3 +210,16 @@ def test_blocks_of_formatters_are_shown_without_their_tags(cli: Command, install
     shown = cli("walk", "formed", "--step", "1").out
     assert "first & <b>" in shown
     assert "</" not in shown
+
+
+def test_a_person_answers_the_findings_of_a_review(cli: Command, installed: Install, project: Path) -> None:
+    installed("gated")
+    (project / "out.txt").write_text("x\n", encoding="utf-8")
+    found = {"id": "F1", "scope": "out.txt", "check": "it has a form", "severity": "MUST", "finding": "it has none"}
+    failed, passed = (json.dumps([{**found, "status": status}]) for status in ("FAIL", "PASS"))
+    first = ("", "play", failed, "play", passed, "", "")
+    shown = cli("walk", "gated", given=lines(*first, "F1 | changed | it has a form now", "", "b"))
+    assert shown.code == 0, shown.out[-3000:]
+    assert "design.findings: - F1 (MUST) it has a form: it has none" in shown.out
+    assert "fixes: a JSON array of texts" in shown.out
+    assert "Left at design-review, turn 5." in shown.out

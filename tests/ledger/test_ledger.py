@@ -13,7 +13,7 @@ from skills.lib.engine.decision import Move
 from skills.lib.errors import LedgerError
 from skills.lib.ledger import Ledger, Stale, new_id
 from skills.lib.model.run import Run
-from skills.lib.testing.strategies import hostile_texts
+from tests.fixtures.strategies import hostile_texts
 
 NAMES = st.sampled_from(("a", "b", "c"))
 JSON = st.recursive(

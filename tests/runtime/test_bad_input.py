@@ -15,9 +15,9 @@ from hypothesis import strategies as st
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
 from skills.lib.testing.calls import InProcess
-from skills.lib.testing.strategies import MARKUP
 from tests.fixtures.deviations import assert_refused, assert_way_on, standing
 from tests.fixtures.skill import install, source_of
+from tests.fixtures.strategies import MARKUP
 
 Factory = Callable[[str], Agent]
 

@@ -15,8 +15,8 @@ from hypothesis import strategies as st
 from skills.lib.runtime import cli
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, placeholders
-from skills.lib.testing.strategies import hostile_texts
 from tests.fixtures.skill import install, source_of
+from tests.fixtures.strategies import hostile_texts
 
 FIELDS = (
     'Field("why"), Field("sure", choices=("low", "high")), Field("places", "list", minimum=1), '

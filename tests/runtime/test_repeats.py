@@ -15,11 +15,11 @@ from hypothesis import HealthCheck, given, settings
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
 from skills.lib.testing.calls import InProcess
-from skills.lib.testing.strategies import workflows
 from skills.lib.testing.walks import every_walk
 from skills.lib.workflow.core import Workflow
 from tests.fixtures.deviations import assert_refused, assert_way_on, standing
 from tests.fixtures.skill import install, source_of
+from tests.fixtures.strategies import workflows
 
 PYTHON = shlex.quote(sys.executable)
 

@@ -3,72 +3,38 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import TypeAlias
 
-from lxml import etree
-
+from skills.lib.testing import blocks
 from skills.lib.testing.blocks import filled
-from skills.lib.testing.documents import parse
+from skills.lib.testing.calls import Shell
 
 SKILLS = Path(__file__).resolve().parents[2] / "skills"
 
 Values: TypeAlias = "dict[str, str | list[str]]"
 
 
-class Block:
-    """One printed document: its exit code, its text, and what a reader takes from it."""
-
-    def __init__(self, exit_code: int, text: str) -> None:
-        self.exit_code = exit_code
-        self.text = text
-        self.root: etree._Element = parse(text)
+class Block(blocks.PrintedBlock):
+    """One printed document, with what tests of skills compare."""
 
     @property
     def at(self) -> str:
         """The step's id, or the kind of a document that is no step."""
-        return self.root.get("id", "") if self.root.tag == "step" else str(self.root.tag)
-
-    @property
-    def next(self) -> str:
-        """The command that goes on."""
-        return self.words("NEXT")
-
-    @property
-    def context(self) -> dict[str, str]:
-        """What CONTEXT shows: the text of each value under its step.name, of a run parameter under its name."""
-        return {
-            ".".join(filter(None, (value.get("step"), value.get("name")))): value.text or ""
-            for value in self.root.iterfind("CONTEXT/value")
-        }
+        return self.step if self.kind == "step" else self.kind
 
     @property
     def result(self) -> dict[str, str]:
         """What the end of a run shows, by name."""
-        return {value.get("name", ""): value.text or "" for value in self.root.iterfind("RESULT/value")}
-
-    @property
-    def outcomes(self) -> dict[str, str]:
-        """Where each outcome leads."""
-        return {way.get("name", ""): way.get("to", "") for way in self.root.iterfind("INVOKE_AFTER/outcome")}
-
-    def words(self, tag: str) -> str:
-        """The text of the one element of that tag."""
-        element = self.root.find(tag)
-        assert element is not None, f"no {tag} in\n{self.text}"
-        return "".join(str(text) for text in element.itertext())
+        return {name.rpartition(".")[2]: text for name, text in super().result.items()}
 
     def stable(self) -> str:
         """The text without what differs from run to run and machine to machine."""
         text = without_places(self.text)
-        run = self.root.get("run")
-        if run:
-            text = text.replace(run, "RUN")
+        text = text.replace(self.run, "RUN") if self.run else text
         return re.sub(r"--project \S+", "--project PROJECT", text)
 
 
@@ -99,17 +65,10 @@ class Follower:
 
     def shell(self, command: str) -> Block:
         """Run one command line as an agent's shell tool does."""
-        done = subprocess.run(
-            ["/bin/sh", "-c", command],
-            cwd=self.folder,
-            env={**os.environ, "LC_ALL": "C"},
-            capture_output=True,
-            timeout=60,
-            stdin=subprocess.DEVNULL,
-        )
-        told = done.stderr.decode().splitlines()
+        done = Shell(self.folder, {"LC_ALL": "C"})(command)
+        told = done.errors.splitlines()
         assert all(line.startswith("lockstep: running ") for line in told), told
-        return Block(done.returncode, done.stdout.decode())
+        return Block(done.exit_code, done.text)
 
 
 def _through_file(command: str, values: Values, folder: Path) -> str:

@@ -14,7 +14,8 @@ import pytest
 from skills.lib.skillfile.commands import commands_in
 from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
-from skills.lib.testing.agent import Agent, shell_agent
+from skills.lib.testing.agent import Agent
+from skills.lib.testing.calls import Shell
 from tests.skills.follower import SKILLS, without_places
 
 if TYPE_CHECKING:
@@ -260,7 +261,7 @@ def test_a_full_run_asks_the_weak_again_keeps_the_rest_and_ends_in_an_answer(age
 
 @pytest.mark.req("W-03", "W-18")
 def test_a_quick_run_goes_from_the_plan_to_the_synthesis_in_a_real_shell(project: Path) -> None:
-    agent = shell_agent(SCRIPT, project, project)
+    agent = Agent(SCRIPT, project, call=Shell(project))
     block = agent.open(question=QUESTION, mode="quick")
     seen = [block.step]
     while block.kind == "step":

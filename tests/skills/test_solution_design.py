@@ -14,7 +14,8 @@ import pytest
 from skills.lib.skillfile.commands import commands_in
 from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
-from skills.lib.testing.agent import Agent, shell_agent
+from skills.lib.testing.agent import Agent
+from skills.lib.testing.calls import Shell
 from tests.skills.follower import SKILLS, without_places
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def stable(block: PrintedBlock) -> str:
 
 @pytest.mark.req("W-03", "W-04", "W-18")
 def test_a_run_leads_from_a_wish_to_a_checked_design_in_a_real_shell(project: Path) -> None:
-    agent = shell_agent(SCRIPT, project, project)
+    agent = Agent(SCRIPT, project, call=Shell(project))
     explore = come_to(agent, "explore")
     assert [child.target for child in explore.children] == SMALL
     aggregate = proposed(agent, explore)

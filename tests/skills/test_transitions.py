@@ -14,9 +14,9 @@ from skills.lib.blocks.parts import BLOCK_LIMIT
 from skills.lib.model.texts import present
 from skills.lib.runtime import loading
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.strategies import hostile_texts
 from skills.lib.testing.transitions import check_walk, entry_scripts
 from skills.lib.testing.walks import Walk, every_walk
+from tests.fixtures.strategies import hostile_texts
 from tests.skills.follower import SKILLS
 from tests.skills.samples import samples_of
 

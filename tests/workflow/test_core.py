@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from skills.lib.errors import InvalidWorkflow, SkillError, UsageError
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.calls import InProcess
-from skills.lib.testing.strategies import workflows
 from skills.lib.workflow import core
 from skills.lib.workflow.core import Outcome, StepContext, StepDef, Workflow, register_workflow
 from skills.lib.workflow.quality import review_loop
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
 from skills.lib.workflow.types import AgentRole, Dispatch, Rendered, person
+from tests.fixtures.strategies import workflows
 
 
 @pytest.fixture(autouse=True)

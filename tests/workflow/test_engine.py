@@ -15,11 +15,11 @@ from skills.lib.engine.decision import Move, Refusal, Repeat
 from skills.lib.engine.engine import decide, open_run
 from skills.lib.errors import HandlerError
 from skills.lib.model.run import Request, Run
-from skills.lib.testing.strategies import hostile_texts, workflows
 from skills.lib.testing.walks import every_walk
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Arg, Artifact, Command, Field
 from skills.lib.workflow.types import Dispatch, Outcome, person
+from tests.fixtures.strategies import hostile_texts, workflows
 from tests.fixtures.worlds import EmptyWorld
 
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 from skills.lib import compact_json
 from skills.lib.model.texts import number
 from skills.lib.model.values import expectation, is_placeholder, is_secret, keepable, read
-from skills.lib.testing.strategies import hostile_texts
 from skills.lib.workflow.requirements import TYPES, Arg, Artifact, Command, Field, fill
+from tests.fixtures.strategies import hostile_texts
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ def main() -> None:
     try:
         from skills.lib.commands.console.app import lockstep
     except ImportError as error:
-        if sys.argv[1:2] == ["doctor"]:  # it has to work where nothing else does
+        if sys.argv[1:2] == ["doctor"]:  # it has to work even if nothing else does
             from skills.lib.hosts.doctor.__main__ import main as doctor
 
             sys.exit(doctor([word for word in sys.argv[2:] if not word.startswith("-")]))

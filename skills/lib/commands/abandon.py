@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 
 import click
 
@@ -31,11 +32,8 @@ def abandon(screen: Screen, run_id: str, reason: str, yes: bool, project: str) -
     at_terminal = sys.stdin.isatty()
     if at_terminal and not yes and not run.ended:
         click.confirm(f"End run {run.id} of {run.workflow}, at {run.step}?", abort=True, err=True)
-    runner = runs.plain_runner(run, project, "person" if at_terminal else "agent")
-    try:
+    with closing(runs.plain_runner(run, project, "person" if at_terminal else "agent")) as runner:
         ended = runner.abandon(run.id, reason)
-    finally:
-        runner.close()
     screen.print(f"Run {run.id} is abandoned at {run.step or 'its end'}.")
     if len(ended) > 1:
         screen.print(f"So are the runs of its sub-agents: {', '.join(one.id for one in ended[1:])}.")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import sys
+from contextlib import closing
 
 import click
 
@@ -38,14 +39,12 @@ def answer(screen: Screen, run_id: str, answer: str, reason: str | None, project
     if run.status != "waiting":
         raise RefusedError(f"run {run.id} asks nobody anything: it is {run.status}", remedy=f"lockstep trace {run.id}")
     runner, workflow = runs.runner_for(screen, run, project, "person")
-    try:
+    with closing(runner):
         request = Request("next", run=run.id, turn=run.turn, project=project, answer=answer, reason=reason)
-        _tell(screen, run, runner.advance(workflow, run.id, request), answer)
-    finally:
-        runner.close()
+        _print_result(screen, run, runner.advance(workflow, run.id, request), answer)
 
 
-def _tell(screen: Screen, before: Run, response: Response, answer: str) -> None:
+def _print_result(screen: Screen, before: Run, response: Response, answer: str) -> None:
     if response.element.tag == "refused":
         why = [
             str(child.children[0])

@@ -11,7 +11,7 @@ import click
 
 from skills import __version__
 from skills.lib.commands.console.options import examples, json_option, project_option
-from skills.lib.commands.console.screen import Screen, clean, one_line
+from skills.lib.commands.console.screen import Screen, clean, counted, one_line
 from skills.lib.commands.queries import install_output
 from skills.lib.errors import PRINTED
 from skills.lib.hosts.doctor import registry
@@ -38,25 +38,25 @@ _COLOURS = {OK: "green", WARNING: "yellow", PROBLEM: "bold red"}
 @project_option
 @click.pass_obj
 def doctor(screen: Screen, hosts: tuple[str, ...], fix: bool, as_json: bool, project: str) -> int:
-    """Say what is installed, trusted, stale or broken, and the command that mends it.
+    """Say what is installed, trusted, stale or broken, and the command that fixes it.
 
     HOST is codex, claude, opencode, qwen, gemini or agents (default: all). Hosts are asked without a model. Exit code
     0 if nothing is wrong, 1 if something is; a warning is not wrong.
     """
     context = DoctorContext(project, hosts or HOSTS, named=bool(hosts))
     with _progress() as progress:
-        told = list(registry.examine(context, progress))
-    told = registry.fixed(told) if fix else told
+        reports = list(registry.examine(context, progress))
+    reports = registry.fixed(reports) if fix else reports
     if as_json:
-        screen.json(_as_data(project, told))
+        screen.json(_as_data(project, reports))
     else:
-        _show(screen, told)
-    return UNWELL if _count(told, PROBLEM) else PRINTED
+        _show(screen, reports)
+    return UNWELL if _count(reports, PROBLEM) else PRINTED
 
 
 @contextmanager
 def _progress() -> Iterator[Callable[[str], None]]:
-    """A line on standard error that says what is being looked at, where a person reads it."""
+    """A line on standard error that says what is being looked at, if a person reads it."""
     if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
         yield lambda text: None
         return
@@ -71,9 +71,9 @@ def _progress() -> Iterator[Callable[[str], None]]:
         write("")
 
 
-def _show(screen: Screen, told: list[CheckedResult]) -> None:
+def _show(screen: Screen, reports: list[CheckedResult]) -> None:
     subject = ""
-    for one in told:
+    for one in reports:
         if one.subject != subject:
             subject = one.subject
             screen.print(screen.styled(subject, "bold"))
@@ -84,27 +84,23 @@ def _show(screen: Screen, told: list[CheckedResult]) -> None:
             for name, text in (("where", result.where), ("do", result.remedy)):
                 if text:
                     screen.print(" " * 10, screen.styled(f"{name + ':':13}", "dim"), one_line(text))
-    wrong, warned = _count(told, PROBLEM), _count(told, WARNING)
+    wrong, warned = _count(reports, PROBLEM), _count(reports, WARNING)
     if not wrong and not warned:
         screen.say(screen.styled("Nothing is wrong.", "green"))
     else:
         colour = "red" if wrong else "yellow"
-        screen.say(screen.styled(f"{_counted(wrong, 'problem')}, {_counted(warned, 'warning')}.", colour))
+        screen.say(screen.styled(f"{counted(wrong, 'problem')}, {counted(warned, 'warning')}.", colour))
 
 
-def _as_data(project: str, told: list[CheckedResult]) -> dict[str, object]:
+def _as_data(project: str, reports: list[CheckedResult]) -> dict[str, object]:
     return {
         "version": __version__,
         "project": project,
-        "problems": _count(told, PROBLEM),
-        "warnings": _count(told, WARNING),
-        "results": [one.to_data() for one in told],
+        "problems": _count(reports, PROBLEM),
+        "warnings": _count(reports, WARNING),
+        "results": [one.to_data() for one in reports],
     }
 
 
-def _count(told: list[CheckedResult], status: str) -> int:
-    return sum(one.result.status == status for one in told)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"
+def _count(reports: list[CheckedResult], status: str) -> int:
+    return sum(one.result.status == status for one in reports)

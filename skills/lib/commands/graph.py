@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import shutil
 
 import click
@@ -11,12 +10,12 @@ from skills.lib.commands.console.options import complete_run, examples, project_
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.drawing import dot, edges, mermaid, terminal
 from skills.lib.commands.queries import runs, skills
-from skills.lib.errors import PRINTED, EnvironmentProblem, RefusedError
+from skills.lib.errors import PRINTED, RefusedError
 from skills.lib.ledger import Event
 from skills.lib.model.steps import Workflow
 from skills.lib.runtime import script
 
-# What a drawing may take where no terminal says how wide it is.
+# The columns of a drawing if no terminal says how wide it is.
 _PIPED_WIDTH = 120
 _WRITERS = {"mermaid": mermaid.mermaid, "dot": dot.dot, "svg": dot.svg}
 
@@ -52,20 +51,18 @@ def graph(
 
     A graph with errors is drawn too. The edges that a run took carry how often it took them.
     """
-    if output is not None and os.path.exists(output) and not force:
-        raise RefusedError(f"{output} exists, and is not overwritten", remedy="--force, or another name")
     workflow = skills.one(project, skill, validated=False).require()
     drawn = edges.of_workflow(workflow, _events(screen, project, workflow, run_id))
-    if drawn.gone:
-        screen.say(f"{drawn.gone} of the routes that run {run_id} took are not in the graph any more.")
+    if drawn.removed:
+        screen.say(f"{drawn.removed} of the routes that run {run_id} took are not in the graph any more.")
     if form == "terminal":
-        _print_drawing(screen, drawn, output)
+        _print_drawing(screen, drawn, output, force)
         return
     text = _WRITERS[form](drawn)
     if output is None:
         script.emit(text, PRINTED)
     else:
-        _write(screen, output, text)
+        screen.write(output, text, force)
 
 
 def _events(screen: Screen, project: str, workflow: Workflow, run_id: str | None) -> list[Event]:
@@ -80,22 +77,13 @@ def _events(screen: Screen, project: str, workflow: Workflow, run_id: str | None
     return records.events(run.id)
 
 
-def _print_drawing(screen: Screen, drawn: edges.Graph, output: str | None) -> None:
+def _print_drawing(screen: Screen, drawn: edges.Graph, output: str | None, force: bool) -> None:
     columns = shutil.get_terminal_size((_PIPED_WIDTH, 24)).columns if output is None else _PIPED_WIDTH
     if output is not None:
         lines = terminal.draw(drawn, columns, unicode=True)
-        _write(screen, output, "".join(f"{line.plain}\n" for line in lines))
+        screen.write(output, "".join(f"{line.plain}\n" for line in lines), force)
         return
     title = f"{drawn.name}: {drawn.title}" if drawn.title else drawn.name
     screen.print(screen.styled(title, "bold"))
     for line in terminal.draw(drawn, columns, screen.unicode):
         screen.print(line if screen.unicode else screen.in_ascii(line))
-
-
-def _write(screen: Screen, output: str, text: str) -> None:
-    try:
-        with open(output, "w", encoding="utf-8") as file:
-            file.write(text)
-    except OSError as error:
-        raise EnvironmentProblem(f"{output} cannot be written: {error.strerror}") from error
-    screen.say(f"wrote {output}")

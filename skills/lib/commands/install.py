@@ -139,7 +139,7 @@ def _not_to_be_committed(plan: Plan, path: str) -> str:
 def _is_held_twice(host: str, scope: str, project: str) -> bool:
     """True if hooks are installed in the other scope, too."""
     found = None
-    with suppress(LockstepError):  # a damaged manifest of the other scope is told to whoever asks about that scope
+    with suppress(LockstepError):  # a damaged manifest of the other scope is no matter of this one
         other = next(one for one in SCOPES if one != scope)
         found = manifest.installed(locations.locations(host, other, project))
     return found is not None and found.hooks

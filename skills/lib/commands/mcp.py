@@ -16,7 +16,7 @@ _EXTRA = "pip install 'lockstep-skills[mcp]'"
 
 @click.command(
     epilog=examples(
-        "lockstep mcp --project /path/to/project  # what an MCP client is told to start",
+        "lockstep mcp --project /path/to/project  # the command that an MCP client starts",
         "lockstep mcp --http 8808  # at http://127.0.0.1:8808/mcp, for this machine alone",
     )
 )

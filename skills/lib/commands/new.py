@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 import os
+import re
+from pathlib import Path
+from string import Template
 
 import click
 
-from skills.lib.commands import skeleton
+from skills.lib.blocks.command_line import quote
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import skills
+from skills.lib.errors import EnvironmentProblem, RefusedError, UsageError
+from skills.lib.files import write_folder
 from skills.lib.skillfile import discover
+from skills.lib.skillfile.specification import NAME_LIMIT
+
+_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+_COMPATIBILITY = "compatibility: Needs Python 3.11 or later with the package lockstep-skills.\n"
+_TEMPLATES = Path(__file__).with_name("skeleton")
 
 
 @click.command(
@@ -32,20 +42,89 @@ def new(screen: Screen, name: str, folder: str | None, dry_run: bool, project: s
 
     It runs, is valid and is tested as it stands; edit it from there.
     """
-    skeleton.check_name(name)
+    _check_name(name)
     target = os.path.join(os.path.realpath(folder or os.path.join(project, "skills")), name)
-    skeleton.check_target(target)
-    files = skeleton.files(name, target)
+    _check_target(target)
+    contents = files(name, target)
     if not dry_run:
-        skeleton.write(target, files)
+        _write(target, contents)
     shown = os.path.relpath(target)
     shown = target if shown.startswith("..") else shown
     screen.print(screen.styled(f"{'Would write' if dry_run else 'Wrote'} {shown}", "bold"))
-    screen.table(("FILE", "WHAT IT IS"), [[file, what] for file, (what, _) in files.items()])
+    screen.table(("FILE", "WHAT IT IS"), [[file, what] for file, (what, _) in contents.items()])
     if name in [skill.name for skill in discover(skills.shipped())]:
         means = "in this project the name means the new one"
         screen.say(f"note: a skill that comes with Lockstep is called {name}, too; {means}")
     if not dry_run:
         screen.print("")
         screen.print(screen.styled("Next", "bold"))
-        screen.table(("COMMAND", "WHAT FOR"), skeleton.next_commands(name, shown))
+        screen.table(("COMMAND", "WHAT FOR"), _next_commands(name, shown))
+
+
+def _check_name(name: str) -> None:
+    """UsageError for a name that the Agent Skills specification does not allow; a nearby one is offered."""
+    if _NAME.fullmatch(name) and len(name) <= NAME_LIMIT:
+        return
+    words = re.findall(r"[a-z0-9]+", name.lower())
+    offered = "-".join(words)[:NAME_LIMIT].strip("-")
+    raise UsageError(
+        f"{name!r:.100} is not a name for a skill",
+        valid=f"a-z, 0-9 and single hyphens between them, at most {NAME_LIMIT} characters",
+        remedy=f"lockstep new {offered}" if offered else "lockstep new code-review",
+    )
+
+
+def _check_target(target: str) -> None:
+    """RefusedError if something is in the way: nothing is ever overwritten."""
+    if os.path.lexists(target):
+        raise RefusedError(f"{target} exists already, and nothing is overwritten", remedy="another name, or --dir DIR")
+
+
+def files(name: str, target: str) -> dict[str, tuple[str, str]]:
+    """Every file of the skill by its path below the skill's folder: what it is, and its text."""
+    snake = name.replace("-", "_")
+    words = {
+        "name": name,
+        "snake": snake,
+        "title": name.replace("-", " "),
+        "heading": name.replace("-", " ").capitalize(),
+        # A skill beside the shipped ones brings its own Lockstep along.
+        "compatibility": "" if os.path.dirname(target) == os.path.realpath(skills.shipped()) else _COMPATIBILITY,
+    }
+    return {
+        "SKILL.md": ("when an agent uses the skill, and its first command", _template_text("skill.md", words)),
+        f"scripts/{snake}.py": ("the entry, which stays as it is", _template_text("entry.py", words)),
+        f"scripts/{snake}_workflow.py": (
+            "the graph: steps, routes, what each records",
+            _template_text("workflow.py", words),
+        ),
+        f"scripts/{snake}_prompts.md": ("what each step says", _template_text("prompts.md", words)),
+        f"tests/test_{snake}.py": ("walks every transition of the graph", _template_text("test.py", words)),
+    }
+
+
+def _write(target: str, contents: dict[str, tuple[str, str]]) -> None:
+    """Write the skill, whole or not at all. Raises EnvironmentProblem if it cannot be written."""
+    try:
+        write_folder(target, {name: text.encode() for name, (_, text) in contents.items()})
+    except OSError as error:
+        raise EnvironmentProblem(f"{target} cannot be written: {error.strerror}", remedy="--dir DIR") from error
+
+
+def _next_commands(name: str, shown: str) -> list[list[str]]:
+    """The commands with which its author goes on, each with what it is for."""
+    folder = quote(shown)
+    snake = name.replace("-", "_")
+    where = folder if os.sep in shown else f".{os.sep}{folder}"
+    return [
+        [f"${{EDITOR:-vi}} {folder}/scripts/{snake}_workflow.py", "edit the graph, and the prompts beside it"],
+        [f"lockstep validate {folder}", "check it"],
+        [f"lockstep walk {where}", "play the agent"],
+        [f"lockstep graph {where}", "see the graph"],
+        [f"python3 -m pytest {folder}", "walk every transition"],
+    ]
+
+
+def _template_text(template: str, words: dict[str, str]) -> str:
+    text = _TEMPLATES.joinpath(f"{template}.template").read_text(encoding="utf-8")
+    return Template(text).substitute(words)

@@ -37,14 +37,14 @@ def prune(screen: Screen, older: float, dry_run: bool, yes: bool, project: str) 
     records = runs.open_records(project)
     roots = [run for run in records.roots() if run.ended] if records else []
     before = time.time() - older * 86_400
-    gone = [run for run in roots if records is not None and records.moved_at(run) <= before]
-    if records is None or not gone:
+    removed = [run for run in roots if records is not None and records.moved_at(run) <= before]
+    if records is None or not removed:
         screen.say(f"Nothing to remove: no run of {project} ended more than {number(older)} days ago.")
         return
-    trees = {run.id: [one.id for _, one in records.tree(run)] for run in gone}
+    trees = {run.id: [one.id for _, one in records.tree(run)] for run in removed}
     rows = [
         [run.id, runs.skill_of(run), run.status, runs.moment(records.moved_at(run)), str(len(trees[run.id]) - 1)]
-        for run in gone
+        for run in removed
     ]
     screen.table(_HEADINGS, rows)
     count = sum(len(ids) for ids in trees.values())

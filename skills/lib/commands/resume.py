@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import closing
+
 import click
 
 from skills.lib.blocks.command_line import join
@@ -61,8 +63,6 @@ def _command(run: Run, here: list[str]) -> str:
 
 def _print_block(screen: Screen, run: Run, project: str) -> int:
     runner, workflow = runs.runner_for(screen, run, project)
-    try:
+    with closing(runner):
         response = runner.state(workflow, run.id)
         return script.emit(script.render_response(response, runner), response.exit_code)
-    finally:
-        runner.close()

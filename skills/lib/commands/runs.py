@@ -7,12 +7,12 @@ import click
 from skills.lib.blocks.command_line import join
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.queries import runs as lookup
+from skills.lib.commands.queries import runs as queries
 from skills.lib.engine import not_done
 from skills.lib.model.run import Run
 
-# Of how many runs it is listed what they left undone, and how much of each.
-TOLD, ENTRIES = 10, 5
+# How many runs are listed with what they left undone, and how many entries of each.
+LISTED, ENTRIES = 10, 5
 _HEADINGS = ("RUN", "SKILL", "STATUS", "STEP", "TURN", "OPENED", "MOVED")
 
 
@@ -33,50 +33,50 @@ def runs(screen: Screen, everything: bool, skill: str | None, as_json: bool, pro
 
     Where two runs of one skill are among them, ABOUT says what each is for.
     """
-    records = lookup.open_records(project)
-    lookup.check_skill(project, records, skill)
+    records = queries.open_records(project)
+    queries.check_skill(project, records, skill)
     if records is None:
         if as_json:
             screen.json([])
-        screen.say(f"No run was ever opened in {project}: there is no {lookup.ledger_path(project)}.")
+        screen.say(f"No run was ever opened in {project}: there is no {queries.ledger_path(project)}.")
         return
-    roots = [run for run in records.roots() if lookup.is_of(run, skill)]
+    roots = [run for run in records.roots() if queries.is_of(run, skill)]
     shown = [
         (depth, run)
-        for root in (roots if everything else lookup.only_open(roots))
+        for root in (roots if everything else queries.only_open(roots))
         for depth, run in records.tree(root)
         if everything or not run.ended
     ]
     if as_json:
-        screen.json([lookup.described(run, records) for _, run in shown])
+        screen.json([queries.described(run, records) for _, run in shown])
     elif shown:
-        rows = [lookup.row(screen, records, depth, run) for depth, run in shown]
+        rows = [queries.row(screen, records, depth, run) for depth, run in shown]
         skills = [run.workflow for depth, run in shown if not depth]
         if len(set(skills)) == len(skills):
             screen.table(_HEADINGS, rows)
         else:
-            told = [[*row, lookup.about(run)] for row, (_, run) in zip(rows, shown, strict=True)]
-            screen.table((*_HEADINGS, "ABOUT"), told)
+            with_purpose = [[*row, queries.about(run)] for row, (_, run) in zip(rows, shown, strict=True)]
+            screen.table((*_HEADINGS, "ABOUT"), with_purpose)
         _print_not_done(screen, [run for depth, run in shown if not depth and run.ended and run.not_done])
     else:
         screen.say(
-            lookup.none_of(skill, project, "recorded" if everything else "open") + _hint(everything, roots, skill)
+            queries.none_of(skill, project, "recorded" if everything else "open") + _hint(everything, roots, skill)
         )
 
 
 def _print_not_done(screen: Screen, ended: list[Run]) -> None:
-    """What the runs that ended left undone, the gravest first."""
-    for run in ended[:TOLD]:
+    """Print what the ended runs left undone, the gravest first."""
+    for run in ended[:LISTED]:
         screen.print(screen.styled(f"Not done by {run.id}", "bold"))
         for entry in not_done.gravest(run.not_done)[:ENTRIES]:
-            screen.print(f"  {lookup.undone(entry)}")
+            screen.print(f"  {queries.undone(entry)}")
         if len(run.not_done) > ENTRIES:
             screen.print(f"  and {len(run.not_done) - ENTRIES} more: {join(['lockstep', 'trace', run.id])}")
-    if len(ended) > TOLD:
-        screen.print(f"{len(ended) - TOLD} more runs left something undone: lockstep trace RUN says what.")
+    if len(ended) > LISTED:
+        screen.print(f"{len(ended) - LISTED} more runs left something undone: lockstep trace RUN says what.")
 
 
 def _hint(everything: bool, roots: list[Run], skill: str | None) -> str:
-    """How to see the runs that ended, where that is all there are."""
+    """How to see the runs that ended, if all of them have."""
     of = ["--skill", skill] if skill else []
     return f" {len(roots)} ended: {join(['lockstep', 'runs', '--all', *of])}" if roots and not everything else ""

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from dataclasses import dataclass, field
+from typing import Any
+
 import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_option
-from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.queries import runs, tally
+from skills.lib.commands.console.screen import TIMES, Cell, Screen, counted
+from skills.lib.commands.queries import runs
+from skills.lib.ledger import Event
+from skills.lib.model.run import Run
 
 
 @click.command(
@@ -28,7 +34,7 @@ def stats(screen: Screen, skill: str | None, as_json: bool, project: str) -> Non
             screen.json([])
         screen.say(f"No run was ever opened in {project}: there is no {runs.ledger_path(project)}.")
         return
-    found = tally.count(records, skill)
+    found = _counted(records, skill)
     if as_json:
         screen.json([workflow.as_data() for workflow in found])
         return
@@ -37,4 +43,97 @@ def stats(screen: Screen, skill: str | None, as_json: bool, project: str) -> Non
     for at, workflow in enumerate(found):
         if at:
             screen.print("")
-        tally.print_workflow(screen, workflow)
+        _print_workflow(screen, workflow)
+
+
+@dataclass
+class StepRefusals:
+    """The refusal statistics of one step over all runs; ``most`` is the largest number of entries in one run."""
+
+    entered: int = 0
+    repeated: int = 0
+    most: int = 0
+    refused: Counter[str] = field(default_factory=Counter)
+
+    @property
+    def refusals(self) -> int:
+        """How often a request was refused while a run stood here."""
+        return sum(self.refused.values())
+
+    @property
+    def rate(self) -> float:
+        """Refusals per entry."""
+        return self.refusals / max(self.entered, 1)
+
+
+@dataclass
+class WorkflowRefusals:
+    """The refusal statistics of one workflow."""
+
+    skill: str
+    name: str
+    runs: int = 0
+    statuses: Counter[str] = field(default_factory=Counter)
+    turns: int = 0
+    steps: dict[str, StepRefusals] = field(default_factory=dict)
+
+    def step(self, step_id: str) -> StepRefusals:
+        """The counts of a step."""
+        return self.steps.setdefault(step_id, StepRefusals())
+
+    def as_data(self) -> dict[str, Any]:
+        """The counts for a program."""
+        steps = {
+            name: {
+                "entered": step.entered,
+                "repeated": step.repeated,
+                "most_in_one_run": step.most,
+                "refusals": step.refusals,
+                "refused": dict(step.refused),
+            }
+            for name, step in self.steps.items()
+        }
+        about = {"skill": self.skill, "workflow": self.name, "runs": self.runs, "statuses": dict(self.statuses)}
+        return {**about, "transitions": self.turns, "steps": steps}
+
+
+def _counted(records: runs.Records, skill: str | None) -> list[WorkflowRefusals]:
+    """The refusal statistics of every workflow that has run, by name."""
+    found: dict[str, WorkflowRefusals] = {}
+    for run in records.runs():
+        if runs.is_of(run, skill):
+            of_workflow = found.setdefault(run.workflow, WorkflowRefusals(runs.skill_of(run), run.workflow))
+            _add(of_workflow, run, records.events(run.id))
+    return [found[name] for name in sorted(found)]
+
+
+def _add(of_workflow: WorkflowRefusals, run: Run, events: list[Event]) -> None:
+    of_workflow.runs += 1
+    of_workflow.statuses[run.status] += 1
+    for step_id, visits in run.visits.items():
+        step = of_workflow.step(step_id)
+        step.entered += visits
+        step.repeated += visits - 1
+        step.most = max(step.most, visits)
+    for event in events:
+        if event.kind == "refused":
+            of_workflow.step(str(event.detail.get("step") or "(ended)")).refused[str(event.detail.get("code"))] += 1
+        of_workflow.turns += event.kind in ("moved", "finished", "asked")
+
+
+def _print_workflow(screen: Screen, of_workflow: WorkflowRefusals) -> None:
+    """The counts for a person, and the step that was refused most often."""
+    statuses = ", ".join(f"{number} {status}" for status, number in sorted(of_workflow.statuses.items()))
+    screen.print(
+        screen.styled(of_workflow.name, "bold"),
+        f"  {counted(of_workflow.runs, 'run')} ({statuses}), {of_workflow.turns} transitions",
+    )
+    rows: list[list[Cell]] = []
+    for name, step in of_workflow.steps.items():
+        codes = ", ".join(f"{code} {TIMES}{number}" for code, number in step.refused.most_common())
+        refused = screen.styled(step.refusals, "red" if step.refusals else "")
+        rows.append([name, str(step.entered), str(step.repeated), str(step.most), refused, codes])
+    screen.table(("STEP", "ENTERED", "REPEATED", "MOST IN A RUN", "REFUSED", "FOR"), rows)
+    worst = max(of_workflow.steps.items(), key=lambda pair: pair[1].rate, default=None)
+    if worst and worst[1].refusals:
+        screen.print(f"Agents stumble most at {worst[0]}: {worst[1].rate:.1f} refusals an entry.")

@@ -9,7 +9,7 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.queries import inventory, status_page, tested
+from skills.lib.commands.queries import coverage, inventory
 from skills.lib.errors import PRINTED, EnvironmentProblem, RefusedError, UsageError
 
 STALE = 1
@@ -41,56 +41,51 @@ def status(screen: Screen, path: str | None, write: bool, check: bool, as_json: 
     if write + check + as_json > 1:
         raise UsageError("--write, --check and --json exclude each other", remedy="give one of them")
     root = os.path.realpath(path) if path else project
-    taken = tested.take(root)
+    taken = coverage.take(root)
     if taken.problem and (write or check):
-        raise EnvironmentProblem(taken.problem, remedy="mend that; the page is left alone")
+        raise EnvironmentProblem(taken.problem, remedy="fix that; the page is left alone")
     if taken.problem:
         screen.say(taken.problem)
-    standings = inventory.take(root, taken)
+    statuses = inventory.take(root, taken)
     if as_json:
-        screen.json([one.as_data(root) for one in standings])
+        screen.json([one.as_data(root) for one in statuses])
         return PRINTED
-    if not standings:
+    if not statuses:
         screen.say(f"No skill is found under {root}: no folder there has a SKILL.md.")
         return PRINTED
     if write or check:
-        return _write_or_check(screen, os.path.join(root, status_page.FILE), standings, check)
-    screen.table([heading.upper() for heading in status_page.HEADINGS], status_page.rows(standings, NAMED))
-    for one in standings:
+        return _write_or_check(screen, os.path.join(root, inventory.FILE), statuses, check)
+    screen.table([heading.upper() for heading in inventory.HEADINGS], inventory.rows(statuses, NAMED))
+    for one in statuses:
         for entry in one.workflows:
             if entry.error:
                 screen.say(f"{one.name}: {entry.error}")
-    screen.print(status_page.summary(standings))
+    screen.print(inventory.summary(statuses))
     return PRINTED
 
 
-def _write_or_check(screen: Screen, file: str, standings: list[inventory.Standing], check: bool) -> int:
+def _write_or_check(screen: Screen, file: str, statuses: list[inventory.SkillStatus], check: bool) -> int:
     old = _read(file)
     try:
-        new = status_page.page(old, standings)
+        new = inventory.page(old, statuses)
     except ValueError as error:
-        marks = f"the lines <!-- {status_page.SECTION} --> and <!-- /{status_page.SECTION} -->"
+        marks = f"the lines <!-- {inventory.SECTION} --> and <!-- /{inventory.SECTION} -->"
         raise RefusedError(f"{file} is left alone: {error}", remedy=f"add {marks} where the table belongs") from error
     if new == old:
         screen.say(f"{file} is current.")
         return PRINTED
     if check:
-        shown = f"{status_page.FILE} as it should be"
-        for line in difflib.unified_diff(old.splitlines(), new.splitlines(), status_page.FILE, shown, n=1, lineterm=""):
+        shown = f"{inventory.FILE} as it should be"
+        for line in difflib.unified_diff(old.splitlines(), new.splitlines(), inventory.FILE, shown, n=1, lineterm=""):
             screen.print(line)
-        screen.say(f"{file} is stale. Write it anew: lockstep status --write")
+        screen.say(f"{file} is stale. Write it again: lockstep status --write")
         return STALE
-    try:
-        with open(file, "w", encoding="utf-8", newline="\n") as page:
-            page.write(new)
-    except OSError as error:
-        raise EnvironmentProblem(f"{file} cannot be written: {error.strerror}") from error
-    screen.say(f"wrote {file}")
+    screen.write(file, new, force=True)
     return PRINTED
 
 
 def _read(file: str) -> str:
-    """The page as it stands; empty where there is none."""
+    """The present page; empty if there is none."""
     try:
         with open(file, encoding="utf-8") as page:
             return page.read()

@@ -9,8 +9,7 @@ import click
 from skills.lib.commands.console.options import examples, json_option, project_option, run_argument
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs, timeline
-from skills.lib.errors import PRINTED, EnvironmentProblem, RefusedError, UsageError
-from skills.lib.model.run import Run
+from skills.lib.errors import PRINTED, UsageError
 from skills.lib.runtime import script
 
 
@@ -41,8 +40,6 @@ def trace(
         raise UsageError("--html and --json exclude each other", remedy="give one of them")
     if html is not None and os.path.isdir(html):
         raise UsageError(f"{html} is a folder", remedy="the name of a file in it")
-    if html not in (None, "-") and os.path.exists(str(html)) and not force:
-        raise RefusedError(f"{html} exists, and is not overwritten", remedy="--force, or another name")
     records = runs.require_records(project)
     run = records.run(run_id)
     records.ledger.verify()
@@ -50,29 +47,15 @@ def trace(
         screen.json([timeline.as_data(records, one) for _, one in records.tree(run)])
         return
     if html is not None:
-        _write_page(screen, records, run, values, html, force)
+        from skills.lib.commands.tracing.page import page  # lxml, networkx: only for a page
+
+        text = page(records, run, values)
+        if html == "-":
+            script.emit(text, PRINTED)
+        else:
+            screen.write(html, text, force)
         return
     for depth, one in records.tree(run):
         if depth:
             screen.print("")
         timeline.print_run(screen, records, one, values)
-
-
-def _write_page(screen: Screen, records: runs.Records, run: Run, whole: bool, file: str, force: bool) -> None:
-    from skills.lib.commands.tracing.page import page
-
-    text = page(records, run, whole)
-    if file == "-":
-        script.emit(text, PRINTED)
-        return
-    try:
-        with open(file, "w" if force else "x", encoding="utf-8", newline="\n") as written:
-            written.write(text)
-    except FileExistsError as error:
-        raise RefusedError(f"{file} exists, and is not overwritten", remedy="--force, or another name") from error
-    except OSError as error:
-        raise EnvironmentProblem(
-            f"{file} cannot be written: {error.strerror}",
-            remedy="the name of a file in a folder that is there, and may be written",
-        ) from error
-    screen.say(f"wrote {file}")

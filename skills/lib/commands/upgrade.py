@@ -57,10 +57,10 @@ def upgrade(
     known = sources.every(project)
     choose = install_output.chooser(force, dry_run)
     code, shown = PRINTED, []
-    for place, told in installed:
-        wanted = installing.sources(told, known)
-        for gone in sorted(set(told.skills) - set(wanted)):
-            screen.say(f"The skill {gone} is not found any more, and is taken away for {place.host}.")
+    for place, before in installed:
+        wanted = installing.sources(before, known)
+        for removed in sorted(set(before.skills) - set(wanted)):
+            screen.say(f"The skill {removed} is not found any more, and is taken away for {place.host}.")
         plan = installing.install(place, project, wanted, None, None, choose, dry_run)
         shown.append(install_output.as_data(plan, dry_run))
         if not as_json and dry_run:
@@ -87,8 +87,8 @@ def _prune(screen: Screen, project: str, dry_run: bool) -> None:
 
 
 def _installed(found: list[Locations]) -> tuple[list[tuple[Locations, Manifest]], list[LockstepError]]:
-    """What is installed in these places, and what a damaged manifest says instead."""
-    told, damaged = [], []
+    """The manifests found at these locations, and the errors of damaged ones."""
+    installed, damaged = [], []
     for place in found:
         try:
             one = manifest.installed(place)
@@ -96,5 +96,5 @@ def _installed(found: list[Locations]) -> tuple[list[tuple[Locations, Manifest]]
             damaged.append(error)
             continue
         if one is not None:
-            told.append((place, one))
-    return told, damaged
+            installed.append((place, one))
+    return installed, damaged

@@ -48,7 +48,7 @@ def validate(screen: Screen, paths: tuple[str, ...], form: str, seal: bool, stri
     for path in paths:
         if not os.path.exists(path):
             raise _missing(path)
-    checked = checking.check(screen, paths or (project,))
+    checked = checking.check(paths or (project,))
     found = checked.findings
     if form == "json":
         script.emit(output.as_json(found, project, checked.waived) + "\n", PRINTED)
@@ -73,7 +73,7 @@ def validate(screen: Screen, paths: tuple[str, ...], form: str, seal: bool, stri
 
 
 def _missing(path: str) -> UsageError:
-    """The error for a path that is none; of a skill that is called so the path is told."""
+    """The error for a path that does not exist; it offers the folder of a skill of that name."""
     what, remedy = f"{path} does not exist", ""
     for folder in FOLDERS:
         meant = os.path.join(folder, path)

@@ -9,17 +9,18 @@ import tempfile
 
 import click
 
-from skills.lib.blocks import document
+from skills.lib.blocks import document, xml
 from skills.lib.blocks.command_line import CommandLine, join, lockstep_command
-from skills.lib.commands.console.options import complete_run, complete_step, examples, project_option, skill_argument
+from skills.lib.commands.console.options import complete_run, examples, project_option, skill_argument
+from skills.lib.commands.console.prompts import Left
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs, skills
-from skills.lib.commands.walking.asking import Left
 from skills.lib.commands.walking.block import print_block
 from skills.lib.commands.walking.journey import Journey
 from skills.lib.errors import PRINTED, RefusedError, UsageError, did_you_mean, nearest
 from skills.lib.model.steps import Workflow
 from skills.lib.runtime import cli
+from skills.lib.testing.blocks import PrintedBlock
 
 
 @click.command(
@@ -30,12 +31,7 @@ from skills.lib.runtime import cli
     )
 )
 @skill_argument
-@click.option(
-    "--step",
-    metavar="STEP",
-    shell_complete=complete_step,
-    help="Only show the block of this step (an id or a position).",
-)
+@click.option("--step", metavar="STEP", help="Only show the block of this step (an id or a position).")
 @click.option("--run", "run_id", metavar="ID", shell_complete=complete_run, help="Go on with this run of the ledger.")
 @click.option("--record", is_flag=True, help="Keep the run in the project's ledger; it takes a terminal.")
 @project_option
@@ -74,11 +70,12 @@ def _look(screen: Screen, workflow: Workflow, script: str, project: str, step: s
         what = error.what + did_you_mean(nearest(step, [each.id for each in workflow.steps]))
         raise UsageError(what, valid=valid, remedy=f"lockstep show {workflow.name}") from None
     command_line = CommandLine(sys.executable, script, project, lockstep_command())
-    print_block(screen, document.look_document(workflow, workflow.step(step_id), command_line))
+    looked = document.look_document(workflow, workflow.step(step_id), command_line)
+    print_block(screen, PrintedBlock(PRINTED, xml.render(looked)))
 
 
 def _walk_apart(screen: Screen, journey: Journey, project: str, skill: str) -> int:
-    """Walk on a ledger of its own, which stays only for a run that can be gone on with."""
+    """Walk on a separate ledger, which is kept only if the run is not at its end."""
     home, before = tempfile.mkdtemp(prefix="lockstep-walk-"), os.environ.get("LOCKSTEP_HOME")
     os.environ["LOCKSTEP_HOME"] = home
     try:
@@ -87,7 +84,7 @@ def _walk_apart(screen: Screen, journey: Journey, project: str, skill: str) -> i
         os.environ.pop("LOCKSTEP_HOME")
         if before is not None:
             os.environ["LOCKSTEP_HOME"] = before
-        if journey.run is None or journey.run.ended:
+        if journey.block is None or journey.block.kind == "done":
             shutil.rmtree(home, ignore_errors=True)
 
 
@@ -101,22 +98,20 @@ def _walk(screen: Screen, journey: Journey, run_id: str | None, project: str, sk
                 raise RefusedError(
                     f"run {run_id} is of {run.workflow}, not of {skill}", remedy=f"lockstep walk {run.workflow}"
                 )
-            journey.go_on(run)
+            journey.go_on(run.id)
     except Left:
         _say_how_to_go_on(screen, journey, project, skill, prefix)
     except (click.Abort, KeyboardInterrupt):
         screen.print("")
         _say_how_to_go_on(screen, journey, project, skill, prefix)
         raise
-    finally:
-        journey.close()
     return PRINTED
 
 
 def _say_how_to_go_on(screen: Screen, journey: Journey, project: str, skill: str, prefix: str) -> None:
-    if journey.run is None:
+    if journey.block is None:
         screen.print("Left before a run was opened.")
         return
-    command = join(["lockstep", "walk", skill, "--run", journey.run.id, "--project", project])
-    screen.print(f"Left at {journey.run.step}, turn {journey.run.turn}. To go on:")
+    command = join(["lockstep", "walk", skill, "--run", journey.block.run, "--project", project])
+    screen.print(f"Left at {journey.block.step}, turn {journey.block.turn}. To go on:")
     screen.print(f"{prefix}{command}")

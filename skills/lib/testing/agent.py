@@ -5,33 +5,41 @@ from __future__ import annotations
 import re
 import shlex
 import sys
+from contextlib import closing
 from dataclasses import dataclass
 from itertools import islice
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from skills.lib import compact_json, paths
-from skills.lib.engine.children import task_workflow
-from skills.lib.ledger import Ledger
+from skills.lib import compact_json
+from skills.lib.blocks import text as plain_text
+from skills.lib.blocks import xml
+from skills.lib.blocks.command_line import CommandLine, lockstep_command
+from skills.lib.engine import rework, verdicts
+from skills.lib.engine.children import verdict_of
+from skills.lib.ledger import contents
+from skills.lib.model import values
+from skills.lib.model.requirements import Field
 from skills.lib.model.steps import StepContext
 from skills.lib.model.types import Element, Outcome
+from skills.lib.runtime import Runner, cli
 from skills.lib.testing import samples
-from skills.lib.testing.blocks import PrintedBlock, filled
-from skills.lib.testing.calls import InProcess, Shell
+from skills.lib.testing.blocks import PrintedBlock, Spec
+from skills.lib.testing.follower import Follower
+from skills.lib.testing.follower import show_again as show_again  # a name of this module, too
 from skills.lib.testing.steering import CannotSteer, Steering
 from skills.lib.testing.walks import ASKED, Leg, Walk, shortest_walk
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from pathlib import Path
 
-    from skills.lib.ledger import Event
     from skills.lib.model.run import Run
     from skills.lib.model.steps import StepDef, Workflow
     from skills.lib.testing.calls import ScriptedCaller
 
-# How many reports are tried where a check of the step refuses one: a refusal changes nothing.
+# How many reports are tried if a check of the step refuses one: a refusal changes nothing.
 TRIES = 20
-# A section of plain text ends where another begins in the first column.
+# A section of plain text ends before the next line that begins in the first column.
 _NOTICE = re.compile(r"^NOTICE:\n(?:(?: .*)?\n)*", re.MULTILINE)
 
 
@@ -44,7 +52,7 @@ class Taken:
     target: str | None
 
 
-class Agent:
+class Agent(Follower):
     """Walks a skill's script in a project, by the printed commands alone.
 
     ``values`` are reports by ``step.field`` or field name (an ``any_of`` is tried in turn), ``files`` the contents of
@@ -63,44 +71,26 @@ class Agent:
         text: samples.Text = samples.plain,
         call: ScriptedCaller | None = None,
     ) -> None:
-        self.script = str(Path(script).resolve())
-        self.project = Path(project).resolve()
+        super().__init__(script, project, call)
         self.given = dict(values or {})
         self.files = dict(files or {})
         self.text = text
-        self.call: ScriptedCaller = call or InProcess()
-        self.blocks: list[PrintedBlock] = []
-
-    @property
-    def workflow(self) -> Workflow:
-        """The graph that the script walks."""
-        return self._workflow_of(self.script)
 
     def run_command(self, command: str) -> PrintedBlock:
-        """Run one command and keep what it printed."""
-        block = self.call(command)
+        """Run one command and keep what it printed; a plain text is kept as its block."""
+        block = super().run_command(command)
         if block.exit_code == 0 and not block.text.startswith("<"):
-            block = self._read_text(command, block)
-        self.blocks.append(block)
+            block = self.blocks[-1] = self._read_text(command, block)
         return block
 
     def open(self, *words: str, **parameters: Any) -> PrintedBlock:
         """Open a run with these parameters; those that it needs and are not given are made up."""
-        chosen = {**self.parameters(), **parameters}
-        arguments = [sys.executable, self.script, "--step", "1", "--project", str(self.project)]
-        for name, value in chosen.items():
-            text = str(value) if isinstance(value, (str, int, float)) else compact_json.readable(value)
-            arguments += ["--" + name.replace("_", "-"), text]
-        return self.run_command(shlex.join([*arguments, *words]))
-
-    def follow(self, block: PrintedBlock, **values: Any) -> PrintedBlock:
-        """Fill these values into the block's NEXT command and run it."""
-        return self.run_command(filled(block.next, values))
+        return super().open(*words, **{**self.parameters(), **parameters})
 
     def play(self, walk: Walk, *words: str, **parameters: Any) -> list[Taken]:
         """Open a run, take the legs of the walk one after another, and return the transitions as they were recorded.
 
-        Raises AssertionError where a command is refused, and CannotSteer where no report leads along the walk.
+        Raises AssertionError if a command is refused, and CannotSteer if no report leads along the walk.
         """
         block = self.reach(walk, len(walk.legs), *words, **parameters)
         assert (block.exit_code, block.kind) == (0, "done"), block.text + block.errors
@@ -124,19 +114,6 @@ class Agent:
         events = [event for event in self.events(run) if event.kind in ("moved", "finished")]
         return [Taken(event.detail["from"], event.detail["outcome"], event.detail["to"]) for event in events]
 
-    def events(self, run: str | None = None) -> list[Event]:
-        """What the ledger recorded of a run, or of all."""
-        ledger = Ledger(paths.home(str(self.project)))
-        try:
-            return ledger.events(run)
-        finally:
-            ledger.close()
-
-    def state(self, run: str) -> Run:
-        """A run as the ledger has it."""
-        [found] = self._runs([run])
-        return found
-
     def write(self, path: str, content: str) -> None:
         """Write a file of the project."""
         file = self.project / path
@@ -144,20 +121,10 @@ class Agent:
         file.write_text(content, encoding="utf-8")
 
     def answer(self, block: PrintedBlock, answer: str, reason: str = "") -> PrintedBlock:
-        """Answer as a person at a terminal, and run the command that shows where the run then stands."""
-        from skills.lib.blocks.command_line import CommandLine, lockstep_command
-        from skills.lib.model.run import Request
-        from skills.lib.runtime.runner import Runner
-
-        runner = Runner(CommandLine(sys.executable, self.script, str(self.project), lockstep_command()), "person")
-        request = Request("next", run=block.run, turn=block.turn, answer=answer, reason=reason or None)
-        try:
-            reply = runner.advance(self.workflow, block.run, request)
-        finally:
-            runner.close()
-        refused = {part.tag: part.children[0] for part in reply.element.children if isinstance(part, Element)}
-        assert reply.exit_code == 0, refused.get("WHY", reply.element)
-        return self.run_command(block.next)
+        """Answer as a person at a terminal, and return the block after it; AssertionError if the answer is refused."""
+        after = super().answer(block, answer, reason)
+        assert after.exit_code == 0, after.why
+        return after
 
     def finish(self, command: str, verdict: str = "pass") -> PrintedBlock:
         """Be a sub-agent: run its command and follow what it prints to its end, with that verdict if it can be had."""
@@ -170,30 +137,19 @@ class Agent:
         assert block.kind == "done", block.text
         return block
 
-    def lose(self, block: PrintedBlock, child: str, reason: str = "it never came back") -> PrintedBlock:
-        """Give up on a sub-agent by the command that the block prints for it."""
-        return self.run_command(filled(block.words("DISPATCH/lost"), {"child": child, "reason": reason}))
-
     def _read_text(self, command: str, block: PrintedBlock) -> PrintedBlock:
-        """The block that a plain text stands for, once it is seen to be just that block's text.
+        """The block of a plain text; AssertionError if the text is not that of the block.
 
-        Notices are left out of both: some are printed once, on opening, and others tell of what passes.
+        Notices are left out of both: some are printed only once.
         """
-        from skills.lib.blocks import text, xml
-        from skills.lib.blocks.command_line import CommandLine, lockstep_command
-        from skills.lib.runtime.runner import Runner
-
         script = shlex.split(command)[1]
         found = re.search(r"\brun (?P<run>[a-z0-9.]+)\b", block.text.partition("\n")[0])
         assert found is not None, block.text
-        runner = Runner(CommandLine(sys.executable, script, str(self.project), lockstep_command()))
-        try:
-            element = runner.state(self._workflow_of(script), found["run"]).element
-        finally:
-            runner.close()
+        with closing(Runner(CommandLine(sys.executable, script, str(self.project), lockstep_command()))) as runner:
+            element = runner.state(self._workflow_of_script(script), found["run"]).element
         shown = [part for part in element.children if not isinstance(part, Element) or part.tag != "NOTICE"]
         element = Element(element.tag, element.attributes, *shown, prose=element.prose)
-        assert _NOTICE.sub("", block.text) == text.render(element) + "\n"
+        assert _NOTICE.sub("", block.text) == plain_text.render(element) + "\n"
         return PrintedBlock(block.exit_code, xml.render(element) + "\n", block.errors)
 
     def _take(self, block: PrintedBlock, leg: Leg, onward: Sequence[Leg]) -> PrintedBlock:
@@ -235,7 +191,7 @@ class Agent:
         return again
 
     def _fails_without(self, block: PrintedBlock, step: StepDef) -> bool:
-        """True if the step's function gives FAIL where every sub-agent is lost."""
+        """True if the step's function gives FAIL if every sub-agent is lost."""
         if step.checkpoint or not step.function:
             return False
         run = self.state(block.run)
@@ -245,21 +201,19 @@ class Agent:
         return (found[0] if isinstance(found, tuple) else found) is Outcome.FAIL
 
     def _failed(self, block: PrintedBlock) -> bool:
-        from skills.lib.engine.children import verdict_of
-
-        return any(verdict_of(child) == "fail" for child in self._runs([child.id for child in block.children]))
+        return any(verdict_of(child) == "fail" for child in self.runs([child.id for child in block.children]))
 
     def _report(self, block: PrintedBlock, leg: Leg, verdict: str, workflow: Workflow) -> PrintedBlock:
         run = self.state(block.run)
-        brood = self._runs(run.children)
+        children = self.runs(run.children)
         # At the bound, a fail first puts the question to a person.
         step = workflow.step(leg.step)
         wanted = None if step.gate or step.asks_later else leg
         if wanted and leg.how in ASKED:
             wanted = Leg(leg.step, Outcome.FAIL, Outcome.FAIL, leg.target)
-        after = self._try(block, run, wanted, verdict, brood, workflow, self.text)
+        after = self._try(block, run, wanted, verdict, children, workflow, self.text)
         if after.code == "same-report":
-            after = self._try(block, run, wanted, verdict, brood, workflow, lambda name: f"{self.text(name)} Again.")
+            after = self._try(block, run, wanted, verdict, children, workflow, lambda name: f"{self.text(name)} Again.")
         if after.code == "missing-evidence":
             raise CannotSteer(f"nothing that was tried passes the checks of step {block.step}: {after.why}")
         assert after.exit_code == 0, f"{after.text}{after.errors}"
@@ -287,7 +241,7 @@ class Agent:
         return after
 
     def _write_artifacts(self, block: PrintedBlock, command: str, workflow: Workflow) -> None:
-        """Write the files that the block asks for, with the author's content where there is one."""
+        """Write the files that the block asks for, with the author's content if there is any."""
         from skills.lib.model.requirements import Artifact, fill
         from skills.lib.runtime import cli
 
@@ -304,12 +258,6 @@ class Agent:
 
     def _write_what_is_reviewed(self, block: PrintedBlock, command: str, workflow: Workflow) -> None:
         """Write a file for each review ahead that covers none, so that its reviewers have something to look at."""
-        from skills.lib.engine import verdicts
-        from skills.lib.ledger import contents
-        from skills.lib.model import values
-        from skills.lib.model.requirements import Field
-        from skills.lib.runtime import cli
-
         run, step = self.state(block.run), workflow.step(block.step)
         request = cli.parse(workflow, shlex.split(command)[2:])
         records = request.records
@@ -327,8 +275,6 @@ class Agent:
 
     def _change_what_findings_name(self, workflow: Workflow, run: Run, step: StepDef) -> None:
         """Change each file that an open finding names, and nothing that it does, from what its reviewer saw."""
-        from skills.lib.engine import rework
-
         rounds = max((review["iteration"] for review in run.reviews.values()), default=0)
         for name in {item["file"] for item in rework.asks(workflow, run, step) if item.get("file")}:
             file = self.project / name
@@ -337,8 +283,6 @@ class Agent:
 
     def parameters(self) -> dict[str, Any]:
         """What a run is opened with: the parameters of the author (the first of several), and required ones made up."""
-        from skills.lib.testing.blocks import Spec
-
         chosen: dict[str, Any] = {}
         for arg in self.workflow.run_params():
             if arg.name in self.given:
@@ -350,33 +294,6 @@ class Agent:
                 spec = Spec(arg.name, arg.type, True, tuple(arg.choices), arg.minimum, arg.maximum, arg.flag)
                 chosen[arg.name] = spec.argument(samples.candidates(spec, self.text)[0])[1]
         return chosen
-
-    def _runs(self, ids: Sequence[str]) -> list[Run]:
-        ledger = Ledger(paths.home(str(self.project)))
-        try:
-            return ledger.runs(ids)
-        finally:
-            ledger.close()
-
-    def _workflow_of(self, script: str) -> Workflow:
-        if isinstance(self.call, InProcess):
-            return self.call.workflow(script)
-        return InProcess().workflow(script)
-
-    def workflow_of(self, block: PrintedBlock) -> Workflow:
-        """The graph of the run that a block is about: the agent's own, or a sub-agent's."""
-        return self._workflow_of_run(block.run, block.next)
-
-    def _workflow_of_run(self, run: str, command: str) -> Workflow:
-        found = self.state(run)
-        if found.parent and not found.spec.get("script"):
-            return task_workflow(found.workflow, found.spec)
-        return self._workflow_of(shlex.split(command)[1])
-
-
-def shell_agent(script: str | Path, project: str | Path, folder: str | Path, **options: Any) -> Agent:
-    """An agent whose commands run in a shell in ``folder``, one process each."""
-    return Agent(script, project, call=Shell(folder), **options)
 
 
 def _verdict(workflow: Workflow, leg: Leg, onward: Sequence[Leg]) -> str:
@@ -391,15 +308,6 @@ def _verdict(workflow: Workflow, leg: Leg, onward: Sequence[Leg]) -> str:
     return "pass"
 
 
-def show_again(block: PrintedBlock) -> str:
-    """The command that prints the block again: its own NEXT, asked for the present step and without a turn."""
-    words = shlex.split(block.next)
-    words[words.index("--step") + 1] = "current"
-    at = words.index("--turn")
-    project = words.index("--project")
-    return shlex.join([*words[:at], *words[project : project + 2]])
-
-
 def _reworked(name: str, text: str, rounds: int) -> str:
     """A text with one more comment, or with more blanks in front if it is JSON."""
     if text.lstrip()[:1] in ("{", "["):
@@ -409,8 +317,6 @@ def _reworked(name: str, text: str, rounds: int) -> str:
 
 
 def _content(artifact: Any, text: samples.Text) -> str:
-    from skills.lib import compact_json
-
     if artifact.schema is None:
         return text(artifact.path) + "\n"
     return compact_json.readable(_instance(artifact.schema))

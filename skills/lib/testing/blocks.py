@@ -33,6 +33,7 @@ class Spec:
     minimum: float | None
     maximum: float | None
     flag: str
+    help: str = ""
 
     def argument(self, value: Any) -> list[str]:
         """The words that report ``value`` on a command line."""
@@ -152,6 +153,13 @@ class PrintedBlock:
             for child in self.root.iterfind("DISPATCH/child")
         ]
 
+    def command(self, values: Mapping[str, Any]) -> str:
+        """The NEXT command with these values filled in; those without a placeholder are added as reports."""
+        command, there = filled(self.next, values), placeholders(self.next)
+        given = [spec for spec in self.specs if values.get(spec.name) is not None and spec.name not in there]
+        more = [word for spec in given for word in spec.argument(values[spec.name])]
+        return f"{command} {shlex.join(more)}" if more else command
+
     def words(self, path: str) -> str:
         """The text of the element at that path; empty where there is none."""
         element = self.root.find(path)
@@ -219,4 +227,5 @@ def _spec(element: etree._Element) -> Spec:
         float(low) if low else None,
         float(high) if high else None,
         element.get("flag", ""),
+        element.text or "",
     )

@@ -7,15 +7,17 @@ import os
 import shlex
 import subprocess
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import closing, redirect_stderr, redirect_stdout
 from typing import TYPE_CHECKING, Protocol
 
+from skills.lib.blocks import xml
+from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.errors import LockstepError
-from skills.lib.runtime import loading, main
+from skills.lib.runtime import Runner, cli, loading, main
 from skills.lib.testing.blocks import PrintedBlock
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from skills.lib.model.steps import Workflow
@@ -52,8 +54,8 @@ class Shell:
 class InProcess:
     """Splits each command as a shell would and serves it here; ``workflows`` maps a script's path to its graph.
 
-    A script that is not in the map is loaded from its file. Each call closes its ledger, for this process goes on where
-    a step's own would end; with ``leaves`` it is left as a step leaves it, for a process that then exits.
+    A script that is not in the map is loaded from its file. Each call closes its ledger, for this process goes on; with
+    ``leaves`` it is left as a step leaves it, for a process that then exits.
     """
 
     def __init__(self, workflows: Mapping[str, Workflow] | None = None, *, leaves: bool = False) -> None:
@@ -84,3 +86,22 @@ class InProcess:
         except LockstepError as error:
             sys.stderr.write(error.message())
             return error.exit_code
+
+
+class AsPerson:
+    """Serves each command in this process as what a person at a terminal does; a block is XML in every workflow."""
+
+    def __init__(self, project: str, workflow: Callable[[str], Workflow] = loading.workflow_of_script) -> None:
+        self.project = project
+        self.workflow = workflow
+
+    def __call__(self, command: str) -> PrintedBlock:
+        _, script, *arguments = shlex.split(command)
+        workflow = self.workflow(script)
+        request = cli.parse(workflow, arguments)
+        with closing(Runner(CommandLine(sys.executable, script, self.project, lockstep_command()), "person")) as runner:
+            if request.run is None:
+                response = runner.start(workflow, cli.resolve(workflow, request).params, request.new)
+            else:
+                response = runner.advance(workflow, request.run, request)
+        return PrintedBlock(response.exit_code, xml.render(response.element) + "\n")

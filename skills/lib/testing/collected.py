@@ -36,5 +36,5 @@ def pytest_collection_finish(session: pytest.Session) -> None:
         if isinstance(script, (str, Path)) and isinstance(walk, Walk):
             routes = {(leg.step, leg.route.value) for leg in walk.legs}
             found.setdefault(os.path.realpath(script), set()).update(routes)
-    told = json.dumps({"routes": {script: sorted(routes) for script, routes in found.items()}, "failed": _FAILED})
-    Path(os.environ[VARIABLE]).write_text(told, encoding="utf-8")
+    text = json.dumps({"routes": {script: sorted(routes) for script, routes in found.items()}, "failed": _FAILED})
+    Path(os.environ[VARIABLE]).write_text(text, encoding="utf-8")

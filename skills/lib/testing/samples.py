@@ -75,14 +75,14 @@ def statements(text: Text = plain) -> list[str]:
     return [f"all | it is so: {text('the statement')}"]
 
 
-def answers(asked: Mapping[str, Mapping[str, str]], verdict: str, place: str) -> list[dict[str, Any]]:
+def answers(stubs: Mapping[str, Mapping[str, str]], verdict: str, place: str) -> list[dict[str, Any]]:
     """An answer to each thing that a reviewer is to judge, by id; for the verdict fail, one of the gravest fails.
 
-    ``asked`` has what is known of each: a severity that is given, and the kind and scope of a check.
+    ``stubs`` has what is known of each: a severity that is given, and the kind and scope of a check.
     """
     made = []
-    gravest = [name for name, stub in asked.items() if stub.get("severity", "MUST") == "MUST"] or list(asked)
-    for name, stub in asked.items():
+    gravest = [name for name, stub in stubs.items() if stub.get("severity", "MUST") == "MUST"] or list(stubs)
+    for name, stub in stubs.items():
         fails = verdict == "fail" and name == gravest[0]
         answer: dict[str, Any] = {"id": name, "status": "FAIL" if fails else "PASS", "place": place}
         answer["finding"] = "not as it should be" if fails else "it is as it should be"
@@ -98,7 +98,7 @@ def fixes(findings: str) -> list[str]:
 
 
 def candidates(spec: Spec, text: Text = plain, verdict: str = "pass", hints: Sequence[Any] = ()) -> list[Any]:
-    """Values that ``spec`` admits, the most ordinary first; ``hints`` are further ones to try where they fit."""
+    """Values that ``spec`` admits, the most ordinary first; ``hints`` are further ones to try if they fit."""
     made = [value for value in _made(spec, text, verdict) if _fits(spec, value)]
     return made + [hint for hint in hints if _suits(spec, hint) and hint not in made and _fits(spec, hint)]
 

@@ -13,9 +13,7 @@ from skills.lib.ledger import contents, evidence
 from skills.lib.model.requirements import Command
 from skills.lib.model.types import Dispatch, Outcome
 from skills.lib.runtime import cli
-from skills.lib.testing import given as asked
-from skills.lib.testing import samples
-from skills.lib.testing.blocks import filled
+from skills.lib.testing import given, samples
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -32,16 +30,16 @@ class CannotSteer(AssertionError):
 
 
 class Steering:
-    """Chooses the values of one workflow's reports; ``given`` are the author's, by ``step.field`` or field.
+    """Chooses the values of one workflow's reports; ``values`` are the author's, by ``step.field`` or field.
 
     ``script`` is the workflow's entry script: beside it stand those of its sub-agents.
     """
 
     def __init__(
-        self, workflow: Workflow, given: Mapping[str, Any], text: samples.Text = samples.plain, script: str = ""
+        self, workflow: Workflow, values: Mapping[str, Any], text: samples.Text = samples.plain, script: str = ""
     ) -> None:
         self._workflow = workflow
-        self._given = given
+        self._given = values
         self._text = text
         self._script = script
 
@@ -70,9 +68,9 @@ class Steering:
     def commands(
         self, block: PrintedBlock, run: Run, leg: Leg | None, verdict: str, children: Sequence[Run]
     ) -> Iterator[str]:
-        """The NEXT command of the block, filled in so that the run takes the leg (any way on, where there is none).
+        """The NEXT command of the block, filled in so that the run takes the leg (any way on if there is no leg).
 
-        The most ordinary first; a further one is for where a check of the step does not let the one before pass.
+        The most ordinary first; the next one is for a step whose check refuses the one before.
         """
         options = self.values(block, verdict)
         for spec in block.specs:
@@ -85,23 +83,22 @@ class Steering:
                 judged = samples.answers(known, verdict, place)
                 again = [samples.item(one["status"].lower(), one["id"], place) for one in judged]
                 options[spec.name] = [again or [samples.item(verdict, place=place)]]
-        optional = {spec.name: spec for spec in block.specs if not spec.required}
-        for name in optional:
-            options[name] = options[name] if self._is_given(block.step, name) else [None, *options[name]]
+        for spec in block.specs:
+            if not (spec.required or self._is_given(block.step, spec.name)):
+                options[spec.name].insert(0, None)
         if leg is not None and "verdict" in options and not self._is_given(block.step, "verdict"):
             options["verdict"].sort(key=lambda word: word != verdict)
         options["outcome"] = [leg.outcome.value] if leg else list(block.outcomes)
         tried: list[str] = []
         led = False
         for values in samples.combined(options):
-            more = [optional[name].argument(values[name]) for name in optional if values[name] is not None]
-            command = " ".join([filled(block.next, values), *[shlex.join(words) for words in more]])
-            came = self._comes_to(run, command, leg, children)
-            if came == "":
+            command = block.command(values)
+            reached = self._outcome_of(run, command, leg, children)
+            if reached == "":
                 led = True
                 yield command
-            elif came not in tried:
-                tried.append(came)
+            elif reached not in tried:
+                tried.append(reached)
         if led:
             return
         wanted = f"to take {leg}" if leg else "to go on"
@@ -117,7 +114,7 @@ class Steering:
         step = self._workflow.step(block.step)
         if not isinstance(step.handler, Dispatch):
             return "What decides was given before it: by another step's values, or by a parameter's"
-        reported = f"give {_values(asked.of_sub_agents(self._script, step))} that do"
+        reported = f"give {_values(given.of_sub_agents(self._script, step))} that do"
         targets = step.handler.targets
         more = f", or another number of targets by {targets!r}" if isinstance(targets, str) else ""
         return f"What decides is reported by its sub-agents: {reported}{more}"
@@ -125,8 +122,8 @@ class Steering:
     def _is_given(self, step: str, name: str) -> bool:
         return f"{step}.{name}" in self._given or name in self._given
 
-    def _comes_to(self, run: Run, command: str, leg: Leg | None, children: Sequence[Run]) -> str:
-        """What the command leads to; empty where that is the leg."""
+    def _outcome_of(self, run: Run, command: str, leg: Leg | None, children: Sequence[Run]) -> str:
+        """What the command leads to; empty if that is the leg."""
         arguments = shlex.split(command)[2:]
         step = self._workflow.step(run.step or "")
         if leg is not None and leg.how == "limit":
@@ -139,10 +136,10 @@ class Steering:
         except LockstepError as error:
             return error.what
         if isinstance(decision, Refusal) and decision.code == "same-report":
-            return ""  # whoever runs the command words it anew
+            return ""  # who runs the command changes the words
         if not isinstance(decision, Move):
             return str(getattr(decision, "why", "a repeat"))
-        outcome = decision.detail.get("outcome")  # none where a question is put first
+        outcome = decision.detail.get("outcome")  # none if a question comes first
         return "" if leg is None or _is(step, leg, outcome) else f"outcome {outcome}"
 
 
@@ -163,17 +160,17 @@ def _values(names: Iterable[str]) -> str:
 
 
 class _Trusting:
-    """Takes every file for written and every check for passed, for the question is only where the report leads.
+    """Evidence that always holds: every file is written, every check passes. Only the route of a report matters.
 
     A command whose output is recorded is run: handlers read it.
     """
 
-    def __init__(self, run: Run, brood: Sequence[Run]) -> None:
+    def __init__(self, run: Run, children: Sequence[Run]) -> None:
         self._run = run
-        self._brood = list(brood)
+        self._children = list(children)
 
     def children(self) -> list[Run]:
-        return self._brood
+        return self._children
 
     def check(self, requirement: Artifact | Command, fields: Mapping[str, Any]) -> dict[str, Any]:
         if isinstance(requirement, Command) and requirement.records:

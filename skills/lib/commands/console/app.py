@@ -35,7 +35,7 @@ SUBCOMMANDS = {
     "installed": "List what is installed for which host, and whether it is as it was put there.",
     "upgrade": "Bring what is installed up to date with this version.",
     "uninstall": "Take away what was installed for a host.",
-    "doctor": "Say what is installed, trusted, stale or broken, and the command that mends it.",
+    "doctor": "Say what is installed, trusted, stale or broken, and the command that fixes it.",
     "mcp": "Serve skills and runs to MCP clients.",
     "completion": "Print the completion script of a shell.",
 }

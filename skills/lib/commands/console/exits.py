@@ -29,7 +29,7 @@ def serve(call: Callable[[], object]) -> int:
 
     A message goes to standard error: what was wrong, what is valid, what to try. A reader that went away is no error.
     """
-    if sys.stdout is None:  # closed by who called; there is nowhere to print what is asked for
+    if sys.stdout is None:  # the caller closed it
         return report(EnvironmentProblem("standard output is closed", remedy="run it with an output"))
     try:
         code = call()

@@ -7,9 +7,9 @@ import re
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from rich.cells import cell_len
+from rich.cells import cell_len, chop_cells
 
-from skills.lib.commands.console.screen import Screen, clean, one_line
+from skills.lib.commands.console.screen import Screen, clean, counted, one_line
 from skills.lib.validation.finding import Finding
 
 if TYPE_CHECKING:
@@ -22,7 +22,7 @@ _WIDTH, _NARROWEST = 110, 20
 
 
 def print_findings(screen: Screen, found: Sequence[Finding]) -> None:
-    """Print each finding with an excerpt of the source where its line is known."""
+    """Print each finding with an excerpt of the source if its line is known."""
     sources: dict[str, list[str]] = {}
     for finding in found:
         place = os.path.relpath(finding.file) if finding.file else ""
@@ -42,16 +42,16 @@ def print_summary(screen: Screen, checked: Checked) -> None:
     """The last line: how many findings, in how many skills and workflows, and how many were waived."""
     errors = sum(finding.severity == "error" for finding in checked.findings)
     warnings = len(checked.findings) - errors
-    looked = _count(checked.modules, "workflow")
+    looked = counted(checked.modules, "workflow")
     if checked.skills:
-        looked = f"{_count(checked.skills, 'skill')}, {looked}"
+        looked = f"{counted(checked.skills, 'skill')}, {looked}"
     if checked.waived:
-        looked += f"; {_count(len(checked.waived), 'finding')} waived"
+        looked += f"; {counted(len(checked.waived), 'finding')} waived"
     if not checked.findings:
         screen.say(screen.styled("Nothing is wrong", "green"), f" in {looked}.")
         return
     colour = "red" if errors else "yellow"
-    screen.say(screen.styled(f"{_count(errors, 'error')}, {_count(warnings, 'warning')}", colour), f" in {looked}.")
+    screen.say(screen.styled(f"{counted(errors, 'error')}, {counted(warnings, 'warning')}", colour), f" in {looked}.")
 
 
 def _print_excerpt(screen: Screen, finding: Finding, sources: dict[str, list[str]]) -> None:
@@ -71,7 +71,7 @@ def _print_excerpt(screen: Screen, finding: Finding, sources: dict[str, list[str
 
 
 def _mark(source: str, finding: Finding) -> tuple[int, int]:
-    """From where to where the caret stands: under what of the place, or of what is said, the line names; else all."""
+    """Where the caret begins and ends: under a name that the finding mentions, else under the whole line."""
     for name in reversed(finding.where.split(":")[1:]):
         for token in (f'"{name}"', f"'{name}'", f"Outcome.{name.upper()}"):
             if name and token in source:
@@ -84,28 +84,19 @@ def _mark(source: str, finding: Finding) -> tuple[int, int]:
 
 
 def _shortened(source: str, start: int, end: int, width: int, dots: str) -> tuple[str, int, int]:
-    """As much of a line as there is room for, and from where to where what is marked of it stands there."""
+    """The part of a line that fits the width, and where the marked text begins and ends in it."""
     if cell_len(source) <= width:
         return source, start, end
     room = width - cell_len(dots)
     if cell_len(source[:end]) <= room or cell_len(source[:start]) < width // 2:
-        shown = _head(source, room)
+        shown = chop_cells(source, room)[0]
         return shown + dots, start, min(end, len(shown))
-    begin = start if cell_len(source[start:]) > room else len(source) - len(_head(source[::-1], room))
+    begin = start if cell_len(source[start:]) > room else len(source) - len(chop_cells(source[::-1], room)[0])
     rest, begun = source[begin:], len(dots) - begin
     if cell_len(rest) <= room:
         return dots + rest, start + begun, end + begun
-    shown = dots + _head(rest, room - cell_len(dots))
+    shown = dots + chop_cells(rest, room - cell_len(dots))[0]
     return shown + dots, start + begun, min(end + begun, len(shown))
-
-
-def _head(text: str, cells: int) -> str:
-    """As many characters from the beginning as fit."""
-    for at, character in enumerate(text):
-        cells -= cell_len(character)
-        if cells < 0:
-            return text[:at]
-    return text
 
 
 def _read(file: str) -> list[str]:
@@ -114,7 +105,3 @@ def _read(file: str) -> list[str]:
             return opened.read(_SOURCE_LIMIT).split("\n")
     except OSError:
         return []
-
-
-def _count(number: int, noun: str) -> str:
-    return f"{number} {noun}{'' if number == 1 else 's'}"

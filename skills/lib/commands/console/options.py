@@ -17,38 +17,10 @@ from skills.lib.model.texts import VALUE_LIMIT, check_characters
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
-def project_option(command: _Command) -> _Command:
-    """``--project DIR``, given to the command as the resolved path of the project's root."""
-    return click.option(
-        "--project",
-        metavar="DIR",
-        callback=lambda ctx, param, value: resolve_project(value),
-        type=click.Path(),
-        help="The project's root (default: the nearest folder up with .lockstep or .git).",
-    )(command)
-
-
-def json_option(command: _Command) -> _Command:
-    """``--json``, given to the command as ``as_json``."""
-    return click.option("--json", "as_json", is_flag=True, help="Print JSON for a program.")(command)
-
-
 def run_argument(required: bool = True) -> Callable[[_Command], _Command]:
     """The argument RUN, completed from the project's ledger."""
     shown = "RUN" if required else "[RUN]"
     return click.argument("run_id", metavar=shown, required=required, shell_complete=complete_run)
-
-
-def skill_argument(command: _Command) -> _Command:
-    """The argument SKILL: a skill's name, a workflow's, or a path; completed from the skills that are found."""
-    return click.argument("skill", metavar="SKILL", shell_complete=complete_skill)(command)
-
-
-def skill_option(command: _Command) -> _Command:
-    """``--skill NAME``: only runs of that skill or workflow."""
-    return click.option(
-        "--skill", metavar="NAME", shell_complete=complete_skill, help="Only runs of this skill or workflow."
-    )(command)
 
 
 def checked_text(ctx: click.Context, param: click.Parameter, given: str | None) -> str | None:
@@ -75,7 +47,7 @@ def examples(*lines: str) -> str:
 
 
 def resolve_project(given: str | None) -> str:
-    """The resolved root of the project; UsageError where the folder is none."""
+    """The resolved root of the project; UsageError if the folder is none."""
     if given is None:
         try:
             return paths.project_root()
@@ -89,7 +61,7 @@ def resolve_project(given: str | None) -> str:
 
 
 def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Ids of the runs that have not ended, with what each stands at."""
+    """Ids of runs, each with its workflow, status and step."""
     from skills.lib.commands.queries import runs
 
     try:
@@ -117,14 +89,17 @@ def complete_skill(ctx: click.Context, param: click.Parameter, incomplete: str) 
     return names or [CompletionItem(incomplete, type="file")]
 
 
-def complete_step(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    """Ids of the steps of the SKILL that was given, as they stand in its modules: nothing of it is run."""
-    from skills.lib.commands.queries import skills
-
-    # While the option's own value is missing, the words before it are left over, and no parameter is set.
-    skill = ctx.params.get("skill") or next(iter(ctx.args), "")
-    try:
-        found = skills.step_ids(resolve_project(ctx.params.get("project")), skill)
-    except LockstepError:
-        return []
-    return [CompletionItem(step) for step in dict.fromkeys(found) if step.startswith(incomplete)]
+# Given to the command as the resolved path of the project's root.
+project_option = click.option(
+    "--project",
+    metavar="DIR",
+    callback=lambda ctx, param, value: resolve_project(value),
+    type=click.Path(),
+    help="The project's root (default: the nearest folder up with .lockstep or .git).",
+)
+json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program.")
+# A skill's name, a workflow's, or a path; completed from the skills that are found.
+skill_argument = click.argument("skill", metavar="SKILL", shell_complete=complete_skill)
+skill_option = click.option(
+    "--skill", metavar="NAME", shell_complete=complete_skill, help="Only runs of this skill or workflow."
+)

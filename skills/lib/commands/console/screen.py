@@ -1,4 +1,4 @@
-"""What is shown: clean text only, colour where it is wanted, no markup and no cutting of what is piped on."""
+"""What is shown: clean text, colour if it is wanted, no markup; output that is piped on is never cut."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ from rich.cells import cell_len
 from rich.console import Console
 from rich.table import Table
 from rich.text import Text
+
+from skills.lib.errors import EnvironmentProblem, RefusedError
 
 Cell = str | Text
 
@@ -33,6 +35,11 @@ def clean(text: object) -> str:
 def one_line(text: object) -> str:
     """The clean text on one line."""
     return " ".join(clean(text).split())
+
+
+def counted(number: int, noun: str) -> str:
+    """A number of things in words: ``1 run``, ``2 runs``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 @dataclass(frozen=True)
@@ -60,7 +67,7 @@ class Screen:
         return Text(self.drawable(clean(text)), style)
 
     def drawable(self, text: str) -> str:
-        """The text with our own typography spelt in ASCII where the locale has no more."""
+        """The text with our own typography spelt in ASCII if the locale has no more."""
         if self.unicode:
             return text
         for character, plain in _ASCII.items():
@@ -74,7 +81,7 @@ class Screen:
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[Cell]], style: str = "bold") -> None:
         """Print rows in columns: folded to the width of a terminal; piped, aligned and never cut.
 
-        On a terminal that is too narrow for the columns, a row is told line by line.
+        On a terminal that is too narrow for the columns, each cell takes a line.
         """
         cells = [[self._cell(cell) for cell in row] for row in rows]
         head = [Text(heading, style) for heading in headings]
@@ -110,6 +117,20 @@ class Screen:
     def json(self, value: Any) -> None:
         """Print a value for a program: ASCII only, so that no terminal and no locale can misread it."""
         self.out.print(Text(json.dumps(value, indent=2)), soft_wrap=True)
+
+    def write(self, file: str, text: str, force: bool) -> None:
+        """Write a file and say so; RefusedError if there is one and not ``force``, else EnvironmentProblem."""
+        try:
+            with open(file, "w" if force else "x", encoding="utf-8", newline="\n") as written:
+                written.write(text)
+        except FileExistsError as error:
+            raise RefusedError(f"{file} exists, and is not overwritten", remedy="--force, or another name") from error
+        except OSError as error:
+            raise EnvironmentProblem(
+                f"{file} cannot be written: {error.strerror}",
+                remedy="the name of a file in a folder that is there, and may be written",
+            ) from error
+        self.say(f"wrote {file}")
 
     def _cell(self, cell: Cell) -> Text:
         return cell if isinstance(cell, Text) else Text(self.drawable(one_line(cell)))
@@ -168,7 +189,7 @@ def _is_terminal(stream: Any) -> bool:
 
 
 def _draws_boxes(stream: Any, environment: Mapping[str, str]) -> bool:
-    """Whether box characters will be seen: the locale was not set to C, and the stream's encoding has them."""
+    """True if box characters will be seen: the locale was not set to C, and the stream's encoding has them."""
     locale = environment.get("LC_ALL") or environment.get("LC_CTYPE") or environment.get("LANG") or ""
     encoding = str(getattr(stream, "encoding", "") or "").lower().replace("-", "")
     return locale not in ("C", "POSIX") and encoding.startswith("utf")

@@ -37,7 +37,7 @@ def dot(graph: Graph) -> str:
 
 
 def svg(graph: Graph) -> str:
-    """The graph as SVG; EnvironmentProblem says how to get Graphviz where it is missing, or why it failed."""
+    """The graph as SVG; EnvironmentProblem says how to get Graphviz, or why it failed."""
     program = shutil.which("dot")
     if program is None:
         raise EnvironmentProblem(

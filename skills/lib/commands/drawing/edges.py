@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-import heapq
-from collections import Counter
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import networkx as nx
 
 from skills.lib.commands.console.screen import TIMES, one_line
-from skills.lib.commands.queries.skills import kind
+from skills.lib.commands.queries import skills
 from skills.lib.ledger import Event
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Outcome
 
 END = "done"
-# The label of an edge where a verdict leads that fell with its files.
+# The steps that are drawn in a way of their own.
+KINDS = ("gate", "person", "dispatch")
+# The label of the edge to the step that follows a verdict whose files changed.
 STALE = "stale"
 
 
@@ -29,18 +31,23 @@ class Node:
 
     @property
     def label(self) -> str:
-        """What stands in the node: its number, if it is a step, and its id."""
+        """The text of the node: its number, if it is a step, and its id."""
         return f"{self.number} {one_line(self.key)}" if self.number else one_line(self.key)
 
 
 @dataclass(frozen=True)
 class Edge:
-    """One route; ``taken`` counts how often a run took it."""
+    """One route; ``turns`` are those to which a run came by it."""
 
     source: int
     target: int
     outcome: str
-    taken: int = 0
+    turns: tuple[int, ...] = ()
+
+    @property
+    def taken(self) -> int:
+        """How often the run took it."""
+        return len(self.turns)
 
     @property
     def label(self) -> str:
@@ -50,18 +57,18 @@ class Edge:
 
 @dataclass(frozen=True)
 class Graph:
-    """Nodes in drawing order, edges by node index, and how many taken routes the workflow has no more."""
+    """Nodes in drawing order, edges by node index, and how many routes that were taken the workflow no longer has."""
 
     name: str
     title: str
     nodes: tuple[Node, ...]
     edges: tuple[Edge, ...]
-    gone: int = 0
+    removed: int = 0
 
 
 def of_workflow(workflow: Workflow, events: Sequence[Event] = ()) -> Graph:
     """The graph of a workflow, with the routes that these events took."""
-    nodes = [Node(step.id, at, step.title, kind(step.handler)) for at, step in enumerate(workflow.steps, 1)]
+    nodes = [Node(step.id, at, step.title, skills.kind(step.handler)) for at, step in enumerate(workflow.steps, 1)]
     index: dict[str, int] = {}
     for at, node in enumerate(nodes):
         index.setdefault(node.key, at)
@@ -79,7 +86,8 @@ def of_workflow(workflow: Workflow, events: Sequence[Event] = ()) -> Graph:
     routes += [(at, index[target], STALE) for at, target in _stale(workflow) if target in index]
     taken = _taken(workflow, events)
     edges = [
-        Edge(source, target, outcome, taken.pop((nodes[source].key, outcome), 0)) for source, target, outcome in routes
+        Edge(source, target, outcome, tuple(taken.pop((nodes[source].key, outcome), ())))
+        for source, target, outcome in routes
     ]
     graph = Graph(workflow.name, workflow.title, tuple(nodes), tuple(edges), len(taken))
     return _ordered(graph, index.get(workflow.start, 0))
@@ -96,9 +104,9 @@ def _stale(workflow: Workflow) -> list[tuple[int, str]]:
     return found
 
 
-def _taken(workflow: Workflow, events: Sequence[Event]) -> Counter[tuple[str, str]]:
-    """How often each route was taken, by step and the outcome that the graph names (DEFAULT for one it does not)."""
-    taken: Counter[tuple[str, str]] = Counter()
+def _taken(workflow: Workflow, events: Sequence[Event]) -> dict[tuple[str, str], list[int]]:
+    """The turns to which each route led, by step and the outcome under which the graph has it (or DEFAULT)."""
+    taken: dict[tuple[str, str], list[int]] = {}
     for event in events:
         source, outcome = event.detail.get("from"), event.detail.get("outcome")
         if event.kind in ("moved", "finished") and source and outcome:
@@ -106,66 +114,42 @@ def _taken(workflow: Workflow, events: Sequence[Event]) -> Counter[tuple[str, st
                 outcome = STALE
             elif workflow.has(source) and outcome not in workflow.step(source).next:
                 outcome = Outcome.DEFAULT.value
-            taken[source, str(outcome)] += 1
+            taken.setdefault((source, str(outcome)), []).append(event.turn)
     return taken
 
 
 def _ordered(graph: Graph, start: int) -> Graph:
-    """The same graph with its nodes in an order in which every edge but those of loops leads forward.
+    """The same graph with its nodes in an order in which every edge leads forward, but for those of loops.
 
     Among nodes that could come next the one declared first does, so a workflow written in order keeps it.
     """
     count = len(graph.nodes)
-    ways: list[list[int]] = [[] for _ in range(count)]
-    for edge in graph.edges:
-        ways[edge.source].append(edge.target)
-    back = _back_edges(ways, [start, *range(count)] if count else [])
-    waiting = [0] * count
-    for source, targets in enumerate(ways):
-        for target in set(targets):
-            waiting[target] += (source, target) not in back
-    ready = [_rank(graph, at, start) for at in range(count) if not waiting[at]]
-    heapq.heapify(ready)
-    order: list[int] = []
-    while ready:
-        _, at = heapq.heappop(ready)
-        order.append(at)
-        for target in set(ways[at]):
-            if (at, target) not in back:
-                waiting[target] -= 1
-                if not waiting[target]:
-                    heapq.heappush(ready, _rank(graph, target, start))
+    ways: nx.DiGraph[int] = nx.DiGraph()
+    ways.add_nodes_from([start, *range(count)] if count else [])
+    ways.add_edges_from((edge.source, edge.target) for edge in graph.edges)
+    ways.remove_edges_from(_back_edges(ways))
+
+    def rank(at: int) -> int:
+        if at == start:
+            return -1
+        return count if graph.nodes[at].kind == "end" else at
+
+    order = list(nx.lexicographical_topological_sort(ways, key=rank))
     place = {old: new for new, old in enumerate(order)}
-    edges = [Edge(place[edge.source], place[edge.target], edge.outcome, edge.taken) for edge in graph.edges]
+    edges = [replace(edge, source=place[edge.source], target=place[edge.target]) for edge in graph.edges]
     edges.sort(key=lambda edge: edge.source)
-    return Graph(graph.name, graph.title, tuple(graph.nodes[at] for at in order), tuple(edges), graph.gone)
+    return replace(graph, nodes=tuple(graph.nodes[at] for at in order), edges=tuple(edges))
 
 
-def _rank(graph: Graph, at: int, start: int) -> tuple[int, int]:
-    """The start comes first and the end last; the others as they are declared."""
-    if at == start:
-        return -1, at
-    return (len(graph.nodes) if graph.nodes[at].kind == "end" else at), at
-
-
-def _back_edges(ways: Sequence[Sequence[int]], roots: Sequence[int]) -> set[tuple[int, int]]:
-    """The edges that close a loop: those to a node on the way from the root (depth first, without recursion)."""
+def _back_edges(ways: nx.DiGraph[int]) -> set[tuple[int, int]]:
+    """The edges that close a loop: those to a node on the way from the root, depth first."""
     back: set[tuple[int, int]] = set()
-    state = [0] * len(ways)
-    for root in roots:
-        if state[root]:
-            continue
-        state[root] = 1
-        stack = [(root, iter(ways[root]))]
-        while stack:
-            node, rest = stack[-1]
-            target = next(rest, None)
-            if target is None:
-                state[node] = 2
-                stack.pop()
-            elif state[target] == 1:
-                back.add((node, target))
-            elif state[target] == 0:
-                state[target] = 1
-                stack.append((target, iter(ways[target])))
+    passed: set[int] = set()
+    for source, target, kind in nx.dfs_labeled_edges(ways):
+        if kind == "forward":
+            passed.add(target)
+        elif kind == "reverse":
+            passed.discard(target)
+        elif target in passed:
+            back.add((source, target))
     return back

@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from skills.lib.commands.queries import skills
 from skills.lib.errors import EnvironmentProblem
@@ -15,14 +13,6 @@ from skills.lib.skillfile import discover
 from skills.lib.validation import registration
 from skills.lib.validation import validator as validation
 from skills.lib.validation.finding import Finding
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from skills.lib.commands.console.screen import Screen
-
-# Fewer modules than this are checked before a bar could be read.
-BAR_FROM = 8
 
 
 @dataclass
@@ -41,23 +31,20 @@ class Checked:
     sealable: list[Registered] = field(default_factory=list)
 
 
-def check(screen: Screen, paths: Sequence[str]) -> Checked:
+def check(paths: Sequence[str]) -> Checked:
     """Check the skills and modules that the paths lead to, each module once; findings by file and line."""
     checked = Checked()
     entries: dict[str, skills.Loaded] = {}
     trees: list[tuple[str, list[str]]] = []
     seen: set[str] = set()
     for path in (_folder(path) for path in paths):
-        loaders = _loaders(path, checked, seen)
-        files = [file for file, _ in loaders]
-        with _bar(screen, len(loaders)) as advance:
-            for file, load in loaders:
-                if file not in entries:
-                    entries[file] = load()
-                    _check_module(checked, entries[file])
-                advance()
+        modules = _modules(path, checked, seen)
+        for module in modules:
+            if os.path.realpath(module) not in entries:
+                entry = entries[os.path.realpath(module)] = skills.load_file(module, None, validated=False)
+                _check_module(checked, entry)
         if os.path.isdir(path):
-            trees.append((path, files))
+            trees.append((path, [os.path.realpath(module) for module in modules]))
     for path, files in trees:
         registered = [Registered(entry.workflow, entry.file) for file in files if (entry := entries[file]).workflow]
         _add(checked, validation.validate_tree(path, registered, waived=True))
@@ -68,7 +55,7 @@ def check(screen: Screen, paths: Sequence[str]) -> Checked:
 
 
 def seal_valid(checked: Checked) -> Iterator[str]:
-    """Write the seal of every workflow whose graph has no error; EnvironmentProblem where a folder is read-only."""
+    """Write the seal of every workflow whose graph has no error; EnvironmentProblem if a folder is read-only."""
     for entry in checked.sealable:
         path = registration.beside(entry.workflow, entry.file)
         if not registration.write(path, registration.text(entry.workflow)):
@@ -81,24 +68,19 @@ def _folder(path: str) -> str:
     return os.path.dirname(os.path.abspath(path)) if os.path.basename(path) == "SKILL.md" else path
 
 
-def _loaders(path: str, checked: Checked, seen: set[str]) -> list[tuple[str, Callable[[], skills.Loaded]]]:
-    """The workflow modules under a path by their real files, each with the function that loads it."""
+def _modules(path: str, checked: Checked, seen: set[str]) -> list[str]:
+    """The workflow modules under a path; skills that are not in ``seen`` are counted, and added to it."""
     if not os.path.isdir(path):
-        module = skills.module_of(path)
-        return [_loader(os.path.abspath(module))]
+        return [os.path.abspath(skills.module_of(path))]
     folders = discover(os.path.abspath(path))
     if not folders and (bare := skills.modules_in(os.path.abspath(path))):
         checked.nameless.append(path)
-        return [_loader(str(file)) for file in bare]
+        return [str(file) for file in bare]
     for skill in folders:
         if os.path.realpath(skill.path) not in seen:
             seen.add(os.path.realpath(skill.path))
             checked.skills += 1
-    return [_loader(str(file)) for skill in folders for file in skill.workflows]
-
-
-def _loader(file: str) -> tuple[str, Callable[[], skills.Loaded]]:
-    return os.path.realpath(file), lambda: skills.load_file(file, None, validated=False)
+    return [str(file) for skill in folders for file in skill.workflows]
 
 
 def _check_module(checked: Checked, entry: skills.Loaded) -> None:
@@ -131,18 +113,4 @@ def _broken(entry: skills.Loaded) -> Finding:
     what = what.strip(": ") + (f" (valid: {entry.error.valid})" if entry.error.valid else "")
     name = os.path.basename(entry.file).removesuffix(skills.SUFFIX).replace("_", "-")
     why = "no step of it can be printed"
-    return Finding("broken-module", "error", name, entry.file, line, what, why, entry.error.remedy or "mend it")
-
-
-@contextmanager
-def _bar(screen: Screen, total: int) -> Iterator[Callable[[], None]]:
-    """A progress bar on standard error where a person looks at it and it takes long enough to be read."""
-    if not screen.err.is_terminal or total < BAR_FROM:
-        yield lambda: None
-        return
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn
-
-    columns = (TextColumn("validating"), BarColumn(), MofNCompleteColumn())
-    with Progress(*columns, console=screen.err, transient=True) as progress:
-        task = progress.add_task("validating", total=total)
-        yield lambda: progress.advance(task)
+    return Finding("broken-module", "error", name, entry.file, line, what, why, entry.error.remedy or "fix it")

@@ -34,30 +34,6 @@ _WORDS = {
 }
 
 
-def host_argument(command: _Command) -> _Command:
-    """The argument HOST."""
-
-    def checked(ctx: click.Context, param: click.Parameter, given: str | None) -> str:
-        if given is None:  # if click itself finds it missing, it says so in words of its own
-            raise _wrong_host(ctx, "HOST is missing", HOSTS[0])
-        return _known(ctx, given)
-
-    return click.argument("host", metavar="HOST", required=False, callback=checked, shell_complete=_complete_host)(
-        command
-    )
-
-
-def hosts_argument(command: _Command) -> _Command:
-    """The argument HOST, any number of times."""
-
-    def checked(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(dict.fromkeys(_known(ctx, host) for host in given))
-
-    return click.argument("hosts", metavar="[HOST]...", nargs=-1, callback=checked, shell_complete=_complete_host)(
-        command
-    )
-
-
 def missing_host(ctx: click.Context) -> UsageError:
     """The error if no host is given and nobody can be asked."""
     return _wrong_host(ctx, "HOST is missing", HOSTS[0])
@@ -67,23 +43,6 @@ def scope_option(default: str) -> Callable[[_Command], _Command]:
     """``--scope``; ``default`` says what it is without."""
     text = f"In this project, or for the user in every project (default: {default})."
     return click.option("--scope", type=click.Choice(SCOPES), help=text)
-
-
-def dry_run_option(command: _Command) -> _Command:
-    """``--dry-run``."""
-    return click.option("--dry-run", is_flag=True, help="Only show what would be done.")(command)
-
-
-def verbose_option(command: _Command) -> _Command:
-    """``--verbose``."""
-    return click.option("--verbose", is_flag=True, help="With --dry-run: show every file, not only the folders.")(
-        command
-    )
-
-
-def force_option(command: _Command) -> _Command:
-    """``--force``."""
-    return click.option("--force", is_flag=True, help="Replace or remove what you changed, too.")(command)
 
 
 def scope_of(host: str, project: str, default: str) -> str:
@@ -164,6 +123,16 @@ def shown_path(path: str, place: Locations, project: str) -> str:
     return "~" + path[len(home) :] if path.startswith(home + os.sep) else path
 
 
+def _checked_host(ctx: click.Context, param: click.Parameter, given: str | None) -> str:
+    if given is None:  # if click itself finds it missing, it says so in words of its own
+        raise missing_host(ctx)
+    return _known(ctx, given)
+
+
+def _checked_hosts(ctx: click.Context, param: click.Parameter, given: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(_known(ctx, host) for host in given))
+
+
 def _known(ctx: click.Context, host: str) -> str:
     if host not in HOSTS:
         raise _wrong_host(ctx, f"there is no host {host!r:.80}", nearest(host, HOSTS))
@@ -242,3 +211,14 @@ def _show_done(screen: Screen, plan: Plan, project: str) -> None:
         if names[kind]:
             place = f" in {shown_path(where, plan.place, project)}" if where else ""
             screen.print(f"  {kind.removesuffix('s')}s{place}: {', '.join(names[kind])}")
+
+
+host_argument = click.argument(
+    "host", metavar="HOST", required=False, callback=_checked_host, shell_complete=_complete_host
+)
+hosts_argument = click.argument(
+    "hosts", metavar="[HOST]...", nargs=-1, callback=_checked_hosts, shell_complete=_complete_host
+)
+dry_run_option = click.option("--dry-run", is_flag=True, help="Only show what would be done.")
+verbose_option = click.option("--verbose", is_flag=True, help="With --dry-run: show every file, not only the folders.")
+force_option = click.option("--force", is_flag=True, help="Replace or remove what you changed, too.")

@@ -6,6 +6,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import cached_property
 from typing import Any
 
 import click
@@ -37,22 +38,13 @@ class Records:
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
-        self._runs: list[Run] | None = None
-        self._children: dict[str | None, list[Run]] | None = None
-        self._events: dict[str, list[Event]] | None = None
 
     def runs(self) -> list[Run]:
         """Every run of the ledger."""
-        if self._runs is None:
-            self._runs = self.ledger.every_run()
-        return self._runs
+        return self._every_run
 
     def events(self, run_id: str) -> list[Event]:
         """The events of a run, in sequence."""
-        if self._events is None:
-            self._events = {}
-            for event in self.ledger.events():
-                self._events.setdefault(event.run, []).append(event)
         return self._events.get(run_id, [])
 
     def run(self, run_id: str) -> Run:
@@ -65,7 +57,7 @@ class Records:
 
     def children(self, run_id: str) -> list[Run]:
         """The runs of the sub-agents of a run, replaced and ended ones included, in the order of their numbers."""
-        return sorted(self._started_by(run_id), key=lambda run: int(run.id.rpartition(".")[2]))
+        return sorted(self._children.get(run_id, []), key=lambda run: int(run.id.rpartition(".")[2]))
 
     def tree(self, run: Run, depth: int = 0) -> Iterator[tuple[int, Run]]:
         """A run and all below it, each with its depth."""
@@ -75,23 +67,36 @@ class Records:
 
     def roots(self) -> list[Run]:
         """The runs that no other run started, the last opened first."""
-        return sorted(self._started_by(None), key=lambda run: self.sequence(run.id), reverse=True)
+        return sorted(self._children.get(None, []), key=lambda run: self.sequence(run.id), reverse=True)
 
     def sequence(self, run_id: str) -> int:
         """The number of the run's first event: later runs have higher ones."""
         return next((event.seq for event in self.events(run_id)), 0)
 
-    def _started_by(self, parent: str | None) -> list[Run]:
-        if self._children is None:
-            self._children = {}
-            for run in self.runs():
-                self._children.setdefault(run.parent, []).append(run)
-        return self._children.get(parent, [])
-
     def moved_at(self, run: Run) -> float:
         """When the run, or one below it, last moved; seconds since the epoch, refusals not counted."""
         times = [event.at for _, one in self.tree(run) for event in self.events(one.id) if event.kind != "refused"]
         return max(times, default=0.0)
+
+    @cached_property
+    def _every_run(self) -> list[Run]:
+        return self.ledger.every_run()
+
+    @cached_property
+    def _children(self) -> dict[str | None, list[Run]]:
+        """The runs by the run that started them, None for those that no other run started."""
+        children: dict[str | None, list[Run]] = {}
+        for run in self.runs():
+            children.setdefault(run.parent, []).append(run)
+        return children
+
+    @cached_property
+    def _events(self) -> dict[str, list[Event]]:
+        """The events by run."""
+        events: dict[str, list[Event]] = {}
+        for event in self.ledger.events():
+            events.setdefault(event.run, []).append(event)
+        return events
 
 
 def ledger_path(project: str) -> str:
@@ -100,7 +105,7 @@ def ledger_path(project: str) -> str:
 
 
 def open_records(project: str) -> Records | None:
-    """The project's records; None where it never had a ledger. Raises LedgerError where it had one that is gone."""
+    """The project's records; None if it never had a ledger. Raises LedgerError if its ledger is missing."""
     home = paths.home(project)
     if not os.path.exists(os.path.join(home, FILE)) and not os.path.exists(os.path.join(home, MARKER)):
         return None
@@ -108,7 +113,7 @@ def open_records(project: str) -> Records | None:
 
 
 def require_records(project: str) -> Records:
-    """The project's records; raises LedgerError where it has none."""
+    """The project's records; raises LedgerError if it has none."""
     return open_records(project) or _opened(paths.home(project))
 
 
@@ -123,7 +128,7 @@ def _opened(home: str) -> Records:
 def runner_for(screen: Screen, run: Run, project: str, actor: str = "agent") -> tuple[Runner, Workflow]:
     """The runner that serves a run, and its workflow; the error of a broken skill is raised.
 
-    A skill that is gone from where it was is looked for by its name, and it is said where it was found.
+    If the skill moved, it is found by its name, and a notice says where.
     """
     script = run.script if os.path.exists(run.script) else _script_by_name(run, project)
     if script != run.script:
@@ -133,15 +138,12 @@ def runner_for(screen: Screen, run: Run, project: str, actor: str = "agent") -> 
 
 
 def plain_runner(run: Run, project: str, actor: str, script: str = "") -> Runner:
-    """The runner that serves a run, whether or not its skill can be loaded; by its ``script`` where that has moved to.
-
-    Commands carry the project that the run was opened for; a moved project has its ledger with it, so that one is kept.
-    """
+    """The runner that serves a run, even if its skill cannot be loaded; ``script`` is the path of a moved one."""
     return Runner(CommandLine(sys.executable, script or run.script, project, lockstep_command()), actor)
 
 
 def _script_by_name(run: Run, project: str) -> str:
-    """The script of that name in the project's or the shipped skill of the run's; as it was where there is none."""
+    """Find the run's script in the project's skill of that name, else in the shipped one; else its recorded path."""
     name = skill_of(run)
     below = os.path.relpath(run.script, _folder_of(run))
     every = [skill for skill in skills.find(project) if skill.name == name]
@@ -155,14 +157,14 @@ def skill_of(run: Run) -> str:
 
 
 def _folder_of(run: Run) -> str:
-    """The folder of the run's skill; empty where its script is in no ``scripts``."""
+    """The folder of the run's skill; empty if its script is in no ``scripts``."""
     parts = run.script.split(os.sep)
     at = next((at for at in range(len(parts) - 1, 0, -1) if parts[at] == "scripts"), 0)
     return os.sep.join(parts[:at])
 
 
 def is_of(run: Run, name: str | None) -> bool:
-    """Whether a run belongs to that skill or workflow; every run does without a name."""
+    """True if a run belongs to that skill or workflow, or no name is given."""
     return name is None or name in (skill_of(run), run.workflow)
 
 
@@ -204,8 +206,8 @@ def described(run: Run, records: Records) -> dict[str, object]:
         "turn": run.turn,
         "iteration": run.iteration if run.step else None,
         "parent": run.parent,
-        "opened": _iso(records.events(run.id)[0].at if records.events(run.id) else 0.0),
-        "moved": _iso(records.moved_at(run)),
+        "opened": iso(records.events(run.id)[0].at if records.events(run.id) else 0.0),
+        "moved": iso(records.moved_at(run)),
         "params": run.params,
         "not_done": left_undone(run, records),
     }
@@ -224,12 +226,13 @@ def _is_text(value: object) -> bool:
 
 
 def short(value: Any) -> str:
-    """A value on one line, cut where it is longer than SHOWN."""
+    """A value on one line, cut after SHOWN characters."""
     text = one_line(value if isinstance(value, str) else compact_json.readable(value))
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
 
 
-def _iso(at: float) -> str:
+def iso(at: float) -> str:
+    """A moment in UTC, for a program."""
     return _formatted("%Y-%m-%dT%H:%M:%SZ", time.gmtime, at)
 
 
@@ -261,7 +264,7 @@ def status_of(run: Run) -> str:
 
 
 def left_undone(run: Run, records: Records) -> list[dict[str, str]]:
-    """What a run left undone; of one that is not finished, what it left undone so far, evidence that was waived too."""
+    """What a run left undone; before its end, what it left undone so far, with the evidence that was waived."""
     found = list(run.not_done)
     if run.status in FINISHED or not run.fingerprint:
         return found
@@ -279,6 +282,6 @@ def undone(entry: Mapping[str, str]) -> str:
     return f"{entry['kind']}{place}: {one_line(entry['what'])}"
 
 
-def outcome_told(detail: Mapping[str, Any]) -> str:
-    """The outcome of a transition, and whether it is that of a step whose iterations were used up."""
+def outcome_of(detail: Mapping[str, Any]) -> str:
+    """The outcome of a transition, marked if the step had used up its iterations."""
     return f"{detail.get('outcome')}{' (limit)' if 'limit' in detail else ''}"

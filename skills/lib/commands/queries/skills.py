@@ -92,18 +92,12 @@ def load_file(file: str, script: str | None, validated: bool = True) -> Loaded:
     return Loaded(file, script, None, SkillError(what, remedy="let it only register its workflow"))
 
 
-@contextlib.contextmanager
-def _working_directory() -> Iterator[None]:
+def _working_directory() -> contextlib.AbstractContextManager[None]:
     """Come back to the working directory, wherever a module goes while it is loaded."""
     try:
-        before = os.getcwd()
-    except FileNotFoundError:  # it is gone
-        before = ""
-    try:
-        yield
-    finally:
-        if before:
-            os.chdir(before)
+        return contextlib.chdir(os.getcwd())
+    except FileNotFoundError:  # it was removed
+        return contextlib.nullcontext()
 
 
 def one(project: str, name: str, validated: bool = True) -> Loaded:
@@ -128,7 +122,7 @@ def one(project: str, name: str, validated: bool = True) -> Loaded:
 
 
 def folder_of(project: str, name: str, missing_ok: bool = False) -> SkillFolder | None:
-    """The folder of the skill of that name, or at that path; UsageError names the nearest where there is none.
+    """The folder of the skill of that name, or at that path; UsageError names the nearest if there is none.
 
     With ``missing_ok`` a file, or a name that no skill has, is None: it may be a workflow's.
     """
@@ -153,7 +147,7 @@ def folder_of(project: str, name: str, missing_ok: bool = False) -> SkillFolder 
 def meant(project: str, name: str, found: Sequence[SkillFolder]) -> SkillFolder:
     """The one of several skills that a name means: a project's own before those of hosts, copies and shipped ones.
 
-    UsageError names them all where that does not settle it.
+    UsageError names them all if that does not settle it.
     """
     first = min(_distance(project, skill) for skill in found)
     nearest = [skill for skill in found if _distance(project, skill) == first]
@@ -196,35 +190,19 @@ def check_name(project: str, name: str, besides: Iterable[str] = ()) -> None:
         raise unknown(name, [*names, *workflows, *besides])
 
 
-def step_ids(project: str, name: str) -> list[str]:
-    """The ids of a workflow's steps as its module writes them, which is not loaded; some may be made otherwise."""
-    every = [_first_words(module) for skill in find(project) for module in skill.workflows]
-    found = []
-    for function, word in next((words for words in every if ("Workflow", name) in words), []):
-        if function == "StepDef":
-            found.append(word)
-        elif function == "review_loop":
-            found += [f"{word}-review", f"{word}-gate"]
-    return found
-
-
 def _written_names(module: Path) -> list[str]:
-    """The names of workflows that stand in a module as they are."""
-    return [word for function, word in _first_words(module) if function == "Workflow"]
-
-
-def _first_words(module: Path) -> list[tuple[str, str]]:
-    """Each call in a module that begins with a text: the function's name, and the text; none that cannot be read."""
+    """The names of workflows that a module gives as plain texts; none if it cannot be parsed."""
     try:
         tree = ast.parse(module.read_bytes())
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
-    calls.sort(key=lambda call: (call.lineno, call.col_offset))
     return [
-        (getattr(call.func, "id", getattr(call.func, "attr", "")), first.value)
+        first.value
         for call in calls
-        if isinstance(first := call.args[0], ast.Constant) and isinstance(first.value, str)
+        if getattr(call.func, "id", getattr(call.func, "attr", "")) == "Workflow"
+        and isinstance(first := call.args[0], ast.Constant)
+        and isinstance(first.value, str)
     ]
 
 

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 from skills.lib.commands.queries import skills
 from skills.lib.errors import UsageError
 from skills.lib.hosts.install import source
-from skills.lib.skillfile import SkillFolder
 
 
 def every(project: str) -> dict[str, str]:
@@ -16,7 +15,7 @@ def every(project: str) -> dict[str, str]:
 
     Where a project has two of one name, the one in a host's hidden folder is the copy.
     """
-    found = {skill.name: str(skill.path) for skill in _shipped()}
+    found = shipped()
     own = [str(skill.path) for skill in skills.find(project)]
     for folder in sorted(own, key=lambda folder: f"{os.sep}." in folder.removeprefix(project)):
         if not source.is_copy(folder):
@@ -26,7 +25,7 @@ def every(project: str) -> dict[str, str]:
 
 def shipped() -> dict[str, str]:
     """The folder of each skill that comes with Lockstep."""
-    return {skill.name: str(skill.path) for skill in _shipped()}
+    return {skill.name: str(skill.path) for skill in skills.find(skills.shipped(), skills.shipped())}
 
 
 def chosen(project: str, names: Sequence[str]) -> dict[str, str]:
@@ -43,7 +42,3 @@ def chosen(project: str, names: Sequence[str]) -> dict[str, str]:
         if found.setdefault(name, folder) != folder:
             raise UsageError(f"two skills are called {name}: {found[name]} and {folder}", remedy="give one of them")
     return found
-
-
-def _shipped() -> list[SkillFolder]:
-    return skills.find(skills.shipped(), skills.shipped())

@@ -14,7 +14,7 @@ from skills.lib.commands.queries.runs import (
     described,
     left_undone,
     moment,
-    outcome_told,
+    outcome_of,
     short,
     skill_of,
     undone,
@@ -103,7 +103,7 @@ def _row(screen: Screen, event: Event) -> list[Cell]:
 def _what(event: Event) -> str:
     detail = event.detail
     if event.kind in ("moved", "finished"):
-        return f"{outcome_told(detail)} → {detail.get('to') or 'done'}"
+        return f"{outcome_of(detail)} → {detail.get('to') or 'done'}"
     if event.kind == "asked":
         return f"{detail['outcome']}, a person is asked" if detail.get("outcome") else "a person is asked"
     return f"refused: {detail.get('code')}" if event.kind == "refused" else event.kind.replace("-", " ")

@@ -1,6 +1,6 @@
-"""How each finding of a review fared: its status at every iteration, how it was answered, and how it ended.
+"""Each finding of a review: its status at every iteration, how it was answered, and how it ended.
 
-The run as it stands keeps the latest items of a checkpoint alone; what came before is in the record's events.
+A run keeps only the latest items of a checkpoint; the earlier ones are in its events.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class Round:
     """One completed review of a checkpoint; ``decision`` is what a person then said, if one was asked.
 
     ``answers`` are those to its findings by id. ``fell`` has the turns at which its verdict fell, each with the files
-    that were changed. ``heard`` says where a person let the run go on with what is open.
+    that were changed. ``heard`` is set if a person let the run go on with open findings.
     """
 
     iteration: int
@@ -62,7 +62,7 @@ class Round:
 
 
 @dataclass(frozen=True)
-class History:
+class ItemHistory:
     """One item through the rounds of its checkpoint: what it is, its entry in each round (None: not in it), its end."""
 
     key: str
@@ -72,12 +72,12 @@ class History:
 
     @property
     def settled(self) -> bool:
-        """Whether the last look at it was a pass."""
+        """True if the last look at it was a pass."""
         return self.entries[-1] is not None and self.entries[-1].get("status") == ItemStatus.PASS
 
 
 def rounds(events: Sequence[Event]) -> dict[str, list[Round]]:
-    """Every completed review of a run in order, by checkpoint; after one has passed, the next begin a series anew."""
+    """Every completed review of a run in order, by checkpoint; after a pass, the next review begins a new series."""
     found: dict[str, list[Round]] = {}
     latest: dict[str, list[Round]] = {}
     for event in events:
@@ -94,10 +94,10 @@ def rounds(events: Sequence[Event]) -> dict[str, list[Round]]:
             if review.get("decision"):
                 done[-1].decision = review["decision"]
             done[-1].heard = review.get("heard", {})
-        asked = event.change.get("question") or {}
-        if asked.get("about") == "dispute" and asked["gate"] in latest:
-            for name in asked["ids"]:
-                latest[asked["gate"]][-1].answer(name, ASKED, "", event.turn)
+        question = event.change.get("question") or {}
+        if question.get("about") == "dispute" and question["gate"] in latest:
+            for name in question["ids"]:
+                latest[question["gate"]][-1].answer(name, ASKED, "", event.turn)
         stale = event.detail.get("stale")
         if stale and stale["checkpoint"] in latest:
             latest[stale["checkpoint"]][-1].fell.append((event.turn, stale["files"]))
@@ -140,7 +140,7 @@ def as_data(done: Sequence[Round]) -> list[dict[str, Any]]:
     ]
 
 
-def histories(done: Sequence[Round]) -> list[History]:
+def histories(done: Sequence[Round]) -> list[ItemHistory]:
     """Each item of these rounds in the order of its first appearance; an id of two reviewers says whose it is."""
     counts = [Counter(item["id"] for item in one.items) for one in done]
     shared = {name for count in counts for name, times in count.items() if times > 1}
@@ -149,7 +149,7 @@ def histories(done: Sequence[Round]) -> list[History]:
     for key in dict.fromkeys(key for table in tables for key in table):
         entries = tuple(table.get(key) for table in tables)
         first = next(entry for entry in entries if entry is not None)
-        found.append(History(key, first, entries, _end(entries, done)))
+        found.append(ItemHistory(key, first, entries, _end(entries, done)))
     return found
 
 

@@ -52,7 +52,7 @@ def value(given: Any, limit: int | None) -> html.HtmlElement:
 
 
 def table(headings: Sequence[str], rows: Sequence[Sequence[Piece | Iterable[Piece]]]) -> html.HtmlElement:
-    """A table that scrolls in itself where it is too wide."""
+    """A table that scrolls if it is too wide."""
     head = el("thead", el("tr", [el("th", heading, scope="col") for heading in headings]))
     body = el("tbody", [el("tr", [el("td", cell) for cell in row]) for row in rows])
     return el("div", el("table", head, body), class_="wide")

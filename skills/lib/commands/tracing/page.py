@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import hashlib
 import os
-import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
@@ -14,10 +13,11 @@ from lxml import html
 from skills import __version__
 from skills.lib.commands.console.screen import one_line
 from skills.lib.commands.drawing import edges
-from skills.lib.commands.queries.runs import Records, left_undone, moment, skill_of, undone
-from skills.lib.commands.tracing import chart, chronicle, findings, svg
+from skills.lib.commands.queries.runs import Records, iso, left_undone, moment, skill_of, undone
+from skills.lib.commands.tracing import findings, svg
+from skills.lib.commands.tracing.history import of_events
 from skills.lib.commands.tracing.markup import Piece, el, facts, table, value
-from skills.lib.commands.tracing.stays import Stays
+from skills.lib.commands.tracing.visits import Visits
 from skills.lib.errors import SkillError
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Outcome
@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 # How much of one value the page holds, in characters: of a run with few sub-agents, and of one with many.
 LIMIT, LIMIT_MANY, MANY = 4_000, 600, 20
-# How many graphs are drawn; of further runs the way is told in words alone.
+# How many graphs are drawn; the way of further runs is in words alone.
 DRAWN = 12
-# How much of a sub-agent's target its line tells.
-TOLD = 120
+# How much of a sub-agent's target its line shows.
+TARGET = 120
 _CSS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page.css")
 _COLOURS = {"done": "good", "open": "wait", "waiting": "wait", "abandoned": "bad", "lost": "bad"}
 
@@ -123,7 +123,7 @@ class _Page:
     def _about(self, run: Run, heading: str) -> Iterator[Piece]:
         """The sections of one run: what it left undone, its way, its reviews, its steps."""
         events = self.records.events(run.id)
-        told = chronicle.tell(events)
+        history = of_events(events)
         workflow = self._workflow(run)
         left = left_undone(run, self.records)
         if left:
@@ -132,18 +132,18 @@ class _Page:
         if run.errata:
             yield el(heading, "Errata")
             yield facts([(name, value(notes, self.limit)) for name, notes in run.errata.items()])
-        if told.stays:
+        if history.visits:
             yield el(heading, "The way")
-            yield self._way(run, workflow, events, chronicle.trail(told, run.status))
+            yield self._way(run, workflow, events, history.trail(run.status))
         for checkpoint, done in findings.rounds(events).items():
             yield el(heading, f"Review of {checkpoint}")
             yield from self._review(done)
-        if told.stays or told.beside:
+        if history.visits or history.beside:
             yield el(heading, "Step by step")
-            yield from Stays(self.limit, workflow, {one.id: _task(one) for one in self.tree}).sections(told)
+            yield from Visits(self.limit, workflow, {one.id: _task(one) for one in self.tree}).sections(history)
 
     def _workflow(self, run: Run) -> Workflow | None:
-        """The graph as it was when the run last took it up; None where the run never began."""
+        """The graph as it was when the run last took it up; None if the run never began."""
         if not run.fingerprint:
             return None
         try:
@@ -155,8 +155,7 @@ class _Page:
         made = el("figure", el("p", _in_words(trail), class_="trail"))
         if workflow is not None and len(workflow.steps) > 1 and self.left_to_draw:
             self.left_to_draw -= 1
-            graph = edges.of_workflow(workflow, events)
-            made.insert(0, svg.drawn(chart.lay_out(graph, chronicle.turns(events, workflow)), run.workflow, trail))
+            made.insert(0, svg.drawn(edges.of_workflow(workflow, events), trail))
             made.append(el("figcaption", "In brackets: the turns to which the run came that way."))
         return made
 
@@ -168,7 +167,7 @@ class _Page:
             for turn, files in one.fell:
                 yield el("p", f"The verdict fell at turn {turn}, as files were changed: ", value(files, self.limit))
         headings = ["finding", "severity", "what was checked", *(f"iteration {one.iteration}" for one in done), "end"]
-        yield table(headings, [self._history(history, done) for history in findings.histories(done)])
+        yield table(headings, [self._item(item, done) for item in findings.histories(done)])
 
     def _decision(self, one: findings.Round) -> Iterator[Piece]:
         if one.decision:
@@ -176,7 +175,7 @@ class _Page:
             if one.decision.get("reason"):
                 yield f": {one.decision['reason']}"
 
-    def _history(self, history: findings.History, done: list[findings.Round]) -> list[Piece | list[Piece]]:
+    def _item(self, history: findings.ItemHistory, done: list[findings.Round]) -> list[Piece | list[Piece]]:
         item = history.item
         scope = [el("div", str(item["scope"]), class_="faint")] if item.get("scope") else []
         cells: list[Piece | list[Piece]] = [
@@ -204,14 +203,14 @@ class _Page:
 
 
 def _function(_: str) -> Handler:
-    """What stands for each function of a workflow that is only drawn."""
+    """A stand-in for each function of a workflow that is only drawn."""
     return lambda context: Outcome.OK
 
 
 def _task(run: Run) -> str:
     """What a sub-agent is, and what it was sent out for."""
     parts = [one_line(run.spec[name]) for name in ("agent", "checkpoint", "target") if run.spec.get(name)]
-    return " · ".join(part if len(part) <= TOLD else part[: TOLD - 1] + "…" for part in parts)
+    return " · ".join(part if len(part) <= TARGET else part[: TARGET - 1] + "…" for part in parts)
 
 
 def _in_words(trail: str) -> Iterator[Piece]:
@@ -226,8 +225,4 @@ def _anchor(run_id: str) -> str:
 
 
 def _time(at: float) -> html.HtmlElement:
-    try:
-        stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(at))
-    except (OSError, OverflowError, ValueError):  # the clock was wrong by ages when it was written
-        stamp = None
-    return el("time", moment(at), datetime=stamp)
+    return el("time", moment(at), datetime=iso(at))

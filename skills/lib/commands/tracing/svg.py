@@ -1,66 +1,101 @@
-"""A chart as inline SVG, whose colours are the page's."""
+"""A graph as inline SVG, whose colours are the page's. A cell of the layout is one character of the page's type."""
 
 from __future__ import annotations
 
 from lxml import html
 
-from skills.lib.commands.tracing.chart import LINE, PADDING, Box, Chart, Way
+from skills.lib.commands.drawing.edges import Edge, Graph
+from skills.lib.commands.drawing.layout import LEFT, Box, Layout, Way, lay_out
 from skills.lib.commands.tracing.markup import el
 
-_ROUND, _HEAD = 6, 5
+# The pixels of a cell of 12 px monospaced type, the radius of a corner, and half the length of an arrow's head.
+CELL, LINE, _ROUND, _HEAD = 7.3, 18, 6, 5
+# A label stands above its line, and beside one that leads straight down.
+_ABOVE, _BESIDE = -4, 4
+# How many turns a label names.
+TURNS = 6
+
+Point = tuple[float, float]
 
 
-def drawn(chart: Chart, name: str, trail: str) -> html.HtmlElement:
+def drawn(graph: Graph, trail: str) -> html.HtmlElement:
     """The picture; a screen reader is given the trail, which says the way in words."""
-    width, height = round(chart.width), round(chart.height)
-    picture = el("svg", viewBox=f"0 0 {width} {height}", width=width, height=height, role="img")
-    picture.append(el("title", f"The graph of {name}, with the way that the run took"))
-    picture.append(el("desc", trail))
-    for way in sorted(chart.ways, key=lambda way: way.taken):
-        picture.append(_way(way))
-    for box in chart.boxes:
-        picture.append(_box(box))
+    placed = lay_out(graph, _label)
+    last = placed.boxes[-1]
+    width, height = round(placed.width * CELL), (last.top + last.height) * LINE
+    picture = el(
+        "svg",
+        el("title", f"The graph of {graph.name}, with the way that the run took"),
+        el("desc", trail),
+        [_way(way, placed) for way in sorted(placed.ways, key=lambda way: way.taken)],
+        [_box(box, placed) for box in placed.boxes],
+        viewBox=f"0 0 {width} {height}",
+        width=width,
+        height=height,
+        role="img",
+    )
     return el("div", picture, class_="wide")
 
 
-def _way(way: Way) -> html.HtmlElement:
-    group = el("g", class_="taken" if way.taken else "way")
-    group.append(el("path", d=_path(way.points), class_="line"))
-    group.append(el("path", d=_head(way), class_="head"))
-    x, y = way.text
-    text = el("text", x=_number(x), y=_number(y - 4 if len(way.points) > 2 else y + 4))
-    if way.left:
-        text.set("text-anchor", "end")
-    for at, label in enumerate(way.labels):
-        comma = ", " if at + 1 < len(way.labels) else ""
-        text.append(el("tspan", label.text + comma, class_="on" if label.turns else None))
-    group.append(text)
-    return group
+def _label(edge: Edge) -> str:
+    """The outcome, and after it the turns to which it led."""
+    if not edge.turns:
+        return edge.outcome
+    named = ", ".join(str(turn) for turn in edge.turns[:TURNS]) + (", …" if edge.taken > TURNS else "")
+    return f"{edge.outcome} ({named})"
 
 
-def _box(box: Box) -> html.HtmlElement:
-    group = el("g", class_=f"box {box.node.kind}")
-    corner = box.height / 2 if box.node.kind == "end" else 4
-    group.append(
+def _way(way: Way, placed: Layout) -> html.HtmlElement:
+    points = _points(way, placed)
+    line = el("path", d=_path(points), class_="line")
+    head = el("path", d=_head(way.side, *points[-1]), class_="head")
+    commas = [", "] * (len(way.labels) - 1) + [""]
+    spans = [
+        el("tspan", label + comma, class_="on" if edge.taken else None)
+        for edge, label, comma in zip(way.edges, way.labels, commas, strict=True)
+    ]
+    if way.side is None:
+        text = el("text", spans, x=_x(way.column + 2), y=_y(way.row) + _BESIDE)
+    else:
+        begin = points[0][0] + (-2 if way.side == LEFT else 2) * CELL
+        anchor = "end" if way.side == LEFT else None
+        text = el("text", spans, x=_number(begin), y=_y(way.row) + _ABOVE, text_anchor=anchor)
+    return el("g", line, head, text, class_="taken" if way.taken else "way")
+
+
+def _points(way: Way, placed: Layout) -> list[Point]:
+    """The corners of a way, from its box to the tip of its arrow."""
+    target = placed.boxes[way.target]
+    column = _x(way.column)
+    if way.side is None:
+        return [(column, _y(way.row - 1)), (column, _y(target.top))]
+    wall = _x(placed.left if way.side == LEFT else placed.right)
+    end = _y(target.top + 1)
+    return [(wall, _y(way.row)), (column, _y(way.row)), (column, end), (wall, end)]
+
+
+def _box(box: Box, placed: Layout) -> html.HtmlElement:
+    left, top = _x(placed.left), _y(box.top)
+    width, height = _number(_x(placed.right) - left), (box.height - 1) * LINE
+    corner = height / 2 if box.node.kind == "end" else 4
+    border = el("rect", x=left, y=top, width=width, height=height, rx=_number(corner))
+    middle = _number((left + _x(placed.right)) / 2)
+    first = top + (height - LINE * len(box.lines)) / 2 + LINE - _BESIDE
+    texts = [
         el(
-            "rect",
-            x=_number(box.x),
-            y=_number(box.y),
-            width=_number(box.width),
-            height=_number(box.height),
-            rx=_number(corner),
+            "text",
+            line,
+            x=middle,
+            y=_number(first + LINE * at),
+            class_=None if at else "name",
+            text_anchor="middle",
         )
-    )
-    top = box.y + (box.height - LINE * len(box.lines)) / 2 + LINE - PADDING / 3
-    for at, line in enumerate(box.lines):
-        middle = _number(box.x + box.width / 2)
-        text = el("text", line, x=middle, y=_number(top + LINE * at), class_="name" if not at else None)
-        text.set("text-anchor", "middle")
-        group.append(text)
-    return group
+        for at, line in enumerate(box.lines)
+    ]
+    return el("g", border, texts, class_=f"box {box.node.kind}")
 
 
-def _path(points: list[tuple[float, float]]) -> str:
+def _path(points: list[Point]) -> str:
     """A line through the points, its corners rounded."""
     parts = [f"M{_pair(points[0])}"]
     for before, corner, after in zip(points, points[1:], points[2:], strict=False):
@@ -68,7 +103,7 @@ def _path(points: list[tuple[float, float]]) -> str:
     return "".join([*parts, f"L{_pair(points[-1])}"])
 
 
-def _toward(corner: tuple[float, float], other: tuple[float, float]) -> tuple[float, float]:
+def _toward(corner: Point, other: Point) -> Point:
     """The point on the way from a corner to another point where the rounding begins."""
     across, down = other[0] - corner[0], other[1] - corner[1]
     length = max(abs(across) + abs(down), 1)
@@ -76,16 +111,25 @@ def _toward(corner: tuple[float, float], other: tuple[float, float]) -> tuple[fl
     return corner[0] + across / length * reach, corner[1] + down / length * reach
 
 
-def _head(way: Way) -> str:
-    """The arrow at the end of a way."""
-    x, y = way.points[-1]
-    if len(way.points) == 2:
+def _head(side: int | None, x: float, y: float) -> str:
+    """The arrow that ends at a point."""
+    if side is None:
         return f"M{_pair((x - _HEAD, y - 2 * _HEAD))}L{_pair((x + _HEAD, y - 2 * _HEAD))}L{_pair((x, y))}Z"
-    back = x - 2 * _HEAD if way.left else x + 2 * _HEAD
+    back = x - 2 * _HEAD if side == LEFT else x + 2 * _HEAD
     return f"M{_pair((back, y - _HEAD))}L{_pair((back, y + _HEAD))}L{_pair((x, y))}Z"
 
 
-def _pair(point: tuple[float, float]) -> str:
+def _x(column: float) -> float:
+    """The middle of a column."""
+    return round((column + 0.5) * CELL, 1)
+
+
+def _y(row: int) -> int:
+    """The middle of a row."""
+    return row * LINE + LINE // 2
+
+
+def _pair(point: Point) -> str:
     return f"{_number(point[0])} {_number(point[1])}"
 
 

@@ -1,1 +1,1 @@
-"""A person plays the agent: blocks drawn for reading, values asked for one by one."""
+"""A person plays the agent: each block is drawn, and each value is asked for."""

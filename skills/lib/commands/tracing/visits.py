@@ -1,4 +1,4 @@
-"""The stays of a run as sections: what was recorded and proved, what was refused, who answered, who was sent out."""
+"""The visits of a run as sections: what was recorded and proved, refused and answered, and which sub-agents started."""
 
 from __future__ import annotations
 
@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from lxml import html
 
-from skills.lib.commands.queries.runs import moment, outcome_told
+from skills.lib.commands.queries.runs import moment, outcome_of
 from skills.lib.commands.queries.timeline import surroundings
-from skills.lib.commands.tracing.chronicle import Chronicle, Stay
 from skills.lib.commands.tracing.findings import who
+from skills.lib.commands.tracing.history import History, Visit
 from skills.lib.commands.tracing.markup import Piece, el, facts, table, value
 from skills.lib.model.types import Outcome
 
@@ -19,46 +19,46 @@ if TYPE_CHECKING:
     from skills.lib.model.steps import Workflow
 
 
-class Stays:
-    """Tells the stays of one run; ``known`` are the runs that have a section to lead to, each with what it is about."""
+class Visits:
+    """The visits of one run; ``known`` are the runs with a section of their own, each with what it is about."""
 
     def __init__(self, limit: int | None, workflow: Workflow | None, known: Mapping[str, str]) -> None:
         self.limit = limit
         self.workflow = workflow
         self.known = known
 
-    def sections(self, told: Chronicle) -> Iterator[html.HtmlElement]:
-        """One section for each stay, and one for what was noted while the run stood at no step."""
-        for stay in told.stays:
-            yield el("details", el("summary", self._summary(stay)), self._inside(stay), class_="stay", open="open")
-        if told.beside:
-            inside = [self._event(event) for event in told.beside]
+    def sections(self, history: History) -> Iterator[html.HtmlElement]:
+        """One section for each visit, and one for the events while the run was at no step."""
+        for visit in history.visits:
+            yield el("details", el("summary", self._summary(visit)), self._inside(visit), class_="stay", open="open")
+        if history.beside:
+            inside = [self._event(event) for event in history.beside]
             yield el("details", el("summary", "At no step"), inside, class_="stay", open="open")
 
-    def _summary(self, stay: Stay) -> Iterator[Piece]:
+    def _summary(self, visit: Visit) -> Iterator[Piece]:
         number, title = "", ""
-        if self.workflow is not None and self.workflow.has(stay.step):
-            number, title = f"{self.workflow.number(stay.step)} ", self.workflow.step(stay.step).title
-        yield el("strong", f"{number}{stay.step}")
-        yield f" {title}" if title and title.lower() != stay.step.lower() else ""
-        again = f", entry {stay.iteration}" if stay.iteration > 1 else ""
-        yield el("span", f" · turn {stay.entered.turn}{again}, {moment(stay.entered.at)}", class_="faint")
-        if stay.left is None:
+        if self.workflow is not None and self.workflow.has(visit.step):
+            number, title = f"{self.workflow.number(visit.step)} ", self.workflow.step(visit.step).title
+        yield el("strong", f"{number}{visit.step}")
+        yield f" {title}" if title and title.lower() != visit.step.lower() else ""
+        again = f", entry {visit.iteration}" if visit.iteration > 1 else ""
+        yield el("span", f" · turn {visit.entered.turn}{again}, {moment(visit.entered.at)}", class_="faint")
+        if visit.left is None:
             yield el("strong", " · here the run stands", class_="wait")
         else:
             yield " · "
-            yield from _left(stay.left)
-        refused = sum(event.kind == "refused" for event in stay.happened)
+            yield from _left(visit.left)
+        refused = sum(event.kind == "refused" for event in visit.happened)
         if refused:
             yield el("span", f" · {refused} refused", class_="bad")
 
-    def _inside(self, stay: Stay) -> Iterator[Piece]:
-        for event in stay.happened:
+    def _inside(self, visit: Visit) -> Iterator[Piece]:
+        for event in visit.happened:
             yield self._event(event)
-        if stay.left is not None:
-            yield from self._report(stay.left)
-        if stay.children:
-            yield el("div", "Sub-agents:", el("ul", [el("li", self._link(child)) for child in stay.children]))
+        if visit.left is not None:
+            yield from self._report(visit.left)
+        if visit.children:
+            yield el("div", "Sub-agents:", el("ul", [el("li", self._link(child)) for child in visit.children]))
 
     def _link(self, child: str) -> Iterator[Piece]:
         about = self.known.get(child)
@@ -70,7 +70,7 @@ class Stays:
         return el("div", head, self._report(event), class_=f"event {event.kind}")
 
     def _report(self, event: Event) -> Iterator[Piece]:
-        """What an event tells: what was asked and refused, recorded, proved, answered."""
+        """What an event says: what was asked and refused, recorded, proved, answered."""
         detail = event.detail
         pairs: list[tuple[str, Piece]] = []
         if event.kind == "refused":
@@ -107,17 +107,17 @@ class Stays:
             for name in ("why", "output")
             if one.get(name) and not (name == "output" and one.get("why"))
         ]
-        result += [value(told, self.limit) for told in surroundings(one, whole=True)]
+        result += [value(note, self.limit) for note in surroundings(one, whole=True)]
         return [str(one.get("kind", "")), value(str(one.get("what", "")), self.limit), result]
 
 
 def _left(event: Event) -> Iterator[Piece]:
-    """How a stay ended, and by whom."""
+    """How a visit ended, and by whom."""
     if event.kind not in ("moved", "finished"):
         yield f"{event.kind}, by {_by(event)}"
         return
     outcome = str(event.detail.get("outcome"))
-    yield el("span", outcome_told(event.detail), class_="bad" if outcome == Outcome.FAIL else None)
+    yield el("span", outcome_of(event.detail), class_="bad" if outcome == Outcome.FAIL else None)
     yield f" → {event.detail.get('to') or 'done'}, by {_by(event)}"
 
 

@@ -22,39 +22,39 @@ FILE_LIMIT = 1_000_000
 
 
 @dataclass(frozen=True)
-class Tested:
+class Coverage:
     """The routes that tests take, by the real path of the entry script: pairs of step and outcome.
 
-    ``problem`` says why some or all of them are not known; empty where they are.
+    ``problem`` says why some or all of them are not known; empty if they are.
     """
 
     routes: Mapping[str, frozenset[tuple[str, str]]] = field(default_factory=dict)
     problem: str = ""
 
 
-def take(root: str) -> Tested:
-    """Have pytest collect the test files under ``root`` that take walks; a file that cannot be collected is told."""
+def take(root: str) -> Coverage:
+    """Have pytest collect the test files under ``root`` that take walks; report those that it cannot collect."""
     files = list(_files(root))
     if not files:
-        return Tested()
+        return Coverage()
     if find_spec("pytest") is None:
-        return Tested(problem="pytest is not installed: which transitions are tested is not known")
+        return Coverage(problem="pytest is not installed: which transitions are tested is not known")
     with tempfile.TemporaryDirectory(prefix="lockstep-status-") as folder:
-        told = os.path.join(folder, "collected.json")
+        report = os.path.join(folder, "collected.json")
         words = ["-q", "--collect-only", "-p", "no:cacheprovider", "-p", collected.__name__]
         try:
             done = subprocess.run(
                 [sys.executable, "-m", "pytest", *words, *files],
                 cwd=root,
-                env={**os.environ, "PYTHONPATH": _path(), "PYTHONDONTWRITEBYTECODE": "1", collected.VARIABLE: told},
+                env={**os.environ, "PYTHONPATH": _path(), "PYTHONDONTWRITEBYTECODE": "1", collected.VARIABLE: report},
                 stdin=subprocess.DEVNULL,
                 capture_output=True,
                 timeout=SECONDS,
                 check=False,
             )
         except subprocess.TimeoutExpired:
-            return Tested(problem=f"pytest did not collect the tests within {SECONDS} s: pytest --collect-only")
-        return _read(told, done)
+            return Coverage(problem=f"pytest did not collect the tests within {SECONDS} s: pytest --collect-only")
+        return _read(report, done)
 
 
 def _files(root: str) -> Iterator[str]:
@@ -85,15 +85,15 @@ def _path() -> str:
     return os.pathsep.join([os.path.dirname(skills.shipped()), *filter(None, [os.environ.get("PYTHONPATH")])])
 
 
-def _read(told: str, done: subprocess.CompletedProcess[bytes]) -> Tested:
+def _read(report: str, done: subprocess.CompletedProcess[bytes]) -> Coverage:
     """What was collected. Pytest's exit code says nothing: other plugins fail a session that collects a part."""
     try:
-        with open(told, encoding="utf-8") as file:
+        with open(report, encoding="utf-8") as file:
             found = json.load(file)
     except FileNotFoundError:
         said = (done.stdout + b"\n" + done.stderr).decode("utf-8", "replace").split("\n")
         why = next((line.strip() for line in reversed(said) if line.strip()), f"it ended with {done.returncode}")
-        return Tested(problem=f"pytest cannot collect the tests: {why}")
+        return Coverage(problem=f"pytest cannot collect the tests: {why}")
     routes = {script: frozenset((step, route) for step, route in pairs) for script, pairs in found["routes"].items()}
     failed = [f"{file} cannot be collected, and is not counted: {why}" for file, why in found["failed"].items()]
-    return Tested(routes, "\n".join(failed))
+    return Coverage(routes, "\n".join(failed))
