@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from skills.lib.engine.decision import Refused
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,6 +14,24 @@ if TYPE_CHECKING:
 
 # What a step says may be reworded under a run; what it demands and where it leads may not.
 _WORDING = ("title", "actions", "repeat", "when", "forbidden", "allow")
+
+
+def check(old: Mapping[str, Any], workflow: Workflow, run: Run) -> None:
+    """Raise Refused if the run cannot go on with the workflow as it is now; ``old`` is the run's own definition."""
+    changed = changes_that_matter(old, workflow, run)
+    if not changed:
+        return
+    what = "; ".join(changed)
+    why = (
+        f"The workflow was changed under this run: {what}. Put it back, and go on with SHOW; or begin a new run with "
+        "NEXT."
+    )
+    if run.parent:
+        why = (
+            f"The workflow was changed under this sub-agent's run: {what}. Where it cannot be put back, stop here and "
+            f"tell your orchestrator to start another in its place: --replace {run.id}."
+        )
+    raise Refused("definition-changed", why)
 
 
 def changes_that_matter(old: Mapping[str, Any], workflow: Workflow, run: Run) -> list[str]:
@@ -41,7 +61,7 @@ def changes_that_matter(old: Mapping[str, Any], workflow: Workflow, run: Run) ->
 
 
 def _leads_past(steps: Mapping[str, dict[str, Any]], start: str, gate: str) -> bool:
-    """Whether the end can be reached from a step without going through that gate."""
+    """True if the end can be reached from a step without going through that gate."""
     seen, queue = {start, gate}, [start]
     while queue:
         for target in steps.get(queue.pop(), {}).get("next", {}).values():

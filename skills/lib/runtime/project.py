@@ -45,7 +45,7 @@ class Project:
     def __init__(self, command_line: CommandLine, actor: str = "agent") -> None:
         self.command_line = command_line
         self.actor = actor
-        self.at_once: int | None = None
+        self.max_parallel: int | None = None
         self._ledger: Ledger | None = None
         self._served: Workflow | None = None
 
@@ -79,10 +79,12 @@ class Project:
         if run.ended:
             return self._show_end(workflow, run, notices)
         markers.write(self.command_line.project, run.id, document.standing(workflow, run, self.command_line))
-        brood = self.ledger.runs(run.children) if run.children else []
+        children = self.ledger.runs(run.children) if run.children else []
 
         def build(offloaded: Offloaded) -> Element:
-            return document.step_document(workflow, run, self.command_line, brood, notices, offloaded, self.at_once)
+            return document.step_document(
+                workflow, run, self.command_line, children, notices, offloaded, self.max_parallel
+            )
 
         return Response(build({}), PRINTED, run, workflow, build)
 
@@ -99,7 +101,7 @@ class Project:
 
         def build(offloaded: Offloaded) -> Element:
             return done.done_document(
-                workflow, run, self.command_line, parent, command, siblings, notices, offloaded, self.at_once
+                workflow, run, self.command_line, parent, command, siblings, notices, offloaded, self.max_parallel
             )
 
         return Response(build({}), PRINTED, run, workflow, build)
@@ -176,7 +178,7 @@ def is_of_another_project(run: Run, project: str) -> bool:
     return real(paths.home(project)) in [real(home) for home in own]
 
 
-def noted(opening: Move) -> Move:
-    """The move that opens a run, with the search paths of that moment: evidence names those that changed since."""
+def with_search_paths(opening: Move) -> Move:
+    """The move that opens a run, with the present search paths: evidence names those that changed since."""
     detail = {**opening.detail, "search_paths": paths.search_paths()}
     return Move(opening.run, opening.kind, detail, opening.create, opening.end)

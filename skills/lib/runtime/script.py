@@ -7,14 +7,15 @@ import sys
 
 from skills.lib import markers, paths
 from skills.lib.blocks import document, parts, xml
-from skills.lib.blocks.command_line import CommandLine, lockstep_command
+from skills.lib.blocks.command_line import CommandLine, join, lockstep_command
+from skills.lib.engine.decision import Refusal
 from skills.lib.errors import BUG, INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, SkillError, UsageError, tell
 from skills.lib.model.texts import check_text
 from skills.lib.runtime import cli, loading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from skills.lib.model.run import Request
     from skills.lib.model.steps import Workflow
@@ -25,28 +26,28 @@ if TYPE_CHECKING:
 
 def run(path: str) -> None:
     """Serve the call of the script at ``path`` and exit the process with its code."""
-    argv = sys.argv[1:]
+    words = cli.read(sys.argv[1:])
     output, sys.stdout = sys.stdout, sys.stderr  # what a module prints is not part of the document
     try:
         if not os.path.isfile(path[: -len(".py")] + loading.SUFFIX):
-            path, argv = _chosen(path, argv)
+            path, words = _chosen(path, words)
         workflow = loading.workflow_of_script(path)
-    except cli.HelpRequested as asked:
+    except cli.HelpRequested as requested:
         sys.stdout = output
-        leave(emit(f"{asked}\n", PRINTED))
+        leave(emit(f"{requested}\n", PRINTED))
     except LockstepError as error:
         tell(error.message())
         leave(error.exit_code)
     finally:
         sys.stdout = output
-    leave(main(workflow, argv, path, exiting=True))
+    leave(_serve(workflow, words, path, exiting=True))
 
 
-def _chosen(path: str, argv: list[str]) -> tuple[str, list[str]]:
-    """The script that the common entry of several hands over to, with its arguments; else ``path`` itself."""
+def _chosen(path: str, words: list[cli.Word]) -> tuple[str, list[cli.Word]]:
+    """The script that the common entry of several hands over to, with its words; else ``path`` itself."""
     file = path[: -len(".py")] + loading.CHOICE
     if not os.path.isfile(file):
-        return path, argv
+        return path, words
     from skills.lib.model.choice import Choice
     from skills.lib.runtime import choosing
 
@@ -55,7 +56,7 @@ def _chosen(path: str, argv: list[str]) -> tuple[str, list[str]]:
         raise SkillError(
             f"{file} has no CHOICE", remedy='put one in it: CHOICE = Choice("flag", {"word": "script.py"})'
         )
-    return choosing.choose(path, choice, argv)
+    return choosing.choose(path, choice, words)
 
 
 def leave(code: int) -> None:
@@ -80,14 +81,20 @@ def main(
 
     ``exiting`` says that the process ends right after, and the ledger need not be closed.
     """
-    script = os.path.abspath(script or sys.argv[0])
-    argv = sys.argv[1:] if argv is None else argv
+    words = cli.read(sys.argv[1:] if argv is None else argv)
+    return _serve(workflow, words, os.path.abspath(script or sys.argv[0]), exiting)
+
+
+def _serve(workflow: Workflow, words: Sequence[cli.Word], script: str, exiting: bool) -> int:
     try:
-        return _serve(workflow, argv, script, exiting)
-    except cli.HelpRequested as asked:
-        return emit(f"{asked}\n", PRINTED)
+        return _print(workflow, cli.request_of(workflow, words), script, exiting)
+    except cli.HelpRequested as requested:
+        return emit(f"{requested}\n", PRINTED)
+    except UsageError as error:
+        tell(error.message() + _way_back(dict(words), script))
+        return error.exit_code
     except LockstepError as error:
-        tell(error.message() + (_way_back(argv, script) if isinstance(error, UsageError) else ""))
+        tell(error.message())
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -97,8 +104,7 @@ def main(
         return report_bug()
 
 
-def _serve(workflow: Workflow, argv: Sequence[str], script: str, exiting: bool) -> int:
-    request = cli.parse(workflow, argv)
+def _print(workflow: Workflow, request: Request, script: str, exiting: bool) -> int:
     command_line = CommandLine(sys.executable, script, _project(request), lockstep_command())
     if request.stateless:
         request = cli.resolve(workflow, request)
@@ -106,7 +112,7 @@ def _serve(workflow: Workflow, argv: Sequence[str], script: str, exiting: bool) 
             raise UsageError(f"--stateless prints a step, and {request.step} depends on a run", remedy="name the step")
         step = workflow.step(request.step)
         return emit(render(workflow, document.look_document(workflow, step, command_line)), PRINTED)
-    from skills.lib.runtime.runner import Runner
+    from skills.lib.runtime.runner import Runner  # it brings SQLite, which a stateless step does without
 
     runner = Runner(command_line)
     try:
@@ -120,17 +126,18 @@ def _serve(workflow: Workflow, argv: Sequence[str], script: str, exiting: bool) 
 
 
 def _response(runner: Runner, workflow: Workflow, request: Request) -> Response:
-    if request.run is None:
-        first = request.step == "1"  # it begins a run, also where the start is another step than the first
-        request = cli.resolve(workflow, request)
-        if (first or request.step == workflow.start) and not _is_under_way(request):
-            return runner.start(workflow, request.params, request.new)
-        from skills.lib.runtime import refusing
-
-        return refusing.no_run(runner, workflow, request)
-    if request.new:
-        raise UsageError("--new opens a run, and --run names one", remedy="give one of the two")
-    return runner.advance(workflow, request.run, request)
+    if request.run is not None:
+        if request.new:
+            raise UsageError("--new opens a run, and --run names one", remedy="give one of the two")
+        return runner.advance(workflow, request.run, request)
+    request = cli.resolve(workflow, request)
+    # Step 1 begins a run, even if the workflow starts at another step than its first.
+    if (request.typed == "1" or request.step == workflow.start) and not _is_under_way(request):
+        return runner.start(workflow, request.params, request.new)
+    why = f"--step {request.step} needs --run: only --step 1 begins without one."
+    if request.step == workflow.start:
+        why = "What this reports belongs to a run, and it names none: --step 1 begins one, with parameters alone."
+    return runner.refuse(workflow, None, request, Refusal("no-run", why))
 
 
 def _is_under_way(request: Request) -> bool:
@@ -177,24 +184,18 @@ def emit(text: str, code: int) -> int:
     return code
 
 
-def _way_back(argv: Sequence[str], script: str) -> str:
-    """How to see the block of the run that a command names which cannot be understood; empty where it names none."""
-    named = {"--run": "", "--project": ""}
-    for at, word in enumerate(argv):
-        flag, equals, value = word.partition("=")
-        if flag in named:
-            named[flag] = value if equals else "".join(argv[at + 1 : at + 2])
+def _way_back(flags: Mapping[str, str | None], script: str) -> str:
+    """How to see the block of the run that a wrong command names; empty if it names none."""
+    run = flags.get("run")
     try:
-        project = os.path.realpath(named["--project"] or paths.project_root())
+        project = os.path.realpath(flags.get("project") or paths.project_root())
     except (OSError, ValueError):
         return ""
-    if not named["--run"] or not os.path.exists(os.path.join(paths.home(project), "runs.db")):
+    if not run or not os.path.exists(os.path.join(paths.home(project), "runs.db")):
         return ""
-    from skills.lib.blocks.command_line import join
-
-    words = [sys.executable, script, "--step", "current", "--run", named["--run"], "--project", project]
-    told = "Nothing was changed. The present block of the run, with its NEXT command, is printed again by:"
-    return f"  {told}\n  {join(words)}\n"
+    words = [sys.executable, script, "--step", "current", "--run", run, "--project", project]
+    line = "Nothing was changed. The present block of the run, with its NEXT command, is printed again by:"
+    return f"  {line}\n  {join(words)}\n"
 
 
 def _project(request: Request) -> str:
