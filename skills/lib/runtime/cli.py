@@ -268,6 +268,6 @@ def _printed(flag: str, workflow: Workflow) -> str:
         from skills.lib.runtime.help_text import help_text
 
         return help_text(workflow)
-    from skills import __version__
+    from skills.lib import __version__
 
     return f"lockstep {__version__}, protocol 1"
