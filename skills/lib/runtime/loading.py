@@ -61,7 +61,7 @@ def load_module(path: str) -> ModuleType:
         del sys.modules[name]
         from skills.lib.runtime import suggestions
 
-        what, valid, remedy = suggestions.told(error)
+        what, valid, remedy = suggestions.explain(error)
         raise SkillError(f"{path}{_line_of(error, path)}: {what}", valid=valid, remedy=remedy) from error
     return module
 

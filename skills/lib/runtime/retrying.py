@@ -30,31 +30,38 @@ GIVEN_BACK = 2_000
 
 def next_command(project: Project, workflow: Workflow, run: Run, request: Request, refusal: Refusal) -> str:
     """The command that goes on: the values of the refused request that fit, and a placeholder for each other value."""
-    if request.turn != run.turn:
-        return document.next_command(workflow, run, project.command_line)
-    if request.lost or request.replace:
-        if refusal.code == "no-reason" and request.lost:
+    words: dict[str, str] | None = None
+    if request.turn == run.turn:
+        if request.lost and refusal.code == "no-reason":
             return project.command_line.step("current", run, "--lost", request.lost) + " --reason 'FILL_reason'"
-        return project.command_line.step("current", run, turn=False)
-    if run.status == "waiting":
-        return document.next_command(workflow, run, project.command_line, _answer(run, request))
-    step = workflow.step(run.step or "")
-    fitting, words = _sorted(workflow, run, step, request)
+        if request.lost or request.replace:
+            return project.command_line.step("current", run, turn=False)
+        words = _answer(run, request) if run.status == "waiting" else _reports(project, workflow, run, request)
+    return document.next_command(workflow, run, project.command_line, words)
+
+
+def _reports(project: Project, workflow: Workflow, run: Run, request: Request) -> dict[str, str] | None:
+    """The reports of the refused request, by flag or by the name of a field, as ``document.next_command`` takes them.
+
+    None if they are too long for a command and cannot be written to a file: then every value is a placeholder again.
+    """
+    fitting, words = _sorted(workflow, run, workflow.step(run.step or ""), request)
     filed = {
         name: path for name, path in request.filed.items() if name in fitting and fitting[name] == request.records[name]
     }
-    files = dict.fromkeys(filed.values())
-    if files:  # what is wrong in its file is put right there, or by the record that is to be filled in
-        words["--record-file"] = " --record-file ".join(map(quote, files))
-        fitting = {name: raw for name, raw in fitting.items() if name not in filed}
+    # What is wrong in its file is put right there, or by the record that is to be filled in.
+    files = [quote(path) for path in dict.fromkeys(filed.values())]
+    fitting = {name: raw for name, raw in fitting.items() if name not in filed}
     texts = {name: quote(_text(raw)) for name, raw in fitting.items()}
-    if sum(map(printed, texts.values())) <= GIVEN_BACK:
-        return document.next_command(workflow, run, project.command_line, {**words, **texts})
-    try:
-        path = " --record-file ".join([*map(quote, files), _file(project, run, fitting)])
-        return document.next_command(workflow, run, project.command_line, {**words, "--record-file": path})
-    except EnvironmentProblem:  # the folder cannot be written: every value is a placeholder again
-        return document.next_command(workflow, run, project.command_line)
+    if sum(map(printed, texts.values())) > GIVEN_BACK:
+        try:
+            files.append(_file(project, run, fitting))
+        except EnvironmentProblem:
+            return None
+        texts = {}
+    if files:
+        words["--record-file"] = " --record-file ".join(files)
+    return {**words, **texts}
 
 
 def _sorted(workflow: Workflow, run: Run, step: StepDef, request: Request) -> tuple[dict[str, Any], dict[str, str]]:

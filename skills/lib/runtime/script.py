@@ -15,7 +15,7 @@ from skills.lib.runtime import cli, loading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from skills.lib.model.run import Request
     from skills.lib.model.steps import Workflow
@@ -26,6 +26,10 @@ if TYPE_CHECKING:
 
 def run(path: str) -> None:
     """Serve the call of the script at ``path`` and exit the process with its code."""
+    leave(exit_code(lambda: _load_and_print(path)))
+
+
+def _load_and_print(path: str) -> int:
     words = cli.read(sys.argv[1:])
     output, sys.stdout = sys.stdout, sys.stderr  # what a module prints is not part of the document
     try:
@@ -34,13 +38,10 @@ def run(path: str) -> None:
         workflow = loading.workflow_of_script(path)
     except cli.HelpRequested as requested:
         sys.stdout = output
-        leave(emit(f"{requested}\n", PRINTED))
-    except LockstepError as error:
-        tell(error.message())
-        leave(error.exit_code)
+        return emit(f"{requested}\n", PRINTED)
     finally:
         sys.stdout = output
-    leave(_serve(workflow, words, path, exiting=True))
+    return _print(workflow, words, path, exiting=True)
 
 
 def _chosen(path: str, words: list[cli.Word]) -> tuple[str, list[cli.Word]]:
@@ -62,7 +63,7 @@ def _chosen(path: str, words: list[cli.Word]) -> tuple[str, list[cli.Word]]:
 def leave(code: int) -> None:
     """Exit at once: an ordinary exit spends a millisecond on freeing what the process frees anyway.
 
-    A tracer that reports at exit (coverage) is let do so.
+    Under a tracer that reports at exit (coverage) the exit is an ordinary one.
     """
     try:
         sys.stdout.flush()
@@ -82,17 +83,13 @@ def main(
     ``exiting`` says that the process ends right after, and the ledger need not be closed.
     """
     words = cli.read(sys.argv[1:] if argv is None else argv)
-    return _serve(workflow, words, os.path.abspath(script or sys.argv[0]), exiting)
+    return exit_code(lambda: _print(workflow, words, os.path.abspath(script or sys.argv[0]), exiting))
 
 
-def _serve(workflow: Workflow, words: Sequence[cli.Word], script: str, exiting: bool) -> int:
+def exit_code(serve: Callable[[], int]) -> int:
+    """Serve a call and return its exit code; an error is written to standard error, a bug to a log."""
     try:
-        return _print(workflow, cli.request_of(workflow, words), script, exiting)
-    except cli.HelpRequested as requested:
-        return emit(f"{requested}\n", PRINTED)
-    except UsageError as error:
-        tell(error.message() + _way_back(dict(words), script))
-        return error.exit_code
+        return serve()
     except LockstepError as error:
         tell(error.message())
         return error.exit_code
@@ -104,7 +101,17 @@ def _serve(workflow: Workflow, words: Sequence[cli.Word], script: str, exiting: 
         return report_bug()
 
 
-def _print(workflow: Workflow, request: Request, script: str, exiting: bool) -> int:
+def _print(workflow: Workflow, words: Sequence[cli.Word], script: str, exiting: bool) -> int:
+    try:
+        return _print_request(workflow, cli.request_of(workflow, words), script, exiting)
+    except cli.HelpRequested as requested:
+        return emit(f"{requested}\n", PRINTED)
+    except UsageError as error:
+        tell(error.message() + _way_back(dict(words), script))
+        return error.exit_code
+
+
+def _print_request(workflow: Workflow, request: Request, script: str, exiting: bool) -> int:
     command_line = CommandLine(sys.executable, script, _project(request), lockstep_command())
     if request.stateless:
         request = cli.resolve(workflow, request)
@@ -141,14 +148,14 @@ def _response(runner: Runner, workflow: Workflow, request: Request) -> Response:
 
 
 def _is_under_way(request: Request) -> bool:
-    """Whether the request says what only a run that is under way can have."""
+    """True if the request has what only a run that is under way can have."""
     reported = (request.turn, request.outcome, request.answer, request.lost, request.replace, request.qr_status)
     behind = request.qr_fail or request.qr_iteration not in (None, 1)
     return bool(request.records or behind) or any(value is not None for value in reported)
 
 
 def render_response(response: Response, runner: Runner) -> str:
-    """The text of a response; context that would make the block too long stands whole in files that the block names."""
+    """The text of a response. Context that makes the block too long goes to files, which the block names."""
     workflow, run = response.workflow, response.run
     assert workflow is not None
     text = render(workflow, response.element)
@@ -160,7 +167,7 @@ def render_response(response: Response, runner: Runner) -> str:
 
 
 def render(workflow: Workflow, element: Element) -> str:
-    """A document as the workflow wants it: XML, or plain text; a refusal is XML always."""
+    """The document as the workflow wants it: XML, or plain text; a refusal is always XML."""
     if workflow.output == "text" and element.tag != "refused":
         from skills.lib.blocks import text
 
@@ -169,7 +176,7 @@ def render(workflow: Workflow, element: Element) -> str:
 
 
 def emit(text: str, code: int) -> int:
-    """Write UTF-8 whatever the locale says; EnvironmentProblem where the output is closed or its disk full."""
+    """Write UTF-8 in any locale, and return the code; EnvironmentProblem if the output is closed or its disk full."""
     try:
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode("utf-8", "replace"))
@@ -207,19 +214,19 @@ def _project(request: Request) -> str:
         raise UsageError(
             f"the working directory cannot be used: {error.strerror}", remedy="give the project's root with --project"
         ) from error
-    # Every document names it: what cannot be printed is told before a run is opened there.
+    # Every document names it, so what cannot be printed is refused before a run is opened there.
     check_text(root, "the path of the project")
     return root
 
 
 def silence_output() -> int:
-    """The reader went away: say nothing more, and keep the interpreter from complaining at exit."""
+    """Say nothing more to a reader that went away, nor let the interpreter complain at exit; the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return PRINTED
 
 
 def report_bug() -> int:
-    """Keep the traceback in a log, say in one line where it is, and return the exit code."""
+    """Write the traceback to a log, say in one line where it is, and return the exit code."""
     import tempfile
     import traceback
 
