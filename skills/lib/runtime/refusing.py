@@ -95,6 +95,8 @@ def _listing_runs(project: Project, workflow: Workflow, request: Request, refusa
     If sub-agents are at work the agent may be any of them: then there is no NEXT.
     """
     opening = _start_line(project, workflow, request.params, request.new)
+    if not os.path.exists(os.path.join(paths.home(project.command_line.project), database.FILE)):
+        return refusal, opening
     known = _known_runs(project, workflow)
     children = _sub_agents(project, known, request)
     if not known and not children:
@@ -123,8 +125,6 @@ def _about(child: Run) -> str:
 
 def _sub_agents(project: Project, known: Sequence[Run], request: Request) -> list[Run]:
     """The sub-agents at work of these runs, and those of this script; nearest to the requested run first."""
-    if not _has_ledger(project):
-        return []
     roots = {run.id for run in known}
     family = (request.run or "").rpartition(".")[0]
     script = project.command_line.script
@@ -140,8 +140,6 @@ def _sub_agents(project: Project, known: Sequence[Run], request: Request) -> lis
 
 def _known_runs(project: Project, workflow: Workflow) -> list[Run]:
     """The open runs of the workflow in this project, the last moved first."""
-    if not _has_ledger(project):
-        return []
     moves = project.ledger.last_moves()
     known = sorted(project.ledger.open_runs(workflow.name), key=lambda run: -moves.get(run.id, 0))
     return [run for run in known if not _is_elsewhere(project, run)]
@@ -149,10 +147,6 @@ def _known_runs(project: Project, workflow: Workflow) -> list[Run]:
 
 def _is_elsewhere(project: Project, run: Run) -> bool:
     return is_of_another_project(run, project.command_line.project)
-
-
-def _has_ledger(project: Project) -> bool:
-    return os.path.exists(os.path.join(paths.home(project.command_line.project), database.FILE))
 
 
 def _start_line(

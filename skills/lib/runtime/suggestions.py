@@ -21,11 +21,12 @@ def explain(error: Exception) -> tuple[str, str, str]:
     """What is wrong, what is valid there, and what to do; the error's own words if no name is misspelt."""
     try:
         what = f"{type(error).__name__}: {error}"
-        given, names = _misspelt(error)
+        slip = _misspelt(error)
     except Exception:  # the error cannot be put in words, or what it is about cannot be looked at
-        return type(error).__name__, "", "fix the module; runs are untouched"
-    if given and isinstance(error, TypeError):
-        what = f"{str(error).partition(_UNEXPECTED)[0].removesuffix('.__init__')} has no parameter {given!r}"
+        what, slip = type(error).__name__, None
+    if slip is None:
+        return what, "", "fix the module; runs are untouched"
+    what, given, names = slip
     valid = ", ".join(names) if len(names) <= LISTED else ""
     folded = {name.lower(): name for name in names}
     near = get_close_matches(given.lower(), folded, 1)
@@ -34,24 +35,29 @@ def explain(error: Exception) -> tuple[str, str, str]:
     return what, valid, "take one of the valid names" if valid else "fix the module; runs are untouched"
 
 
-def _misspelt(error: Exception) -> tuple[str, list[str]]:
-    """The name that does not exist, and the names that do; empty if the error is about something else."""
-    if isinstance(error, AttributeError) and error.name:
-        return error.name, _names(error.obj)
+def _misspelt(error: Exception) -> tuple[str, str, list[str]] | None:
+    """What is wrong in words, the name that does not exist, and those that do; None if no name is misspelt."""
+    text, frame = str(error), _frame(error)
+    if isinstance(error, AttributeError) and error.name and error.obj is not None:
+        holder, kind = error.obj, "name" if isinstance(error.obj, ModuleType) else "member"
+        called = getattr(holder, "__name__", "") if isinstance(holder, (ModuleType, type)) else type(holder).__name__
+        return f"{called} has no {kind} {error.name!r}", error.name, _names(holder)
     if isinstance(error, ModuleNotFoundError):
         package, _, name = (error.name or "").rpartition(".")
-        folder = getattr(sys.modules.get(package), "__path__", ())
-        return name, [module.name for module in pkgutil.iter_modules(folder)]
+        return (f"{package} has no module {name!r}", name, _modules(package)) if package in sys.modules else None
     if isinstance(error, ImportError):  # it has the name in its message alone before Python 3.12
-        return _quoted(str(error), "cannot import name "), _names(sys.modules.get(error.name or ""))
-    frame = _frame(error)
-    if isinstance(error, NameError) and frame:
-        return str(error.name), [
-            name for name in {**vars(builtins), **frame.f_globals, **frame.f_locals} if name[0] != "_"
-        ]
-    if isinstance(error, TypeError) and frame and _UNEXPECTED in str(error):
-        return _quoted(str(error), _UNEXPECTED), _parameters(frame, str(error).partition(_UNEXPECTED)[0])
-    return "", []
+        name, module = _quoted(text, "cannot import name "), error.name or ""
+        names = [*_names(sys.modules.get(module)), *_modules(module)]
+        return (f"{module} has no name {name!r}", name, names) if name and module in sys.modules else None
+    if isinstance(error, NameError) and error.name and frame:
+        known = {**vars(builtins), **frame.f_globals, **frame.f_locals}
+        return f"name {error.name!r} is not defined", error.name, [name for name in known if name[:1] != "_"]
+    called, found, _ = text.partition(_UNEXPECTED)
+    if isinstance(error, TypeError) and found and frame:
+        called, name = called.removesuffix(".__init__"), _quoted(text, _UNEXPECTED)
+        parameters = _parameters(frame, called)
+        return (f"{called} has no parameter {name!r}", name, parameters) if name and parameters else None
+    return None
 
 
 def _names(holder: object) -> list[str]:
@@ -62,9 +68,12 @@ def _names(holder: object) -> list[str]:
     return [name for name in public if not isinstance(getattr(holder, name, None), ModuleType)]
 
 
+def _modules(package: str) -> list[str]:
+    return [module.name for module in pkgutil.iter_modules(getattr(sys.modules.get(package), "__path__", ()))]
+
+
 def _parameters(frame: FrameType, called: str) -> list[str]:
     """The named parameters of the function or class of that qualified name, as the frame or a module of it knows it."""
-    called = called.removesuffix(".__init__")
     known = [*frame.f_locals.values(), *frame.f_globals.values()]
     known += [getattr(value, called, None) for value in known if isinstance(value, ModuleType)]
     found = next((value for value in known if callable(value) and getattr(value, "__qualname__", "") == called), None)
