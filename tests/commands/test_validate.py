@@ -233,7 +233,10 @@ def test_a_misspelt_name_is_told_with_the_one_that_is_meant(
     [
         ("Outcome.SKP", "OK, FAIL, SKIP, ITERATE, DEFAULT"),
         ("Gate('x', bond=3)", "checkpoint, bound"),
-        ("from skills.lib.workflow.requirements import Feild", "Arg, Artifact, Command, Field, Requirement, TYPES, fill)"),
+        (
+            "from skills.lib.workflow.requirements import Feild",
+            "Arg, Artifact, Command, Field, Requirement, TYPES, fill)",
+        ),
     ],
 )
 def test_a_misspelt_name_is_told_with_the_valid_ones(line: str, valid: str, cli: Command, installed: Install) -> None:

@@ -8,7 +8,6 @@ import sys
 from skills.lib import markers, paths
 from skills.lib.blocks import document, parts, xml
 from skills.lib.blocks.command_line import CommandLine, join, lockstep_command
-from skills.lib.engine.decision import Refusal
 from skills.lib.errors import BUG, INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, SkillError, UsageError, tell
 from skills.lib.model.texts import check_text
 from skills.lib.runtime import cli, loading
@@ -141,6 +140,8 @@ def _response(runner: Runner, workflow: Workflow, request: Request) -> Response:
     # Step 1 begins a run, even if the workflow starts at another step than its first.
     if (request.typed == "1" or request.step == workflow.start) and not _is_under_way(request):
         return runner.start(workflow, request.params, request.new)
+    from skills.lib.engine.decision import Refusal  # a stateless step does without the engine
+
     why = f"--step {request.step} needs --run: only --step 1 begins without one."
     if request.step == workflow.start:
         why = "What this reports belongs to a run, and it names none: --step 1 begins one, with parameters alone."
