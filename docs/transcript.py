@@ -37,7 +37,7 @@ _NEW_RUN = re.compile(r"(?:run=\"|--run |\"run\": \")([a-hj-km-np-z2-9]{8})\b")
 _TIMES = (
     (re.compile(r"\b\d+ (?:s|min) ago\b"), "0 s ago"),
     (re.compile(r"\b\d{4}-\d\d-\d\d \d\d:\d\d:\d\d\b"), "2026-01-01 12:00:00"),
-    (re.compile(r"\bin \d+\.\d+s\b"), "in 0.50s"),
+    (re.compile(r"\bin \d+\.\d+s\b( \(\d+:\d\d:\d\d\))?"), "in 0.50s"),
     (re.compile(r"\b(\d+\.\d+\.\d+)\+[0-9a-f]{12}\b"), r"\1"),
 )
 
