@@ -136,7 +136,7 @@ class Session:
             "COLUMNS": "100",
         }
         if not any(entry.name == "lockstep" for entry in entry_points(group="pytest11")):
-            environment["PYTEST_ADDOPTS"] = "-p skills.lib.testing.plugin"
+            environment["PYTEST_ADDOPTS"] = "-p lockstep.pytest_plugin"
         ends = os.openpty() if terminal else ()
         try:
             return subprocess.run(

@@ -1,3 +1,3 @@
 """Lockstep: coding agents follow skills, one printed step at a time."""
 
-__version__ = "0.1.0"
+from skills.lib import __version__ as __version__

@@ -15,9 +15,12 @@ differs: 4 for ``skills/<skill>/scripts/x.py``, 5 one folder deeper.
     try:
         from skills.bootstrap import main
     except ImportError:
-        sys.stderr.write("lockstep: the package lockstep-skills is not installed for %s\n" % sys.executable)
-        sys.stderr.write("  try:   the Python that has it, such as .venv/bin/python; or pip install lockstep-skills\n")
-        sys.exit(4)
+        try:  # another package skills is nearer on the path
+            from lockstep.bootstrap import main
+        except ImportError:
+            sys.stderr.write("lockstep: the package lockstep-skills is not installed for %s\n" % sys.executable)
+            sys.stderr.write("  try:   the Python that has it, such as .venv/bin/python; or pip install lockstep-skills\n")
+            sys.exit(4)
 
     main(__file__)
 """

@@ -11,7 +11,7 @@ import pytest
 ROOT = Path(__file__).resolve().parent.parent
 LIB = ROOT / "skills" / "lib"
 MODULES = sorted(LIB.rglob("*.py"))
-OURS = [*(ROOT / "skills").rglob("*.py"), *(ROOT / "benchmarks").rglob("*.py"), *(ROOT / "tests").rglob("*.py")]
+OURS = [path for room in ("lockstep", "skills", "benchmarks", "tests") for path in (ROOT / room).rglob("*.py")]
 
 # Each floor with what it may import; one that is not named may be imported by none of these.
 ALLOWED: dict[str, set[str]] = {
@@ -112,6 +112,11 @@ def test_a_skill_imports_only_public_names(path: Path) -> None:
         if module.startswith("skills"):
             assert any(module == name or module.startswith(f"{name}.") for name in PUBLIC), module
             assert not module.rpartition(".")[2].startswith("_")
+
+
+def test_the_library_imports_nothing_of_its_facade() -> None:
+    for path in [*MODULES, *sorted((ROOT / "skills").glob("*.py"))]:
+        assert not any(module.partition(".")[0] == "lockstep" for module in imports(path) if module), path
 
 
 PURE = [

@@ -48,8 +48,8 @@ def test_a_new_skill_passes_its_own_tests_and_runs(cli: Command, project: Path, 
     cli("new", "my-skill")
     env = {**os.environ, "PYTHONPATH": str(ROOT)}
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "skills/my-skill"]
-    if "skills.lib.testing.plugin" not in installed_plugins():
-        command[3:3] = ["-p", "skills.lib.testing.plugin"]
+    if "lockstep.pytest_plugin" not in installed_plugins():
+        command[3:3] = ["-p", "lockstep.pytest_plugin"]
     tested = subprocess.run(command, cwd=project, env=env, capture_output=True, text=True, timeout=120, check=False)
     assert tested.returncode == 0, tested.stdout
     assert "2 passed" in tested.stdout

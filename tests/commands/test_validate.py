@@ -224,7 +224,10 @@ def test_a_misspelt_name_is_told_with_the_one_that_is_meant(
     [
         ("Outcome.SKP", "OK, FAIL, SKIP, ITERATE, DEFAULT"),
         ("Gate('x', bond=3)", "checkpoint, bound"),
-        ("from skills.lib.workflow.requirements import Feild", "Arg, Artifact, Command, Field, TYPES, fill)"),
+        (
+            "from skills.lib.workflow.requirements import Feild",
+            "Arg, Artifact, Command, Field, Requirement, TYPES, fill)",
+        ),
     ],
 )
 def test_a_misspelt_name_is_told_with_the_valid_ones(line: str, valid: str, cli: Command, installed: Install) -> None:
@@ -247,7 +250,7 @@ def test_a_misspelt_name_is_told_with_the_valid_ones(line: str, valid: str, cli:
 def test_an_error_that_is_no_slip_keeps_its_own_words(line: str, what: str, cli: Command, installed: Install) -> None:
     installed("bad", skill.HEAD + line + "\n")
     (found,) = json.loads(cli("validate", "--format", "json").out)["findings"]
-    assert (found["what"], found["do"]) == (what, "mend the module; runs are untouched")
+    assert (found["what"], found["do"]) == (what, "fix the module; runs are untouched")
 
 
 BROKEN = {

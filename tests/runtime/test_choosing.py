@@ -11,7 +11,7 @@ import pytest
 
 from skills.lib.errors import UsageError
 from skills.lib.runtime.choosing import choose
-from skills.lib.runtime.cli import HelpRequested
+from skills.lib.runtime.cli import HelpRequested, read
 from skills.lib.workflow.choice import Choice
 from tests.skills.follower import SKILLS, Follower
 
@@ -29,7 +29,7 @@ CHOICE = Choice("scope", {"one-prompt": "one.py", "many": "many.py"}, help="Two 
     ],
 )
 def test_the_flag_is_taken_out_and_names_the_script(given: list[str], chosen: str, rest: list[str]) -> None:
-    assert choose("/skill/scripts/x.py", CHOICE, given) == (f"/skill/scripts/{chosen}", rest)
+    assert choose("/skill/scripts/x.py", CHOICE, read(given)) == (f"/skill/scripts/{chosen}", read(rest))
 
 
 @pytest.mark.parametrize(
@@ -42,13 +42,13 @@ def test_the_flag_is_taken_out_and_names_the_script(given: list[str], chosen: st
 )
 def test_nothing_is_served_without_a_choice(given: list[str], what: str, remedy: str) -> None:
     with pytest.raises(UsageError) as raised:
-        choose("/skill/scripts/x.py", CHOICE, given)
+        choose("/skill/scripts/x.py", CHOICE, read(given))
     assert (raised.value.what, raised.value.valid, raised.value.remedy) == (what, "one-prompt, many", remedy)
 
 
 def test_help_lists_what_can_be_chosen() -> None:
     with pytest.raises(HelpRequested, match=r"Two scopes\.(.|\n)*x\.py --scope one-prompt --help\n"):
-        choose("/skill/scripts/x.py", CHOICE, ["--help"])
+        choose("/skill/scripts/x.py", CHOICE, read(["--help"]))
 
 
 def test_a_flag_of_every_script_cannot_choose() -> None:

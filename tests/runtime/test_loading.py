@@ -41,7 +41,7 @@ def told(folder: Path, source: str) -> str:
         (
             "raise RuntimeError('torn')",
             f"lockstep: SCRIPTS/bad_workflow.py:{LINE}: RuntimeError: torn\n"
-            "  try:   mend the module; runs are untouched\n",
+            "  try:   fix the module; runs are untouched\n",
         ),
     ],
     ids=["a parameter", "a section", "an error of its own"],

@@ -26,7 +26,7 @@ def suite(pytester: pytest.Pytester, monkeypatch: pytest.MonkeyPatch) -> Callabl
     def run(source: str, *arguments: str) -> pytest.RunResult:
         pytester.makepyfile(source)
         installed = any(entry.name == "lockstep" for entry in entry_points(group="pytest11"))
-        plugin = [] if installed else ["-p", "skills.lib.testing.plugin"]
+        plugin = [] if installed else ["-p", "lockstep.pytest_plugin"]
         return pytester.runpytest_subprocess(*plugin, "-p", "no:cacheprovider", *arguments)
 
     return run

@@ -84,6 +84,19 @@ def test_a_value_may_look_like_a_flag() -> None:
     assert parsed("--step", "1", "--record", "a=").records == {"a": ""}
 
 
+def test_the_words_are_read_before_the_workflow_is_known() -> None:
+    words = ["--scope=one", "--step", "1", "--qr-fail", "--run", "r", "is", "-h", "--new", "--turn"]
+    assert cli.read(words) == [
+        *[("scope", "one"), ("step", "1"), ("qr-fail", None), ("run", "r")],
+        *[("", "is"), ("help", None), ("new", None), ("turn", None)],
+    ]
+
+
+def test_a_request_keeps_the_step_as_it_was_typed() -> None:
+    request = cli.resolve(WORKFLOW, parsed("--step", "2"))
+    assert (request.step, request.typed) == ("two", "2")
+
+
 @pytest.mark.parametrize("flag", ["-h", "--help", "--version"])
 def test_help_is_asked_for_where_a_flag_stands(flag: str) -> None:
     assert parsed("--step", "1", "--answer", flag).answer == flag

@@ -21,7 +21,7 @@ FRAME = 1_000
 
 def asked_for(request: Request) -> str:
     """The request in words, for a refusal."""
-    words = f"--step {request.step}"
+    words = f"--step {request.typed or request.step}"
     if request.run:
         words += f" --run {request.run}"
     if request.turn is not None:

@@ -137,14 +137,16 @@ _EMPTY: dict[str, Any] = {
 
 
 class Request(Record):
-    """What one call of a step script asks: the step, the run and turn it believes in, and what it reports.
+    """What one call of a step script requests: the step, the run and its turn, and what it reports.
 
-    ``params`` and ``records`` hold values as given (text from the command line, JSON from a record file); ``filed`` has
-    the path of the file that each record came from.
+    ``typed`` is the step as it was typed, if ``step`` is the id that was meant by it. ``params`` and ``records`` hold
+    values as given (text from the command line, JSON from a record file); ``filed`` has the path of the file that each
+    record came from.
     """
 
     step: str = "next"
     _: KW_ONLY
+    typed: str = ""
     run: str | None = None
     turn: int | None = None
     project: str | None = None
@@ -166,7 +168,7 @@ class Request(Record):
 
     @property
     def reports(self) -> bool:
-        """Whether it says anything beyond which step it wants."""
+        """True if it says anything beyond which step it wants."""
         reported = self.params or self.records or self.errata or self.outcome or self.answer
         return bool(reported or self.lost or self.replace) or (self.qr_status, self.qr_iteration, self.qr_fail) != (
             None,

@@ -13,7 +13,7 @@ __all__ = ["Response", "Runner", "main"]
 
 
 def __getattr__(name: str) -> object:
-    # The runner brings SQLite, which a stateless step does without.
+    # The runner imports SQLite, which a stateless step does not need.
     if name in ("Runner", "Response"):
         from skills.lib.runtime import project, runner
 

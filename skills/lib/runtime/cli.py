@@ -1,4 +1,4 @@
-"""Parses the arguments of a step script (own code: argparse costs 6 ms and prints what no agent needs)."""
+"""Reads the arguments of a step script (own code: argparse costs 6 ms and prints what no agent needs)."""
 
 from __future__ import annotations
 
@@ -12,19 +12,21 @@ from skills.lib.model.texts import check_text, check_tree
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from skills.lib.model.requirements import Arg
+    # A flag without its dashes and its value, None if it has none. A word that is no flag has the flag "".
+    Word = tuple[str, str | None]
 
 _WORDS = ("outcome", "answer", "lost", "replace", "reason", "qr-status", "step", "run", "project")
 _NUMBERS = ("turn", "qr-iteration", "total-steps")
 _SWITCHES = ("stateless", "new")
 _RECORDS = ("record", "record-file", "erratum")
+_PRINTS = ("help", "version")
 # What a step is left with, beside its records and parameters.
 _REPORTS = ("outcome", "answer", "qr-status", "qr-iteration", "qr-fail")
 FILE_LIMIT = 2_000_000
-# Characters of a value that is repeated in a command to try.
+# How many characters of a value a command to try repeats.
 _SHOWN = 80
 
 
@@ -32,55 +34,106 @@ class HelpRequested(Exception):
     """``--help`` or ``--version`` was given: the text to print."""
 
 
+def read(argv: Sequence[str]) -> list[Word]:
+    """The words of a command line as flags with their values, in order.
+
+    This is the only reading of argv. It needs no workflow; ``request_of`` says what is wrong with a flag.
+    """
+    words: list[Word] = []
+    rest = list(argv)
+    while rest:
+        word = rest.pop(0)
+        flag, equals, value = word.partition("=")
+        name = flag[2:]
+        if word in ("-h", "--help"):
+            words.append(("help", None))
+        elif not flag.startswith("--") or not name:
+            words.append(("", word))
+        elif equals:
+            words.append((name, value))
+        elif name in (*_SWITCHES, *_PRINTS) or not rest or (name == "qr-fail" and rest[0] not in ("true", "false")):
+            words.append((name, None))
+        else:
+            words.append((name, rest.pop(0)))
+    return words
+
+
 def parse(workflow: Workflow, argv: Sequence[str]) -> Request:
-    """The request that the arguments make; UsageError says what was wrong, what is valid and what to try."""
-    known = {arg.flag[2:]: arg for arg in workflow.params}
+    """The request that the arguments make. Raises as ``request_of`` does."""
+    return request_of(workflow, read(argv))
+
+
+def request_of(workflow: Workflow, words: Iterable[Word]) -> Request:
+    """The request that the words make.
+
+    Raises UsageError, which says what is wrong, what is valid and what to try, and HelpRequested.
+    """
+    params_of = {arg.flag[2:]: arg.name for arg in workflow.params}
     found: dict[str, Any] = {}
     params: dict[str, Any] = {}
     records: dict[str, Any] = {}
     errata: dict[str, str] = {}
-    filed: dict[str, Any] = {}
+    in_files: dict[str, Any] = {}
     files: dict[str, str] = {}
-    rest = list(argv)
-    while rest:
-        if rest[0] in ("-h", "--help"):
-            from skills.lib.runtime.help_text import help_text
-
-            raise HelpRequested(help_text(workflow))
-        if not rest[0].startswith("--") or rest[0] == "--" or rest[0].startswith("--="):
-            raise _bare_word(rest[0], workflow, params, found)
-        flag, value = _next_flag(rest, known)
-        if flag == "version":
-            raise HelpRequested(_version())
+    for flag, given in words:
+        if not flag:
+            raise _bare_word(given or "", workflow, params, found)
+        value = _value(flag, given, params_of)
         if flag == "record":
             _add_record(records, value)
         elif flag == "erratum":
             _add_erratum(errata, value)
         elif flag == "record-file":
-            read = _in_file(value)
-            filed.update(read)
-            files.update(dict.fromkeys(read, os.path.abspath(value)) if value != "-" else {})
-        elif flag in found or (flag in known and known[flag].name in params):
+            content = _in_file(value)
+            in_files.update(content)
+            files.update(dict.fromkeys(content, os.path.abspath(value)) if value != "-" else {})
+        elif flag in _PRINTS:
+            raise HelpRequested(_printed(flag, workflow))
+        elif flag in found or params_of.get(flag) in params:
             raise UsageError(f"--{flag} is given twice", remedy="give it once")
-        elif flag in known:
-            params[known[flag].name] = value
-        elif flag in _NUMBERS:
-            found[flag] = _number(flag, value)
+        elif flag in params_of:
+            params[params_of[flag]] = value
         else:
             found[flag] = value
     if "step" not in found:
         step_id(workflow, None)
     if files:
         found["filed"] = {name: path for name, path in files.items() if name not in records}
-    records = {**filed, **records}  # what stands in the command itself is the later word, wherever it stands
-    _check_together(workflow, found, params, records)
     if errata:
         found["errata"] = errata
+    records = {**in_files, **records}  # a record in the command itself overrides one in a file, in any order
+    _check_together(workflow, found, params, records)
     return Request(params=params, records=records, **{name.replace("-", "_"): value for name, value in found.items()})
 
 
+def _value(flag: str, given: str | None, params_of: Mapping[str, str]) -> Any:
+    """The value of a flag: True for a switch, a number, else the text. Raises UsageError if it cannot be one."""
+    if flag in (*_SWITCHES, *_PRINTS):
+        if given is not None:
+            raise UsageError(f"--{flag} takes no value")
+        return True
+    if flag == "qr-fail":
+        if given not in ("true", "false", None):
+            what = f"--qr-fail={given!r:.40} is not a switch"
+            raise UsageError(what, valid="--qr-fail, --qr-fail=true, --qr-fail=false")
+        return given != "false"
+    if flag not in (*_WORDS, *_NUMBERS, *_RECORDS, *params_of):
+        every = [*_WORDS, *_NUMBERS, *_SWITCHES, "qr-fail", *_RECORDS, *params_of]
+        near = nearest(flag, every)
+        valid = " ".join(f"--{name}" for name in sorted(every))
+        raise UsageError(f"--{flag} is not a flag of this script", valid=valid, remedy=near and f"--{near}")
+    if given is None:
+        raise UsageError(f"--{flag} has no value")
+    check_text(given, f"--{flag}")
+    if flag not in _NUMBERS:
+        return given
+    if not (given.isascii() and given.isdigit() and len(given) < 10):
+        raise UsageError(f"--{flag} {given!r:.40} is not a whole number")
+    return int(given)
+
+
 def _check_together(workflow: Workflow, found: dict[str, Any], params: dict[str, Any], records: dict[str, Any]) -> None:
-    """Raise UsageError for flags of which one would be passed over: who accounts for a sub-agent reports nothing."""
+    """Raise UsageError for flags that exclude each other: who accounts for a sub-agent reports nothing."""
     account = next((flag for flag in ("lost", "replace") if flag in found), None)
     if account is None:
         return
@@ -97,9 +150,9 @@ def _check_together(workflow: Workflow, found: dict[str, Any], params: dict[str,
 
 
 def resolve(workflow: Workflow, request: Request) -> Request:
-    """The request with its step as an id; UsageError for a step or a total that the workflow does not have.
+    """The request with the id of its step, and the step as typed; UsageError for a wrong step or total.
 
-    It is done apart from parsing, for a free-form sub-agent's run has a workflow of its own.
+    It is no part of ``request_of``, for a free-form sub-agent's run has a workflow of its own.
     """
     total = request.total_steps
     if total is not None and total != len(workflow.steps):
@@ -108,56 +161,27 @@ def resolve(workflow: Workflow, request: Request) -> Request:
             valid=str(len(workflow.steps)),
             remedy="leave --total-steps out; the workflow knows its own length",
         )
-    fields = {**request.fields(), "step": step_id(workflow, request.step)}
+    fields = {**request.fields(), "step": step_id(workflow, request.step), "typed": request.typed or request.step}
     return Request(**fields)  # type: ignore[arg-type]
 
 
 def step_id(workflow: Workflow, given: str | None) -> str:
     """The id meant by an id, a position, ``next``, ``done`` or ``current``; UsageError names the valid ones."""
-    if (
-        given is not None
-        and given.isascii()
-        and given.isdigit()
-        and len(given) < 9
-        and 0 < int(given) <= len(workflow.steps)
-    ):
-        return workflow.steps[int(given) - 1].id
-    if given in ("next", "done", "current") or workflow.has(given):
+    ids = [step.id for step in workflow.steps]
+    if given is not None and given.isascii() and given.isdigit() and len(given) < 9 and 0 < int(given) <= len(ids):
+        return ids[int(given) - 1]
+    if given in ("next", "done", "current", *ids):
         return str(given)
-    valid = ", ".join(f"{at} {step.id}" for at, step in enumerate(workflow.steps, 1)) + ", next, done, current"
+    valid = ", ".join(f"{at} {step}" for at, step in enumerate(ids, 1)) + ", next, done, current"
     if given is None:
         raise UsageError("--step is missing", valid=valid, remedy="--step 1 opens a run")
-    near = nearest(given, [step.id for step in workflow.steps])
+    near = nearest(given, ids)
     remedy = f"--step {near}" if near else "--step current --run ID shows where a run stands"
     raise UsageError(f"{workflow.name} has no step {given!r:.80}", valid=valid, remedy=remedy)
 
 
-def _next_flag(rest: list[str], known: dict[str, Arg]) -> tuple[str, Any]:
-    flag, equals, value = rest.pop(0)[2:].partition("=")
-    if flag in _SWITCHES or flag == "version":
-        if equals:
-            raise UsageError(f"--{flag} takes no value")
-        return flag, True
-    if flag == "qr-fail":
-        return flag, _switch(value) if equals else _bare_switch(rest)
-    if flag not in (*_WORDS, *_NUMBERS, *_RECORDS) and flag not in known:
-        every = [*_WORDS, *_NUMBERS, *_SWITCHES, "qr-fail", *_RECORDS, *known]
-        near = nearest(flag, every)
-        raise UsageError(
-            f"--{flag} is not a flag of this script",
-            valid=" ".join(f"--{name}" for name in sorted(every)),
-            remedy=f"--{near}" if near else "",
-        )
-    if not equals:
-        if not rest:
-            raise UsageError(f"--{flag} has no value")
-        value = rest.pop(0)
-    check_text(value, f"--{flag}")
-    return flag, value
-
-
 def _bare_word(word: str, workflow: Workflow, params: dict[str, Any], found: dict[str, Any]) -> UsageError:
-    """The error for a word that stands where a flag belongs: most likely a value whose flag is missing."""
+    """The error for a word that is no flag: most likely a value whose flag is missing."""
     from skills.lib.blocks.command_line import quote
 
     asked = sorted(workflow.params, key=lambda arg: (bool(arg.step), not arg.required))
@@ -167,22 +191,6 @@ def _bare_word(word: str, workflow: Workflow, params: dict[str, Any], found: dic
     if missing and "run" not in found:
         remedy = f"give it with its flag: {missing[0]} {quote(word) if len(word) <= _SHOWN else '…'}"
     return UsageError(f"{word!r:.80} is not a flag", valid=" ".join(flags), remedy=remedy)
-
-
-def _switch(value: str) -> bool:
-    if value not in ("true", "false"):
-        raise UsageError(f"--qr-fail={value!r:.40} is not a switch", valid="--qr-fail, --qr-fail=true, --qr-fail=false")
-    return value == "true"
-
-
-def _bare_switch(rest: list[str]) -> bool:
-    return _switch(rest.pop(0)) if rest and rest[0] in ("true", "false") else True
-
-
-def _number(flag: str, value: str) -> int:
-    if not (value.isascii() and value.isdigit() and len(value) < 10):
-        raise UsageError(f"--{flag} {value!r:.40} is not a whole number")
-    return int(value)
 
 
 def _add_record(records: dict[str, Any], value: str) -> None:
@@ -247,7 +255,12 @@ def _read_file(path: str) -> str:
         raise UsageError(f"--record-file {path!r:.200} is not UTF-8: byte {error.start}") from None
 
 
-def _version() -> str:
-    from skills import __version__
+def _printed(flag: str, workflow: Workflow) -> str:
+    """What ``--help`` or ``--version`` prints."""
+    if flag == "help":
+        from skills.lib.runtime.help_text import help_text
+
+        return help_text(workflow)
+    from skills.lib import __version__
 
     return f"lockstep {__version__}, protocol 1"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from skills.lib.engine.decision import Refused
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -12,6 +14,24 @@ if TYPE_CHECKING:
 
 # What a step says may be reworded under a run; what it demands and where it leads may not.
 _WORDING = ("title", "actions", "repeat", "when", "forbidden", "allow")
+
+
+def check(old: Mapping[str, Any], workflow: Workflow, run: Run) -> None:
+    """Raise Refused if the run cannot go on with the workflow as it is now; ``old`` is the run's own definition."""
+    changed = changes_that_matter(old, workflow, run)
+    if not changed:
+        return
+    what = "; ".join(changed)
+    why = (
+        f"The workflow was changed under this run: {what}. Put it back, and go on with SHOW; or begin a new run with "
+        "NEXT."
+    )
+    if run.parent:
+        why = (
+            f"The workflow was changed under this sub-agent's run: {what}. Where it cannot be put back, stop here and "
+            f"tell your orchestrator to start another in its place: --replace {run.id}."
+        )
+    raise Refused("definition-changed", why)
 
 
 def changes_that_matter(old: Mapping[str, Any], workflow: Workflow, run: Run) -> list[str]:
@@ -29,31 +49,18 @@ def changes_that_matter(old: Mapping[str, Any], workflow: Workflow, run: Run) ->
         found.append(f"step {step}, where the run stands, has another {', '.join(sorted(parts))}")
     if _args(old, step) != _args(new, step):
         found.append(f"step {step} asks for other parameters")
-    gates = _gates_ahead(before, step)
-    for gate, content in gates.items():
-        if after.get(gate) != content:
-            found.append(f"the gate {gate}, which lies ahead, is {'changed' if gate in after else 'gone'}")
-    found += [f"the gate {gate} is new" for gate in _gates_ahead(after, step) if gate not in gates]
+    gates, new_gates = _gates_ahead(before, step), _gates_ahead(after, step)
+    changed = [gate for gate in gates if after.get(gate) != before[gate]]
+    found += [f"the gate {gate}, which lies ahead, is {'changed' if gate in after else 'gone'}" for gate in changed]
+    found += [f"the gate {gate} is new" for gate in new_gates if gate not in gates]
     for gate in gates:
-        if gate in after and _leads_past(after, step, gate) and not _leads_past(before, step, gate):
+        if gate in after and None in _ahead(after, step, gate) and None not in _ahead(before, step, gate):
             found.append(f"a way round the gate {gate}, which lay on every way to the end, is new")
     return found
 
 
-def _leads_past(steps: Mapping[str, dict[str, Any]], start: str, gate: str) -> bool:
-    """Whether the end can be reached from a step without going through that gate."""
-    seen, queue = {start, gate}, [start]
-    while queue:
-        for target in steps.get(queue.pop(), {}).get("next", {}).values():
-            if target is None:
-                return True
-            if target not in seen:
-                seen.add(target)
-                queue.append(target)
-    return False
-
-
 def _steps(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
+    """The steps of a definition by id, without what may be reworded."""
     return {
         step["id"]: {
             **{name: _unworded(value) for name, value in step.items() if name not in _WORDING},
@@ -74,15 +81,22 @@ def _args(data: Mapping[str, Any], step: str) -> list[Any]:
     return [{**arg, "help": ""} for arg in data["params"] if arg.get("step") == step]
 
 
-def _gates_ahead(steps: Mapping[str, dict[str, Any]], start: str) -> dict[str, dict[str, Any]]:
-    """The gates that can be reached from a step: where a verdict or a person decides."""
-    seen, queue = {start}, [start]
+def _gates_ahead(steps: Mapping[str, dict[str, Any]], start: str) -> list[str]:
+    """The gates that can be reached from a step, where a verdict or a person decides."""
+    ahead = _ahead(steps, start)
+    return [name for name, step in steps.items() if name in ahead and name != start and _is_gate(step)]
+
+
+def _ahead(steps: Mapping[str, dict[str, Any]], start: str, without: str = "") -> set[str | None]:
+    """The steps that can be reached from a step, and None if the end can; no way leads through ``without``."""
+    found: set[str | None] = set()
+    queue = [start]
     while queue:
         for target in steps.get(queue.pop(), {}).get("next", {}).values():
-            if target is not None and target not in seen:
-                seen.add(target)
-                queue.append(target)
-    return {step: steps[step] for step in seen - {start} if step in steps and _is_gate(steps[step])}
+            if target not in found and target != without:
+                found.add(target)
+                queue += [target] if target is not None else []
+    return found
 
 
 def _is_gate(step: Mapping[str, Any]) -> bool:

@@ -40,7 +40,7 @@ def help_text(workflow: Workflow) -> str:
 
 
 def _of_reviews(workflow: Workflow) -> list[str]:
-    """An example of each report that the reviews of a workflow ask for, with what it is; none without reviews."""
+    """An example of each report that the workflow's reviews request, and what it is; empty without reviews."""
     types = {spec.type for step in workflow.steps for spec in step.requires if isinstance(spec, Field)}
     reviews = [step for step in workflow.steps if step.checkpoint]
     for step in reviews:

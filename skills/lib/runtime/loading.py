@@ -36,7 +36,7 @@ def module_name(path: str) -> str:
 
 
 def load_module(path: str) -> ModuleType:
-    """Import the file under its unique name; SkillError says what in the skill is wrong."""
+    """Import the file under its unique name and return the module; SkillError says what is wrong in the skill."""
     path = os.path.abspath(path)
     name = module_name(path)
     known = sys.modules.get(name)
@@ -61,13 +61,13 @@ def load_module(path: str) -> ModuleType:
         del sys.modules[name]
         from skills.lib.runtime import suggestions
 
-        what, valid, remedy = suggestions.told(error)
+        what, valid, remedy = suggestions.explain(error)
         raise SkillError(f"{path}{_line_of(error, path)}: {what}", valid=valid, remedy=remedy) from error
     return module
 
 
 def load_workflow(path: str) -> Workflow:
-    """The workflow that the module file registers; SkillError where it registers none, or several."""
+    """The workflow that the module file registers; SkillError if it registers none, or several."""
     path = os.path.abspath(path)
     module = load_module(path)
     if module in _LOADED:
@@ -87,6 +87,7 @@ def workflow_of_script(script: str) -> Workflow:
 
 
 def _line_of(error: Exception, path: str) -> str:
+    """The line of the file where the error arose, after a colon; empty if it arose elsewhere."""
     line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
     frame = error.__traceback__
     while frame is not None:

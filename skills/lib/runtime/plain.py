@@ -1,6 +1,6 @@
 """The commands that a block names for a person or an agent (answer, resume, abandon), by the standard library alone.
 
-They stand in for the ``lockstep`` command where click and rich are not installed.
+They serve in place of the ``lockstep`` command if click and rich are not installed.
 """
 
 from __future__ import annotations
@@ -12,32 +12,34 @@ from collections.abc import Sequence
 
 from skills.lib import paths
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
-from skills.lib.errors import BUG, INTERRUPTED, PRINTED, LockstepError, RefusedError, UsageError, tell
+from skills.lib.errors import PRINTED, RefusedError, UsageError
 from skills.lib.ledger import Ledger
 from skills.lib.model.run import Request, Run
 from skills.lib.runtime import loading, script
 from skills.lib.runtime.runner import Runner
 
+COMMANDS = ("answer", "resume", "abandon")
+
 
 def main(argv: Sequence[str]) -> int:
     """Serve one call and return its exit code."""
     given = _parser().parse_args(argv)
+    return script.exit_code(lambda: _serve(given))
+
+
+def _serve(given: argparse.Namespace) -> int:
     project = os.path.realpath(given.project) if given.project else paths.project_root()
+    ledger = Ledger(paths.home(project), create=False)
+    run = ledger.run(given.run)
+    ledger.close()
+    if run is None:
+        raise UsageError(f"the ledger of {project} has no run {given.run!r:.80}", remedy="take the id from the block")
+    actor = "person" if sys.stdin.isatty() else "agent"
+    runner = Runner(CommandLine(sys.executable, run.script, project, lockstep_command()), actor)
     try:
-        run = _run(project, given.run)
-        runner = Runner(CommandLine(sys.executable, run.script, project, lockstep_command()), _actor())
-        try:
-            return int(given.serve(runner, run, given))
-        finally:
-            runner.close()
-    except LockstepError as error:
-        tell(error.message())
-        return error.exit_code
-    except KeyboardInterrupt:
-        return INTERRUPTED
-    except Exception:
-        script.report_bug()
-        return BUG
+        return int(given.serve(runner, run, given))
+    finally:
+        runner.close()
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -57,24 +59,6 @@ def _parser() -> argparse.ArgumentParser:
             one.add_argument("answer", metavar="ANSWER")
         one.set_defaults(serve=serve)
     return parser
-
-
-COMMANDS = ("answer", "resume", "abandon")
-
-
-def _actor() -> str:
-    return "person" if sys.stdin.isatty() else "agent"
-
-
-def _run(project: str, run_id: str) -> Run:
-    ledger = Ledger(paths.home(project), create=False)
-    try:
-        found = ledger.run(run_id)
-    finally:
-        ledger.close()
-    if found is None:
-        raise UsageError(f"the ledger of {project} has no run {run_id!r:.80}", remedy="take the id from the block")
-    return found
 
 
 def _answer(runner: Runner, run: Run, given: argparse.Namespace) -> int:

@@ -1,4 +1,4 @@
-"""A project as runs see it: its ledger, the evidence in it, and the block of a run as it stands."""
+"""A project as runs see it: its ledger, the evidence in it, and the present block of a run."""
 
 from __future__ import annotations
 
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
 
 
 class Response(Record):
-    """What a call gives back: the document, its exit code, and the run and workflow that it is about.
+    """What a call returns: the document, its exit code, and the run and workflow that it is about.
 
-    ``rebuild`` makes the document anew with the context values of the given names standing in files.
+    ``rebuild`` makes the document again, with the context values of the given names in files.
     """
 
     element: Element
@@ -40,22 +40,22 @@ class Response(Record):
 
 
 class Project:
-    """One project: its ledger, and how commands that go on are called. ``actor`` is agent, script or person."""
+    """One project: its ledger, and the command line of printed commands. ``actor`` is agent, script or person."""
 
     def __init__(self, command_line: CommandLine, actor: str = "agent") -> None:
         self.command_line = command_line
         self.actor = actor
-        self.at_once: int | None = None
+        self.max_parallel: int | None = None
         self._ledger: Ledger | None = None
         self._served: Workflow | None = None
 
     @property
     def ledger(self) -> Ledger:
-        """The project's ledger, opened on first use; LedgerError where there is none: only opening a run makes one."""
+        """The project's ledger, opened on first use; LedgerError if there is none, for only opening a run makes one."""
         return self.use_ledger(create=False)
 
     def use_ledger(self, create: bool) -> Ledger:
-        """The project's ledger, opened on first use."""
+        """The project's ledger, opened on first use; if there is none it is made on ``create``."""
         if self._ledger is None:
             self._ledger = Ledger(paths.home(self.command_line.project), create)
         return self._ledger
@@ -66,23 +66,25 @@ class Project:
             self._ledger.close()
 
     def leave(self) -> None:
-        """Let go of the ledger just before the process exits, which is quicker than closing it."""
+        """Release the ledger just before the process exits, which is quicker than closing it."""
         if self._ledger is not None:
             self._ledger.leave()
 
     def proof(self, run: Run) -> Proof:
-        """What the engine may ask of the world for that run."""
+        """The engine's access to files, commands and children of that run."""
         return _Proof(self, run)
 
     def show(self, workflow: Workflow, run: Run, notices: Sequence[Element] = ()) -> Response:
-        """The block of a run as it stands, or how it ended."""
+        """The present block of a run, or how it ended."""
         if run.ended:
             return self._show_end(workflow, run, notices)
         status_files.write(self.command_line.project, run.id, document.run_status(workflow, run, self.command_line))
-        brood = self.ledger.runs(run.children) if run.children else []
+        children = self.ledger.runs(run.children) if run.children else []
 
         def build(offloaded: Offloaded) -> Element:
-            return document.step_document(workflow, run, self.command_line, brood, notices, offloaded, self.at_once)
+            return document.step_document(
+                workflow, run, self.command_line, children, notices, offloaded, self.max_parallel
+            )
 
         return Response(build({}), PRINTED, run, workflow, build)
 
@@ -99,16 +101,16 @@ class Project:
 
         def build(offloaded: Offloaded) -> Element:
             return done.done_document(
-                workflow, run, self.command_line, parent, command, siblings, notices, offloaded, self.at_once
+                workflow, run, self.command_line, parent, command, siblings, notices, offloaded, self.max_parallel
             )
 
         return Response(build({}), PRINTED, run, workflow, build)
 
     def _command_of(self, run: Run) -> str:
-        """The command with which the agent of that run goes on; the one that shows its block if its skill is broken."""
+        """The command with which that run goes on; the command that shows its block if its skill is broken."""
         try:
             if not run.ended:
-                # The graph at hand may be in no file: one that was made at run time.
+                # The served graph may be in no file: it may have been made at run time.
                 served = self._served if self._served and self._served.name == run.workflow else None
                 script = self.command_line.script_of(run)
                 return document.next_command(served or loading.workflow_of_script(script), run, self.command_line)
@@ -118,7 +120,7 @@ class Project:
 
 
 class _Proof:
-    """The engine's window on the world for one run."""
+    """The engine's access to files, commands and children of one run."""
 
     def __init__(self, project: Project, run: Run) -> None:
         self._runs, self._run, self._project = project, run, project.command_line.project
@@ -165,18 +167,18 @@ class _Proof:
 
 
 def is_of_another_project(run: Run, project: str) -> bool:
-    """Whether one ledger serves both projects; where each has its own, another path means that the project moved."""
+    """True if one ledger serves both projects. If each has its own, another path means that the project moved."""
     if run.project == project:
         return False
     real = os.path.realpath
     if real(run.project) == real(project) or not os.path.isdir(run.project):
         return False
-    # A relative LOCKSTEP_HOME may name the ledger of another project, which has it where a ledger is without that.
+    # A relative LOCKSTEP_HOME may name the ledger of another project, which that project keeps in its own .lockstep.
     own = (paths.home(run.project), os.path.join(run.project, paths.FOLDER))
     return real(paths.home(project)) in [real(home) for home in own]
 
 
-def noted(opening: Move) -> Move:
-    """The move that opens a run, with the search paths of that moment: evidence names those that changed since."""
+def with_search_paths(opening: Move) -> Move:
+    """The move that opens a run, with the present search paths: evidence names those that changed since."""
     detail = {**opening.detail, "search_paths": paths.search_paths()}
     return Move(opening.run, opening.kind, detail, opening.create, opening.end)

@@ -25,148 +25,114 @@ if TYPE_CHECKING:
     from skills.lib.model.steps import Workflow
     from skills.lib.runtime.project import Project
 
-# How much of parameters a refused opening gives back in the command that goes on: of each, and of all.
-TOLD, TOLD_TOGETHER = 1_000, 2_000
-# How many sub-agents are listed for an agent that lost its run, and how much of what each is for.
+# How many characters of parameters a refused opening repeats in the command that goes on: of each, and of all.
+REPEATED, REPEATED_TOGETHER = 1_000, 2_000
+# How many sub-agents are listed for an agent that lost its run, and how many characters of what each is for.
 LISTED, ABOUT = 8, 80
-# After these the step's sub-agents are still to be seen to: the present block lists them with their commands.
-_SHOWN = ("unaccounted-child", "unknown-child", "child-ended")
+# A run is refused that this script does not serve, and an agent is refused that names no run of the ledger.
+_ELSEWHERE, _LOST = ("other-project", "other-workflow"), ("no-run", "unknown-run")
+# Refusals after which the present block is shown: it lists the sub-agents that are left, with their commands.
+_SHOWS_CHILDREN = ("unaccounted-child", "unknown-child", "child-ended")
+# Refusals of a sub-agent's first command after which the same command may still be right.
+_BEGINS_LATER = ("skipped-step", "run-ended", "agents-busy")
 
 
-def refuse(
+def refuse(project: Project, workflow: Workflow, run: Run | None, request: Request, refusal: Refusal) -> Response:
+    """The response that refuses a request: why, and the command that goes on. It is noted with the run, if it has one.
+
+    ``run`` is the run that was found, for an opening the one that is open already; None if there is none.
+    """
+    asked = asked_for(request)
+    if refusal.code in _LOST:
+        refusal, next_line = _listing_runs(project, workflow, request, refusal)
+        return _response(project, workflow, None, asked, refusal, next_line)
+    if run is None:
+        again = _start_line(project, workflow, request.params, request.new, kept=refusal.code != "bad-targets")
+        return _response(project, workflow, None, "--step 1", refusal, again)
+    if refusal.code in _ELSEWHERE:
+        return _response(project, workflow, None, asked, refusal, _own_command(project, run, refusal))
+    show = "" if run.ended else project.command_line.step("current", run, turn=False)
+    if refusal.code == "already-open":
+        return _response(project, workflow, run, "--step 1, to open a run", refusal, show)
+    if refusal.code == "definition-changed":
+        if run.parent:  # the run has no command that goes on: another sub-agent takes its place
+            return _response(project, workflow, run, asked, refusal)
+        return _response(project, workflow, run, asked, refusal, _start_line(project, workflow, run.params, True), show)
+    if run.status == "pending":
+        return _response(project, workflow, run, asked, refusal, show if refusal.code in _BEGINS_LATER else "")
+    if run.ended or refusal.code in _SHOWS_CHILDREN:
+        return _response(project, workflow, run, asked, refusal, show)
+    next_line = retrying.next_command(project, workflow, run, request, refusal)
+    return _response(project, workflow, run, asked, refusal, next_line, show if show != next_line else "")
+
+
+def _response(
     project: Project,
     workflow: Workflow,
     run: Run | None,
+    asked: str,
     refusal: Refusal,
-    asked: Request | str,
-    next_line: str | None = None,
-    shows: bool = True,
+    next_line: str = "",
+    show: str = "",
 ) -> Response:
-    """Refuse what was ``asked``; where no ``next_line`` is given the run's own next command goes on.
-
-    ``shows`` is whether the run's present block can be printed, now or once its graph is put back.
-    """
-    words = asked if isinstance(asked, str) else asked_for(asked)
-    show = ""
-    if run is not None and not run.ended:
-        show = project.command_line.step("current", run, turn=False)
-        if next_line is None:
-            looks = run.status == "pending" or refusal.code in _SHOWN
-            next_line = show if looks else retrying.next_command(project, workflow, run, asked, refusal)
-        if next_line == show or not shows:
-            show = ""
     if run is not None:
-        detail = {"code": refusal.code, "why": refusal.why, "asked": words, "evidence": list(refusal.evidence)}
+        detail = {"code": refusal.code, "why": refusal.why, "asked": asked, "evidence": list(refusal.evidence)}
         project.ledger.note(run.id, run.turn, "refused", project.actor, {**detail, "step": run.step})
-    return Response(refused_document(workflow, run, refusal, words, next_line or "", show), REFUSED, run, workflow)
+    return Response(refused_document(workflow, run, refusal, asked, next_line, show), REFUSED, run, workflow)
 
 
-def opening(project: Project, workflow: Workflow, refusal: Refusal, given: Mapping[str, Any], new: bool) -> Response:
-    """Refuse to open a run with the parameters that were given; those that fit are given back where they may do."""
-    again = _start_line(project, workflow, given, new, kept=refusal.code != "bad-targets")
-    return refuse(project, workflow, None, refusal, "--step 1", again)
+def _own_command(project: Project, run: Run, refusal: Refusal) -> str:
+    """The command that shows a run by its own script, or in its own project."""
+    if refusal.code == "other-workflow":
+        return parts.child_command(run, project.command_line)
+    fields = {**project.command_line.fields(), "project": run.project}
+    return type(project.command_line)(**fields).step("current", run, turn=False)  # type: ignore[arg-type]
 
 
-def twin(project: Project, workflow: Workflow, other: Run) -> Response:
-    """Refuse to open what is open already and has gone further."""
-    why = (
-        f"Run {other.id} of this skill is open with the same parameters, at {other.step}, turn {other.turn}. Go on "
-        "with it by the command below. If a second run is wanted, add --new to the command that was refused."
-    )
-    resume = project.command_line.step("current", other, turn=False)
-    return refuse(project, workflow, other, Refusal("already-open", why), "--step 1, to open a run", resume)
+def _listing_runs(project: Project, workflow: Workflow, request: Request, refusal: Refusal) -> tuple[Refusal, str]:
+    """The refusal of an agent that lost its run, with the commands of the runs that it may have meant, and NEXT.
 
-
-def changed_definition(
-    project: Project, workflow: Workflow, run: Run, changed: Sequence[str], asked: Request
-) -> Response:
-    """Refuse to go on with a graph that was changed where it matters to the run."""
-    what = "; ".join(changed)
-    if run.parent:
-        why = (
-            f"The workflow was changed under this sub-agent's run: {what}. Where it cannot be put back, stop here and "
-            f"tell your orchestrator to start another in its place: --replace {run.id}."
-        )
-        return refuse(project, workflow, run, Refusal("definition-changed", why), asked, "", shows=False)
-    why = (
-        f"The workflow was changed under this run: {what}. Put it back, and go on with SHOW; or begin a new run with "
-        "NEXT."
-    )
-    anew = _start_line(project, workflow, run.params, new=True)
-    return refuse(project, workflow, run, Refusal("definition-changed", why), asked, anew)
-
-
-def other_project(project: Project, workflow: Workflow, run: Run, asked: Request) -> Response:
-    """Refuse to move a run of another project that keeps its runs in the same ledger."""
-    why = f"Run {run.id} belongs to the project {run.project}, not to {project.command_line.project}."
-    own = type(project.command_line)(**{**project.command_line.fields(), "project": run.project})  # type: ignore[arg-type]
-    return refuse(project, workflow, None, Refusal("other-project", why), asked, own.step("current", run, turn=False))
-
-
-def other_workflow(project: Project, workflow: Workflow, run: Run, asked: Request) -> Response:
-    """Refuse to move a run by the script of another workflow."""
-    why = f"Run {run.id} is of {run.workflow}, and this script walks {workflow.name}."
-    command = parts.child_command(run, project.command_line)
-    return refuse(project, workflow, None, Refusal("other-workflow", why), asked, command)
-
-
-def no_run(project: Project, workflow: Workflow, asked: Request) -> Response:
-    """Refuse a step that names no run, and list the runs that it may have meant."""
-    why = f"--step {asked.step} needs --run: only --step 1 begins without one."
-    if asked.step == workflow.start:
-        why = "What this reports belongs to a run, and it names none: --step 1 begins one, with parameters alone."
-    return _lost(project, workflow, Refusal("no-run", why), asked)
-
-
-def unknown_run(project: Project, workflow: Workflow, asked: Request) -> Response:
-    """Refuse a run that the ledger does not have, and list those that may have been meant."""
-    why = f"The ledger {project.ledger.path} has no run {asked.run!r:.80}."
-    return _lost(project, workflow, Refusal("unknown-run", why), asked)
-
-
-def _lost(project: Project, workflow: Workflow, refusal: Refusal, asked: Request) -> Response:
-    """Refuse an agent that has lost its run. Where sub-agents are at work it may be any of them: there is no NEXT."""
-    opening = _start_line(project, workflow, asked.params, asked.new)
+    If sub-agents are at work the agent may be any of them: then there is no NEXT.
+    """
+    opening = _start_line(project, workflow, request.params, request.new)
+    if not os.path.exists(os.path.join(paths.home(project.command_line.project), database.FILE)):
+        return refusal, opening
     known = _known_runs(project, workflow)
-    brood = _sub_agents(project, known, asked)
-    if not known and not brood:
-        return refuse(project, workflow, None, refusal, asked, opening)
+    children = _sub_agents(project, known, request)
+    if not known and not children:
+        return refusal, opening
     commands = [project.command_line.step("current", other, turn=False) for other in known]
     order = ", the last moved first" if len(known) > 1 else ""
-    if not brood:
+    if not children:
         why = f"{refusal.why} VALID has the command of each open run of this skill{order}; its last opens another."
-        return refuse(project, workflow, None, Refusal(refusal.code, why, (*commands, opening)), asked, commands[0])
+        return Refusal(refusal.code, why, (*commands, opening)), commands[0]
     why = (
         f"{refusal.why} Sub-agents are at work, so take the command of your own run from VALID: first those of the "
         f"sub-agents, each with what it is for, then those of the open runs of this skill{order}, then one "
         "that opens another run. If none is yours, stop and say so."
     )
-    if len(brood) > LISTED:
-        why += f" {len(brood) - LISTED} more sub-agents are not listed."
-    lines = [f"{parts.child_command(child, project.command_line)}  # {_about(child)}" for child in brood[:LISTED]]
-    return refuse(project, workflow, None, Refusal(refusal.code, why, (*lines, *commands, opening)), asked, "")
+    if len(children) > LISTED:
+        why += f" {len(children) - LISTED} more sub-agents are not listed."
+    lines = [f"{parts.child_command(child, project.command_line)}  # {_about(child)}" for child in children[:LISTED]]
+    return Refusal(refusal.code, why, (*lines, *commands, opening)), ""
 
 
 def _about(child: Run) -> str:
-    """A sub-agent's run and what it is for, on one line: it stands behind its command, as a comment of the shell."""
+    """A sub-agent's run and what it is for, on one line: a shell comment after its command."""
     task = " ".join((child.spec.get("target") or child.spec.get("task") or "").split())
     return f"sub-agent {child.id}, {child.status}" + (f": {parts.clipped(task, ABOUT)}" if task else "")
 
 
-def _sub_agents(project: Project, known: Sequence[Run], asked: Request) -> list[Run]:
-    """The sub-agents at work of these runs, and those of this script; nearest to what was asked for first."""
-    if not _has_ledger(project):
-        return []
+def _sub_agents(project: Project, known: Sequence[Run], request: Request) -> list[Run]:
+    """The sub-agents at work of these runs, and those of this script; nearest to the requested run first."""
     roots = {run.id for run in known}
-    family = (asked.run or "").rpartition(".")[0]
+    family = (request.run or "").rpartition(".")[0]
+    script = project.command_line.script
     found = [
         child
         for child in project.ledger.every_run("parent IS NOT NULL AND status IN ('pending','open','waiting')")
         if child.id.partition(".")[0] in roots
-        or (
-            project.command_line.place_of(child.script) == project.command_line.script
-            and not _is_elsewhere(project, child)
-        )
+        or (project.command_line.place_of(child.script) == script and not _is_elsewhere(project, child))
     ]
     numbers = {child.id: [int(part) for part in child.id.split(".")[1:]] for child in found}
     return sorted(found, key=lambda child: (child.parent != family, child.id.partition(".")[0], numbers[child.id]))
@@ -174,8 +140,6 @@ def _sub_agents(project: Project, known: Sequence[Run], asked: Request) -> list[
 
 def _known_runs(project: Project, workflow: Workflow) -> list[Run]:
     """The open runs of the workflow in this project, the last moved first."""
-    if not _has_ledger(project):
-        return []
     moves = project.ledger.last_moves()
     known = sorted(project.ledger.open_runs(workflow.name), key=lambda run: -moves.get(run.id, 0))
     return [run for run in known if not _is_elsewhere(project, run)]
@@ -185,23 +149,19 @@ def _is_elsewhere(project: Project, run: Run) -> bool:
     return is_of_another_project(run, project.command_line.project)
 
 
-def _has_ledger(project: Project) -> bool:
-    return os.path.exists(os.path.join(paths.home(project.command_line.project), database.FILE))
-
-
 def _start_line(
     project: Project, workflow: Workflow, given: Mapping[str, Any], new: bool | None = False, kept: bool = True
 ) -> str:
-    """The command that opens a run, with what was given and fits; a placeholder for what else is required or given.
+    """The command that opens a run: each given parameter that fits, and a placeholder for each other one.
 
-    Where it is not ``kept``, each of the parameters that were given is to be filled in anew.
+    Unless ``kept``, each given parameter is a placeholder too.
     """
-    words, missing, room = [], "", TOLD_TOGETHER
+    words, missing, room = [], "", REPEATED_TOGETHER
     for arg in workflow.run_params():
         value = given.get(arg.name)
         text = value if isinstance(value, str) or value is None else compact_json.readable(value)
         size = printed(quote(text or ""))
-        fits = size <= min(TOLD, room) and kept and not values.is_secret(arg.name)
+        fits = size <= min(REPEATED, room) and kept and not values.is_secret(arg.name)
         if text is not None and fits and reports.fits_parameter(arg, text):
             words += [arg.flag, text]
             room -= size

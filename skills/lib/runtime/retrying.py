@@ -28,44 +28,51 @@ if TYPE_CHECKING:
 GIVEN_BACK = 2_000
 
 
-def next_command(project: Project, workflow: Workflow, run: Run, asked: Request | str, refusal: Refusal) -> str:
+def next_command(project: Project, workflow: Workflow, run: Run, request: Request, refusal: Refusal) -> str:
     """The command that goes on: the values of the refused request that fit, and a placeholder for each other value."""
-    if isinstance(asked, str) or asked.turn != run.turn:
-        return document.next_command(workflow, run, project.command_line)
-    if asked.lost or asked.replace:
-        if refusal.code == "no-reason" and asked.lost:
-            return project.command_line.step("current", run, "--lost", asked.lost) + " --reason 'FILL_reason'"
-        return project.command_line.step("current", run, turn=False)
-    if run.status == "waiting":
-        return document.next_command(workflow, run, project.command_line, _answer(run, asked))
-    step = workflow.step(run.step or "")
-    fitting, words = _sorted(workflow, run, step, asked)
+    words: dict[str, str] | None = None
+    if request.turn == run.turn:
+        if request.lost and refusal.code == "no-reason":
+            return project.command_line.step("current", run, "--lost", request.lost) + " --reason 'FILL_reason'"
+        if request.lost or request.replace:
+            return project.command_line.step("current", run, turn=False)
+        words = _answer(run, request) if run.status == "waiting" else _reports(project, workflow, run, request)
+    return document.next_command(workflow, run, project.command_line, words)
+
+
+def _reports(project: Project, workflow: Workflow, run: Run, request: Request) -> dict[str, str] | None:
+    """The reports of the refused request, by flag or by the name of a field, as ``document.next_command`` takes them.
+
+    None if they are too long for a command and cannot be written to a file: then every value is a placeholder again.
+    """
+    fitting, words = _sorted(workflow, run, workflow.step(run.step or ""), request)
     filed = {
-        name: path for name, path in asked.filed.items() if name in fitting and fitting[name] == asked.records[name]
+        name: path for name, path in request.filed.items() if name in fitting and fitting[name] == request.records[name]
     }
-    files = dict.fromkeys(filed.values())
-    if files:  # what is wrong in its file is put right there, or by the record that is to be filled in
-        words["--record-file"] = " --record-file ".join(map(quote, files))
-        fitting = {name: raw for name, raw in fitting.items() if name not in filed}
+    # What is wrong in its file is put right there, or by the record that is to be filled in.
+    files = [quote(path) for path in dict.fromkeys(filed.values())]
+    fitting = {name: raw for name, raw in fitting.items() if name not in filed}
     texts = {name: quote(_text(raw)) for name, raw in fitting.items()}
-    if sum(map(printed, texts.values())) <= GIVEN_BACK:
-        return document.next_command(workflow, run, project.command_line, {**words, **texts})
-    try:
-        path = " --record-file ".join([*map(quote, files), _file(project, run, fitting)])
-        return document.next_command(workflow, run, project.command_line, {**words, "--record-file": path})
-    except EnvironmentProblem:  # the folder cannot be written: every value is a placeholder again
-        return document.next_command(workflow, run, project.command_line)
+    if sum(map(printed, texts.values())) > GIVEN_BACK:
+        try:
+            files.append(_file(project, run, fitting))
+        except EnvironmentProblem:
+            return None
+        texts = {}
+    if files:
+        words["--record-file"] = " --record-file ".join(files)
+    return {**words, **texts}
 
 
-def _sorted(workflow: Workflow, run: Run, step: StepDef, asked: Request) -> tuple[dict[str, Any], dict[str, str]]:
+def _sorted(workflow: Workflow, run: Run, step: StepDef, request: Request) -> tuple[dict[str, Any], dict[str, str]]:
     """The values that fit, as they were given; and a placeholder for each value that does not fit or is missing."""
     fields: list[Arg | Field] = [spec for spec in step.requires if isinstance(spec, Field)]
-    if run.reviews and FIXES in asked.records and not any(spec.name == FIXES for spec in fields):
+    if run.reviews and FIXES in request.records and not any(spec.name == FIXES for spec in fields):
         fields.append(Field(FIXES, "list"))
     named = {spec.name for spec in fields}
     fitting, words = {}, document.to_fill_in(workflow, run, step)
     for spec in (*workflow.step_params(step.id), *fields):
-        given = asked.records if spec.name in named else {**asked.records, **asked.params}
+        given = request.records if spec.name in named else {**request.records, **request.params}
         if spec.name not in given:
             continue
         if spec.name == FIXES and isinstance(spec, Field) and run.reviews:
@@ -84,19 +91,19 @@ def _sorted(workflow: Workflow, run: Run, step: StepDef, asked: Request) -> tupl
             words.pop(spec.name, None)
         else:
             words[spec.name] = document.placeholder(spec)
-    kept = [f"{name}={note}" for name, note in asked.errata.items() if name in run.recorded or name in run.params]
+    kept = [f"{name}={note}" for name, note in request.errata.items() if name in run.recorded or name in run.params]
     if kept:
         words["--erratum"] = " --erratum ".join(map(quote, kept))
-    outcome = asked.outcome or ""
+    outcome = request.outcome or ""
     if "--outcome" in words and is_word(Outcome, outcome) and Outcome(outcome) in step.next:
         words["--outcome"] = outcome
     return fitting, words
 
 
-def _answer(run: Run, asked: Request) -> dict[str, str]:
+def _answer(run: Run, request: Request) -> dict[str, str]:
     """The answer and the reason of the request, if they can be used, as ``next_command`` takes them."""
     choices = tuple((run.question or {}).get("choices", ()))
-    answer, reason = asked.answer or "", asked.reason or ""
+    answer, reason = request.answer or "", request.reason or ""
     words = {"--answer": document.ANSWER}
     if answer.strip() and not values.is_placeholder(answer, "answer") and (not choices or answer in choices):
         words["--answer"] = quote(answer)

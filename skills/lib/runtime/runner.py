@@ -1,4 +1,4 @@
-"""The library: open a run, move it, look at it. The step command, hosts and servers are thin faces of these."""
+"""The library: open a run, advance it, show it. The step command, hosts and servers are thin faces of these."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ import os
 from skills.lib import status_files
 from skills.lib.blocks import parts
 from skills.lib.engine import engine
-from skills.lib.engine.decision import Move, Refusal, Repeat
-from skills.lib.errors import UsageError
+from skills.lib.engine.decision import Move, Refusal, Refused, Repeat
+from skills.lib.errors import RefusedError, UsageError
 from skills.lib.ledger import Stale, new_id
 from skills.lib.model.run import Request, Run
 from skills.lib.runtime import cli
-from skills.lib.runtime.project import Project, Response, is_of_another_project, noted
+from skills.lib.runtime.project import Project, Response, is_of_another_project, with_search_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 SHOWN = 3
 
 
-def agents_at_once() -> int | None:
+def max_parallel() -> int | None:
     """How many sub-agents of a run may work at a time (the variable LOCKSTEP_AGENTS); None is any number."""
     given = os.environ.get("LOCKSTEP_AGENTS", "")
     if not given:
@@ -45,51 +45,48 @@ class Runner(Project):
     def start(self, workflow: Workflow, parameters: Mapping[str, Any], new: bool = False) -> Response:
         """Open a run. The same opening again prints the same block while the run is still on its first step.
 
-        With the same parameters as a run that has gone further it is refused, unless ``new``: an agent that begins
-        again has most often lost the thread.
+        It is refused if a run with the same parameters has gone further, unless ``new``: an agent that begins again has
+        most often lost its context.
         """
-        self.at_once = agents_at_once()  # a number that is none is told before anything moves
-        run = Run(
-            id=new_id(),
-            workflow=workflow.name,
-            script=self.command_line.script,
-            project=self.command_line.project,
-            turn=1,
-        )
+        self.max_parallel = max_parallel()
+        request = Request("1", params=parameters, new=new)
+        script, project = self.command_line.script, self.command_line.project
+        run = Run(id=new_id(), workflow=workflow.name, script=script, project=project, turn=1)
         move = engine.open_run(workflow, run, parameters, self.proof(run))
         if isinstance(move, Refusal):
-            from skills.lib.runtime import refusing
-
-            return refusing.opening(self, workflow, move, parameters, new)
+            return self.refuse(workflow, None, request, move)
         while True:
             try:
-                return self._open(workflow, move, new)
+                return self._open(workflow, move, request)
             except Stale:
                 continue
 
-    def _open(self, workflow: Workflow, move: Move, new: bool) -> Response:
+    def _open(self, workflow: Workflow, move: Move, request: Request) -> Response:
         beside = self.use_ledger(create=True).open_runs(workflow.name)
         others = [other for other in beside if not is_of_another_project(other, self.command_line.project)]
-        twins = [] if new else [other for other in others if self._is_twin(other, move.run)]
+        twins = [] if request.new else [other for other in others if self._is_twin(other, move.run)]
         for twin in twins:
             if twin.turn == 1:
-                return self.show(workflow, self._placed(twin), self._others(twin, others))
+                return self.show(workflow, self._at_its_script(twin), self._notices_of(others, twin))
         if twins:
-            from skills.lib.runtime import refusing
-
-            return refusing.twin(self, workflow, twins[0])
-        opened = self.ledger.commit(None, noted(move), self.actor, workflow.to_data(), beside)
-        return self.show(workflow, opened, self._others(opened, others))
+            twin = twins[0]
+            why = (
+                f"Run {twin.id} of this skill is open with the same parameters, at {twin.step}, turn {twin.turn}. "
+                "Go on with it by the command below. If a second run is wanted, add --new to the command that was "
+                "refused."
+            )
+            return self.refuse(workflow, twin, request, Refusal("already-open", why))
+        opened = self.ledger.commit(None, with_search_paths(move), self.actor, workflow.to_data(), beside)
+        return self.show(workflow, opened, self._notices_of(others, opened))
 
     def advance(self, workflow: Workflow, run_id: str, request: Request) -> Response:
         """Do what the request asks of the run, or refuse it; repeats print the same block and count once."""
-        self._served, self.at_once = workflow, agents_at_once()
+        self._served, self.max_parallel = workflow, max_parallel()
         while True:
             run = self.ledger.run(run_id)
             if run is None:
-                from skills.lib.runtime import refusing
-
-                return refusing.unknown_run(self, workflow, request)
+                why = f"The ledger {self.ledger.path} has no run {request.run!r:.80}."
+                return self.refuse(workflow, None, request, Refusal("unknown-run", why))
             try:
                 return self._advance(workflow, run, request)
             except Stale:
@@ -102,98 +99,136 @@ class Runner(Project):
     def abandon(self, run_id: str, reason: str) -> list[Run]:
         """End a run and its sub-agents' unfinished runs, and record why; return those that were ended.
 
-        Raises UsageError for an unknown run, RefusedError for one that has ended or whose parent waits for it.
+        Raises UsageError for an unknown run, and RefusedError for a run that has ended and for a sub-agent's run whose
+        parent waits for it: the parent gives it up as lost.
         """
-        from skills.lib.runtime import abandoning
+        while True:
+            run = self.ledger.run(run_id)
+            if run is None:
+                what = f"the ledger {self.ledger.path} has no run {run_id!r:.80}"
+                raise UsageError(what, remedy="lockstep runs --all")
+            if run.ended:
+                raise RefusedError(f"run {run.id} is {run.status}: nothing moves it any more")
+            parent = self.ledger.run(run.parent) if run.parent else None
+            if parent is not None and not parent.ended:
+                lost = self.command_line.step("current", parent, "--lost", run.id, "--reason", reason)
+                raise RefusedError(f"run {run.id} is a sub-agent's of {parent.id}, which waits for it", remedy=lost)
+            below = self._unfinished_below(run)
+            last = {**run.last, "reason": reason}
+            ended = run.changed(status="abandoned", turn=run.turn + 1, last=last, question=None)
+            detail = {"from": run.step, "reason": reason, "children": [child.id for child in below]}
+            end = tuple((child.id, "abandoned") for child in below)
+            try:
+                abandoned = self._commit(run, Move(ended, "abandoned", detail, (), end))
+            except Stale:
+                continue
+            status_files.remove(self.command_line.project, abandoned.id)
+            return [abandoned, *below]
 
-        return abandoning.abandon(self, run_id, reason)
+    def refuse(self, workflow: Workflow, run: Run | None, request: Request, refusal: Refusal) -> Response:
+        """Refuse the request: the response says why, and has the command that goes on."""
+        from skills.lib.runtime import refusing  # with what it imports, which no other step needs
+
+        return refusing.refuse(self, workflow, run, request, refusal)
 
     def _advance(self, workflow: Workflow, run: Run, request: Request) -> Response:
         notices: list[Element] = []
-        asked = request
+        try:
+            self._check_place(workflow, run)
+            if run.parent and not run.spec.get("script"):
+                from skills.lib.engine import children  # few runs are a free-form sub-agent's
+
+                workflow = children.task_workflow(run.workflow, run.spec)
+            request = cli.resolve(workflow, request)
+            run = self._at_its_script(run)
+            if run.status != "pending" and not run.ended and run.fingerprint != workflow.fingerprint:
+                run = self._with_definition(workflow, run)
+                words = (
+                    "The workflow's definition changed since this run opened; this step and the gates ahead did not."
+                )
+                notices = [parts.notice(words)]
+            run = self._moved(workflow, run, request)
+        except Refused as refused:
+            return self.refuse(workflow, run, request, refused.refusal)
+        return self.show(workflow, run, notices)
+
+    def _check_place(self, workflow: Workflow, run: Run) -> None:
+        """Raise Refused for a run of another project, or of another workflow than this script's."""
         if is_of_another_project(run, self.command_line.project):
-            from skills.lib.runtime import refusing
+            why = f"Run {run.id} belongs to the project {run.project}, not to {self.command_line.project}."
+            raise Refused("other-project", why)
+        if run.turn == 0:  # a sub-agent's run gets its workflow when it begins
+            served = self.command_line.place_of(run.script) == self.command_line.script
+        else:
+            served = run.workflow == workflow.name
+        if not served and (run.spec.get("script") or not run.parent):
+            raise Refused(
+                "other-workflow", f"Run {run.id} is of {run.workflow}, and this script walks {workflow.name}."
+            )
 
-            return refusing.other_project(self, workflow, run, asked)
-        if run.parent and not run.spec.get("script"):
-            from skills.lib.engine import children
-
-            workflow = children.task_workflow(run.workflow, run.spec)
-        elif self._is_of_another_workflow(workflow, run):
-            from skills.lib.runtime import refusing
-
-            return refusing.other_workflow(self, workflow, run, asked)
-        run = self._placed(run)
-        request = cli.resolve(workflow, request)
-        if run.ended and run.status in ("lost", "replaced"):
-            from skills.lib.runtime import refusing
-
+    def _moved(self, workflow: Workflow, run: Run, request: Request) -> Run:
+        """The run after the request, committed; the same run if nothing moves. Raises Refused."""
+        if run.status in ("lost", "replaced"):
             why = f"This sub-agent's run was given up ({run.status}): stop here, its result is not wanted any more."
-            return refusing.refuse(self, workflow, run, Refusal(f"child-{run.status}", why), asked)
+            raise Refused(f"child-{run.status}", why)
         if run.status == "pending":
-            from skills.lib.runtime import beginning
+            from skills.lib.runtime import beginning  # the first command of a sub-agent alone needs it
 
-            return beginning.begin(self, workflow, run, request, asked)
-        if run.fingerprint != workflow.fingerprint and not run.ended:
-            from skills.lib.runtime.definition import changes_that_matter
-
-            changed = changes_that_matter(self.ledger.definition(run.fingerprint), workflow, run)
-            if changed:
-                from skills.lib.runtime import refusing
-
-                return refusing.changed_definition(self, workflow, run, changed, asked)
-            run = self._adopt(workflow, run)
-            words = "The workflow's definition changed since this run opened; this step and the gates ahead did not."
-            notices = [parts.notice(words)]
+            return beginning.begin(self, workflow, run, request)
         if _only_looks(workflow, run, request):
-            return self.show(workflow, run, notices)
+            return run
         decision = engine.decide(workflow, run, request, self.proof(run), self.actor)
         if isinstance(decision, Refusal):
-            from skills.lib.runtime import refusing
+            raise Refused(decision.code, decision.why, decision.valid, decision.evidence)
+        return run if isinstance(decision, Repeat) else self._commit(run, decision)
 
-            return refusing.refuse(self, workflow, run, decision, asked)
-        if isinstance(decision, Repeat):
-            return self.show(workflow, run, notices)
-        if decision.end:
-            from skills.lib.runtime import abandoning
+    def _commit(self, run: Run, move: Move) -> Run:
+        """Commit a move. A run that it ends takes the unfinished runs of its own sub-agents with it."""
+        if move.end:
+            ends = dict(move.end)
+            for child in self.ledger.runs(list(ends)):
+                for one in self._unfinished_below(child):
+                    ends.setdefault(one.id, "abandoned")
+            move = Move(move.run, move.kind, move.detail, move.create, tuple(ends.items()), move.contents)
+        moved = self.ledger.commit(run, move, self.actor)
+        for ended, _ in move.end:
+            status_files.remove(self.command_line.project, ended)
+        return moved
 
-            decision = abandoning.with_those_below(self, decision)
-        moved = self.ledger.commit(run, decision, self.actor)
-        for gone, _ in decision.end:
-            status_files.remove(self.command_line.project, gone)
-        return self.show(workflow, moved, notices)
+    def _unfinished_below(self, run: Run) -> list[Run]:
+        """The sub-agents' runs below a run that have not ended, at any depth."""
+        children = [child for child in self.ledger.runs(run.children) if not child.ended]
+        return [one for child in children for one in (child, *self._unfinished_below(child))]
 
-    def _is_of_another_workflow(self, workflow: Workflow, run: Run) -> bool:
-        if run.turn == 0:
-            # A sub-agent's, whose workflow is known when it begins.
-            return self.command_line.place_of(run.script) != self.command_line.script
-        return run.workflow != workflow.name
-
-    def _placed(self, run: Run) -> Run:
-        """The run with its script where that is now; what is printed then, and who reads the ledger, finds it there."""
+    def _at_its_script(self, run: Run) -> Run:
+        """Update ``run.script``, and those of its children, if the skill's folder moved; return the run."""
         # A workflow is known by its name wherever it is; a sub-agent's task would be served by any script.
         script = self.command_line.place_of(run.script) if run.parent else self.command_line.script_of(run)
         if run.ended or script in ("", run.script):
             return run
-        placed = self.ledger.commit(run, _moved(run, script), "script")
+        placed = self.ledger.commit(run, _to_script(run, script), "script")
         for child in self.ledger.runs(run.children):
             place = self.command_line.place_of(child.script)
             if not child.ended and place not in ("", child.script):
-                self.ledger.commit(child, _moved(child, place), "script")
+                self.ledger.commit(child, _to_script(child, place), "script")
         return placed
 
-    def _adopt(self, workflow: Workflow, run: Run) -> Run:
-        """Go on with a definition that changed where it no longer matters to the run."""
+    def _with_definition(self, workflow: Workflow, run: Run) -> Run:
+        """Give the run the present definition. Raises Refused if a change of it matters to the run."""
+        from skills.lib.runtime import definition  # it seldom changes under a run
+
+        definition.check(self.ledger.definition(run.fingerprint), workflow, run)
         detail = {"from": run.fingerprint, "to": workflow.fingerprint}
         move = Move(run.changed(fingerprint=workflow.fingerprint), "definition-changed", detail)
         return self.ledger.commit(run, move, "script", workflow.to_data())
 
     def _is_twin(self, other: Run, run: Run) -> bool:
-        """Whether a run was opened as this one is; on its first turn, one of another definition was not."""
+        """True if ``other`` has the same parameters and script; on turn 1 the definition must match too."""
         same = other.params == run.params and self.command_line.script_of(other) == run.script
         return same and (other.turn > 1 or other.fingerprint == run.fingerprint)
 
-    def _others(self, run: Run, others: Sequence[Run]) -> list[Element]:
+    def _notices_of(self, others: Sequence[Run], run: Run) -> list[Element]:
+        """A notice for each other open run of the skill, with its command; beyond SHOWN they are only counted."""
         notices = [
             parts.notice(
                 f"Another run of this skill is open: {other.id}, at {other.step}, turn {other.turn}. To go on with it:",
@@ -208,7 +243,7 @@ class Runner(Project):
         return notices
 
 
-def _moved(run: Run, script: str) -> Move:
+def _to_script(run: Run, script: str) -> Move:
     return Move(run.changed(script=script), "skill-moved", {"script": script})
 
 

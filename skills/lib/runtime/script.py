@@ -7,14 +7,14 @@ import sys
 
 from skills.lib import paths, status_files
 from skills.lib.blocks import document, parts, xml
-from skills.lib.blocks.command_line import CommandLine, lockstep_command
+from skills.lib.blocks.command_line import CommandLine, join, lockstep_command
 from skills.lib.errors import BUG, INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, SkillError, UsageError, tell
 from skills.lib.model.texts import check_text
 from skills.lib.runtime import cli, loading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from skills.lib.model.run import Request
     from skills.lib.model.steps import Workflow
@@ -25,28 +25,29 @@ if TYPE_CHECKING:
 
 def run(path: str) -> None:
     """Serve the call of the script at ``path`` and exit the process with its code."""
-    argv = sys.argv[1:]
+    leave(exit_code(lambda: _load_and_print(path)))
+
+
+def _load_and_print(path: str) -> int:
+    words = cli.read(sys.argv[1:])
     output, sys.stdout = sys.stdout, sys.stderr  # what a module prints is not part of the document
     try:
         if not os.path.isfile(path[: -len(".py")] + loading.SUFFIX):
-            path, argv = _chosen(path, argv)
+            path, words = _chosen(path, words)
         workflow = loading.workflow_of_script(path)
-    except cli.HelpRequested as asked:
+    except cli.HelpRequested as requested:
         sys.stdout = output
-        leave(emit(f"{asked}\n", PRINTED))
-    except LockstepError as error:
-        tell(error.message())
-        leave(error.exit_code)
+        return emit(f"{requested}\n", PRINTED)
     finally:
         sys.stdout = output
-    leave(main(workflow, argv, path, exiting=True))
+    return _print(workflow, words, path, exiting=True)
 
 
-def _chosen(path: str, argv: list[str]) -> tuple[str, list[str]]:
-    """The script that the common entry of several hands over to, with its arguments; else ``path`` itself."""
+def _chosen(path: str, words: list[cli.Word]) -> tuple[str, list[cli.Word]]:
+    """The script that the common entry of several hands over to, with its words; else ``path`` itself."""
     file = path[: -len(".py")] + loading.CHOICE
     if not os.path.isfile(file):
-        return path, argv
+        return path, words
     from skills.lib.model.choice import Choice
     from skills.lib.runtime import choosing
 
@@ -55,13 +56,13 @@ def _chosen(path: str, argv: list[str]) -> tuple[str, list[str]]:
         raise SkillError(
             f"{file} has no CHOICE", remedy='put one in it: CHOICE = Choice("flag", {"word": "script.py"})'
         )
-    return choosing.choose(path, choice, argv)
+    return choosing.choose(path, choice, words)
 
 
 def leave(code: int) -> None:
     """Exit at once: an ordinary exit spends a millisecond on freeing what the process frees anyway.
 
-    A tracer that reports at exit (coverage) is let do so.
+    Under a tracer that reports at exit (coverage) the exit is an ordinary one.
     """
     try:
         sys.stdout.flush()
@@ -80,14 +81,16 @@ def main(
 
     ``exiting`` says that the process ends right after, and the ledger need not be closed.
     """
-    script = os.path.abspath(script or sys.argv[0])
-    argv = sys.argv[1:] if argv is None else argv
+    words = cli.read(sys.argv[1:] if argv is None else argv)
+    return exit_code(lambda: _print(workflow, words, os.path.abspath(script or sys.argv[0]), exiting))
+
+
+def exit_code(serve: Callable[[], int]) -> int:
+    """Serve a call and return its exit code; an error is written to standard error, a bug to a log."""
     try:
-        return _serve(workflow, argv, script, exiting)
-    except cli.HelpRequested as asked:
-        return emit(f"{asked}\n", PRINTED)
+        return serve()
     except LockstepError as error:
-        tell(error.message() + (_way_back(argv, script) if isinstance(error, UsageError) else ""))
+        tell(error.message())
         return error.exit_code
     except KeyboardInterrupt:
         return INTERRUPTED
@@ -97,8 +100,17 @@ def main(
         return report_bug()
 
 
-def _serve(workflow: Workflow, argv: Sequence[str], script: str, exiting: bool) -> int:
-    request = cli.parse(workflow, argv)
+def _print(workflow: Workflow, words: Sequence[cli.Word], script: str, exiting: bool) -> int:
+    try:
+        return _print_request(workflow, cli.request_of(workflow, words), script, exiting)
+    except cli.HelpRequested as requested:
+        return emit(f"{requested}\n", PRINTED)
+    except UsageError as error:
+        tell(error.message() + _way_back(dict(words), script))
+        return error.exit_code
+
+
+def _print_request(workflow: Workflow, request: Request, script: str, exiting: bool) -> int:
     command_line = CommandLine(sys.executable, script, _project(request), lockstep_command())
     if request.stateless:
         request = cli.resolve(workflow, request)
@@ -106,7 +118,7 @@ def _serve(workflow: Workflow, argv: Sequence[str], script: str, exiting: bool) 
             raise UsageError(f"--stateless prints a step, and {request.step} depends on a run", remedy="name the step")
         step = workflow.step(request.step)
         return emit(render(workflow, document.look_document(workflow, step, command_line)), PRINTED)
-    from skills.lib.runtime.runner import Runner
+    from skills.lib.runtime.runner import Runner  # it brings SQLite, which a stateless step does without
 
     runner = Runner(command_line)
     try:
@@ -120,28 +132,31 @@ def _serve(workflow: Workflow, argv: Sequence[str], script: str, exiting: bool) 
 
 
 def _response(runner: Runner, workflow: Workflow, request: Request) -> Response:
-    if request.run is None:
-        first = request.step == "1"  # it begins a run, also where the start is another step than the first
-        request = cli.resolve(workflow, request)
-        if (first or request.step == workflow.start) and not _is_under_way(request):
-            return runner.start(workflow, request.params, request.new)
-        from skills.lib.runtime import refusing
+    if request.run is not None:
+        if request.new:
+            raise UsageError("--new opens a run, and --run names one", remedy="give one of the two")
+        return runner.advance(workflow, request.run, request)
+    request = cli.resolve(workflow, request)
+    # Step 1 begins a run, even if the workflow starts at another step than its first.
+    if (request.typed == "1" or request.step == workflow.start) and not _is_under_way(request):
+        return runner.start(workflow, request.params, request.new)
+    from skills.lib.engine.decision import Refusal  # a stateless step does without the engine
 
-        return refusing.no_run(runner, workflow, request)
-    if request.new:
-        raise UsageError("--new opens a run, and --run names one", remedy="give one of the two")
-    return runner.advance(workflow, request.run, request)
+    why = f"--step {request.step} needs --run: only --step 1 begins without one."
+    if request.step == workflow.start:
+        why = "What this reports belongs to a run, and it names none: --step 1 begins one, with parameters alone."
+    return runner.refuse(workflow, None, request, Refusal("no-run", why))
 
 
 def _is_under_way(request: Request) -> bool:
-    """Whether the request says what only a run that is under way can have."""
+    """True if the request has what only a run that is under way can have."""
     reported = (request.turn, request.outcome, request.answer, request.lost, request.replace, request.qr_status)
     behind = request.qr_fail or request.qr_iteration not in (None, 1)
     return bool(request.records or behind) or any(value is not None for value in reported)
 
 
 def render_response(response: Response, runner: Runner) -> str:
-    """The text of a response; context that would make the block too long stands whole in files that the block names."""
+    """The text of a response. Context that makes the block too long goes to files, which the block names."""
     workflow, run = response.workflow, response.run
     assert workflow is not None
     text = render(workflow, response.element)
@@ -153,7 +168,7 @@ def render_response(response: Response, runner: Runner) -> str:
 
 
 def render(workflow: Workflow, element: Element) -> str:
-    """A document as the workflow wants it: XML, or plain text; a refusal is XML always."""
+    """The document as the workflow wants it: XML, or plain text; a refusal is always XML."""
     if workflow.output == "text" and element.tag != "refused":
         from skills.lib.blocks import text
 
@@ -162,7 +177,7 @@ def render(workflow: Workflow, element: Element) -> str:
 
 
 def emit(text: str, code: int) -> int:
-    """Write UTF-8 whatever the locale says; EnvironmentProblem where the output is closed or its disk full."""
+    """Write UTF-8 in any locale, and return the code; EnvironmentProblem if the output is closed or its disk full."""
     try:
         sys.stdout.flush()
         sys.stdout.buffer.write(text.encode("utf-8", "replace"))
@@ -177,24 +192,18 @@ def emit(text: str, code: int) -> int:
     return code
 
 
-def _way_back(argv: Sequence[str], script: str) -> str:
-    """How to see the block of the run that a command names which cannot be understood; empty where it names none."""
-    named = {"--run": "", "--project": ""}
-    for at, word in enumerate(argv):
-        flag, equals, value = word.partition("=")
-        if flag in named:
-            named[flag] = value if equals else "".join(argv[at + 1 : at + 2])
+def _way_back(flags: Mapping[str, str | None], script: str) -> str:
+    """How to see the block of the run that a wrong command names; empty if it names none."""
+    run = flags.get("run")
     try:
-        project = os.path.realpath(named["--project"] or paths.project_root())
+        project = os.path.realpath(flags.get("project") or paths.project_root())
     except (OSError, ValueError):
         return ""
-    if not named["--run"] or not os.path.exists(os.path.join(paths.home(project), "runs.db")):
+    if not run or not os.path.exists(os.path.join(paths.home(project), "runs.db")):
         return ""
-    from skills.lib.blocks.command_line import join
-
-    words = [sys.executable, script, "--step", "current", "--run", named["--run"], "--project", project]
-    told = "Nothing was changed. The present block of the run, with its NEXT command, is printed again by:"
-    return f"  {told}\n  {join(words)}\n"
+    words = [sys.executable, script, "--step", "current", "--run", run, "--project", project]
+    line = "Nothing was changed. The present block of the run, with its NEXT command, is printed again by:"
+    return f"  {line}\n  {join(words)}\n"
 
 
 def _project(request: Request) -> str:
@@ -206,19 +215,19 @@ def _project(request: Request) -> str:
         raise UsageError(
             f"the working directory cannot be used: {error.strerror}", remedy="give the project's root with --project"
         ) from error
-    # Every document names it: what cannot be printed is told before a run is opened there.
+    # Every document names it, so what cannot be printed is refused before a run is opened there.
     check_text(root, "the path of the project")
     return root
 
 
 def silence_output() -> int:
-    """The reader went away: say nothing more, and keep the interpreter from complaining at exit."""
+    """Say nothing more to a reader that went away, nor let the interpreter complain at exit; the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return PRINTED
 
 
 def report_bug() -> int:
-    """Keep the traceback in a log, say in one line where it is, and return the exit code."""
+    """Write the traceback to a log, say in one line where it is, and return the exit code."""
     import tempfile
     import traceback
 

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from skills.lib.testing.blocks import PrintedBlock
     from skills.lib.testing.calls import InProcess, Shell
     from skills.lib.testing.documents import parse
-    from skills.lib.testing.plugin import Session
     from skills.lib.testing.samples import any_of
+    from skills.lib.testing.session import Session
     from skills.lib.testing.transitions import every_transition
     from skills.lib.testing.walks import every_walk
 
@@ -31,7 +31,7 @@ _ROOMS = {
     "Agent": "agent",
     "InProcess": "calls",
     "PrintedBlock": "blocks",
-    "Session": "plugin",
+    "Session": "session",
     "Shell": "calls",
     "any_of": "samples",
     "every_transition": "transitions",
@@ -41,7 +41,7 @@ _ROOMS = {
 
 
 def __getattr__(name: str) -> object:
-    # pytest loads the plugin in every session of its environment; lxml and the engine wait until they are wanted.
+    # A test file that takes one name does not wait for lxml, Hypothesis and the engine.
     if name in _ROOMS:
         return getattr(import_module(f"{__name__}.{_ROOMS[name]}"), name)
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

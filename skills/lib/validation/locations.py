@@ -19,10 +19,9 @@ from threading import RLock
 from types import FrameType
 from typing import Any
 
-import skills
 from skills.lib.model.steps import StepDef
 
-_LIBRARY = os.path.join(os.path.dirname(os.path.abspath(skills.__file__)), "lib", "")
+_LIBRARY = os.path.join(os.path.dirname(os.path.dirname(os.path.abspath(__file__))), "")
 _LOOP = "review_loop"
 # A helper of a helper of a helper: beyond this no caller is remembered.
 DEPTH = 40

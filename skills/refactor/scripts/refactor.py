@@ -12,8 +12,11 @@ if root not in sys.path:
 try:
     from skills.bootstrap import main
 except ImportError:
-    sys.stderr.write("lockstep: the package lockstep-skills is not installed for %s\n" % sys.executable)
-    sys.stderr.write("  try:   the Python that has it, such as .venv/bin/python; or pip install lockstep-skills\n")
-    sys.exit(4)
+    try:  # another package skills is nearer on the path
+        from lockstep.bootstrap import main
+    except ImportError:
+        sys.stderr.write("lockstep: the package lockstep-skills is not installed for %s\n" % sys.executable)
+        sys.stderr.write("  try:   the Python that has it, such as .venv/bin/python; or pip install lockstep-skills\n")
+        sys.exit(4)
 
 main(__file__)

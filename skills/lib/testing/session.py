@@ -1,13 +1,16 @@
-"""The pytest plugin: a ``lockstep`` fixture that runs a skill in an empty project, through its printed commands."""
+"""One walk of a skill through its printed commands: what the pytest fixture ``lockstep`` gives."""
 
 from __future__ import annotations
 
+import shlex
 from typing import TYPE_CHECKING, Any
 
-import pytest
+from skills.lib.errors import UsageError
+from skills.lib.testing.agent import Agent, show_again
+from skills.lib.testing.blocks import filled, placeholders
+from skills.lib.testing.transitions import entry_scripts, find
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from pathlib import Path
 
     from skills.lib.testing.agent import Taken
@@ -18,8 +21,6 @@ class Session:
     """One walk of one skill: ``block`` is what was printed last."""
 
     def __init__(self, script: str | Path, project: Path) -> None:
-        from skills.lib.testing.agent import Agent
-
         (project / ".lockstep").mkdir(parents=True, exist_ok=True)
         self.agent = Agent(script, project)
         self.project = project
@@ -43,8 +44,6 @@ class Session:
 
     def children(self, verdict: str = "pass") -> PrintedBlock:
         """Play every sub-agent of the present block, with that verdict, and show where the run then stands."""
-        from skills.lib.testing.agent import show_again
-
         for child in self.block.children:
             if child.command:
                 self.agent.finish(child.command, verdict)
@@ -80,42 +79,16 @@ class Session:
         return self.agent.taken(self.run)
 
 
-@pytest.fixture
-def lockstep(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[[str | Path], Session]:
-    """Run a skill in an empty project of this test, through the commands that its steps print.
-
-    Called with the path of a skill's folder or entry script, it gives a session::
-
-        def test_a_vague_question_is_asked_back(lockstep):
-            run = lockstep("skills/problem-analysis")
-            run.start()
-            run.next(problem="it is slow", verdict="ask")
-            assert run.step == "gate"
-            run.command(run.block.next.replace("--step next", "--step report"))
-            assert run.refused == "skipped-step"
-
-    ``run.block`` is the printed document, ``run.project`` the folder, ``run.write`` puts a file there.
-    """
-    monkeypatch.delenv("LOCKSTEP_HOME", raising=False)
-
-    def begin(where: str | Path) -> Session:
-        from skills.lib.errors import UsageError
-        from skills.lib.testing.transitions import entry_scripts, find
-
-        scripts = entry_scripts(find(where))
-        if len(scripts) > 1:
-            raise UsageError(f"{where} has {len(scripts)} scripts", valid=", ".join(script.name for script in scripts))
-        return Session(scripts[0], tmp_path / "project")
-
-    return begin
+def begin(where: str | Path, project: Path) -> Session:
+    """The session of a skill in a project; ``where`` is the skill's folder or its entry script."""
+    scripts = entry_scripts(find(where))
+    if len(scripts) > 1:
+        raise UsageError(f"{where} has {len(scripts)} scripts", valid=", ".join(script.name for script in scripts))
+    return Session(scripts[0], project)
 
 
 def _with(block: PrintedBlock, values: dict[str, Any]) -> str:
     """The NEXT command with the values filled in; those that it has no placeholder for are added as reports."""
-    import shlex
-
-    from skills.lib.testing.blocks import filled, placeholders
-
     command = filled(block.next, values)
     known = placeholders(block.next)
     specs = {spec.name: spec for spec in block.specs}

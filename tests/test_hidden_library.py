@@ -1,0 +1,141 @@
+"""A repository has a package ``skills`` of its own, which Python finds before Lockstep's."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parent.parent
+OWN_TEST = """
+from skills.mine import double
+
+def test_double():
+    assert double(2) == 4
+"""
+
+
+@pytest.fixture
+def repository(tmp_path: Path) -> Path:
+    """A repository with a regular package ``skills``, which its own test imports."""
+    package = tmp_path / "repository" / "skills"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text('NAME = "mine"\n')
+    (package / "mine.py").write_text("def double(number):\n    return 2 * number\n")
+    (package.parent / "test_mine.py").write_text(OWN_TEST)
+    (package.parent / ".git").mkdir()
+    return package.parent
+
+
+def python(repository: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """Python in the repository, which is first on its path; Lockstep comes after it, as if it were installed."""
+    path = os.pathsep.join([str(repository), str(ROOT)])
+    environment = {**os.environ, "PYTHONPATH": path, "PYTHONDONTWRITEBYTECODE": "1"}
+    environment.pop("LOCKSTEP_HOME", None)
+    return subprocess.run(
+        [sys.executable, *words], cwd=repository, env=environment, capture_output=True, text=True, timeout=120
+    )
+
+
+def run_tests(repository: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """pytest with the plugin, by its name: it is then loaded before all else, as an installed one is."""
+    plugins = ["-p", "no:lockstep", "-p", "lockstep.pytest_plugin", "-p", "no:cacheprovider"]
+    return python(repository, "-m", "pytest", "-q", *plugins, *words)
+
+
+@pytest.fixture
+def greet(repository: Path) -> Path:
+    """The entry script of a new skill of the repository."""
+    made = python(repository, "-m", "lockstep", "new", "greet")
+    assert made.returncode == 0, made.stderr
+    return repository / "skills" / "greet" / "scripts" / "greet.py"
+
+
+def test_the_repositorys_own_tests_run(repository: Path) -> None:
+    done = run_tests(repository)
+    assert (done.returncode, "1 passed" in done.stdout) == (0, True), done.stdout + done.stderr
+
+
+def test_the_plugin_imports_neither_package(repository: Path) -> None:
+    (repository / "skills" / "__init__.py").write_text('raise RuntimeError("imported")\n')
+    (repository / "test_other.py").write_text(
+        "import sys\n\ndef test_it():\n    assert not [name for name in sys.modules if name.startswith('skills')]\n"
+    )
+    done = run_tests(repository, "test_other.py")
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_a_skill_of_the_repository_is_served_and_tested(repository: Path, greet: Path) -> None:
+    first = python(repository, str(greet), "--step", "1")
+    assert (first.returncode, first.stderr) == (0, "")
+    assert first.stdout.startswith('<step protocol="1" skill="greet" id="frame"')
+    assert python(repository, str(greet), "--version").stdout.startswith("lockstep ")
+    (repository / "test_served.py").write_text(
+        "def test_served(lockstep):\n    run = lockstep('skills/greet')\n    assert run.start().step == 'frame'\n"
+    )
+    done = run_tests(repository)
+    assert (done.returncode, "4 passed" in done.stdout) == (0, True), done.stdout + done.stderr
+
+
+def test_a_shipped_script_and_the_command_are_served(repository: Path) -> None:
+    script = ROOT / "skills" / "problem-analysis" / "scripts" / "problem_analysis.py"
+    step = python(repository, str(script), "--step", "1", "--stateless")
+    assert (step.returncode, step.stdout.startswith('<step protocol="1" skill="problem-analysis"')) == (0, True)
+    listed = python(repository, "-m", "lockstep", "list", "--json")
+    assert (listed.returncode, "problem-analysis" in listed.stdout) == (0, True), listed.stderr
+
+
+def test_both_packages_are_imported_in_one_process(repository: Path) -> None:
+    code = (
+        "import skills.mine; from lockstep import Workflow; from skills.lib.model.steps import Workflow as same\n"
+        "print(skills.NAME, skills.mine.double(2), Workflow is same)"
+    )
+    assert python(repository, "-c", code).stdout == "mine 4 True\n"
+
+
+HIDING = {
+    "a package of its name": "skills/lib/__init__.py",
+    "a folder of its name": "skills/lib/notes.txt",
+    "a bootstrap": "skills/bootstrap.py",
+}
+
+
+def hides(path: Path) -> str:
+    return (
+        f"{path} hides Lockstep's own {ROOT / 'skills'}\n"
+        "  try:   rename it, or run the command where it is not on Python's path (working directory, PYTHONPATH)\n"
+    )
+
+
+@pytest.mark.parametrize("file", HIDING.values(), ids=HIDING)
+def test_a_script_and_an_import_say_what_hides_the_library(repository: Path, greet: Path, file: str) -> None:
+    path = repository / file
+    path.parent.mkdir(exist_ok=True)
+    path.write_text("")
+    message = hides(path.parent if path.suffix == ".txt" else path)
+    step = python(repository, str(greet), "--step", "1")
+    assert (step.returncode, step.stdout, step.stderr) == (4, "", f"lockstep: {message}")
+    imported = python(repository, "-c", "from lockstep import Workflow")
+    assert imported.stderr.endswith(f"lockstep.library.Hidden: {message}")
+
+
+def test_only_the_tests_of_skills_fail_if_the_library_is_hidden(repository: Path) -> None:
+    hiding = repository / "skills" / "bootstrap.py"
+    hiding.write_text("")
+    (repository / "test_served.py").write_text("def test_served(lockstep):\n    lockstep('skills/greet')\n")
+    done = run_tests(repository)
+    assert (done.returncode, "1 failed, 1 passed" in done.stdout) == (1, True), done.stdout + done.stderr
+    assert hides(hiding) in done.stdout
+    # A command's process is Lockstep's alone: nothing hides the library from it.
+    assert python(repository, "-m", "lockstep", "list").returncode == 0
+
+
+def test_a_module_of_the_name_hides_the_library(tmp_path: Path) -> None:
+    (tmp_path / "skills.py").write_text("")
+    done = python(tmp_path, "-c", "from lockstep import Workflow")
+    assert f"{tmp_path / 'skills.py'} hides Lockstep's own " in done.stderr
+    (tmp_path / "test_none.py").write_text("def test_none():\n    pass\n")
+    assert run_tests(tmp_path).returncode == 0
