@@ -123,11 +123,11 @@ def _answers_findings(workflow: Workflow, run: Run, step: StepDef) -> bool | Non
     """True if leaving the step must answer findings in the record, False if it may, None if none is open there."""
     if not run.reviews:
         return None
-    from skills.lib.engine import rework
+    from skills.lib.engine import fixes
 
-    items = rework.asks(workflow, run, step)
+    items = fixes.asks(workflow, run, step)
     # Who sends sub-agents goes on by what the last of them printed, and sees no RECORD again.
-    return (isinstance(step.handler, Dispatch) or rework.must_be_answered(items)) if items else None
+    return (isinstance(step.handler, Dispatch) or fixes.must_be_answered(items)) if items else None
 
 
 def _stale_ways(workflow: Workflow, run: Run, step: StepDef) -> list[Element]:
@@ -251,9 +251,9 @@ def _record(
 ) -> list[Element]:
     fields = [spec for spec in step.requires if isinstance(spec, Field)]
     if answers_findings is not None and all(spec.name != "fixes" for spec in fields):
-        from skills.lib.engine import rework
+        from skills.lib.engine import fixes
 
-        fields.append(Field(FIXES, "list", required=answers_findings, help=rework.HELP))
+        fields.append(Field(FIXES, "list", required=answers_findings, help=fixes.HELP))
     parts = [Element("field", _spec(field), field.help) for field in fields]
     parts += [Element("param", {"flag": arg.flag, **_spec(arg)}, arg.help) for arg in workflow.step_params(step.id)]
     for artifact in [spec for spec in step.requires if isinstance(spec, Artifact)]:

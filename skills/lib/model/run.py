@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 FINISHED = frozenset(("done", "failed"))
 ENDED = FINISHED | {"abandoned", "lost", "replaced"}
 
-# The record that answers the findings of a failed review (engine/rework.py).
+# The record that answers the findings of a failed review (engine/fixes.py).
 FIXES = "fixes"
 
 

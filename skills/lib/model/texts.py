@@ -6,6 +6,7 @@ from skills.lib.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 # One value on a command line or in a record file; a longer text belongs in a file that the record names.
@@ -13,6 +14,8 @@ VALUE_LIMIT = 100_000
 DEPTH_LIMIT = 30
 # A value of so many characters takes less room in a block as an excerpt that names its file.
 WORTH_A_FILE = 320
+# How many faults of one report are named.
+FAULTS = 6
 
 # How an item of a review is written; one that is verified again, and an answer whose severity is fixed; an answer.
 ITEM_SHAPE = (
@@ -57,6 +60,23 @@ def printable(text: str) -> str:
     """``text`` with a question mark for each character that no document can hold."""
     kept = (char if char >= " " or char in "\t\n" else "?" for char in text.replace("\r\n", "\n"))
     return "".join("?" if char in "\ufffe\uffff" or "\ud800" <= char <= "\udfff" else char for char in kept)
+
+
+def listed(entries: Sequence[str], limit: int) -> str:
+    """The first ``limit`` entries with commas, and how many more there are."""
+    more = f" and {len(entries) - limit} more" if len(entries) > limit else ""
+    return ", ".join(entries[:limit]) + more
+
+
+def faults_text(faults: Sequence[str]) -> str:
+    """The first FAULTS faults in one line, and how many more there are."""
+    more = f" (and {len(faults) - FAULTS} more)" if len(faults) > FAULTS else ""
+    return "; ".join(faults[:FAULTS]) + more
+
+
+def shortened(text: str, limit: int) -> str:
+    """The text, cut to ``limit`` characters with an ellipsis if it is longer."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
 def number(value: float) -> str:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from skills.lib.blocks.command_line import CommandLine
     from skills.lib.blocks.parts import Offloaded
-    from skills.lib.engine.proof import Proof
+    from skills.lib.engine.decision import Proof
     from skills.lib.model.requirements import Artifact, Command
     from skills.lib.model.run import Run
     from skills.lib.model.steps import Workflow

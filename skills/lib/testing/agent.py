@@ -327,10 +327,10 @@ class Agent:
 
     def _change_what_findings_name(self, workflow: Workflow, run: Run, step: StepDef) -> None:
         """Change each file that an open finding names, and nothing that it does, from what its reviewer saw."""
-        from skills.lib.engine import rework
+        from skills.lib.engine import fixes
 
         rounds = max((review["iteration"] for review in run.reviews.values()), default=0)
-        for name in {item["file"] for item in rework.asks(workflow, run, step) if item.get("file")}:
+        for name in {item["file"] for item in fixes.asks(workflow, run, step) if item.get("file")}:
             file = self.project / name
             text = file.read_text(encoding="utf-8") if file.exists() else ""
             file.write_text(_reworked(name, text, rounds), encoding="utf-8")
