@@ -64,7 +64,7 @@ class Ledger:
         return self.database.path
 
     def run(self, run_id: str) -> Run | None:
-        """The run of that id. None only if the whole ledger was checked and has none: damage never looks like absence."""
+        """The run of that id; None only after the whole ledger was checked: damage never looks like absence."""
         rows = self.database.rows(f"{_RUNS} WHERE id=?", (run_id,))
         if rows:
             return self._run(rows[0])
