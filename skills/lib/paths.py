@@ -76,3 +76,12 @@ def within(root: str, path: str) -> str:
     if resolved != base and not resolved.startswith(base.rstrip(os.sep) + os.sep):
         raise UsageError(f"{path!r} leads outside {base}", valid="a path under that folder")
     return resolved
+
+
+def is_within(root: str, path: str) -> bool:
+    """True if ``path``, its links followed, is under ``root``."""
+    try:
+        within(root, path)
+    except (UsageError, ValueError, OSError):
+        return False
+    return True

@@ -159,9 +159,9 @@ class _Proof:
         return contents.covered(self._project, covers, paths)
 
     def look(self, place: str, bases: Sequence[str] = ()) -> dict[str, Any]:
-        from skills.lib.ledger import contents
+        from skills.lib.ledger import places
 
-        return contents.look(self._project, place, bases)
+        return places.look(self._project, place, bases)
 
 
 def is_of_another_project(run: Run, project: str) -> bool:
