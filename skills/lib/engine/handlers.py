@@ -78,7 +78,7 @@ def _call(
     except (Exception, SystemExit) as error:
         raise HandlerError(
             f"{workflow.name}: the handler of step {step.id} raised {type(error).__name__}: {error}",
-            remedy="mend the handler; the run waits",
+            remedy="fix the handler; the run waits",
         ) from error
     finally:
         sys.stdout = output

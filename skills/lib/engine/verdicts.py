@@ -1,4 +1,4 @@
-"""Whether a checkpoint's verdict holds: it serves for one gate, and it falls when the files that it covers change.
+"""True if a checkpoint's verdict holds: it serves for one gate, and it falls when the files that it covers change.
 
 A review's record has ``status``, and ``passed`` after its gate let the run through: the verdict is then spent.
 ``content`` is the digest of the files that it covers, as they were handed to the reviewers.

@@ -12,6 +12,7 @@ import tempfile
 
 from skills.lib import compact_json, paths
 from skills.lib.errors import UsageError, tell
+from skills.lib.git import kill
 from skills.lib.ledger import worktree
 from skills.lib.model import values
 from skills.lib.model.requirements import Command, fill
@@ -77,7 +78,7 @@ def _run(
     printed = bool(command.records) and not command.may_fail and not command.severity
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         try:
-            with _interrupts() as told:
+            with _interrupts() as interrupts:
                 process = subprocess.Popen(
                     argv,
                     cwd=project,
@@ -92,13 +93,14 @@ def _run(
         except ValueError:
             return {**result, "why": f"{shown} cannot be run: a word has a character that no command can have"}
         try:
-            if told:
+            if interrupts:
                 raise KeyboardInterrupt
             code: int | None = process.wait(command.timeout)
         except subprocess.TimeoutExpired:
             code = None
         finally:
-            _end_group(process)
+            kill(process)
+            process.wait()
         tail = _last_lines(output, fields)
         complaints = _last_lines(errors, fields)
         value, wrong = _value(output, fields, command.records) if printed and code == 0 else (None, "")
@@ -131,14 +133,14 @@ def _interrupts() -> Iterator[list[int]]:
 
     Outside of the main thread none are collected, since none are raised there.
     """
-    told: list[int] = []
+    interrupts: list[int] = []
     try:
-        before = signal.signal(signal.SIGINT, lambda number, _: told.append(number))
+        before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
     except ValueError:
-        yield told
+        yield interrupts
         return
     try:
-        yield told
+        yield interrupts
     finally:
         signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
@@ -217,15 +219,3 @@ def _secrets(fields: Mapping[str, Any]) -> set[str]:
         elif isinstance(value, list):
             left += value
     return found - {""}
-
-
-def _end_group(process: Any) -> None:
-    """Kill what the command left running; nobody else is in its process group."""
-    try:
-        if os.name == "nt":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
-    process.wait()

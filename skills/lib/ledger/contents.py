@@ -278,7 +278,7 @@ def _without_filters(settings: bytes) -> dict[str, str]:
 
 
 def _converts(settings: bytes, attributes: Sequence[str]) -> bool:
-    """Whether git may keep a file's content in another form than the file has."""
+    """True if git may keep a file's content in another form than the file has."""
     known = dict(row.partition("\n")[::2] for row in _rows(settings))
     if known.get("core.autocrlf", "false").lower() not in ("false", ""):
         return True

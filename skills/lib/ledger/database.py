@@ -199,7 +199,7 @@ class Database:
             ) from error
 
     def _is_own(self) -> bool:
-        """Whether the folder is the ledger's alone: a home may have other things in it, and be the project."""
+        """True if the folder is the ledger's alone: a home may have other things in it, and be the project."""
         return os.path.basename(self.home) == FOLDER or not os.listdir(self.home)
 
     def _connect(self) -> None:
@@ -249,7 +249,7 @@ class Database:
         self.execute(f"PRAGMA user_version={VERSION}")
 
     def _use_write_ahead_log(self) -> None:
-        """Switch the journal, where the filesystem allows it; SQLite does not wait for a lock here, so this does."""
+        """Switch the journal if the filesystem allows it; SQLite does not wait for a lock here, so this method does."""
         patience = time.monotonic() + LOCK_TIMEOUT
         while True:
             try:

@@ -58,8 +58,8 @@ class StepDef(Record):
     ``requires`` holds Field, Artifact and Command. ``when`` says in words when each outcome is the right one.
     ``repeat`` replaces ``actions`` from the second entry on. At entry ``max_iterations`` an ITERATE becomes
     ``at_limit``. ``outcomes`` declares what the handler returns. ``tools`` names what the agent may use in this step
-    (TOOLS; ``shell(git)`` is that program alone); where a host's hook is installed it denies all others, and none named
-    allows all. ``allow`` waives a finding of a validation rule on this step, with the reason: by the rule's name, or as
+    (TOOLS; ``shell(git)`` is that program alone): a host's hook, if installed, denies all others; none named allows
+    all. ``allow`` waives a finding of a validation rule on this step, with the reason: by the rule's name, or as
     ``rule:value`` if the rule can find several things at one step.
     """
 
@@ -111,7 +111,7 @@ class StepDef(Record):
 
     @property
     def asks_later(self) -> bool:
-        """Whether a person is asked once the agent has met the step's requirements."""
+        """True if a person is asked once the agent has met the step's requirements."""
         return isinstance(self.handler, Person) and bool(self.requires)
 
     @property
@@ -150,7 +150,7 @@ class StepDef(Record):
         return tuple(self.handler.covers) if isinstance(self.handler, Dispatch) else ()
 
     def route(self, outcome: Outcome) -> tuple[str | None] | None:
-        """The target of ``outcome`` as a one-tuple (its own route, else DEFAULT's), or None where there is none."""
+        """The target of ``outcome`` as a one-tuple (its own route, else DEFAULT's), or None if there is no route."""
         if outcome in self.next:
             return (self.next[outcome],)
         if Outcome.DEFAULT in self.next:
@@ -248,7 +248,7 @@ class Workflow(Record):
             ) from None
 
     def has(self, step_id: object) -> bool:
-        """Whether a step has that id."""
+        """True if a step has that id."""
         return step_id in self._by_id
 
     def number(self, step_id: str) -> int:

@@ -1,4 +1,4 @@
-"""What a text may hold, wherever it comes from: it is kept, and printed again in a document."""
+"""What a text may hold that is kept and printed in a document, and how lists and values are put in words."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _CONTROL_TEXT = _CONTROLS.decode("ascii")
 
 
 def check_characters(text: str, what: str) -> None:
-    """Raise UsageError that names ``what``, the code point and its position where XML 1.0 does not have a character."""
+    """Raise UsageError that names ``what``, code point and position if XML 1.0 does not have a character."""
     try:
         data = text.encode()
     except UnicodeEncodeError as error:
@@ -45,7 +45,7 @@ def check_characters(text: str, what: str) -> None:
 
 
 def check_text(value: str, what: str, bounded: bool = True) -> None:
-    """Raise UsageError where a text has a character that no document can hold, or (if ``bounded``) is too long."""
+    """Raise UsageError if a text has a character that no document can hold, or (if ``bounded``) is too long."""
     if bounded and len(value) > VALUE_LIMIT + 200:
         raise UsageError(
             f"{what} has {len(value):,} characters, at most {VALUE_LIMIT:,} are read",
@@ -86,7 +86,7 @@ def number(value: float) -> str:
 
 
 def check_tree(value: Any, what: str, bounded: bool = True, depth: int = 0) -> None:
-    """Raise UsageError where a JSON value is nested too deep, or one of its texts is as ``check_text`` refuses it."""
+    """Raise UsageError if a JSON value is nested too deep, or if ``check_text`` refuses one of its texts."""
     if depth > DEPTH_LIMIT:
         raise UsageError(f"{what} is nested more than {DEPTH_LIMIT} deep")
     if isinstance(value, str):
@@ -113,7 +113,7 @@ def _unknown_character(text: str, at: int, what: str) -> UsageError:
 def present(value: Any) -> str:
     """A recorded value as text for a reader: a text as it is, a list one entry a line, the rest as JSON.
 
-    An object in a list stands as its fields; further lines of a text are set in: no text can look like an entry.
+    An object in a list is shown by its fields. Further lines of a text are indented, so that none looks like an entry.
     """
     if isinstance(value, str):
         return value
