@@ -28,10 +28,8 @@ class _Fields(type):
 
 
 def _initializer(cls: str, kinds: dict[str, str], by_name: list[str], defaults: dict[str, Any]) -> Any:
-    def arguments() -> dict[str, Any]:
-        return locals()
-
-    code = arguments.__code__.replace(
+    assign = object.__setattr__
+    code = (lambda: locals()).__code__.replace(  # of a function that returns its arguments by name
         co_name="__init__", co_qualname=f"{cls}.__init__", co_varnames=("self", *kinds), co_nlocals=len(kinds) + 1,
         co_argcount=len(kinds) - len(by_name) + 1, co_kwonlyargcount=len(by_name),
     )  # fmt: skip
@@ -44,8 +42,10 @@ def _initializer(cls: str, kinds: dict[str, str], by_name: list[str], defaults: 
     def __init__(*given: Any, **named: Any) -> None:
         fields = bind(*given, **named)  # Python's own TypeError for a wrong, missing or double argument
         self: Record = fields.pop("self")
-        self._set(**fields)
-        self._set(**{field: check(fields[field], f"{self._label} {field}") for field, check in checks})
+        for field, value in fields.items():
+            assign(self, field, value)
+        for field, check in checks:
+            assign(self, field, check(fields[field], f"{self._label} {field}"))
         self._check()
 
     __init__.__wrapped__ = bind  # type: ignore[attr-defined]  # from which inspect takes the signature

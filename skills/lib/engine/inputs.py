@@ -7,7 +7,6 @@ from skills.lib.model import values
 from skills.lib.model.requirements import Field
 from skills.lib.model.run import FIXES, Request, Run
 from skills.lib.model.steps import StepDef, Workflow
-from skills.lib.reasons import is_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +53,11 @@ def _value(spec: Arg | Field, raw: Any, known: Sequence[Mapping[str, Any]] = ())
 
 def _check_waiver(spec: Arg, value: Any) -> None:
     """Refuse a value that waives evidence and is no reason."""
-    if spec.waives and isinstance(value, str) and value and not is_reason(value):
+    if not (spec.waives and isinstance(value, str) and value):
+        return
+    from skills.lib.reasons import is_reason  # few steps ask for a reason
+
+    if not is_reason(value):
         why = f"{spec.flag} waives {spec.waives}: give the reason in more than a word; it is kept and told at the end."
         raise Refused("no-reason", why)
 
@@ -153,6 +156,8 @@ def _field(workflow: Workflow, run: Run, step: StepDef, spec: Field, raw: Any) -
 
 def corrected(workflow: Workflow, run: Run, request: Request) -> Run:
     """The run with the errata that the request reports. Raises Refused if one names nothing that was recorded."""
+    from skills.lib.reasons import is_reason  # few steps ask for a reason
+
     errata = dict(run.errata)
     known = {name: value for name, value in {**run.params, **run.recorded}.items() if value is not None}
     for name, note in request.errata.items():
