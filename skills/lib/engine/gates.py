@@ -1,5 +1,8 @@
-"""What reviews demand before a run leaves a step: at a gate a verdict, before a review answers, at the end files as
-they were reviewed."""
+"""What reviews demand before a run leaves a step.
+
+At a gate there must be a verdict, before a review each finding must be answered, and at the end the files must be as
+they were reviewed.
+"""
 
 from __future__ import annotations
 
@@ -32,8 +35,9 @@ def verdict(run: Run, gate: Gate) -> Outcome:
 def apply_verdict(
     leaving: Leaving, run: Run, gate: Gate, outcome: Outcome, detail: dict[str, Any]
 ) -> Run | Move | Detour:
-    """The run as its gate's outcome leaves it; or the question to a person at the bound, or the way back to the review
-    if files were changed since.
+    """The run as the outcome of its gate leaves it, or what it does instead.
+
+    At the gate's bound a person is asked. If files were changed since the review, the run goes where ``_fall`` says.
     """
     checkpoint = gate.checkpoint
     if outcome is Outcome.OK:

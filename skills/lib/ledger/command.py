@@ -74,33 +74,14 @@ def _run(
     if changed:
         result["search_paths"] = changed
     tell(f"lockstep: running {shown} (at most {number(command.timeout)} s)\n")
-    environment = {name: value for name, value in os.environ.items() if name not in _COLOURING}
     printed = bool(command.records) and not command.may_fail and not command.severity
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         try:
-            with _interrupts() as interrupts:
-                process = subprocess.Popen(
-                    argv,
-                    cwd=project,
-                    env={**environment, "NO_COLOR": "1", "LOCKSTEP_SCRIPTS": scripts},
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=errors if printed else output,
-                    start_new_session=True,
-                )
+            code = _exit_code(argv, command.timeout, project, scripts, output, errors if printed else output)
         except OSError as error:  # its text has the first word, which may be a secret
             return {**result, "why": f"{shown} cannot be run: {error.strerror or 'the system refuses it'}"}
         except ValueError:
             return {**result, "why": f"{shown} cannot be run: a word has a character that no command can have"}
-        try:
-            if interrupts:
-                raise KeyboardInterrupt
-            code: int | None = process.wait(command.timeout)
-        except subprocess.TimeoutExpired:
-            code = None
-        finally:
-            kill(process)
-            process.wait()
         tail = _last_lines(output, fields)
         complaints = _last_lines(errors, fields)
         value, wrong = _value(output, fields, command.records) if printed and code == 0 else (None, "")
@@ -120,6 +101,32 @@ def _run(
         tail = complaints
     ending = f"Its output ends:\n{tail}" if tail.strip() else "It printed nothing."
     return {**result, "why": f"{shown} {how}. {ending}"}
+
+
+def _exit_code(
+    argv: list[str], timeout: float, project: str, scripts: str, output: IO[bytes], errors: IO[bytes]
+) -> int | None:
+    """The exit code of a command; None if it did not end in time. What it left running is killed."""
+    environment = {name: value for name, value in os.environ.items() if name not in _COLOURING}
+    with _interrupts() as interrupts:
+        process = subprocess.Popen(
+            argv,
+            cwd=project,
+            env={**environment, "NO_COLOR": "1", "LOCKSTEP_SCRIPTS": scripts},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=errors,
+            start_new_session=True,
+        )
+    try:
+        if interrupts:
+            raise KeyboardInterrupt
+        return process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        kill(process)
+        process.wait()
 
 
 def _shown(part: str, filled: str) -> str:
@@ -182,7 +189,7 @@ def _readable(output: bytes, fields: Mapping[str, Any]) -> str:
 
 
 def _value(output: IO[bytes], fields: Mapping[str, Any], name: str) -> tuple[Any, str]:
-    """The JSON value that was printed, without secrets; or what is wrong with it, in words."""
+    """The JSON value that was printed, without secrets, and what is wrong with it in words; one of them is empty."""
     output.seek(0)
     data = output.read(4 * VALUE_LIMIT + 1)
     try:
