@@ -29,15 +29,16 @@ def parameters(specs: tuple[Arg, ...], given: Mapping[str, Any]) -> dict[str, An
             found[spec.name] = _value(spec, given[spec.name])
             _check_waiver(spec, found[spec.name])
         elif spec.required:
-            raise _missing("missing-parameter", f"{spec.flag} is missing", spec)
+            raise Refused("missing-parameter", _wanted(f"{spec.flag} is missing", spec), tuple(spec.choices))
         else:
             found[spec.name] = spec.default
     return found
 
 
-def _missing(code: str, what: str, spec: Arg | Field) -> Refused:
+def _wanted(what: str, spec: Arg | Field) -> str:
+    """What is missing, with what a value of ``spec`` must be and what it is for."""
     about = f" ({spec.help})" if spec.help else ""
-    return Refused(code, f"{what}: {values.expectation(spec)}{about}.", tuple(spec.choices))
+    return f"{what}: {values.expectation(spec)}{about}."
 
 
 def _value(spec: Arg | Field, raw: Any, known: Sequence[Mapping[str, Any]] = ()) -> Any:
@@ -105,7 +106,7 @@ def records(workflow: Workflow, run: Run, step: StepDef, request: Request) -> di
             if name in request.records:
                 recorded[name] = _field(workflow, run, step, spec, request.records[name])
             elif spec.required:
-                raise _missing("missing-evidence", f"{name} is not recorded", spec)
+                raise Refused("missing-evidence", _wanted(f"{name} is not recorded", spec), tuple(spec.choices))
         except Refused as refused:
             wrong.append(refused)
     if len(wrong) == 1:
