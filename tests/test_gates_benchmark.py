@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchmarks.gates.figures import look
-from skills.lib.engine import gates, quality, questions, rework, sharing, verdicts
+from skills.lib.engine import fixes, gates, quality, questions, reviewers, verdicts
 from skills.lib.engine.decision import Refused
 
 if TYPE_CHECKING:
@@ -79,9 +79,9 @@ def _stops(*_: Any) -> None:
         (verdicts, "first_fallen", lambda _: lambda run, proof: None, "was changed since"),
         (verdicts, "changed", lambda _: lambda run, checkpoint, proof: [], "was changed since"),
         (gates, "verdict", _unspent, "used already"),
-        (sharing, "_unjudged", _without_failed, "MUST open"),
+        (reviewers, "_unjudged", _without_failed, "MUST open"),
         (quality, "_SHOULD_BLOCKS", lambda _: 1, "SHOULD open"),
-        (rework, "_change", lambda _: lambda *arguments: "", "unanswered-finding"),
+        (fixes, "_change", lambda _: lambda *arguments: "", "unanswered-finding"),
         (questions, "ask_at_bound", lambda _: _stops, "Nobody is asked"),
     ],
 )

@@ -239,7 +239,7 @@ def test_guidance_is_printed_by_the_bare_formatters(tmp_path: Path) -> None:
         "the command is empty",
         "the guidance has no title",
         "x.py names no --step",
-        "GuidanceResult is frozen: title cannot be set",
+        "GuidanceResult is frozen: title cannot be changed",
         "True False",
     ]
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from skills.lib.engine import answers, rework
+from skills.lib.engine import answers, fixes
 from skills.lib.engine.decision import Move
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.types import Outcome, Person
@@ -132,11 +132,11 @@ def _fixes(world: World, step: StepDef) -> dict[str, list[str]]:
     """
     run = world.run
     found = []
-    for checkpoint in rework.asked_at(world.workflow, run, step):
-        for item in rework.open_findings(run)[checkpoint]:
+    for checkpoint in fixes.asked_at(world.workflow, run, step):
+        for item in fixes.open_findings(run)[checkpoint]:
             changed = item.get("file") or "one"
             world.change(changed)
-            found.append(f"{rework.name_of(run, checkpoint, item)} | changed | {changed}")
+            found.append(f"{fixes.name_of(run, checkpoint, item)} | changed | {changed}")
     if found or (step.handler is None and step.id.startswith(("work", "more"))):
         for name in world.tree.unsound():
             world.change(name)

@@ -1,6 +1,6 @@
 """JSON by the C accelerator alone: ``import json`` costs 5 ms at start-up, most of it ``re``.
 
-The accelerator is private to CPython; where it is missing or has changed, the public module serves.
+The accelerator is private to CPython; if it is missing or has changed, the public module is used.
 """
 
 from __future__ import annotations

@@ -43,7 +43,7 @@ def convention_sections(name: str) -> list[str]:
 
 
 def read_shared(kind: str, name: str) -> str | None:
-    """The stripped text of a file that Lockstep brings along in the folder ``kind``; None where there is none."""
+    """The stripped text of a file that Lockstep ships in the folder ``kind``; None if there is none."""
     stem, _, ending = name.rpartition(".")
     if stem and _LETTERS.issuperset(stem + ending):
         for folder in _folders(kind):
@@ -56,7 +56,7 @@ def read_shared(kind: str, name: str) -> str | None:
 
 
 def shared_names(kind: str) -> list[str]:
-    """The names of the Markdown files that Lockstep brings along in the folder ``kind``, sorted."""
+    """The names of the Markdown files that Lockstep ships in the folder ``kind``, sorted."""
     found: set[str] = set()
     for folder in _folders(kind):
         if os.path.isdir(folder):

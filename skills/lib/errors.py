@@ -2,7 +2,7 @@
 
 LockstepError
 ├── UsageError           2  what was given cannot be understood
-├── RefusedError         3  understood, and not allowed from where the run stands
+├── RefusedError         3  understood, and not allowed in the present state of the run
 ├── EnvironmentProblem   4  something outside the skill is missing or broken
 │   ├── LedgerError         the ledger cannot be read or written
 │   └── UnsealedWorkflow    the graph was never validated and networkx is not installed
@@ -33,7 +33,7 @@ LONG_NAME = 200
 
 
 def tell(text: str) -> None:
-    """Write to standard error; where it is closed or full, nobody is told and nothing else changes."""
+    """Write to standard error; if it is closed or full, the text is lost and nothing else changes."""
     import sys
 
     try:
@@ -90,7 +90,7 @@ class UsageError(LockstepError):
 
 
 class RefusedError(LockstepError):
-    """Understood, and not allowed from where the run stands."""
+    """Understood, and not allowed in the present state of the run."""
 
     exit_code = REFUSED
 

@@ -102,17 +102,22 @@ class Git:
         )
 
 
-def end(process: subprocess.Popen[bytes]) -> None:
-    """Kill a started command with all that it has started, and let its pipe go."""
+def kill(process: subprocess.Popen[bytes]) -> None:
+    """Kill a command that was started in a process group of its own, with everything that it has started."""
     import signal
 
-    if process.stdout is None or process.stdout.closed:
-        return
     with contextlib.suppress(ProcessLookupError, PermissionError):
         if os.name == "nt":
             process.kill()
         else:
             os.killpg(process.pid, signal.SIGKILL)
+
+
+def end(process: subprocess.Popen[bytes]) -> None:
+    """Kill a started command with everything that it has started, and close its pipe."""
+    if process.stdout is None or process.stdout.closed:
+        return
+    kill(process)
     process.stdout.close()
     with contextlib.suppress(subprocess.TimeoutExpired):
         process.wait(_AFTER_KILL)

@@ -1,4 +1,4 @@
-"""Where things are: the project's root, its ledger, the user's cache; by os.path, for pathlib costs 5 ms."""
+"""Where things are: the project's root, its ledger, the user's cache; by os.path, because pathlib costs 5 ms."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import os
 
 from skills.lib.errors import UsageError
 
-# The folder of a project's ledger where nothing else is said.
+# The folder of a project's ledger, unless LOCKSTEP_HOME names another.
 FOLDER = ".lockstep"
 
 
@@ -68,7 +68,7 @@ def scripts(file: str) -> str:
 
 
 def within(root: str, path: str) -> str:
-    """The resolved form of ``path`` under ``root``; UsageError where it leads outside, links followed."""
+    """The resolved form of ``path`` under ``root``; UsageError if it leads outside, links followed."""
     resolved = os.path.realpath(os.path.join(root, path))
     if resolved.startswith(root + os.sep):
         return resolved
@@ -76,3 +76,12 @@ def within(root: str, path: str) -> str:
     if resolved != base and not resolved.startswith(base.rstrip(os.sep) + os.sep):
         raise UsageError(f"{path!r} leads outside {base}", valid="a path under that folder")
     return resolved
+
+
+def is_within(root: str, path: str) -> bool:
+    """True if ``path``, its links followed, is under ``root``."""
+    try:
+        within(root, path)
+    except (UsageError, ValueError, OSError):
+        return False
+    return True

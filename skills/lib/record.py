@@ -1,8 +1,4 @@
-"""The base of the value classes: a frozen record whose annotations are its fields, read once for each class.
-
-It costs nothing at start-up that can be measured (for nineteen classes: ``exec`` 2 ms, NamedTuple 14, dataclass 29,
-attrs 41; docs/architecture.md).
-"""
+"""The base of the value classes, which costs no time at start-up; docs/architecture.md has what a dataclass costs."""
 
 from __future__ import annotations
 
@@ -10,7 +6,6 @@ from skills.lib.field_checks import CHECKS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
     from typing import Any, dataclass_transform
 else:
 
@@ -22,8 +17,8 @@ class _Fields(type):
     """Takes the slots, defaults and initializer of a class from its annotations; those after KW_ONLY go by name."""
 
     def __new__(mcs, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> _Fields:
-        kinds = dict(body.get("__annotations__", ()))
-        by_name = list(kinds)[list(kinds.values()).index("KW_ONLY") + 1 :] if "KW_ONLY" in kinds.values() else []
+        kinds: dict[str, str] = dict(body.get("__annotations__", ()))
+        by_name = list(kinds)[[*kinds.values(), "KW_ONLY"].index("KW_ONLY") + 1 :]
         kinds = {field: kind for field, kind in kinds.items() if kind != "KW_ONLY"}
         defaults = {field: body.pop(field) for field in kinds if field in body}
         body["__slots__"] = tuple(kinds)
@@ -32,22 +27,15 @@ class _Fields(type):
         return super().__new__(mcs, name, bases, body)
 
 
-def _arguments() -> dict[str, Any]:
-    return locals()
-
-
-_Function: Any = type(_arguments)
-_assign = object.__setattr__
-
-
-def _initializer(cls: str, kinds: dict[str, str], by_name: list[str], defaults: dict[str, Any]) -> Callable[..., None]:
-    positional = [field for field in kinds if field not in by_name]
-    code = _arguments.__code__.replace(
+def _initializer(cls: str, kinds: dict[str, str], by_name: list[str], defaults: dict[str, Any]) -> Any:
+    assign = object.__setattr__
+    code = (lambda: locals()).__code__.replace(  # of a function that returns its arguments by name
         co_name="__init__", co_qualname=f"{cls}.__init__", co_varnames=("self", *kinds), co_nlocals=len(kinds) + 1,
-        co_argcount=len(positional) + 1, co_kwonlyargcount=len(by_name),
+        co_argcount=len(kinds) - len(by_name) + 1, co_kwonlyargcount=len(by_name),
     )  # fmt: skip
-    bind = _Function(code, globals(), "__init__", tuple([defaults[name] for name in positional if name in defaults]))
-    bind.__kwdefaults__ = {name: defaults[name] for name in by_name if name in defaults}
+    by_place = tuple([value for field, value in defaults.items() if field not in by_name])
+    bind: Any = type(_initializer)(code, globals(), "__init__", by_place)  # type: ignore[misc]
+    bind.__kwdefaults__ = {field: defaults[field] for field in by_name if field in defaults}
     bind.__annotations__ = kinds
     checks = [(field, CHECKS[kind]) for field, kind in kinds.items() if kind in CHECKS]
 
@@ -55,9 +43,9 @@ def _initializer(cls: str, kinds: dict[str, str], by_name: list[str], defaults: 
         fields = bind(*given, **named)  # Python's own TypeError for a wrong, missing or double argument
         self: Record = fields.pop("self")
         for field, value in fields.items():
-            _assign(self, field, value)
+            assign(self, field, value)
         for field, check in checks:
-            _assign(self, field, check(fields[field], f"{self._label} {field}"))
+            assign(self, field, check(fields[field], f"{self._label} {field}"))
         self._check()
 
     __init__.__wrapped__ = bind  # type: ignore[attr-defined]  # from which inspect takes the signature
@@ -78,13 +66,12 @@ class Record(metaclass=_Fields):
 
     def _set(self, **fields: object) -> None:
         for name, value in fields.items():
-            _assign(self, name, value)
+            object.__setattr__(self, name, value)
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{type(self).__name__} is frozen: {name} cannot be set")
+    def __setattr__(self, name: str, value: object = None) -> None:
+        raise AttributeError(f"{type(self).__name__} is frozen: {name} cannot be changed")
 
-    def __delattr__(self, name: str) -> None:
-        raise AttributeError(f"{type(self).__name__} is frozen: {name} cannot be deleted")
+    __delattr__ = __setattr__
 
     def __setstate__(self, state: tuple[None, dict[str, object]]) -> None:
         self._set(**state[1])

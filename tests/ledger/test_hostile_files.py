@@ -13,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skills.lib.errors import UsageError
-from skills.lib.ledger import contents
+from skills.lib.ledger import contents, places
 from skills.lib.ledger.globs import Glob, expression
 from tests.fixtures import small_project
 
@@ -64,14 +64,14 @@ def test_a_huge_file_is_known_by_its_size_and_time(shop: Path) -> None:
     os.utime(huge, ns=(0, 5))
     begin = time.monotonic()
     assert contents.manifest(str(shop), ["huge.bin"]) == {"huge.bin": f"large:{1 << 40}:5"}
-    seen = contents.look(str(shop), "huge.bin:2 `x`")
+    seen = places.look(str(shop), "huge.bin:2 `x`")
     assert seen["why"] == "huge.bin is too large: only its first 16,777,216 bytes are looked at, which have 1 lines"
     assert time.monotonic() - begin < 3
 
 
 @pytest.mark.parametrize("line", ["9" * 5_000, "1-" + "9" * 5_000, "9" * 5_000 + "-" + "9" * 5_001])
 def test_a_line_of_thousands_of_digits_is_not_there(shop: Path, line: str) -> None:
-    assert contents.look(str(shop), f"shop/prices.py:{line}")["why"] == "shop/prices.py has 6 lines"
+    assert places.look(str(shop), f"shop/prices.py:{line}")["why"] == "shop/prices.py has 6 lines"
 
 
 @pytest.mark.parametrize(
@@ -79,15 +79,15 @@ def test_a_line_of_thousands_of_digits_is_not_there(shop: Path, line: str) -> No
 )
 def test_a_place_of_any_text_is_read_in_time(shop: Path, text: str) -> None:
     begin = time.monotonic()
-    assert contents.look(str(shop), text)["file"] in ("", text)
+    assert places.look(str(shop), text)["file"] in ("", text)
     assert time.monotonic() - begin < 0.5
 
 
 @pytest.mark.parametrize("marks", ["``", '""', "“”", '“"', '"”'])
 @pytest.mark.parametrize("place", ["shop/prices.py:4", "`shop/prices.py:4`", "shop/prices.py:4-6 "])
 def test_a_place_may_quote_its_line_in_any_marks(shop: Path, marks: str, place: str) -> None:
-    assert contents.look(str(shop), f"{place} {marks[0]}def total(lines{marks[1]}")["why"] == ""
-    why = contents.look(str(shop), f"{place} {marks[0]}def other{marks[1]}")["why"]
+    assert places.look(str(shop), f"{place} {marks[0]}def total(lines{marks[1]}")["why"] == ""
+    why = places.look(str(shop), f"{place} {marks[0]}def other{marks[1]}")["why"]
     assert why.startswith("shop/prices.py has something else in line 4: 'def total(lines, discount=0):")
 
 
@@ -95,19 +95,19 @@ def test_a_place_may_quote_its_line_in_any_marks(shop: Path, marks: str, place: 
 def test_a_place_in_a_file_that_git_would_not_take_prints_nothing_of_it(shop: Path, path: str) -> None:
     small_project.write(shop, {"ignored.txt": "s3kr1t", ".env": "s3kr1t", ".ssh/key": "s3kr1t", ".gitignore": "ign*\n"})
     (shop / "link.txt").symlink_to(".env")
-    why = contents.look(str(shop), f"{path}:1 `zz`")["why"]
+    why = places.look(str(shop), f"{path}:1 `zz`")["why"]
     assert why == f"{path} has something else in line 1"
 
 
 def test_a_place_in_a_new_file_prints_its_line(shop: Path) -> None:
     small_project.write(shop, {"new.txt": "hello\n"})
-    assert contents.look(str(shop), "new.txt:1 `zz`")["why"] == "new.txt has something else in line 1: 'hello'"
+    assert places.look(str(shop), "new.txt:1 `zz`")["why"] == "new.txt has something else in line 1: 'hello'"
 
 
 def test_a_place_in_a_file_that_cannot_be_read_is_told(shop: Path) -> None:
     (shop / "mem").symlink_to("/proc/self/mem")
     (shop / "closed.txt").write_text("x")
     (shop / "closed.txt").chmod(0)
-    why = contents.look(str(shop), "closed.txt:1 `x`")["why"]
+    why = places.look(str(shop), "closed.txt:1 `x`")["why"]
     assert why == ("" if os.geteuid() == 0 else "closed.txt cannot be read: Permission denied")
-    assert contents.look(str(shop), "mem:1")["file"] in ("", "mem")
+    assert places.look(str(shop), "mem:1")["file"] in ("", "mem")

@@ -29,7 +29,7 @@ def ledger(tmp_path: Path) -> Ledger:
 
 
 def opened(ledger: Ledger, **fields: object) -> Run:
-    run = Run(**{"id": new_id(), "workflow": "w", "fingerprint": "f", "project": "/p", "step": "a", **fields})
+    run = Run(id=new_id(), workflow="w", fingerprint="f", project="/p", step="a").changed(**fields)
     return ledger.commit(None, Move(run, "opened", {}), "agent", {"name": "w"})
 
 
@@ -49,7 +49,7 @@ def test_replaying_the_events_gives_every_run_as_it_stands(
     for run in runs:
         kept = ledger.run(run.id)
         assert kept is not None
-        assert kept.to_data() == run.to_data()
+        assert kept.fields() == run.fields()
     details = [event.detail["detail"] for event in ledger.events() if event.kind == "moved"]
     assert details == [detail for *_, detail in moves]
     ledger.close()
@@ -61,7 +61,7 @@ def test_a_run_that_has_moved_is_stale(ledger: Ledger) -> None:
     with pytest.raises(Stale):
         ledger.commit(run, Move(run.changed(turn=2, step="elsewhere"), "moved", {}), "agent")
     assert [event.kind for event in ledger.events(run.id)] == ["opened", "moved"]
-    assert ledger.run(run.id).to_data() == first.to_data()  # type: ignore[union-attr]
+    assert ledger.run(run.id).fields() == first.fields()  # type: ignore[union-attr]
 
 
 def test_a_move_that_cannot_be_kept_leaves_nothing(ledger: Ledger) -> None:

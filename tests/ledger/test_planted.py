@@ -14,7 +14,6 @@ from skills.lib.blocks.command_line import CommandLine
 from skills.lib.engine.decision import Move
 from skills.lib.errors import LedgerError
 from skills.lib.ledger import Ledger
-from skills.lib.model.run import Run
 from skills.lib.runtime import Runner
 from skills.lib.testing.agent import Agent
 
@@ -29,8 +28,7 @@ def planted(agent: Agent, run: str) -> None:
     assert kept is not None
     ledger.database.execute("DELETE FROM runs")
     ledger.database.execute("DELETE FROM events")
-    fields = {**kept.to_data(), "id": run, "version": 0}
-    ledger.commit(None, Move(Run(**fields), "opened", {}), "agent", agent.workflow.to_data())
+    ledger.commit(None, Move(kept.changed(id=run, version=0), "opened", {}), "agent", agent.workflow.to_data())
     ledger.close()
 
 

@@ -127,10 +127,10 @@ def test_a_target_implies_the_outcome_where_only_one_leads_there() -> None:
 def test_a_broken_handler_is_the_skills_fault(raised: Any, words: str) -> None:
     workflow = Workflow("w", StepDef("a", "A", next={Outcome.OK: None}, handler=raised))
     run = at_start(workflow)
-    before = copy.deepcopy(run.to_data())
+    before = copy.deepcopy(run.fields())
     with pytest.raises(HandlerError, match=words):
         decide(workflow, run, Request("next", run="r", turn=1), World())
-    assert run.to_data() == before
+    assert run.fields() == before
 
 
 def test_a_handler_reads_parameters_state_and_what_came_before() -> None:
@@ -220,7 +220,7 @@ def test_no_request_moves_a_run_where_the_graph_does_not_lead(workflow: Workflow
     for _ in range(6):
         if run.ended:
             break
-        before = copy.deepcopy(run.to_data())
+        before = copy.deepcopy(run.fields())
         request = Request(
             data.draw(st.sampled_from(["next", "done", "current", "nowhere", *[step.id for step in workflow.steps]])),
             run="r",
@@ -232,7 +232,7 @@ def test_no_request_moves_a_run_where_the_graph_does_not_lead(workflow: Workflow
             answer=data.draw(st.none() | st.sampled_from(["ok", "fail", "skip", "iterate", "wild"])),
         )
         decision = decide(workflow, run, request, World())
-        assert run.to_data() == before
+        assert run.fields() == before
         if isinstance(decision, Move):
             assert (run.step, decision.run.step) in routes
             assert decision.run.turn == run.turn + 1

@@ -137,9 +137,9 @@ def test_values_are_frozen_equal_by_content_and_readable() -> None:
     assert pickle.loads(pickle.dumps(step)) == step
     assert copy.copy(Gate("d")) == Gate("d")
     assert Gate("d") != "d"
-    with pytest.raises(AttributeError, match="Step is frozen: title cannot be set"):
+    with pytest.raises(AttributeError, match="Step is frozen: title cannot be changed"):
         step.title = "other"  # type: ignore[misc]
-    with pytest.raises(AttributeError, match="Step is frozen: title cannot be deleted"):
+    with pytest.raises(AttributeError, match="Step is frozen: title cannot be changed"):
         del step.title
 
 

@@ -134,11 +134,11 @@ def _answers_findings(workflow: Workflow, run: Run, step: StepDef) -> bool | Non
     """True if leaving the step must answer findings in the record, False if it may, None if none is open there."""
     if not run.reviews:
         return None
-    from skills.lib.engine import rework
+    from skills.lib.engine import fixes
 
-    items = rework.asks(workflow, run, step)
+    items = fixes.asks(workflow, run, step)
     # Who sends sub-agents goes on by what the last of them printed, and sees no RECORD again.
-    return (isinstance(step.handler, Dispatch) or rework.must_be_answered(items)) if items else None
+    return (isinstance(step.handler, Dispatch) or fixes.must_be_answered(items)) if items else None
 
 
 def _stale_ways(workflow: Workflow, run: Run, step: StepDef) -> list[Element]:
@@ -255,9 +255,9 @@ def _record(workflow: Workflow, step: StepDef, run: Run) -> Element:
     required: list[Requirement | Arg] = [*step.requires]
     answers_findings = _answers_findings(workflow, run, step)
     if answers_findings is not None and all(spec.name != FIXES for spec in required if isinstance(spec, Field)):
-        from skills.lib.engine import rework
+        from skills.lib.engine import fixes
 
-        required.append(Field(FIXES, "list", required=answers_findings, help=rework.HELP))
+        required.append(Field(FIXES, "list", required=answers_findings, help=fixes.HELP))
     types = {spec.type for spec in required if isinstance(spec, Field)}
     writing = "A list is a JSON array of texts. " if types & {"list", "statements"} else ""
     if types & {"items", "answers"}:

@@ -185,10 +185,10 @@ def is_of_review(key: str) -> bool:
 
 def _to_fix(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, list[str]]]:
     """The blocking findings that sent the run back to this step, by checkpoint; or the files whose verdict fell."""
-    from skills.lib.engine import quality, rework
+    from skills.lib.engine import fixes, quality
 
     found = []
-    to_answer = rework.asked_at(workflow, run, step)
+    to_answer = fixes.asked_at(workflow, run, step)
     for checkpoint, review in run.reviews.items():
         if review.get("sent_back_to") != step.id and checkpoint not in to_answer:
             continue
@@ -196,7 +196,7 @@ def _to_fix(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, list
             lines = [f"{path} was changed after this review passed it" for path in review.get("changed", ())]
         else:
             lines = [
-                _finding(rework.name_of(run, checkpoint, item), item, review.get("upheld", ()))
+                _finding(fixes.name_of(run, checkpoint, item), item, review.get("upheld", ()))
                 for item in quality.blocking_now(review)
             ]
         found += [(checkpoint, lines)] if lines else []

@@ -29,7 +29,7 @@ class LegacyWarning(DeprecationWarning):
 
 
 class LegacySkill(Record):
-    """What ``@skill`` was told of a skill; ``steps`` is the STEPS table of its module, empty where there is none."""
+    """The arguments of ``@skill``; ``steps`` is the STEPS table of its module, empty if it has none."""
 
     name: str
     total_steps: int
@@ -48,7 +48,7 @@ def skill(name: str, total_steps: int, description: str = "") -> Callable[[Main]
 
     ``--step`` and ``--total-steps`` are checked; what is wrong is said on standard error, exit code 2. Further
     parameters of the function are flags of the same name, unless the module parses its command line itself. The
-    decorated function has what it was told as ``legacy_skill``.
+    decorated function has these arguments as ``legacy_skill``.
     """
     if isinstance(total_steps, bool) or not isinstance(total_steps, int) or total_steps < 1:
         raise ValueError(f"skill {name!r}: total_steps {total_steps!r} is not a whole number of 1 or more")
@@ -108,7 +108,7 @@ def note(what: str) -> None:
 
 
 def _parses_itself(main: Main) -> bool:
-    """Whether the module reads the command line beside the decorator, which then leaves other flags to it."""
+    """True if the module reads the command line beside the decorator, which then leaves other flags to it."""
     return "argparse" in main.__globals__ or "argparse" in main.__code__.co_names
 
 

@@ -1,4 +1,4 @@
-"""What a reviewer splits off and answers, and the items of the review that follow from both: nothing is typed twice."""
+"""What a reviewer states and answers, and the items of its review that follow from these, its places and commands."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from skills.lib.errors import did_you_mean, nearest
 from skills.lib.model.requirements import Command, Field
 from skills.lib.model.run import Run
 from skills.lib.model.steps import Workflow
-from skills.lib.model.texts import ANSWER_SHAPE, JUDGED_SHAPE
+from skills.lib.model.texts import ANSWER_SHAPE, JUDGED_SHAPE, faults_text, listed
 from skills.lib.model.types import ItemStatus, Severity
 from skills.lib.reasons import is_reason
 
@@ -17,16 +17,17 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from skills.lib.engine.proof import Proof
+    from skills.lib.engine.decision import Proof
+    from skills.lib.model.steps import StepDef
 
     Item = dict[str, Any]
 
-# How many faults are told at once.
-_FAULTS = 6
+# How much of a failed command's output becomes the finding.
+TAIL = 600
 
 
 def numbered(workflow: Workflow, run: Run, step_id: str, name: str, statements: list[str] | str) -> list[str] | str:
-    """The statements with ids that no other statement of the run has: "S1 | scope | statement"."""
+    """The statements, each with an id that no other statement of the run has: "S1 | scope | statement"."""
     if isinstance(statements, str):
         return statements
     taken = [
@@ -43,6 +44,7 @@ def numbered(workflow: Workflow, run: Run, step_id: str, name: str, statements: 
 
 
 def _recorded(workflow: Workflow, run: Run) -> list[tuple[str, str, list[str]]]:
+    """The step, the field and the statements of each field of statements that the run recorded."""
     found = []
     for step in workflow.steps:
         for spec in step.requires:
@@ -54,7 +56,7 @@ def _recorded(workflow: Workflow, run: Run) -> list[tuple[str, str, list[str]]]:
 
 
 def to_judge(workflow: Workflow, spec: Mapping[str, Any]) -> list[Item]:
-    """The items to verify again that no command of the reviewer's workflow judges; another reviewer's may have."""
+    """The items to verify again, without those that a command of this reviewer's workflow judges."""
     return [item for item in spec.get("items") or () if not _is_judged_by_command(workflow, item)]
 
 
@@ -67,13 +69,12 @@ def _is_judged_by_command(workflow: Workflow, item: Item) -> bool:
 
 
 def to_answer(workflow: Workflow, run: Run) -> dict[str, Item]:
-    """What the reviewer is to judge, by id: items to verify again, checks, and the statements that were split off.
+    """What the reviewer must judge, by id: items to verify again, checks, and its own statements.
 
     What a command of its own workflow judges is left out.
     """
-    known: dict[str, Item] = {item["id"]: dict(item) for item in to_judge(workflow, run.spec)}
-    for check in run.spec.get("checks", ()):
-        known[check["id"]] = dict(check)
+    given = (*to_judge(workflow, run.spec), *run.spec.get("checks", ()))
+    known: dict[str, Item] = {item["id"]: dict(item) for item in given}
     for _, _, entries in _recorded(workflow, run):
         for entry in entries:
             name, scope, statement = entry.split(" | ", 2)
@@ -82,7 +83,7 @@ def to_answer(workflow: Workflow, run: Run) -> dict[str, Item]:
 
 
 def form(workflow: Workflow, run: Run) -> str:
-    """How the answers of a reviewer are written: what has one, what names it, and its place; empty if nothing has."""
+    """How the answers of a reviewer are written; empty if it has nothing to judge."""
     asked = to_answer(workflow, run)
     checks = run.spec.get("checks", ())
     again = to_judge(workflow, run.spec)
@@ -104,10 +105,10 @@ def form(workflow: Workflow, run: Run) -> str:
 
 
 def items(workflow: Workflow, run: Run, answers: Sequence[Mapping[str, Any]], proof: Proof) -> list[Item]:
-    """The items of the review: each thing to judge with its answer, then the commands that judged for themselves.
+    """The items of the review: each thing to judge with its answer, then those that commands judged.
 
-    Refused if an answer is to nothing that was asked, if one is missing, or if a place cannot be opened. None if
-    nothing was stated: the reviewer ends, and its review counts as not made.
+    Raises Refused if an answer is to nothing that must be judged, if one is missing, or if a place cannot be opened.
+    Empty if nothing was stated: the reviewer ends, and its review counts as not made.
     """
     asked = to_answer(workflow, run)
     commands = by_commands(workflow, run)
@@ -126,16 +127,17 @@ def items(workflow: Workflow, run: Run, answers: Sequence[Mapping[str, Any]], pr
             faults += unsettled(found[name], before)
     left = [name for name in asked if name not in found]
     if left:
-        shown = ", ".join(left[:20]) + (f" and {len(left) - 20} more" if len(left) > 20 else "")
-        faults.append(f"no answer to {shown}; what you could not look at is TODO, with the reason")
+        faults.append(f"no answer to {listed(left, 20)}; what you could not look at is TODO, with the reason")
     if faults:
-        more = f" (and {len(faults) - _FAULTS} more)" if len(faults) > _FAULTS else ""
-        raise Refused("other-items", f"{'; '.join(faults[:_FAULTS])}{more}.", tuple(left[:20]))
+        raise Refused("other-items", f"{faults_text(faults)}.", tuple(left[:20]))
     return [*(found[name] for name in asked), *commands]
 
 
 def _meant(answer: Mapping[str, Any], asked: Mapping[str, Item], faults: list[str]) -> list[tuple[str, str]]:
-    """What an answer is to, each with its place: one thing by its id, or a check's targets by the check's kind."""
+    """The ids that an answer is about, each with its place: one id, or those of a check's targets by the check's kind.
+
+    What is wrong with the answer is added to ``faults``.
+    """
     name, place = answer["id"], answer["place"]
     of_kind = {stub["scope"]: key for key, stub in asked.items() if stub.get("kind") == name}
     if name in asked and isinstance(place, str):
@@ -166,7 +168,7 @@ def _meant(answer: Mapping[str, Any], asked: Mapping[str, Item], faults: list[st
 def _item(
     stub: Mapping[str, Any], answer: Mapping[str, Any], place: str, run: Run, proof: Proof, faults: list[str]
 ) -> Item:
-    """One thing to judge with its answer; what is wrong with it goes into ``faults``."""
+    """One thing to judge with its answer; what is wrong with it is added to ``faults``."""
     name, status, given = stub["id"], answer["status"], answer["severity"]
     severity = stub.get("severity") or given or (Severity.MUST if status == ItemStatus.PASS else "")
     if not severity:
@@ -181,7 +183,7 @@ def _item(
 
 
 def findings_before(run: Run) -> dict[str, Item]:
-    """What was a finding before, by id: in the last review, with no item, or as this reviewer reported it itself."""
+    """The earlier findings by id: empty for one of the last review, the item for one that this reviewer reported."""
     found: dict[str, Item] = {name: {} for name in run.spec.get("failed", ())}
     for state in run.state.values():
         reported = state.get("items")
@@ -192,9 +194,9 @@ def findings_before(run: Run) -> dict[str, Item]:
 
 
 def with_findings_before(items: Sequence[Item], before: Mapping[str, Item]) -> list[Item]:
-    """The items of a report with the findings that it leaves out: they are findings still.
+    """The items of a report, with the earlier findings that it leaves out.
 
-    One that is to do now is marked as ``failed``: whoever judges it next says why it passes.
+    A finding that is TODO now is marked as ``failed``, so that whoever judges it next must say why it passes.
     """
     found = [
         {**item, "failed": True} if item["id"] in before and item["status"] == ItemStatus.TODO else item
@@ -205,16 +207,16 @@ def with_findings_before(items: Sequence[Item], before: Mapping[str, Item]) -> l
 
 
 def unsettled(item: Item, before: Mapping[str, Item]) -> list[str]:
-    """What is wrong with an item that was a finding before: it passes, and nothing says why."""
+    """What is wrong with an item that was a finding before, if it passes now and nothing says why."""
     if item["id"] not in before or item["status"] != ItemStatus.PASS or is_reason(item["finding"]):
         return []
     return [f"{item['id']} was a finding before: say in finding what is there now that settles it"]
 
 
 def located(item: Item, run: Run, proof: Proof) -> list[str]:
-    """Put the file that an item's place names, and its content, into the item; what is wrong with the place.
+    """Put the file that an item's place names, and its content, into the item; return what is wrong with the place.
 
-    ``outside`` marks a file that is not under review: the work that settles a finding there is done elsewhere.
+    ``outside`` marks a file that is not under review.
     """
     covers = run.spec.get("covers")
     seen = proof.look(item["place"], run.spec.get("bases", ()))
@@ -228,7 +230,7 @@ def located(item: Item, run: Run, proof: Proof) -> list[str]:
         return [f"{item['id']}: {seen['file']} is a whole file; name the line that is wrong, as path:line"]
     if covers is None or not seen["why"]:
         return []
-    # What is missing is found wrong at the place that lacks it.
+    # A finding may name a file that is missing: that is what is wrong.
     absent = item["status"] == ItemStatus.FAIL and seen["file"] and not seen["content"]
     return [] if absent else [f"{item['id']}: {seen['why']}; a place is path:line"]
 
@@ -236,24 +238,24 @@ def located(item: Item, run: Run, proof: Proof) -> list[str]:
 def by_commands(workflow: Workflow, run: Run) -> list[Item]:
     """The items that commands judge by how they end, in the order of the steps; TODO if one to verify was not run.
 
-    One to verify has the id that it has in the review, where another reviewer's may be called the same.
+    An item to verify keeps its id in the review, which may differ from its name here.
     """
-    asked: dict[str, list[Item]] = {}
+    again: dict[str, list[Item]] = {}
     for item in run.spec.get("items", ()):
         if _is_judged_by_command(workflow, item):
-            asked.setdefault(_name_of(item), []).append(item)
+            again.setdefault(_name_of(item), []).append(item)
     found = [
         {**item, "id": one["id"]}
         for state in run.state.values()
         for item in state.get("judged", ())
-        for one in asked.pop(_name_of(item), [item])
+        for one in again.pop(_name_of(item), [item])
     ]
-    told = {"status": ItemStatus.TODO.value, "finding": "its command was not run again", "place": ""}
-    return [*found, *({**item, **told} for left in asked.values() for item in left)]
+    todo = {"status": ItemStatus.TODO.value, "finding": "its command was not run again", "place": ""}
+    return [*found, *({**item, **todo} for left in again.values() for item in left)]
 
 
 def _name_of(item: Item) -> str:
-    """What an item that a command judges is called in the workflow; in an older ledger it has no name but its id."""
+    """The name in the workflow of an item that a command judges; an older ledger has only its id."""
     return str(item["command"] if item["command"] != "true" else item["id"])
 
 
@@ -261,11 +263,79 @@ def completed(workflow: Workflow, run: Run, reported: Sequence[Item]) -> list[It
     """The items that a reviewer reported itself, with those of its commands, and TODO for what it left unanswered."""
     commands = by_commands(workflow, run)
     has = {item["id"] for item in (*reported, *commands)}
-    told = {"status": ItemStatus.TODO.value, "finding": "the reviewer did not answer it", "place": ""}
+    todo = {"status": ItemStatus.TODO.value, "finding": "the reviewer did not answer it", "place": ""}
     left = [stub for name, stub in to_answer(workflow, run).items() if name not in has]
-    return [*reported, *commands, *({"severity": Severity.MUST.value, **stub, **told} for stub in left)]
+    return [*reported, *commands, *({"severity": Severity.MUST.value, **stub, **todo} for stub in left)]
 
 
-def has_something_that_blocks(items: Sequence[Mapping[str, Any]]) -> bool:
-    """True if an item is severe enough to stop anything."""
-    return any(item["severity"] in quality.blocking_severities(1) for item in items)
+def judged(
+    workflow: Workflow,
+    run: Run,
+    step: StepDef,
+    recorded: Mapping[str, Any],
+    evidence: Sequence[Mapping[str, Any]],
+    proof: Proof,
+) -> dict[str, Any]:
+    """What a reviewer's step keeps beside the report: ``items``, and what commands ``judged``; empty if neither."""
+    found: dict[str, Any] = {}
+    commands = _by_commands(run, step, evidence)
+    if commands:
+        found["judged"] = commands
+    state = {**run.state, step.id: {**run.state.get(step.id, {}), "judged": commands}}
+    after = run.changed(state=state)
+    for spec in step.requires:
+        if not isinstance(spec, Field) or spec.name not in recorded:
+            continue
+        if spec.type == "answers":
+            found["items"] = items(workflow, after, recorded[spec.name], proof)
+        elif spec.type == "items":
+            found[spec.name] = completed(workflow, after, _located_items(run, recorded[spec.name], proof))
+    if "items" not in found:
+        return found
+    every = found["items"] = with_findings_before(found["items"], findings_before(run))
+    # The author of a check or a command chose its severity; the reviewer chose that of the others.
+    own = [item for item in every if "kind" not in item and not item.get("command")]
+    blocks = any(item["severity"] in quality.blocking_severities(1) for item in every)
+    if own and not run.spec.get("items") and not blocks:
+        why = "Every item is a COULD, and a COULD stops nothing: judge at least one thing that is MUST or SHOULD."
+        raise Refused("bad-value", why)
+    return found
+
+
+def check(workflow: Workflow, run: Run, step: StepDef, recorded: Mapping[str, Any], proof: Proof) -> None:
+    """Refuse answers or items that are wrong whatever the step's commands show."""
+    passed = [{"ok": True, "what": "", "why": ""} for spec in step.requires if not isinstance(spec, Field)]
+    judged(workflow, run, step, recorded, passed, proof)
+
+
+def _located_items(run: Run, items: Sequence[Mapping[str, Any]], proof: Proof) -> list[dict[str, Any]]:
+    """The reported items with the files that their places name. Raises Refused for a place that is wrong."""
+    found, faults = [], []
+    before = findings_before(run)
+    for given in items:
+        item = dict(given)
+        faults += unsettled(item, before)
+        if item.get("place"):
+            faults += located(item, run, proof)
+        elif "covers" in run.spec and item["status"] != ItemStatus.TODO:
+            faults.append(f"{item['id']}: place is empty; say where you looked, as path:line")
+        found.append(item)
+    if faults:
+        raise Refused("bad-value", f"{'; '.join(faults[:6])}.")
+    return found
+
+
+def _by_commands(run: Run, step: StepDef, evidence: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """An item for each command of the step that judges: PASS if it ended with 0."""
+    checks = [spec for spec in step.requires if not isinstance(spec, Field)]
+    found: list[dict[str, Any]] = []
+    for spec, result in zip(checks, evidence, strict=True):
+        if isinstance(spec, Command) and spec.severity:
+            name = f"{step.id}:{len(found) + 1}"
+            what = spec.help or f"{result['what']} ends with 0"
+            item = {"id": name, "scope": "all", "check": what, "severity": str(spec.severity), "place": ""}
+            item["command"] = name
+            status = ItemStatus.PASS if result["ok"] else ItemStatus.FAIL
+            finding = f"{result['what']} ended with 0" if result["ok"] else str(result["why"])[-TAIL:]
+            found.append({**item, "status": status.value, "finding": finding})
+    return found

@@ -1,35 +1,44 @@
-"""A run enters a step with sub-agents: their targets are computed, and a review is handed its files."""
+"""A run enters a step with sub-agents: what each of them is given, and the files that a review is handed."""
 
 from __future__ import annotations
 
-from skills.lib.engine import children
 from skills.lib.engine.decision import Move, Refused
-from skills.lib.model.run import Run
-from skills.lib.model.steps import StepDef, Workflow
-from skills.lib.model.types import Dispatch
+from skills.lib.model import values
+from skills.lib.model.requirements import fill
+from skills.lib.model.texts import VALUE_LIMIT, WORTH_A_FILE
+from skills.lib.model.types import Dispatch, Outcome, Severity
+from skills.lib.paths import folder_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from skills.lib.engine.proof import Proof
+    from skills.lib.engine.decision import Proof
+    from skills.lib.model.run import Run
+    from skills.lib.model.steps import StepDef, Workflow
+
+# How long a free-form task with its context may be before the values in it are listed in CONTEXT instead.
+TASK_LIMIT = 5_000
+# What a reviewer looks at if nothing is left of its checks.
+REST = "what is there now does what is asked, and nothing that was changed harms it"
 
 
 def enter(workflow: Workflow, run: Run, step: StepDef, kind: str, detail: dict[str, Any], proof: Proof | None) -> Move:
-    """The move into the step, with the children to create; refused if its targets cannot be dispatched."""
+    """The move into the step, with the children to create. Raises Refused if its targets cannot be dispatched."""
     dispatch = step.handler
     assert isinstance(dispatch, Dispatch)
     wanted: Any = dispatch.targets
-    functions = [check for check in dispatch.checks if callable(check.over)]
+    functions = {check.kind: check.over for check in dispatch.checks if callable(check.over)}
     checks: dict[str, Any] = {}
     if callable(wanted) or functions:
-        from skills.lib.engine import calling
+        from skills.lib.engine import handlers
 
         if callable(wanted):
-            wanted = calling.targets(workflow, run, step, wanted)
-        checks = {check.kind: calling.targets(workflow, run, step, check.over) for check in functions}  # type: ignore[arg-type]
+            wanted = handlers.targets(workflow, run, step, wanted)
+        checks = {kind: handlers.targets(workflow, run, step, function) for kind, function in functions.items()}
     try:
-        create = children.specs(workflow, run, step, wanted, checks)
+        create = _specs(workflow, run, step, dispatch, wanted, checks)
     except ValueError as error:
         raise Refused("bad-targets", f"{error}.") from None
     contents: dict[str, dict[str, str]] = {}
@@ -41,20 +50,253 @@ def enter(workflow: Workflow, run: Run, step: StepDef, kind: str, detail: dict[s
 def _hand_over(
     run: Run, step: StepDef, create: list[dict[str, Any]], proof: Proof
 ) -> tuple[Run, dict[str, dict[str, str]]]:
-    """The run whose reviewers are handed their files, and these files; the reviewers are told what was changed."""
-    from skills.lib.engine import verdicts
+    """The run with the digest of the files that its review is handed, and these files by that digest.
+
+    Each spec of ``create`` gets the files that were changed since a review passed them.
+    """
+    from skills.lib.engine import not_done, verdicts
 
     if not verdicts.covers_files(run, step):
         return run, {}
     handed, contents = verdicts.hand_over(run, step, proof)
-    what = verdicts.uncovered(run, step, any(contents.values()))
-    told = [entry["what"] for entry in run.not_done]
-    if any(text not in told for text in what):
-        from skills.lib.engine import not_done
-
-        for text in what:
-            handed = handed if text in told else not_done.noted(handed, "verdict", step.id, text)
+    known = [entry["what"] for entry in run.not_done]
+    for text in verdicts.uncovered(run, step, any(contents.values())):
+        handed = handed if text in known else not_done.noted(handed, "verdict", step.id, text)
     since = verdicts.since(run, step, proof)
     for spec in create if since else ():
         spec["since"] = since
     return handed, contents
+
+
+def _specs(
+    workflow: Workflow,
+    run: Run,
+    step: StepDef,
+    dispatch: Dispatch,
+    computed: Sequence[Any],
+    checks: Mapping[str, Sequence[str]],
+) -> list[dict[str, Any]]:
+    """What each child of ``step`` is given, in order.
+
+    ``computed`` is what a targets function returned, ``checks`` what the targets functions of its checks returned.
+    Empty if there are no targets and the step has a SKIP route; ValueError if the targets cannot be dispatched.
+    """
+    checkpoint = step.checkpoint
+    pairs = _assignments(run, step, dispatch, computed)
+    present, shares = len(pairs), []
+    if checkpoint:
+        from skills.lib.engine import reviewers
+
+        targets = [target for target, _ in pairs]
+        shares = reviewers.shares(run.reviews.get(checkpoint), targets, bool(dispatch.targets))
+        pairs += [(target, dispatch.task) for target, _ in shares[present:]]
+    reviewed = _covered(run, step) if checkpoint and (dispatch.covers or run.reviews) else {}
+    given = _known(workflow, run)
+    made = []
+    for at, (target, task) in enumerate(pairs, 1):
+        fields = {**given, "target": target}
+        spec = _task_spec(workflow, step, dispatch, at, task, fields)
+        if checkpoint:
+            items = shares[at - 1][1]
+            of_review = _review_spec(run, checkpoint, dispatch, checks, target, at, items)
+            optional = {"gone": at > present, **reviewed}
+            spec.update(of_review, **{name: value for name, value in optional.items() if value or name == "covers"})
+        elif Outcome.FAIL in step.next:
+            spec["verdict"] = True
+        made.append(spec)
+    return made
+
+
+def _task_spec(
+    workflow: Workflow, step: StepDef, dispatch: Dispatch, number: int, task: str, fields: Mapping[str, Any]
+) -> dict[str, Any]:
+    """What any child is given: its script and parameters, or its task with the values that are listed beside it."""
+    inserted = _inserted(dispatch, task, fields)
+    spec: dict[str, Any] = {
+        "agent": str(dispatch.agent),
+        "number": number,
+        "step": step.id,
+        "title": step.title,
+        "script": dispatch.script,
+        "task": fill(task, inserted),
+        "target": fields["target"],
+        "context": fill(dispatch.context, inserted),
+        "params": _params(step, dispatch, fields) if dispatch.script else {},
+        "model": dispatch.model,
+    }
+    if not dispatch.script:
+        cut = {name: value for name, value in fields.items() if inserted[name] is not value}
+        optional = {"values": cut, "forbidden": list(workflow.forbidden)}
+        spec.update({name: value for name, value in optional.items() if value})
+    return spec
+
+
+def _review_spec(
+    run: Run,
+    checkpoint: str,
+    dispatch: Dispatch,
+    checks: Mapping[str, Sequence[str]],
+    target: str,
+    number: int,
+    items: list[dict[str, Any]],
+) -> dict[str, Any]:
+    """What a reviewer is given beside: the items to verify again, the checks to make, what a person accepted."""
+    before = _of_reviewer(run, checkpoint, target, number)
+    accepted = [item for item in before if item.get("accepted")]
+    if accepted and not items and (dispatch.script or not dispatch.checks):
+        # It has nothing left to verify: what is there now is still looked at.
+        items = [{"id": "rest-1", "scope": "all", "check": REST, "severity": Severity.MUST.value}]
+    spec: dict[str, Any] = {"checkpoint": checkpoint}
+    if dispatch.checks and not dispatch.script:
+        spec["answers"] = True
+    spec["items"] = [{name: part for name, part in item.items() if name != "failed"} for item in items]
+    optional = {
+        "failed": [item["id"] for item in items if item.get("failed")],
+        "checks": _checks(run, dispatch, checks, target, items, before),
+        "accepted": [f"{item['check']}: {item['finding']} ({item['accepted']})" for item in accepted],
+    }
+    return {**spec, **{name: value for name, value in optional.items() if value}}
+
+
+def _covered(run: Run, step: StepDef) -> dict[str, Any]:
+    """The patterns of the files that a review covers, and the folders that places may begin in.
+
+    Empty for a review that is about no files.
+    """
+    from skills.lib.engine import verdicts
+
+    if not verdicts.covers_files(run, step):
+        return {}
+    covers = verdicts.patterns(run, step)
+    folders = dict.fromkeys([folder_of(text) for text in covers])
+    return {"covers": covers, "bases": [folder for folder in folders if folder and folder != "."]}
+
+
+def _of_reviewer(run: Run, checkpoint: str, target: str, number: int) -> list[dict[str, Any]]:
+    """The items of a reviewer in the open series of reviews, by its target, or by its number if it has none."""
+    from skills.lib.engine import quality
+
+    items = quality.open_series(run.reviews.get(checkpoint)).get("items", ())
+    mine = ("target", target) if target else ("owner", number)
+    return [item for item in items if item.get(mine[0]) == mine[1]]
+
+
+def _checks(
+    run: Run,
+    dispatch: Dispatch,
+    computed: Mapping[str, Sequence[str]],
+    target: str,
+    again: Sequence[Mapping[str, Any]],
+    before: Sequence[Mapping[str, Any]],
+) -> list[dict[str, Any]]:
+    """The checks that a reviewer must make beside the items that it verifies ``again``: one for each kind and target.
+
+    An item of the review ``before`` that a person accepted is not checked again. One that a lost reviewer had to check
+    is checked, even if its target was removed.
+    """
+    made = []
+    given = [*again, *[item for item in before if item.get("accepted")]]
+    for check in dispatch.checks:
+        over = computed.get(check.kind, check.over)
+        if over == "{target}":
+            over = [target]
+        elif isinstance(over, str):
+            step, _, field = over.rpartition(".")
+            over = run.state.get(step, {}).get(field) or []
+        known = {item["scope"] for item in given if item.get("kind") == check.kind}
+        taken = {item["id"] for item in given}
+        number = 0
+        scopes = _scopes(over if isinstance(over, (list, tuple)) and check.over else ["all"])
+        for item in before:
+            if item.get("unsplit") and item.get("kind") == check.kind:
+                scopes.setdefault(item["scope"], item.get("detail", ""))
+        for scope, detail in scopes.items():
+            if scope in known:
+                continue
+            number += 1
+            while f"{check.kind}-{number}" in taken:
+                number += 1
+            text = f"{check.text}: {detail}" if detail else check.text
+            stub = {"id": f"{check.kind}-{number}", "kind": check.kind, "scope": scope, "check": text}
+            made.append({**stub, "severity": str(check.severity), **({"detail": detail} if detail else {})})
+    if dispatch.checks and not dispatch.script and not made and all(item.get("accepted") for item in given):
+        # Each check was accepted by a person, or has no target: what is there now is still looked at.
+        stub = {"id": "rest-1", "kind": "rest", "scope": "all", "check": REST}
+        made.append({**stub, "severity": Severity.MUST.value})
+    return made
+
+
+def _scopes(entries: Sequence[Any]) -> dict[str, str]:
+    """Each target of a check once, with everything that must be true of it."""
+    found: dict[str, str] = {}
+    for entry in entries:
+        scope, _, detail = (part.strip() for part in str(entry).partition("|"))
+        found[scope] = "; ".join(part for part in (found.get(scope, ""), detail) if part)
+    return found
+
+
+def _known(workflow: Workflow, run: Run) -> dict[str, Any]:
+    """The values that a task may name; one that was not given or recorded is an empty text."""
+    fields = {f"{step.id}.{name}": "" for step in workflow.steps for name in step.records}
+    given = {**fields, **run.params, **run.recorded}
+    return {name: "" if value is None else value for name, value in given.items()}
+
+
+def _inserted(dispatch: Dispatch, task: str, fields: Mapping[str, Any]) -> dict[str, Any]:
+    """What is put into a free-form task: the values, or a note that CONTEXT has one, if they make the task too long."""
+    inserted = dict(fields)
+    if dispatch.script:
+        return inserted
+    named = [name for name in fields if f"{{{name}}}" in task or f"{{{name}}}" in dispatch.context]
+    for name in sorted(named, key=lambda name: -len(fill(f"{{{name}}}", fields))):
+        long = len(fill(task, inserted)) + len(fill(dispatch.context, inserted)) > TASK_LIMIT
+        if not long or len(fill(f"{{{name}}}", fields)) <= WORTH_A_FILE:
+            break
+        inserted[name] = f"[{name}: it stands in CONTEXT]"
+    return inserted
+
+
+def _params(step: StepDef, dispatch: Dispatch, fields: Mapping[str, Any]) -> dict[str, str]:
+    """The parameters that a sub-agent's run is opened with; ValueError for one that no run could be opened with.
+
+    A text that is too long is cut. A parameter is left out if its value was not recorded.
+    """
+    params = {}
+    for name, template in dispatch.params.items():
+        value = fields.get(template[1:-1], template) if template[:1] == "{" and template[-1:] == "}" else template
+        text = fill(template, fields)
+        if template and not text.strip():
+            continue
+        over = f"{len(text):,} characters"
+        what = f"step {step.id} gives its sub-agents {name} as {template}: "
+        if values.is_placeholder(text, name):
+            raise ValueError(f"{what}{text[:80]!r} begins as a placeholder does that is still to be filled in")
+        if len(text) > VALUE_LIMIT and not isinstance(value, str):
+            raise ValueError(f"{what}a value of {over}, and {VALUE_LIMIT:,} are kept; record a shorter one")
+        params[name] = text if len(text) <= VALUE_LIMIT else f"{text[: VALUE_LIMIT - 100]} … ({over})"
+    return params
+
+
+def _assignments(run: Run, step: StepDef, dispatch: Dispatch, computed: Sequence[Any]) -> list[tuple[str, str]]:
+    """The target and task of each child; ValueError if there are none, or too many."""
+    if dispatch.tasks:
+        pairs = [("", task) for task in dispatch.tasks]
+    elif dispatch.targets:
+        targets, source = computed, "what its function computes"
+        if isinstance(dispatch.targets, str):
+            source = dispatch.targets
+            recorded, _, field = source.partition(".")
+            targets = run.state.get(recorded, {}).get(field) or []
+        elif not callable(dispatch.targets):
+            targets = dispatch.targets
+        if not isinstance(targets, (list, tuple)) or (not targets and Outcome.SKIP not in step.next):
+            raise ValueError(f"step {step.id} starts one sub-agent per entry of {source}, which has none")
+        pairs = [(str(target), dispatch.task) for target in targets]
+    else:
+        pairs = [("", dispatch.task)]
+    if len(pairs) > dispatch.cap:
+        raise ValueError(
+            f"step {step.id} starts one sub-agent per entry: {len(pairs)} entries, and at most {dispatch.cap} at once; "
+            "merge some of them"
+        )
+    return pairs

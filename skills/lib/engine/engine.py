@@ -1,16 +1,17 @@
 """The transition function: a workflow, a run and a request in, a decision out; nothing is read or written here.
 
 What must be looked up outside (files, commands, child runs) comes through ``Proof``. A refusal changes nothing.
+Modules that only some steps need are imported where they are used: each costs a step 0.1 ms.
 """
 
 from __future__ import annotations
 
-from skills.lib.engine import reports
-from skills.lib.engine.decision import Decision, Move, Refusal, Refused, Repeat, check_outcome, request_digest
-from skills.lib.engine.transition import check_target, enter, go, proved_by
+from skills.lib.engine import inputs
+from skills.lib.engine.decision import Decision, Leaving, Move, Refusal, Refused, Repeat, check_outcome, request_digest
+from skills.lib.engine.transition import check_target, enter, follow, go, proved_by
 from skills.lib.model import values
 from skills.lib.model.requirements import Command, Field
-from skills.lib.model.run import Request, Run
+from skills.lib.model.run import FIXES, Request, Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.types import Dispatch, Outcome, Person, is_word
 
@@ -19,16 +20,16 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from skills.lib.engine.proof import Proof
+    from skills.lib.engine.decision import Proof
 
 
 def open_run(workflow: Workflow, run: Run, given: Mapping[str, Any], proof: Proof | None = None) -> Refusal | Move:
-    """Put a new (or pending child) run on the first step with its parameters, or refuse and say what is missing.
+    """Put a new (or pending child) run on its first step with its parameters, or refuse and say what is missing.
 
     A reviewer that verifies items again begins at the workflow's ``reverify``.
     """
     try:
-        params = reports.parameters(workflow.run_params(), given)
+        params = inputs.parameters(workflow.run_params(), given)
         kept = values.keepable(params)
         fresh = run.changed(workflow=workflow.name, fingerprint=workflow.fingerprint, params=kept, status="open")
         again = bool(run.spec.get("items")) and workflow.reverify
@@ -38,7 +39,7 @@ def open_run(workflow: Workflow, run: Run, given: Mapping[str, Any], proof: Proo
 
 
 def decide(workflow: Workflow, run: Run, request: Request, proof: Proof, actor: str = "agent") -> Decision:
-    """What the request does to the run. Raises HandlerError where the skill is at fault; the run is untouched."""
+    """What the request does to the run. Raises HandlerError if the skill is at fault; the run is untouched then."""
     try:
         if not _is_due(run, request):
             return Repeat()
@@ -58,7 +59,7 @@ def decide(workflow: Workflow, run: Run, request: Request, proof: Proof, actor: 
 
 
 def _is_due(run: Run, request: Request) -> bool:
-    """Whether the request is about the present turn; False for a repeat of the last one, else refused."""
+    """True if the request is about the present turn, False if it repeats the last one. Raises Refused for others."""
     last = run.last
     if request.turn is not None and request.turn == last.get("turn") and request_digest(request) == last.get("digest"):
         return False
@@ -83,6 +84,7 @@ def targets(step: StepDef) -> dict[str | None, list[Outcome]]:
 
 
 def _check_target_possible(workflow: Workflow, step: StepDef, request: Request) -> None:
+    """Refuse a request for a step to which no outcome leads."""
     wanted = request.step
     if wanted == "next":
         return
@@ -99,17 +101,18 @@ def _check_target_possible(workflow: Workflow, step: StepDef, request: Request) 
 
 
 def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof: Proof) -> Decision:
+    """What a request that leaves the step does to the run."""
     if request.answer is not None:
         raise Refused("no-question", f"Step {step.id} asks nobody anything, so there is nothing to answer.")
-    if run.reviews and "fixes" in request.records:
-        from skills.lib.engine import rework
+    if run.reviews and FIXES in request.records:
+        from skills.lib.engine import fixes
 
-        run = rework.read(run, step, request)
+        run = fixes.read(run, step, request)
     if request.errata:
-        run = reports.corrected(workflow, run, request)
-    params = reports.step_params(workflow, run, step, request)
-    recorded = reports.records(workflow, run, step, request)
-    reports.check_echo(run, step, request)
+        run = inputs.corrected(workflow, run, request)
+    params = inputs.step_params(workflow, run, step, request)
+    recorded = inputs.records(workflow, run, step, request)
+    inputs.check_echo(run, step, request)
     found: dict[str, Any] = {}
     if isinstance(step.handler, Dispatch):
         from skills.lib.engine import children
@@ -122,11 +125,10 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof:
     evidence, printed = _prove(run, step, {**run.params, **params, **recorded}, proof)
     recorded.update(printed)
     if "checkpoint" in run.spec:
-        from skills.lib.engine import reviewing
+        from skills.lib.engine import answers
 
-        found.update(reviewing.judged(workflow, run, step, recorded, evidence, proof))
-
-    # A field left out now says nothing of what it once was.
+        found.update(answers.judged(workflow, run, step, recorded, evidence, proof))
+    # A field that is left out now keeps no earlier value.
     left_out = {spec.name for spec in step.requires if isinstance(spec, Field)} - set(recorded)
     before = {name: value for name, value in run.state.get(step.id, {}).items() if name not in left_out}
     state = {**before, **recorded, **params, **found}
@@ -134,37 +136,51 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof:
     if request.errata:
         detail["errata"] = dict(request.errata)
     if step.asks_later:
-        from skills.lib.engine import questions
-
-        if run.reviews:
-            from skills.lib.engine import leaving
-
-            answered = leaving.answer_findings(workflow, run, step, request, step.next.values(), state, detail, proof)
-            if isinstance(answered, Move):
-                return answered
-            run = answered
-        run = reports.without_outdated_errata(run, step, values.keepable(state))
-        return questions.ask(run.changed(state={**run.state, step.id: values.keepable(state)}), step, request, detail)
+        return _ask(Leaving(workflow, step, request, proof, values.keepable(state)), run, detail)
     outcome, extra = _outcome(workflow, run, step, request, state, params)
     if run.last.get("step") == step.id and recorded:
         _check_not_repeated(run, step, outcome, {**recorded, **params}, evidence)
-    kept = values.keepable({**state, **extra})
-    run = reports.without_outdated_errata(run, step, kept)
+    leaving = Leaving(workflow, step, request, proof, values.keepable({**state, **extra}))
+    return _end_step(leaving, inputs.without_outdated_errata(run, step, leaving.state), outcome, detail)
+
+
+def _ask(leaving: Leaving, run: Run, detail: dict[str, Any]) -> Move:
+    """Put the question of a step whose requirements are met, once the findings ahead of it are answered."""
+    from skills.lib.engine import gates, questions
+
+    settled: Run | Move = run
+    if run.reviews:
+        settled = gates.answer_findings(leaving, run, leaving.step.next.values(), detail)
+    if isinstance(settled, Move):
+        return settled
+    return questions.ask(leaving, inputs.without_outdated_errata(settled, leaving.step, leaving.state), detail)
+
+
+def _end_step(leaving: Leaving, run: Run, outcome: Outcome, detail: dict[str, Any]) -> Move:
+    """Leave the step by its outcome, unless its gate or its limit says otherwise."""
+    step = leaving.step
     if step.gate:
         from skills.lib.engine import gates
 
-        return gates.decide(workflow, run, step, request, outcome, kept, detail, proof)
+        detail = {**detail, "outcome": outcome}
+        settled = gates.apply_verdict(leaving, run, step.gate, outcome, detail)
+        return go(leaving, settled, outcome, detail) if isinstance(settled, Run) else follow(leaving, settled, outcome)
     limit = step.max_iterations
     if limit and run.iteration >= limit and outcome in (Outcome.ITERATE, Outcome.FAIL):
-        outcome, put = _at_limit(workflow, run, step, outcome, kept, request, detail)
-        if put is not None:
-            return put
-        if "limit" in detail:
-            from skills.lib.engine import not_done
+        if outcome is Outcome.FAIL:
+            from skills.lib.engine import loops, questions
 
-            what = f"{step.id} was to be done once more, and its {limit} iterations were used up"
-            run = not_done.noted(run, "limit", step.id, what)
-    return go(workflow, run, step, request, outcome, kept, {**detail, "outcome": outcome}, proof)
+            if not loops.leads_back(leaving.workflow, step, outcome):
+                return go(leaving, run, outcome, {**detail, "outcome": outcome})
+            # A FAIL never becomes OK by itself: a person is asked.
+            if step.at_limit in (Outcome.OK, Outcome.FAIL, Outcome.ITERATE) or step.route(step.at_limit) is None:
+                return questions.ask_at_limit(leaving, run, detail)
+        from skills.lib.engine import not_done
+
+        what = f"{step.id} was to be done once more, and its {limit} iterations were used up"
+        run, outcome = not_done.noted(run, "limit", step.id, what), step.at_limit
+        detail = {**detail, "limit": limit}
+    return go(leaving, run, outcome, {**detail, "outcome": outcome})
 
 
 def _check_before_commands(
@@ -172,26 +188,26 @@ def _check_before_commands(
 ) -> None:
     """Refuse what was typed wrong before a command of the step runs, which may take minutes.
 
-    Whether findings are answered is seen after it: a command may write the very file that a finding names.
+    Whether findings are answered is checked afterwards: a command may write the file that a finding names.
     """
     if step.handler is None:
         outcome = _reported(step, request)
         if not step.max_iterations:
             check_target(step, request, outcome, step.route(outcome))
     if "checkpoint" in run.spec:
-        from skills.lib.engine import reviewing
+        from skills.lib.engine import answers
 
-        reviewing.check(workflow, run, step, recorded, proof)
+        answers.check(workflow, run, step, recorded, proof)
 
 
 def _check_not_repeated(
     run: Run, step: StepDef, outcome: Outcome, reported: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]
 ) -> None:
-    """Refuse the report that led back to this step, if it would lead there again and nothing came between."""
-    route = step.route(outcome)
-    if route != (step.id,) or isinstance(step.handler, (Dispatch, Person)):
+    """Refuse a report that is the same as the last one, if that led back to this step and would do so again."""
+    if step.route(outcome) != (step.id,) or isinstance(step.handler, (Dispatch, Person)):
         return
-    if not any(isinstance(value, (str, list, dict)) and name in _worded(step) for name, value in reported.items()):
+    worded = {spec.name for spec in step.requires if isinstance(spec, Field) and not spec.choices}
+    if not any(isinstance(value, (str, list, dict)) and name in worded for name, value in reported.items()):
         return  # a choice or a number may well be the same again
     before = run.state.get(step.id, {})
     same = values.keepable(dict(reported))
@@ -202,36 +218,10 @@ def _check_not_repeated(
 
 
 def _without_blanks(value: Any) -> Any:
-    """The value with the blanks of each text put together: other blanks say nothing else."""
+    """The value with each run of blanks in a text as one space."""
     if isinstance(value, (list, tuple)):
         return [_without_blanks(entry) for entry in value]
     return " ".join(value.split()) if isinstance(value, str) else value
-
-
-def _worded(step: StepDef) -> set[str]:
-    """The fields of a step that are put in words."""
-    return {spec.name for spec in step.requires if isinstance(spec, Field) and not spec.choices}
-
-
-def _at_limit(
-    workflow: Workflow,
-    run: Run,
-    step: StepDef,
-    outcome: Outcome,
-    state: dict[str, Any],
-    request: Request,
-    detail: dict[str, Any],
-) -> tuple[Outcome, Move | None]:
-    """What an outcome becomes once the step's iterations are used up; a FAIL never becomes OK: a person is asked."""
-    if outcome is Outcome.FAIL:
-        from skills.lib.engine import loops, questions
-
-        if not loops.leads_back(workflow, step, outcome):
-            return outcome, None
-        if step.at_limit in (Outcome.OK, Outcome.FAIL, Outcome.ITERATE) or step.route(step.at_limit) is None:
-            return outcome, questions.ask_at_limit(run, step, request, state, detail)
-    detail["limit"] = step.max_iterations
-    return step.at_limit, None
 
 
 def _prove(
@@ -257,6 +247,7 @@ def _prove(
 def _outcome(
     workflow: Workflow, run: Run, step: StepDef, request: Request, state: dict[str, Any], params: dict[str, Any]
 ) -> tuple[Outcome, dict[str, Any]]:
+    """How the step ends, and the values that its function returned."""
     handler, function, gate = step.handler, step.function, step.gate
     extra: dict[str, Any] = {}
     if handler is None and not gate:
@@ -268,9 +259,9 @@ def _outcome(
 
         outcome = gates.verdict(run, gate)
     elif function:
-        from skills.lib.engine import calling
+        from skills.lib.engine import handlers
 
-        outcome, extra = calling.judge(workflow, run, step, function, state, params)
+        outcome, extra = handlers.judge(workflow, run, step, function, state, params)
     elif isinstance(handler, Dispatch):
         failed = any(entry["status"] == "lost" or entry.get("verdict") == "fail" for entry in state["results"])
         outcome = Outcome.FAIL if failed and Outcome.FAIL in step.next else Outcome.OK

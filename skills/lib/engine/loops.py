@@ -1,4 +1,4 @@
-"""How often a bounded loop went round: a step's count begins anew when its loop is entered from outside."""
+"""How often a bounded loop was repeated: a step's count begins at 0 when its loop is entered from outside."""
 
 from __future__ import annotations
 
@@ -23,13 +23,13 @@ def counted(workflow: Workflow, run: Run, target: str, answered: bool) -> dict[s
             if target in loop and (answered or run.step not in loop):
                 rounds[step.id] = 0
         if target == step.id:
-            # A run of before these counts goes on with its number of visits.
+            # A run of an older ledger has no such count: its number of visits is used.
             rounds[step.id] = rounds.get(step.id, run.visits.get(step.id, 0)) + 1
     return rounds
 
 
 def leads_back(workflow: Workflow, step: StepDef, outcome: Outcome) -> bool:
-    """True if a run can come to the step again after leaving it by that outcome."""
+    """True if a run can reach the step again after leaving it by that outcome."""
     route = step.route(outcome)
     return bool(route and route[0] is not None and step.id in _reached(workflow, route[0]))
 

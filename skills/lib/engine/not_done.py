@@ -1,4 +1,4 @@
-"""What a run left undone: noted as it happens, completed at its end, told to whoever reads the end."""
+"""What a run left undone: noted as it happens, completed at its end, and listed where the run ends."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from skills.lib.engine import verdicts
 from skills.lib.model.requirements import Field
 from skills.lib.model.run import Run
 from skills.lib.model.steps import Workflow
-from skills.lib.model.texts import printable
+from skills.lib.model.texts import printable, shortened
 from skills.lib.model.types import ItemStatus, QRStatus
 
 TYPE_CHECKING = False
@@ -24,13 +24,12 @@ SEVERITIES = ("MUST", "SHOULD", "COULD")
 
 def noted(run: Run, kind: str, step: str, what: str) -> Run:
     """The run with one more entry: its kind in a word, the step or checkpoint that it is about, what was not done."""
-    what = printable(what)
-    text = what if len(what) <= SHORT else what[: SHORT - 1] + "…"
-    return run.changed(not_done=[*run.not_done, {"kind": kind, "step": step, "what": text}])
+    entry = {"kind": kind, "step": step, "what": shortened(printable(what), SHORT)}
+    return run.changed(not_done=[*run.not_done, entry])
 
 
 def from_children(run: Run, step: str, children: Sequence[Run]) -> Run:
-    """The run with what its finished sub-agents left undone; what each round of a review leaves out is told once."""
+    """The run with what its finished sub-agents left undone; an entry of kind review is noted once for all rounds."""
     before = [entry["what"] for entry in run.not_done if entry["step"] == step]
     for child in children:
         for entry in child.not_done:
@@ -41,7 +40,7 @@ def from_children(run: Run, step: str, children: Sequence[Run]) -> Run:
 
 
 def failed_children(run: Run, step: str, children: Sequence[Run]) -> Run:
-    """The run with each of its sub-agents whose own run failed."""
+    """The run with an entry for each of its sub-agents whose own run failed."""
     for child in children:
         if child.status == "failed":
             given = child.spec.get("target") or child.spec.get("task") or child.spec.get("script") or ""
@@ -51,13 +50,13 @@ def failed_children(run: Run, step: str, children: Sequence[Run]) -> Run:
 
 
 def gravest(entries: Sequence[Entry]) -> list[Entry]:
-    """The entries in the order of how much they weigh."""
-    return sorted(entries, key=lambda entry: (_rank(entry["kind"], KINDS), _rank(_severity(entry["what"]), SEVERITIES)))
+    """The entries, the gravest first."""
 
+    def weight(entry: Entry) -> tuple[int, int]:
+        severity = entry["what"].partition("(")[2].partition(",")[0]  # of a finding: "id (severity, …"
+        return _rank(entry["kind"], KINDS), _rank(severity, SEVERITIES)
 
-def _severity(what: str) -> str:
-    """The severity of a finding, which stands behind its id."""
-    return what.partition("(")[2].partition(",")[0]
+    return sorted(entries, key=weight)
 
 
 def _rank(word: str, words: Sequence[str]) -> int:
@@ -65,10 +64,10 @@ def _rank(word: str, words: Sequence[str]) -> int:
 
 
 def at_end(workflow: Workflow, run: Run) -> Run:
-    """The run with what can only be told at its end: gates that it never entered, findings that are open."""
-    left = (*_gates(workflow, run), *_findings(run), *_fallen(run), *_waived(workflow, run), *_unstated(workflow, run))
+    """The run with the entries that only its end shows: gates that it never entered, findings that are open."""
+    left = [*_gates(workflow, run), *_findings(run), *_fallen(run), *_waived(workflow, run), *_unstated(workflow, run)]
     if workflow.unchecked:
-        left = (*left, ("unchecked", "", f"no check tells {workflow.unchecked}"))
+        left.append(("unchecked", "", f"no check tells {workflow.unchecked}"))
     for kind, step, what in left:
         run = noted(run, kind, step, what)
     return run
@@ -77,14 +76,14 @@ def at_end(workflow: Workflow, run: Run) -> Run:
 def _gates(workflow: Workflow, run: Run) -> Iterator[tuple[str, str, str]]:
     gates = list(verdicts.gates(workflow))
     entered = {gate.checkpoint for step, gate in gates if run.visits.get(step.id)}
-    told = set()
+    listed = set()
     for step, gate in gates:
         review = run.reviews.get(gate.checkpoint)
         if review is None:
             how = "was passed without a review" if run.visits.get(step.id) else "was never entered"
             yield "gate", step.id, f"the gate of {gate.checkpoint} {how}"
-        elif gate.checkpoint not in told and not review.get("passed"):
-            told.add(gate.checkpoint)
+        elif gate.checkpoint not in listed and not review.get("passed"):
+            listed.add(gate.checkpoint)
             if gate.checkpoint not in entered:
                 yield "gate", step.id, f"the gate of {gate.checkpoint} was never entered, though it was reviewed"
             elif review["status"] == QRStatus.PASS:

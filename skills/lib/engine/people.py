@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from skills.lib.engine import quality, reports, verdicts
-from skills.lib.engine.decision import Decision, Move, Refused, check_outcome
+from skills.lib.engine import fixes, gates, inputs, not_done, quality, verdicts
+from skills.lib.engine.decision import Decision, Leaving, Move, Refused, check_outcome
 from skills.lib.engine.questions import ABANDON, ACCEPT, REVISE, ask
 from skills.lib.engine.transition import go
 from skills.lib.model import values
@@ -16,11 +16,14 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from skills.lib.engine.proof import Proof
+    from skills.lib.engine.decision import Proof
 
 
 def answer(workflow: Workflow, run: Run, step: StepDef, request: Request, actor: str, proof: Proof) -> Decision:
-    """What an answer, or a command that gives none, does to a run that waits."""
+    """What an answer does to a run that waits. Raises Refused if the command gives none, or none that is valid.
+
+    ``actor`` is ``person`` for an answer at a terminal.
+    """
     asked = run.question or {}
     choices = tuple(asked.get("choices", ()))
     given = request.answer
@@ -35,38 +38,37 @@ def answer(workflow: Workflow, run: Run, step: StepDef, request: Request, actor:
         raise Refused("unfilled", "--reason still stands as a placeholder; say why.", choices)
     if choices and given not in choices:
         raise Refused("bad-value", f"{given!r:.80} is not one of the answers.", choices)
-    for name in (*request.records, *reports.beyond_run(workflow, run, request)):
+    for name in (*request.records, *inputs.beyond_run(workflow, run, request)):
         raise Refused("unknown-field", f"{step.id} waits for an answer; nothing is recorded with it: {name!r:.80}.")
-    reports.check_echo(run, step, request)
+    inputs.check_echo(run, step, request)
     state = {**run.state.get(step.id, {}), "answer": given, "answered_by": actor}
     state.pop("reason", None)  # what was said to an earlier answer
     if request.reason:
         state["reason"] = request.reason
     detail = {"answer": given, "by": "person" if actor == "person" else "reported", "reason": request.reason or ""}
     if "gate" in asked:
-        return _settle(workflow, run, step, request, state, detail, proof)
+        return _settle(Leaving(workflow, step, request, proof, state), run, asked, detail)
     handler = step.handler
     outcome = handler.choices.get(given, Outcome.OK) if isinstance(handler, Person) else Outcome.OK
     check_outcome(step, request, outcome)
     if actor != "person":
-        from skills.lib.engine import not_done
-
         run = not_done.noted(run, "answer", step.id, f"answered by the agent for a person: {given}")
     contents: dict[str, dict[str, str]] = {}
     if outcome is not Outcome.FAIL:
         run, contents = _heard(workflow, run, step, outcome, detail, proof)
     run = verdicts.asked_about(run, step, proof)
-    move = go(workflow, run, step, request, outcome, state, {"outcome": outcome, **detail}, proof, answered=True)
-    return move.keeping(contents)
+    leaving = Leaving(workflow, step, request, proof, state, answered=True)
+    return go(leaving, run, outcome, {"outcome": outcome, **detail}).keeping(contents)
 
 
 def _heard(
     workflow: Workflow, run: Run, step: StepDef, outcome: Outcome, detail: dict[str, Any], proof: Proof
 ) -> tuple[Run, dict[str, dict[str, str]]]:
-    """The run with the reviews marked that failed or fell, and that a person knew of when they let these files go on.
+    """The run with the reviews marked that failed or fell, if a person knew of them and let the run go on; and the
+    files of these reviews by their digest.
 
-    The agent's word for a person does not do if a MUST is open, or if a verdict fell. An answer that leads back to a
-    review lets nothing go on.
+    An answer passed on by the agent does not count if a MUST is open, or if a verdict fell. An answer that leads back
+    to a review lets nothing go on.
     """
     contents: dict[str, dict[str, str]] = {}
     for checkpoint, review in run.reviews.items():
@@ -85,103 +87,66 @@ def _heard(
     return run, contents
 
 
-def _settle(
-    workflow: Workflow,
-    run: Run,
-    step: StepDef,
-    request: Request,
-    state: dict[str, Any],
-    detail: dict[str, Any],
-    proof: Proof,
-) -> Decision:
+def _settle(leaving: Leaving, run: Run, asked: dict[str, Any], detail: dict[str, Any]) -> Decision:
     """A person accepts what is open, with a reason that is kept, sends the work back once more, or ends the run."""
-    asked = run.question or {}
-    name, about, choice = asked["gate"], asked.get("about", "bound"), request.answer
+    step, request = leaving.step, leaving.request
+    name, about, accepts = asked["gate"], asked.get("about", "bound"), request.answer == ACCEPT
     reason = (request.reason or "").strip()
-    if choice in (ACCEPT, ABANDON) and not is_reason(reason):
-        what = "Accepting what is open" if choice == ACCEPT else "Abandoning the run"
+    if request.answer != REVISE and not is_reason(reason):
+        what = "Accepting what is open" if accepts else "Abandoning the run"
         raise Refused("no-reason", f"{what} takes a reason, in more than a word: --reason.", (ACCEPT, REVISE, ABANDON))
-    if choice == ABANDON:
+    if request.answer == ABANDON:
         last = {**run.last, "reason": reason}
         ended = run.changed(status="abandoned", turn=run.turn + 1, last=last, question=None)
         return Move(ended, "abandoned", {"from": run.step, "reason": reason, "children": [], **detail})
-    if about == "limit":
-        outcome = Outcome.OK if choice == ACCEPT else Outcome.FAIL
-        check_outcome(step, request, outcome)
-        if choice == ACCEPT:
-            from skills.lib.engine import not_done
-
-            run = not_done.noted(run, "verdict", step.id, f"a person went on although {step.id} failed: {reason}")
-        settled = {"outcome": outcome, **detail}
-        return go(workflow, run, step, request, outcome, state, settled, proof, answered=True)
-    review = {**run.reviews[name], "decision": detail}
-    run = run.changed(reviews={**run.reviews, name: review})
+    if about != "limit":
+        run = run.changed(reviews={**run.reviews, name: {**run.reviews[name], "decision": detail}})
     if about == "dispute":
-        return _settle_dispute(workflow, run, step, request, state, detail, proof)
+        return _settle_dispute(leaving, run, asked, detail)
     if about == "change":
-        return _settle_change(workflow, run, step, request, state, detail, proof)
-    outcome = Outcome.OK if choice == ACCEPT else Outcome.FAIL
+        return _settle_change(leaving, run, asked, detail)
+    outcome = Outcome.OK if accepts else Outcome.FAIL
     check_outcome(step, request, outcome)
-    if choice == ACCEPT:
+    if about == "limit":
+        leaving = Leaving(leaving.workflow, step, request, leaving.proof, leaving.state, answered=True)
+        if accepts:
+            run = not_done.noted(run, "verdict", step.id, f"a person went on although {step.id} failed: {reason}")
+    elif accepts:
         run = verdicts.pass_on(run, name, accepted=detail)
     else:
         run = verdicts.send_back(run, name, (step.route(Outcome.FAIL) or (None,))[0])
-    return go(workflow, run, step, request, outcome, state, {"outcome": outcome, **detail}, proof)
+    return go(leaving, run, outcome, {"outcome": outcome, **detail})
 
 
-def _settle_dispute(
-    workflow: Workflow,
-    run: Run,
-    step: StepDef,
-    request: Request,
-    state: dict[str, Any],
-    detail: dict[str, Any],
-    proof: Proof,
-) -> Decision:
+def _settle_dispute(leaving: Leaving, run: Run, asked: dict[str, Any], detail: dict[str, Any]) -> Decision:
     """Go on to the review without the findings that a person accepted, or back to the work that must fix them."""
-    from skills.lib.engine import rework
-
-    asked = run.question or {}
+    step, request = leaving.step, leaving.request
     checkpoint, ids = asked["gate"], asked["ids"]
     outcome = Outcome(asked["outcome"])
     settled = {"outcome": outcome, **detail}
-    if request.answer == ACCEPT:
-        run = rework.accepted(run, checkpoint, ids, request.reason or "")
-        if step.asks_later:
-            from skills.lib.engine import leaving
-
-            ways = step.next.values()
-            answered = leaving.answer_findings(workflow, run, step, request, ways, state, detail, proof)
-            if isinstance(answered, Move):
-                return answered
-            return ask(answered.changed(state={**run.state, step.id: state}), step, request, detail)
-        return go(workflow, run, step, request, outcome, state, settled, proof)
-    run = rework.upheld(run, checkpoint, ids)
-    work = run.reviews[checkpoint].get("sent_back_to") or step.id
-    return go(workflow, run, step, request, outcome, state, settled, proof, to=(work,))
+    if request.answer != ACCEPT:
+        run = fixes.upheld(run, checkpoint, ids)
+        work = run.reviews[checkpoint].get("sent_back_to") or step.id
+        return go(leaving, run, outcome, settled, to=(work,))
+    run = fixes.accepted(run, checkpoint, ids, request.reason or "")
+    if not step.asks_later:
+        return go(leaving, run, outcome, settled)
+    answered = gates.answer_findings(leaving, run, step.next.values(), detail)
+    return answered if isinstance(answered, Move) else ask(leaving, answered, detail)
 
 
-def _settle_change(
-    workflow: Workflow,
-    run: Run,
-    step: StepDef,
-    request: Request,
-    state: dict[str, Any],
-    detail: dict[str, Any],
-    proof: Proof,
-) -> Decision:
-    """Let the verdict stand for the files as they are now, or send the run back to have them reviewed."""
-    asked = run.question or {}
+def _settle_change(leaving: Leaving, run: Run, asked: dict[str, Any], detail: dict[str, Any]) -> Decision:
+    """Let the verdict hold for the files as they are now, or send the run back to have them reviewed."""
+    step, proof = leaving.step, leaving.proof
     checkpoint, outcome = asked["gate"], Outcome(asked["outcome"])
     settled = {"outcome": outcome, **detail}
-    if request.answer == ACCEPT:
-        from skills.lib.engine import not_done
-
-        run, contents = verdicts.stands(run, checkpoint, detail, proof)
+    if leaving.request.answer == ACCEPT:
+        run, contents = verdicts.let_stand(run, checkpoint, detail, proof)
         what = f"files that the review of {checkpoint} covers were changed since; a person let it stand"
-        run = not_done.noted(run, "verdict", step.id, f"{what}: {request.reason or 'no reason given'}")
-        return go(workflow, run, step, request, outcome, state, settled, proof).keeping(contents)
-    gate = verdicts.gate_of(workflow, checkpoint)
+        reason = leaving.request.reason or "no reason given"
+        run = not_done.noted(run, "verdict", step.id, f"{what}: {reason}")
+        return go(leaving, run, outcome, settled).keeping(contents)
+    gate = verdicts.gate_of(leaving.workflow, checkpoint)
     to = (gate.stale,) if gate and gate.stale else step.route(Outcome.FAIL) or (step.id,)
     run = verdicts.fall(run, checkpoint, verdicts.changed(run, checkpoint, proof), to[0] or step.id, proof)
-    return go(workflow, run, step, request, outcome, state, settled, proof, to=to)
+    return go(leaving, run, outcome, settled, to=to)

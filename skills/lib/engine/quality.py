@@ -1,18 +1,15 @@
-"""Quality review: items, the one severity schedule, and the construct that builds a whole review loop.
+"""Quality review: the verdict on items, the one severity schedule, re-verification, and the banner of a review.
 
-Three pillars hold a loop: a banner that says which checkpoint and which iteration, a stop condition that reads the
-verdict from the ledger and never from the caller, and a re-verify mode that leads back to the work with a counter.
+A review loop has three pillars: a banner that says which checkpoint and which iteration, a stop condition that reads
+the verdict from the ledger and never from the caller, and a re-verify mode that leads back to the work with a counter.
 Verification apart from the work, item by item and blind to earlier verdicts, follows Chain-of-Verification
 (Dhuliawala et al., 2023).
 """
 
 from __future__ import annotations
 
-from skills.lib.model.types import (
-    ItemStatus,
-    QRStatus,
-    Severity,
-)
+from skills.lib.model.types import ItemStatus, QRStatus, Severity
+from skills.lib.reasons import is_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,8 +18,6 @@ if TYPE_CHECKING:
 
     from skills.lib.model.standalone import QRState
 
-# How many faults of reported items are told at once.
-_FAULTS = 6
 # Reviews of changed work up to which a SHOULD blocks.
 _SHOULD_BLOCKS = 3
 
@@ -30,15 +25,13 @@ _SHOULD_BLOCKS = 3
 def blocking_severities(level: int) -> frozenset[Severity]:
     """The severities that block: MUST and SHOULD up to level 3, then MUST; a COULD never does.
 
-    The level is the number of reviews that the work was changed for: it grows where the work did, not with the count.
+    The level counts the reviews of changed work: it does not grow if nothing was changed between two reviews.
     """
-    if level <= _SHOULD_BLOCKS:
-        return frozenset((Severity.MUST, Severity.SHOULD))
-    return frozenset((Severity.MUST,))
+    return frozenset((Severity.MUST, Severity.SHOULD) if level <= _SHOULD_BLOCKS else (Severity.MUST,))
 
 
 def blocking(items: Sequence[Mapping[str, str]], level: int) -> list[Mapping[str, str]]:
-    """The items that keep the gate shut: not passed (a TODO counts as failed), severe enough, accepted by nobody."""
+    """The items that keep the gate shut: not PASS, severe enough, and not accepted by a person."""
     severities = blocking_severities(level)
     return [
         item
@@ -53,24 +46,22 @@ def blocking_now(review: Mapping[str, Any]) -> list[Mapping[str, str]]:
 
 
 def level_of(review: Mapping[str, Any]) -> int:
-    """The level of a review; a record of before levels has its iteration."""
+    """The level of a review; a record of an older ledger has none, and its iteration is used."""
     return int(review.get("level", review["iteration"]))
 
 
 def verdict(items: Sequence[Mapping[str, str]], level: int) -> QRStatus:
-    """Pass when something was reviewed and nothing blocks; a review without items is no review."""
+    """PASS if there are items and none of them blocks, else FAIL."""
     return QRStatus.PASS if items and not blocking(items, level) else QRStatus.FAIL
 
 
 def check_same(
     reported: Sequence[Mapping[str, str]], known: Sequence[Mapping[str, str]], failed: Collection[str] = ()
 ) -> None:
-    """Hold a re-verification to the items split off in the first review; ValueError names what differs.
+    """Raise ValueError if a re-verification reports other items than it was given, or another severity.
 
-    An item of ``failed``, which was a finding before, says why it passes now.
+    An item of ``failed``, which was a finding before, must say why it passes now.
     """
-    from skills.lib.reasons import is_reason
-
     has, wants = {item["id"] for item in reported}, {item["id"] for item in known}
     if has != wants:
         parts = []
@@ -92,19 +83,19 @@ def check_same(
 
 
 def as_split(reported: Sequence[Mapping[str, Any]], known: Sequence[Mapping[str, str]]) -> list[dict[str, Any]]:
-    """The reported items with scope, check and kind as the first review set them: a re-verification rewords nothing."""
+    """The reported items with scope, check, kind and command as the first review set them."""
     set_first = ("scope", "check", "kind", "command")
     first = {item["id"]: {name: item[name] for name in set_first if name in item} for item in known}
     return [{**item, **first.get(item["id"], {})} for item in reported]
 
 
 def open_series(review: Mapping[str, Any] | None) -> Mapping[str, Any]:
-    """The review if its checkpoint has not passed since; after that the next one begins anew."""
+    """The review if it has not passed its gate; empty otherwise, because the next one begins a new series."""
     return {} if not review or review.get("passed") else review
 
 
 def state(review: Mapping[str, Any] | None) -> QRState:
-    """The QRState that a checkpoint's record bears out."""
+    """The QRState of a checkpoint's record."""
     from skills.lib.model.standalone import QRState
 
     review = open_series(review)
@@ -116,7 +107,7 @@ def state(review: Mapping[str, Any] | None) -> QRState:
 
 
 def banner(checkpoint: str, review: Mapping[str, Any] | None, bound: int, judged: bool) -> str:
-    """The first pillar in words: checkpoint, iteration k of n, and which kind of review, or its verdict once judged."""
+    """The first pillar in words: checkpoint, iteration k of n, and the kind of review, or its verdict if ``judged``."""
     if judged and review:
         iteration, mode = int(review["iteration"]), f"reviewed, verdict {review['status']}"
     else:
@@ -126,7 +117,7 @@ def banner(checkpoint: str, review: Mapping[str, Any] | None, bound: int, judged
 
 
 def mode(spec: Mapping[str, Any]) -> str:
-    """Which kind of review a reviewer makes, in words; empty if its sub-agent reviews nothing."""
+    """The kind of review that a sub-agent makes, in words; empty if it reviews nothing."""
     if "checkpoint" not in spec:
         return ""
     items = len(spec.get("items") or ())

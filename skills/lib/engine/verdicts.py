@@ -1,7 +1,7 @@
-"""Whether a checkpoint's verdict holds: it serves one gate, and it falls with the files that it is about.
+"""True if a checkpoint's verdict holds: it serves for one gate, and it falls when the files that it covers change.
 
-A review's record has ``status``, and ``passed`` once a gate let it through: the verdict is then spent. ``content`` is
-the digest of the files that it covers, as they were handed to the reviewers.
+A review's record has ``status``, and ``passed`` after its gate let the run through: the verdict is then spent.
+``content`` is the digest of the files that it covers, as they were handed to the reviewers.
 """
 
 from __future__ import annotations
@@ -17,12 +17,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from skills.lib.engine.proof import Proof
+    from skills.lib.engine.decision import Proof
     from skills.lib.model.types import Gate
 
-# How many changed files a reviewer is told.
-TOLD = 50
-# A content that the ledger does not have any more: whatever was reviewed counts as changed.
+# How many changed files are listed for a reviewer.
+LISTED = 50
+# If the ledger has lost what was reviewed, everything counts as changed.
 UNKNOWN = "(the record of what was reviewed is lost)"
 
 
@@ -32,7 +32,7 @@ def failed(review: Mapping[str, Any] | None) -> bool:
 
 
 def reviews_ahead(workflow: Workflow, targets: Iterable[str | None]) -> list[StepDef]:
-    """The reviews that come next from these targets, be it after questions to people."""
+    """The review steps that come next from these targets; questions to people in between are passed over."""
     found: list[StepDef] = []
     queue = [target for target in targets if target is not None]
     seen = set(queue)
@@ -48,7 +48,7 @@ def reviews_ahead(workflow: Workflow, targets: Iterable[str | None]) -> list[Ste
 
 
 def leads_to_review(workflow: Workflow, step: StepDef, outcome: Outcome, checkpoint: str) -> bool:
-    """True if the way on from there, by OK from step to step, comes to the reviewers of the checkpoint."""
+    """True if the outcome, and then OK from step to step, leads to the reviewers of the checkpoint."""
     way, seen = step.route(outcome), {step.id}
     while way is not None and way[0] is not None and way[0] not in seen:
         seen.add(way[0])
@@ -68,24 +68,24 @@ def gates(workflow: Workflow) -> Iterator[tuple[StepDef, Gate]]:
 
 
 def gate_of(workflow: Workflow, checkpoint: str) -> Gate | None:
-    """The gate of a checkpoint; one that says where a fallen verdict leads goes first."""
+    """The gate of a checkpoint, one with a ``stale`` step if there are several; None if it has no gate."""
     found = [gate for _, gate in gates(workflow) if gate.checkpoint == checkpoint]
     return next((gate for gate in found if gate.stale), found[0] if found else None)
 
 
 def patterns(run: Run, step: StepDef) -> list[str]:
-    """What the review of a step covers in this run; until a verdict holds, also what the rounds before it covered."""
+    """The patterns of the files that a step's review covers, and until a verdict holds those of earlier rounds."""
     given, _ = _stated(run, step)
     return list(dict.fromkeys([*_before(run, step), *given]))
 
 
 def covers_files(run: Run, step: StepDef) -> bool:
-    """True if the review of a step is about files: it says which, or the rounds before it did."""
+    """True if the step names files that its review covers, or an earlier round did."""
     return bool(step.checkpoint and (step.covers or _before(run, step)))
 
 
 def uncovered(run: Run, step: StepDef, has_files: bool) -> list[str]:
-    """What a review covers less than its step says, in words: values that were not recorded, and no file at all."""
+    """What a review leaves uncovered against its step, in words: values that were not recorded, or every file."""
     given, absent = _stated(run, step)
     found = [f"the review of {step.checkpoint} covers no files of {name}, which was not recorded" for name in absent]
     if not has_files and (given or not absent):
@@ -94,7 +94,7 @@ def uncovered(run: Run, step: StepDef, has_files: bool) -> list[str]:
 
 
 def _before(run: Run, step: StepDef) -> Sequence[str]:
-    """What the last review covered, unless its verdict holds or was spent."""
+    """The patterns that the last review covered; none if its verdict holds or was spent."""
     review = run.reviews.get(step.checkpoint or "", {})
     is_open = not review.get("passed") or (review.get("changed") and not review.get("accepted"))
     found: Sequence[str] = review.get("covers", ()) if is_open else ()
@@ -102,7 +102,10 @@ def _before(run: Run, step: StepDef) -> Sequence[str]:
 
 
 def _stated(run: Run, step: StepDef) -> tuple[list[str], list[str]]:
-    """The patterns of a step with values put in, a list by its entries; and the values that were not recorded."""
+    """The patterns of a step with values filled in, and the names of values that were not recorded.
+
+    A pattern that is a recorded list stands for each of its entries.
+    """
     known = {name: value for name, value in {**run.params, **run.recorded}.items() if value is not None}
     found: list[str] = []
     absent: list[str] = []
@@ -117,7 +120,7 @@ def _stated(run: Run, step: StepDef) -> tuple[list[str], list[str]]:
 
 
 def _names(text: str, known: Mapping[str, Any]) -> list[str]:
-    """The values that a pattern names, and that are not known; {a,b} is a choice of the pattern."""
+    """The values that a pattern names and that are not known; {a,b} is a choice and names none."""
     names = [part.partition("}")[0] for part in text.split("{")[1:] if "}" in part]
     return [name for name in names if name not in known and "," not in name]
 
@@ -133,12 +136,12 @@ def hand_over(run: Run, step: StepDef, proof: Proof) -> tuple[Run, dict[str, dic
 
 
 def differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:
-    """The files that are not the same, were added or removed, in order."""
+    """The files that differ, were added or were removed, sorted."""
     return sorted(path for path in {**before, **now} if before.get(path) != now.get(path))
 
 
 def changed(run: Run, checkpoint: str, proof: Proof) -> list[str]:
-    """The covered files that are not as they were handed to the review, or as a person last let them be, printable."""
+    """The covered files that changed since the review got them, or since a person accepted them; printable."""
     return _shown(_changed(run, checkpoint, proof))
 
 
@@ -160,12 +163,12 @@ def _changed(run: Run, checkpoint: str, proof: Proof) -> list[str]:
 
 
 def first_fallen(run: Run, proof: Proof) -> tuple[str, list[str]] | None:
-    """The first checkpoint whose passed verdict fell, with its files; None if each of them holds.
+    """The first checkpoint whose passed verdict fell, with its files; None if every verdict holds.
 
-    A later review that passed a file as it is now takes the verdict on it over.
+    A file does not count if a later review passed it as it is now.
     """
     for checkpoint, review in run.reviews.items():
-        # A FAIL that nobody let go fails the run, whatever its files.
+        # A FAIL that nobody accepted fails the run, whatever its files.
         left = [] if failed(review) and not review.get("heard") else _changed(run, checkpoint, proof)
         at = review.get("passed_at", run.turn)
         for later in run.reviews.values() if left else ():
@@ -179,20 +182,20 @@ def first_fallen(run: Run, proof: Proof) -> tuple[str, list[str]] | None:
 
 
 def pass_on(run: Run, checkpoint: str, **fields: Any) -> Run:
-    """The run with its review marked as spent: the next of this checkpoint begins anew."""
+    """The run with its review marked as spent: the next one of this checkpoint begins a new series."""
     review = {**run.reviews[checkpoint], "passed": True, "passed_at": run.turn, **fields}
     return run.changed(reviews={**run.reviews, checkpoint: review})
 
 
 def send_back(run: Run, checkpoint: str, work: str | None) -> Run:
-    """The run with its review marked as the reason to be in the work step, which then shows its blocking findings."""
+    """The run with the review sent back to the work step, which then shows the blocking findings."""
     return run.changed(reviews={**run.reviews, checkpoint: {**run.reviews[checkpoint], "sent_back_to": work}})
 
 
 def fall(run: Run, checkpoint: str, files: Sequence[str], to: str, proof: Proof) -> Run:
     """The run with its verdict marked as fallen with these files, and one more return counted.
 
-    What a person accepted falls with it.
+    What a person accepted is no longer accepted.
     """
     review = {name: part for name, part in run.reviews[checkpoint].items() if name != "accepted"}
     review.update(passed=True, changed=_shown(files[:20]), sent_back_to=to)
@@ -208,7 +211,7 @@ def fell_to(review: Mapping[str, Any], step: StepDef) -> bool:
 
 
 def asked_about(run: Run, step: StepDef, proof: Proof) -> Run:
-    """The run with the files noted that a person was asked about at this step, for each verdict that fell with them."""
+    """The run with the files noted that a person was asked about, for each fallen verdict that led to this step."""
     for checkpoint, review in run.reviews.items():
         if fell_to(review, step):
             asked = {**review, "asked_about": proof.digest(proof.contents(review["covers"]))}
@@ -216,17 +219,17 @@ def asked_about(run: Run, step: StepDef, proof: Proof) -> Run:
     return run
 
 
-def was_told(run: Run, checkpoint: str, proof: Proof) -> bool:
-    """True if the verdict fell with these very files already, or a person was asked about them."""
+def was_raised(run: Run, checkpoint: str, proof: Proof) -> bool:
+    """True if the verdict fell with the same files before, or a person was asked about them."""
     review = run.reviews[checkpoint]
-    told = [review[name] for name in ("fell_with", "asked_about") if name in review]
-    return bool(told) and proof.digest(proof.contents(review["covers"])) in told
+    known = [review[name] for name in ("fell_with", "asked_about") if name in review]
+    return bool(known) and proof.digest(proof.contents(review["covers"])) in known
 
 
-def stands(
+def let_stand(
     run: Run, checkpoint: str, decision: Mapping[str, Any], proof: Proof
 ) -> tuple[Run, dict[str, dict[str, str]]]:
-    """The run whose verdict a person let stand for the files as they are now, and these files by their digest."""
+    """The run with its verdict accepted by a person for the files as they are now, and these files by their digest."""
     now = proof.contents(run.reviews[checkpoint]["covers"])
     digest = proof.digest(now)
     review = {name: part for name, part in run.reviews[checkpoint].items() if name != "heard"}
@@ -235,16 +238,16 @@ def stands(
 
 
 def since(run: Run, step: StepDef, proof: Proof) -> list[str]:
-    """The files of a review that were changed since a review passed them, be it this one or one it takes over from."""
+    """The files of a step's review that changed since a review passed them, this one or another."""
     covered = set(proof.contents(patterns(run, step)))
     found = []
     for checkpoint, review in run.reviews.items():
         if review.get("passed"):
             paths = _shown([path for path in _changed(run, checkpoint, proof) if path in covered])
             found += [f"{path} (since {checkpoint} passed)" for path in paths]
-    return found if len(found) <= TOLD else [*found[:TOLD], f"and {len(found) - TOLD} more"]
+    return found if len(found) <= LISTED else [*found[:LISTED], f"and {len(found) - LISTED} more"]
 
 
 def may_end_done(run: Run) -> bool:
-    """True if no last verdict is a FAIL, but for those that a person knew of when they let the run go on."""
+    """True if no last verdict is FAIL, except those that a person knew of when they let the run go on."""
     return not any(failed(review) and not review.get("heard") for review in run.reviews.values())

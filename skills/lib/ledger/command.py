@@ -12,6 +12,7 @@ import tempfile
 
 from skills.lib import compact_json, paths
 from skills.lib.errors import UsageError, tell
+from skills.lib.git import kill
 from skills.lib.ledger import worktree
 from skills.lib.model import values
 from skills.lib.model.requirements import Command, fill
@@ -73,32 +74,14 @@ def _run(
     if changed:
         result["search_paths"] = changed
     tell(f"lockstep: running {shown} (at most {number(command.timeout)} s)\n")
-    environment = {name: value for name, value in os.environ.items() if name not in _COLOURING}
     printed = bool(command.records) and not command.may_fail and not command.severity
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         try:
-            with _interrupts() as told:
-                process = subprocess.Popen(
-                    argv,
-                    cwd=project,
-                    env={**environment, "NO_COLOR": "1", "LOCKSTEP_SCRIPTS": scripts},
-                    stdin=subprocess.DEVNULL,
-                    stdout=output,
-                    stderr=errors if printed else output,
-                    start_new_session=True,
-                )
+            code = _exit_code(argv, command.timeout, project, scripts, output, errors if printed else output)
         except OSError as error:  # its text has the first word, which may be a secret
             return {**result, "why": f"{shown} cannot be run: {error.strerror or 'the system refuses it'}"}
         except ValueError:
             return {**result, "why": f"{shown} cannot be run: a word has a character that no command can have"}
-        try:
-            if told:
-                raise KeyboardInterrupt
-            code: int | None = process.wait(command.timeout)
-        except subprocess.TimeoutExpired:
-            code = None
-        finally:
-            _end_group(process)
         tail = _last_lines(output, fields)
         complaints = _last_lines(errors, fields)
         value, wrong = _value(output, fields, command.records) if printed and code == 0 else (None, "")
@@ -120,6 +103,32 @@ def _run(
     return {**result, "why": f"{shown} {how}. {ending}"}
 
 
+def _exit_code(
+    argv: list[str], timeout: float, project: str, scripts: str, output: IO[bytes], errors: IO[bytes]
+) -> int | None:
+    """The exit code of a command; None if it did not end in time. What it left running is killed."""
+    environment = {name: value for name, value in os.environ.items() if name not in _COLOURING}
+    with _interrupts() as interrupts:
+        process = subprocess.Popen(
+            argv,
+            cwd=project,
+            env={**environment, "NO_COLOR": "1", "LOCKSTEP_SCRIPTS": scripts},
+            stdin=subprocess.DEVNULL,
+            stdout=output,
+            stderr=errors,
+            start_new_session=True,
+        )
+    try:
+        if interrupts:
+            raise KeyboardInterrupt
+        return process.wait(timeout)
+    except subprocess.TimeoutExpired:
+        return None
+    finally:
+        kill(process)
+        process.wait()
+
+
 def _shown(part: str, filled: str) -> str:
     """An argument as a reader sees it: one whose value was left out is empty, not the name in braces."""
     return "''" if part == filled and _NAME.fullmatch(part) else filled
@@ -131,14 +140,14 @@ def _interrupts() -> Iterator[list[int]]:
 
     Outside of the main thread none are collected, since none are raised there.
     """
-    told: list[int] = []
+    interrupts: list[int] = []
     try:
-        before = signal.signal(signal.SIGINT, lambda number, _: told.append(number))
+        before = signal.signal(signal.SIGINT, lambda number, _: interrupts.append(number))
     except ValueError:
-        yield told
+        yield interrupts
         return
     try:
-        yield told
+        yield interrupts
     finally:
         signal.signal(signal.SIGINT, signal.SIG_DFL if before is None else before)
 
@@ -180,7 +189,7 @@ def _readable(output: bytes, fields: Mapping[str, Any]) -> str:
 
 
 def _value(output: IO[bytes], fields: Mapping[str, Any], name: str) -> tuple[Any, str]:
-    """The JSON value that was printed, without secrets; or what is wrong with it, in words."""
+    """The JSON value that was printed, without secrets, and what is wrong with it in words; one of them is empty."""
     output.seek(0)
     data = output.read(4 * VALUE_LIMIT + 1)
     try:
@@ -217,15 +226,3 @@ def _secrets(fields: Mapping[str, Any]) -> set[str]:
         elif isinstance(value, list):
             left += value
     return found - {""}
-
-
-def _end_group(process: Any) -> None:
-    """Kill what the command left running; nobody else is in its process group."""
-    try:
-        if os.name == "nt":
-            process.kill()
-        else:
-            os.killpg(process.pid, signal.SIGKILL)
-    except (ProcessLookupError, PermissionError):
-        pass
-    process.wait()

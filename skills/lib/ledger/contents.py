@@ -1,4 +1,4 @@
-"""The files that a review covers, each with a digest of its content; and the places that findings name.
+"""The files that a review covers, each with a digest of its content.
 
 In a git checkout these are the tracked files, and the untracked ones that are neither ignored nor made anew: five calls
 of git, some 40 ms for 10,000 files. A file that git knows to be unchanged has the id of its blob, any other is read. A
@@ -14,10 +14,9 @@ import stat
 import time
 
 from skills.lib import git as gits
-from skills.lib.errors import UsageError
-from skills.lib.git import Git, GitProblem, end
-from skills.lib.ledger.globs import Glob, expression, is_simple
-from skills.lib.paths import FOLDER, folder_of, within
+from skills.lib.git import Git, end
+from skills.lib.ledger.globs import Patterns, plain
+from skills.lib.paths import FOLDER, folder_of, is_within
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,13 +39,8 @@ _EXACT = {
 }
 # Attributes by which git keeps another content than the file's.
 _CONVERTS = re.compile(rb"\b(?:filter|text|eol|crlf|ident|working-tree-encoding)\b")
-_CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
-# How many patterns one with {a,b} may stand for.
-_MOST_CHOICES = 1_000
-_PLACE = re.compile(r"(?P<path>[^:`|\n]+)(?::(?P<line>[1-9]\d*)(?:-(?P<last>[1-9]\d*))?(?::\d+)?)?")
-# How much of a file is read for its digest, and how much of it for a place. The content of a larger file is not read:
-# its size and the time of its last change stand for it.
-HASHED, LOOKED_AT = 256 << 20, 16 << 20
+# How much of a file is read for its digest; for a larger file its size and the time of its last change are used.
+HASHED = 256 << 20
 _READ_AT_ONCE = 1 << 20
 # A row of git's index about an ordinary file that git looks at: tag, mode, id, stage. Any other file is read.
 _ROW = len("H 100644 ") + 40 + len(" 0")
@@ -54,7 +48,7 @@ _ROW = len("H 100644 ") + 40 + len(" 0")
 
 def manifest(project: str, covers: Sequence[str]) -> Manifest:
     """The digest of each file of the project that the patterns cover, by path; a folder's name covers all below it."""
-    wanted = _Wanted(project, covers).fullmatch
+    wanted = Patterns(project, covers).fullmatch
     below: dict[str, list[str]] = {}
 
     def walk() -> None:
@@ -73,7 +67,7 @@ def manifest(project: str, covers: Sequence[str]) -> Manifest:
 
 def covered(project: str, covers: Sequence[str], paths: Sequence[str]) -> set[str]:
     """Those of the paths that the patterns cover."""
-    wanted = _Wanted(project, covers)
+    wanted = Patterns(project, covers)
     return {path for path in paths if wanted.fullmatch(path)}
 
 
@@ -98,7 +92,7 @@ def content_id(path: str) -> str:
         if stat.S_ISLNK(status.st_mode):
             link = os.fsencode(os.readlink(path))
             behind = content_id(os.path.realpath(path)) if os.path.isfile(path) else ""
-            return _blob(len(link), [link]) + (behind and f":{behind}")
+            return blob_id(len(link), [link]) + (behind and f":{behind}")
         if not stat.S_ISREG(status.st_mode):
             return ""
         mode = _mode(bool(status.st_mode & stat.S_IXUSR))
@@ -106,7 +100,7 @@ def content_id(path: str) -> str:
             size = os.fstat(file.fileno()).st_size
             if size > HASHED:
                 return f"large:{size}:{status.st_mtime_ns}{mode}"
-            return _blob(size, iter(lambda: file.read(_READ_AT_ONCE), b"")) + mode
+            return blob_id(size, iter(lambda: file.read(_READ_AT_ONCE), b"")) + mode
     except OSError:
         return ""
 
@@ -115,179 +109,28 @@ def _mode(is_program: bool) -> str:
     return "+x" if is_program else ""
 
 
-def look(project: str, text: str, bases: Sequence[str] = ()) -> dict[str, Any]:
-    """What a place leads to: its ``file`` (empty if none), the file's ``content``, and ``why`` it is not there.
-
-    A place is a path from the project's root, or from one of ``bases``, with a line or lines: src/a.py:3-8. It may
-    quote a piece of the line behind it. ``text`` is a digest of the file without blank lines and blanks at line ends;
-    empty if it is no text. ``lacks_line`` is True if the place names no line of a text, ``was_there`` if the
-    file is gone and the last commit has it.
-    """
-    where, words = _quotation(text.strip())
-    place = _PLACE.fullmatch(where.strip().strip("`"))
-    path = place["path"].strip() if place else ""
-    if place is None or not path or os.path.isabs(path):
-        return {"file": "", "content": "", "why": f"{text[:80]!r} does not begin with a path of the project"}
-    for base in ("", *bases):
-        file = os.path.normpath(os.path.join(base, path))
-        if _is_within(project, file) and os.path.isfile(os.path.join(project, file)):
-            why = _line_fault(project, file, place["line"], place["last"], words)
-            full = os.path.join(project, file)
-            found = {"file": file, "content": content_id(full), "why": why and f"{file} {why}", "text": _text_id(full)}
-            return {**found, "lacks_line": bool(found["text"]) and place["line"] is None}
-    file = os.path.normpath(path)
-    if not _is_within(project, file):
-        return {"file": "", "content": "", "why": f"{path[:80]!r} leads out of the project"}
-    was_there = _was_there(project, file)
-    return {"file": file, "content": "", "why": f"{file[:200]} is no file of the project", "was_there": was_there}
-
-
-def _was_there(project: str, path: str) -> bool:
-    """True if the file is gone, and the last commit has it."""
-    if os.path.lexists(os.path.join(project, path)):
-        return False
-    try:
-        return bool(Git(project).output("ls-tree", "-z", "HEAD", "--", path.replace(os.sep, "/")))
-    except GitProblem:
-        return False
-
-
-def _text_id(path: str) -> str:
-    """A digest of a text without its blank lines and the blanks at line ends; empty for other files, and large ones."""
-    try:
-        with open(path, "rb") as file:
-            data = file.read(LOOKED_AT + 1)
-    except OSError:
-        return ""
-    if len(data) > LOOKED_AT or b"\0" in data:
-        return ""
-    lines = [line.rstrip() for line in data.splitlines()]
-    kept = b"\n".join([line for line in lines if line])
-    return _blob(len(kept), [kept]) if kept else ""
-
-
-def _quotation(text: str) -> tuple[str, str]:
-    """A place, and what it quotes behind it (src/a.py:3 `return total`); empty if it quotes nothing."""
-    begin = -1
-    if text.endswith("`"):
-        begin = text.rfind("`", 0, -1)
-    elif text.endswith(('"', "”")):
-        begin = max(text.rfind('"', 0, -1), text.rfind("”", 0, -1))
-        if begin < 0 or text[begin] == "”":
-            begin = text.find("“", begin + 1, -1)
-    if begin <= 0 or begin == len(text) - 2:
-        return text, ""
-    return text[:begin], text[begin + 1 : -1]
-
-
-def _line_fault(project: str, path: str, first: str | None, last: str | None, words: str) -> str:
-    if first is None:
-        return ""
-    try:
-        with open(os.path.join(project, path), "rb") as file:
-            data = file.read(LOOKED_AT + 1)
-    except OSError as error:
-        return f"cannot be read: {error.strerror}"
-    lines = data[:LOOKED_AT].decode("utf-8", "replace").splitlines()
-    # More digits than these are beyond every file, and Python does not read thousands.
-    low, high = int(first[:12]), int((last or first)[:12])
-    if not low <= high <= max(len(lines), 1):
-        if len(data) > LOOKED_AT:
-            return f"is too large: only its first {LOOKED_AT:,} bytes are looked at, which have {len(lines):,} lines"
-        return f"has {len(lines)} lines"
-    there = " ".join(" ".join(lines[low - 1 : high]).split())
-    if words and " ".join(words.split()) not in there:
-        return f"has something else in line {first}" + (f": {there[:120]!r}" if _is_public(project, path) else "")
-    return ""
-
-
-def _is_public(project: str, path: str) -> bool:
-    """True if the file is not hidden, and git has it or would take it: what it says may be printed and kept."""
-    real = os.path.relpath(os.path.realpath(os.path.join(project, path)), os.path.realpath(project))
-    if any(part.startswith(".") for name in (path, real) for part in name.split(os.sep)):
-        return False
-    try:
-        listed = Git(project).output("ls-files", "--cached", "--others", "--exclude-standard", "-z", "--", real)
-    except GitProblem:
-        return False
-    return bool(listed) if listed is not None else not os.path.lexists(os.path.join(project, ".git"))
-
-
-def _is_within(project: str, path: str) -> bool:
-    try:
-        within(project, path)
-    except (UsageError, ValueError, OSError):
-        return False
-    return True
-
-
-class _Wanted:
-    """The paths that patterns cover; a pattern that is the path of something in the project is no glob."""
-
-    def __init__(self, project: str, covers: Sequence[str]) -> None:
-        patterns = []
-        self._globs: list[Glob] = []
-        for text in covers:
-            path = _plain(text)
-            hidden = "" if path.startswith(FOLDER) else rf"(?!{re.escape(FOLDER)}/)"
-            named = "" if path == "." else re.escape(path) + r"(?:/.*)?"
-            globs = [] if os.path.lexists(os.path.join(project, path)) else _choices(path)
-            simple = [expression(glob) for glob in globs if is_simple(glob)]
-            patterns.append(f"{hidden}(?:{'|'.join([named or '.*', *simple])})")
-            self._globs += [Glob(glob) for glob in globs if not is_simple(glob)]
-        self._pattern = re.compile("|".join(patterns) or r"(?!)", re.DOTALL)
-        # True if a pattern covers the path.
-        self.fullmatch: Callable[[str], object] = self._fullmatch if self._globs else self._pattern.fullmatch
-
-    def _fullmatch(self, path: str) -> bool:
-        if self._pattern.fullmatch(path):
-            return True
-        return not path.startswith(FOLDER + "/") and any(glob.fullmatch(path) for glob in self._globs)
-
-
-def _choices(path: str) -> list[str]:
-    """The patterns that a pattern with {a,b} stands for."""
-    found: list[str] = []
-    left = [path]
-    while left:
-        one = left.pop()
-        choice = _CHOICE.search(one)
-        if choice is None:
-            found.append(one)
-        else:
-            left += [one[: choice.start()] + way + one[choice.end() :] for way in choice[1].split(",")]
-        if len(found) + len(left) > _MOST_CHOICES:
-            what = f"the pattern {path[:80]!r} stands for more than {_MOST_CHOICES:,} patterns"
-            raise UsageError(what, remedy="cover a folder as a whole")
-    return found
-
-
-def _plain(text: str) -> str:
-    return os.path.normpath(text.strip() or ".").replace(os.sep, "/")
-
-
 def _fixed(text: str) -> str:
     """The folder that all paths of a pattern lie in, or are, with a slash; empty for the project."""
-    folder = folder_of(_plain(text))
+    folder = folder_of(plain(text))
     return f"{folder}/" if folder not in ("", ".") else ""
 
 
 def _below(project: str, text: str) -> list[str]:
     """The files of a folder that is named as it is, from the folder; none if it is no folder of the project."""
-    path = _plain(text)
+    path = plain(text)
     full = os.path.join(project, path)
-    is_named = path != "." and os.path.isdir(full) and _is_within(project, path)
+    is_named = path != "." and os.path.isdir(full) and is_within(project, path)
     return list(_walk(full, hidden=True)) if is_named else []
 
 
 def _named(project: str, text: str, below: Sequence[str], found: Manifest) -> Manifest:
     """A file or folder that is named as it is counts though git ignores it, or a part of it."""
-    path = _plain(text)
+    path = plain(text)
     full = os.path.join(project, path)
-    if path == "." or not _is_within(project, os.path.dirname(path)):
+    if path == "." or not is_within(project, os.path.dirname(path)):
         return {}
     more = [f"{path}/{name}" for name in below]
-    if os.path.islink(full) or (os.path.isfile(full) and _is_within(project, path)):
+    if os.path.islink(full) or (os.path.isfile(full) and is_within(project, path)):
         more.append(path)
     return {name: content_id(os.path.join(project, name)) for name in more if name not in found}
 
@@ -435,7 +278,7 @@ def _without_filters(settings: bytes) -> dict[str, str]:
 
 
 def _converts(settings: bytes, attributes: Sequence[str]) -> bool:
-    """Whether git may keep a file's content in another form than the file has."""
+    """True if git may keep a file's content in another form than the file has."""
     known = dict(row.partition("\n")[::2] for row in _rows(settings))
     if known.get("core.autocrlf", "false").lower() not in ("false", ""):
         return True
@@ -454,7 +297,8 @@ def _content(path: str) -> bytes:
     return b""
 
 
-def _blob(size: int, content: Iterable[bytes]) -> str:
+def blob_id(size: int, content: Iterable[bytes]) -> str:
+    """The id that git gives a content of that size."""
     try:
         from _sha1 import sha1  # type: ignore[import-not-found]
     except ImportError:

@@ -1,4 +1,4 @@
-"""Opens the ledger's database, and says in words what is wrong where it cannot be used."""
+"""Opens the ledger's database, and says in words why it cannot be used."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Copy or move it only together with runs.db-wal. To begin anew, remove this whole
 
 
 def _load() -> ModuleType:
-    """SQLite's C module without what it drags in: 1.0 ms of start-up where the public module takes 4.
+    """SQLite's C module without what it imports: 1.0 ms of start-up; the public module takes 4.
 
     The C module imports functools, and with it collections, for ``lru_cache`` alone; a stand-in with that one name
     serves while it loads. On any other Python than CPython 3.11 to 3.14 the public module is used.
@@ -125,10 +125,18 @@ class Database:
         except (sqlite.Error, OverflowError, UnicodeError, MemoryError) as error:
             raise self._explain(error) from error
 
-    def rollback(self) -> None:
-        """Undo the open transaction, if there is one."""
-        if self._connection is not None and self._connection.in_transaction:
-            self._connection.execute("ROLLBACK")
+    def __enter__(self) -> None:
+        """Begin a transaction, in which nobody else writes."""
+        self.execute("BEGIN IMMEDIATE")
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        """Commit the transaction, or undo it if an error was raised."""
+        try:
+            if kind is None:
+                self.execute("COMMIT")
+        finally:
+            if self._connection is not None and self._connection.in_transaction:
+                self._connection.execute("ROLLBACK")
 
     def leave(self) -> None:
         """Let go before the process exits: close only when the write-ahead log has grown, for closing folds it in."""
@@ -191,7 +199,7 @@ class Database:
             ) from error
 
     def _is_own(self) -> bool:
-        """Whether the folder is the ledger's alone: a home may have other things in it, and be the project."""
+        """True if the folder is the ledger's alone: a home may have other things in it, and be the project."""
         return os.path.basename(self.home) == FOLDER or not os.listdir(self.home)
 
     def _connect(self) -> None:
@@ -203,14 +211,9 @@ class Database:
 
     def _check(self, marked: bool) -> None:
         if self._identity() != (APPLICATION_ID, VERSION):
-            # Another process may be making the ledger at this moment: look again with nobody else writing.
-            self.execute("BEGIN IMMEDIATE")
-            try:
+            # Another process may be making the ledger at this moment: look again while nobody else writes.
+            with self:
                 self._create_or_refuse(marked)
-                self.execute("COMMIT")
-            except BaseException:
-                self.rollback()
-                raise
         if not marked:
             self._use_write_ahead_log()
             self._mark()
@@ -246,7 +249,7 @@ class Database:
         self.execute(f"PRAGMA user_version={VERSION}")
 
     def _use_write_ahead_log(self) -> None:
-        """Switch the journal, where the filesystem allows it; SQLite does not wait for a lock here, so this does."""
+        """Switch the journal if the filesystem allows it; SQLite does not wait for a lock here, so this method does."""
         patience = time.monotonic() + LOCK_TIMEOUT
         while True:
             try:

@@ -1,19 +1,75 @@
-"""Globs of paths, matched in time linear in the path: ``**`` crosses folders; ``*``, ``?`` and ``[ab]`` do not."""
+"""The patterns of covered files: globs, matched in time linear in the path, and plain names of files and folders.
+
+``**`` crosses folders; ``*``, ``?`` and ``[ab]`` do not.
+"""
 
 from __future__ import annotations
 
+import os
 import re
+
+from skills.lib.errors import UsageError
+from skills.lib.paths import FOLDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
 # A glob with more wildcards is not given to re, which would try every way of dividing the path among them.
 FEW = 2
 _CACHED = 50_000
+_CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
+# How many patterns one with {a,b} may stand for.
+_MOST_CHOICES = 1_000
 _WILDCARD = re.compile(r"\*\*/|\*\*|\*")
 # What a token of a glob takes: one character; any number without a slash; any number; or it passes two tokens over.
 _ONE, _MANY, _ALL, _SKIP = "one", "many", "all", "skip"
+
+
+class Patterns:
+    """The paths that patterns cover; a pattern that is the path of something in the project is no glob."""
+
+    def __init__(self, project: str, covers: Sequence[str]) -> None:
+        patterns = []
+        self._globs: list[Glob] = []
+        for text in covers:
+            path = plain(text)
+            hidden = "" if path.startswith(FOLDER) else rf"(?!{re.escape(FOLDER)}/)"
+            named = "" if path == "." else re.escape(path) + r"(?:/.*)?"
+            globs = [] if os.path.lexists(os.path.join(project, path)) else _choices(path)
+            simple = [expression(glob) for glob in globs if is_simple(glob)]
+            patterns.append(f"{hidden}(?:{'|'.join([named or '.*', *simple])})")
+            self._globs += [Glob(glob) for glob in globs if not is_simple(glob)]
+        self._pattern = re.compile("|".join(patterns) or r"(?!)", re.DOTALL)
+        # True if a pattern covers the path.
+        self.fullmatch: Callable[[str], object] = self._fullmatch if self._globs else self._pattern.fullmatch
+
+    def _fullmatch(self, path: str) -> bool:
+        if self._pattern.fullmatch(path):
+            return True
+        return not path.startswith(FOLDER + "/") and any(glob.fullmatch(path) for glob in self._globs)
+
+
+def _choices(path: str) -> list[str]:
+    """The patterns that a pattern with {a,b} stands for."""
+    found: list[str] = []
+    left = [path]
+    while left:
+        one = left.pop()
+        choice = _CHOICE.search(one)
+        if choice is None:
+            found.append(one)
+        else:
+            left += [one[: choice.start()] + way + one[choice.end() :] for way in choice[1].split(",")]
+        if len(found) + len(left) > _MOST_CHOICES:
+            what = f"the pattern {path[:80]!r} stands for more than {_MOST_CHOICES:,} patterns"
+            raise UsageError(what, remedy="cover a folder as a whole")
+    return found
+
+
+def plain(text: str) -> str:
+    """The path that a pattern is if it is no glob, with slashes."""
+    return os.path.normpath(text.strip() or ".").replace(os.sep, "/")
 
 
 def is_simple(glob: str) -> bool:

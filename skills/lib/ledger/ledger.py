@@ -31,7 +31,7 @@ _EVENTS = "SELECT seq, run, turn, kind, actor, at, detail, change, sum FROM even
 
 
 class Stale(Exception):
-    """The run has moved since it was read: somebody else won; read it again."""
+    """The run has moved since it was read: another process won. Read it again."""
 
 
 class Event(Record):
@@ -76,7 +76,7 @@ class Ledger:
         return self.database.path
 
     def run(self, run_id: str) -> Run | None:
-        """The run of that id; None only where a whole ledger has none, so that damage never looks like absence."""
+        """The run of that id; None only after the whole ledger was checked: damage never looks like absence."""
         rows = self.database.rows(f"{_RUNS} WHERE id=?", (run_id,))
         if rows:
             return self._run(rows[0])
@@ -96,7 +96,7 @@ class Ledger:
         return [self._run(row) for row in rows]
 
     def open_runs(self, workflow: str) -> list[Run]:
-        """The runs of that workflow that nothing has ended and no parent started."""
+        """The runs of that workflow that have not ended and that no parent started."""
         odd = self.database.rows(_ODD)
         if odd:
             raise self.database.broken(f"is damaged: run {odd[0][0]!r:.40} is not listed as what it is")
@@ -137,27 +137,25 @@ class Ledger:
         beside: Sequence[Run] | None = None,
         siblings: Sequence[str] | None = None,
     ) -> Run:
-        """Record a move in one transaction and return the run as it stands; Stale if the run moved meanwhile.
+        """Record a move in one transaction and return the present run. Raises Stale if the run moved meanwhile.
 
-        ``before`` is None for a run that is not in the ledger yet; ``beside`` then holds the open runs of its workflow
-        that the decision to open it was made on, and another one that appeared since makes it Stale. ``siblings`` are
-        the sub-agents that were at work when this one was let begin, and others there are make it Stale too.
+        ``before`` is None for a run that is not in the ledger yet. ``beside`` then holds the open runs of its workflow
+        and ``siblings`` the sub-agents at work, as they were when it was decided to open the run; Stale is raised too
+        if they are not the same any more.
         """
         run = move.run
         made = [self._child(run, run.born + at, spec) for at, spec in enumerate(move.create, 1)]
         children = [*run.children, *[child.id for child in made]]
         after = run.changed(children=children, born=run.born + len(made), version=run.version + 1)
-        self.database.execute("BEGIN IMMEDIATE")
-        try:
+        with self.database:
             if beside is not None and self._open_ids(run.workflow) != {other.id for other in beside}:
                 raise Stale
             if siblings is not None and self.at_work(run.parent or "") != list(siblings):
                 raise Stale
             if definition is not None:
-                self._keep_definition(after.fingerprint, definition)
+                self._keep("definitions", after.fingerprint, definition)
             for name, files in move.contents.items():
-                text = compact_json.dumps(files)
-                self.database.execute("INSERT OR IGNORE INTO contents VALUES(?,?,?)", (name, text, digest(text)))
+                self._keep("contents", name, files)
             self._write(before, after)
             self._append(after.id, run.turn, move.kind, actor, move.detail, _change(before, after))
             for child in made:
@@ -165,21 +163,12 @@ class Ledger:
                 self._append(child.id, 0, "created", "script", {"parent": run.id}, _change(None, child))
             for child_id, status in move.end:
                 self._end_child(child_id, status, str(move.detail.get("reason", "")), actor)
-            self.database.execute("COMMIT")
-        except BaseException:
-            self.database.rollback()
-            raise
         return after
 
     def note(self, run_id: str, turn: int, kind: str, actor: str, detail: dict[str, Any]) -> None:
         """Record what changes no run: a refusal, a failed check."""
-        self.database.execute("BEGIN IMMEDIATE")
-        try:
+        with self.database:
             self._append(run_id, turn, kind, actor, detail, {})
-            self.database.execute("COMMIT")
-        except BaseException:
-            self.database.rollback()
-            raise
 
     def events(self, run_id: str | None = None) -> list[Event]:
         """The events of a run (of all runs without an id) in sequence, their chain checked."""
@@ -198,13 +187,13 @@ class Ledger:
         return events
 
     def opening(self, run_id: str) -> dict[str, Any]:
-        """What was noted as a run opened; empty if it has not begun."""
+        """What was noted when a run opened; empty if it has not begun."""
         return next((event.detail for event in self.events(run_id) if event.kind == "opened"), {})
 
     def verify(self) -> None:
-        """Check the file, every checksum, and that replaying the events gives every run as it stands.
+        """Check the file, every checksum, and that replaying the events gives the present state of every run.
 
-        Raises LedgerError at the first thing that does not fit.
+        Raises LedgerError for the first fault.
         """
         found = self.database.rows("PRAGMA integrity_check(1)")
         if found != [("ok",)]:
@@ -216,11 +205,11 @@ class Ledger:
         for event in self.events():
             if event.change:
                 replayed[event.run] = _apply(replayed.get(event.run, {}), event.change)
-        # A run of an older format is compared with what it has come to mean.
-        replayed = {run_id: Run(**data).to_data() for run_id, data in replayed.items()}
-        standing = {run.id: run.to_data() for run in self.every_run()}
-        if standing != replayed:
-            odd = sorted(run_id for run_id in {*standing, *replayed} if standing.get(run_id) != replayed.get(run_id))
+        # A run of an older format is compared in the present format.
+        replayed = {run_id: Run(**data).fields() for run_id, data in replayed.items()}
+        kept = {run.id: run.fields() for run in self.every_run()}
+        if kept != replayed:
+            odd = sorted(run_id for run_id in {*kept, *replayed} if kept.get(run_id) != replayed.get(run_id))
             raise self.database.broken(f"is damaged: its events do not lead to run {odd[0]} as it stands")
 
     def _verify_contents(self) -> None:
@@ -238,18 +227,13 @@ class Ledger:
 
     def delete(self, run_ids: Sequence[str]) -> None:
         """Remove these ended runs, their events, and the definitions that no run refers to any more."""
-        self.database.execute("BEGIN IMMEDIATE")
-        try:
+        with self.database:
             for run_id in run_ids:
                 self.database.execute("DELETE FROM runs WHERE id=?", (run_id,))
                 self.database.execute("DELETE FROM events WHERE run=?", (run_id,))
             left = self.every_run()
             self._forget("definitions", "fingerprint", {run.fingerprint for run in left})
             self._forget("contents", "digest", {name for run in left for name in _contents(run, heard=True)})
-            self.database.execute("COMMIT")
-        except BaseException:
-            self.database.rollback()
-            raise
         self.database.execute("VACUUM")
 
     def _forget(self, table: str, key: str, kept: Collection[Any]) -> None:
@@ -285,7 +269,7 @@ class Ledger:
 
     def _write(self, before: Run | None, after: Run) -> None:
         # In its own order: the block that a repeat prints from here is the one that was printed at first.
-        data = compact_json.ordered(after.to_data())
+        data = compact_json.ordered(after.fields())
         fields = [after.id, after.workflow, after.parent, after.status, after.version, data]
         total = digest(fields)
         if before is None:
@@ -309,9 +293,10 @@ class Ledger:
             (*fields, digest([tip, *fields])),
         )
 
-    def _keep_definition(self, fingerprint: str, data: dict[str, Any]) -> None:
+    def _keep(self, table: str, key: str, data: object) -> None:
+        """Add a definition, or the files of a review, with its checksum; nothing changes if it is there."""
         text = compact_json.dumps(data)
-        self.database.execute("INSERT OR IGNORE INTO definitions VALUES(?,?,?)", (fingerprint, text, digest(text)))
+        self.database.execute(f"INSERT OR IGNORE INTO {table} VALUES(?,?,?)", (key, text, digest(text)))
 
     def _child(self, parent: Run, number: int, spec: dict[str, Any]) -> Run:
         script = parent.script
@@ -351,10 +336,9 @@ def _contents(run: Run, heard: bool = False) -> list[str]:
 
 
 def _change(before: Run | None, after: Run) -> dict[str, Any]:
-    """What the event must say so that replaying it gives ``after``: the fields and the steps' states that differ."""
-    new, old = after.to_data(), before.to_data() if before else {}
-    change = {name: value for name, value in new.items() if name != "state" and old.get(name, ...) != value}
-    states = old.get("state", {})
+    """The fields and the states of steps that differ: replaying them over ``before`` gives ``after``."""
+    old, states = (before.fields(), before.state) if before else ({}, {})
+    change = {name: value for name, value in after.fields().items() if name != "state" and old.get(name, ...) != value}
     change["state"] = {step: value for step, value in after.state.items() if states.get(step) != value}
     return change
 

@@ -1,8 +1,8 @@
-"""Reads what reviewers report: items, statements and answers, each as far as it can be judged alone."""
+"""Reads what reviewers report: items, statements and answers, and checks each of them by itself."""
 
 from __future__ import annotations
 
-from skills.lib.model.texts import ANSWER_SHAPE, ITEM_SHAPE, JUDGED_SHAPE
+from skills.lib.model.texts import ANSWER_SHAPE, ITEM_SHAPE, JUDGED_SHAPE, faults_text
 from skills.lib.model.types import ItemStatus, Severity, is_word
 from skills.lib.reasons import is_reason
 
@@ -14,15 +14,13 @@ if TYPE_CHECKING:
 PARTS = ("id", "scope", "check", "severity", "status", "finding", "place")
 NONE = "none:"
 _ANSWER_PARTS = ("id", "status", "place", "severity", "finding")
-# How many faults are told at once.
-_FAULTS = 6
 
 
 def read_items(value: Any, known: Sequence[Mapping[str, str]] = ()) -> list[dict[str, str]]:
-    """Check and normalise reported review items; ValueError says which item is wrong and how.
+    """The reported review items in their stored form; ValueError says which item is wrong and how.
 
-    An id that is left out is given. Of ``known`` items, which are verified again, scope, check and severity need not be
-    reported again.
+    An item without an id gets one. For ``known`` items, which are verified again, scope, check and severity may be left
+    out.
     """
     shape = JUDGED_SHAPE if known else ITEM_SHAPE
     if not isinstance(value, list) or not value:
@@ -38,8 +36,7 @@ def read_items(value: Any, known: Sequence[Mapping[str, str]] = ()) -> list[dict
         items[item.get("id", "")] = item
         faults += [f"item {at}: {fault}" for fault in wrong]
     if faults:
-        more = f" (and {len(faults) - _FAULTS} more)" if len(faults) > _FAULTS else ""
-        raise ValueError(f"{'; '.join(faults[:_FAULTS])}{more}. An item is {shape}")
+        raise ValueError(f"{faults_text(faults)}. An item is {shape}")
     return list(items.values())
 
 
@@ -51,7 +48,7 @@ def _completed(entry: Any, known: Sequence[Mapping[str, str]]) -> Any:
 
 
 def _read_item(entry: Any) -> tuple[dict[str, str], list[str]]:
-    """An item as it is kept, and what is wrong with it."""
+    """An item in its stored form, and what is wrong with it."""
     if not isinstance(entry, dict):
         return {}, [f"{entry!r:.60} is not an object"]
     item, faults = {}, []
@@ -82,7 +79,7 @@ def _read_item(entry: Any) -> tuple[dict[str, str], list[str]]:
 
 
 def read_statements(value: Any) -> list[str] | str:
-    """Check statements, each "scope | statement", or the text "none: reason"; ValueError says what is wrong."""
+    """The statements, each "scope | statement", or the text "none: reason"; ValueError says what is wrong."""
     given = [value] if isinstance(value, str) else value
     if not isinstance(given, list) or not all(isinstance(entry, str) for entry in given):
         raise ValueError('give a JSON array of texts, each "scope | statement", or the text "none: reason"')
@@ -103,7 +100,7 @@ def read_statements(value: Any) -> list[str] | str:
 
 
 def read_answers(value: Any) -> list[dict[str, Any]]:
-    """Check and normalise answers as far as each can be judged alone; ValueError says which is wrong and how."""
+    """The answers in their stored form, each checked by itself; ValueError says which is wrong and how."""
     if not isinstance(value, list):
         raise ValueError(f"give a JSON array of answers, each {ANSWER_SHAPE}")
     answers, faults = [], []
@@ -113,8 +110,7 @@ def read_answers(value: Any) -> list[dict[str, Any]]:
         name = f"answer {at} ({answer['id']})" if answer.get("id") else f"answer {at}"
         faults += [f"{name}: {fault}" for fault in wrong]
     if faults:
-        more = f" (and {len(faults) - _FAULTS} more)" if len(faults) > _FAULTS else ""
-        raise ValueError(f"{'; '.join(faults[:_FAULTS])}{more}. An answer is {ANSWER_SHAPE}")
+        raise ValueError(f"{faults_text(faults)}. An answer is {ANSWER_SHAPE}")
     return answers
 
 

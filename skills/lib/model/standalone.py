@@ -29,7 +29,7 @@ class QRState(Record):
 
     @property
     def passed(self) -> bool:
-        """Whether the last verdict was a pass."""
+        """True if the last verdict was a pass."""
         return self.status is QRStatus.PASS
 
 

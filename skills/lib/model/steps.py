@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from skills.lib.compact_json import digest as digest
 from skills.lib.errors import SkillError, UsageError
 from skills.lib.field_checks import (
@@ -16,17 +14,16 @@ from skills.lib.field_checks import (
     coerce,
     shown,
 )
+from skills.lib.model.as_data import import_callable, plain, plain_fields, rich
 from skills.lib.model.requirements import Arg, Artifact, Command, Field
 from skills.lib.model.types import (
     AgentRole,
     Before,
-    Check,
     Dispatch,
     Gate,
     NeverEndsFailed,
     Passes,
     Person,
-    Rendered,
 )
 from skills.lib.model.types import Outcome as Outcome  # a name of this module too (requirement W-01)
 from skills.lib.model.types import StepContext as StepContext
@@ -61,8 +58,8 @@ class StepDef(Record):
     ``requires`` holds Field, Artifact and Command. ``when`` says in words when each outcome is the right one.
     ``repeat`` replaces ``actions`` from the second entry on. At entry ``max_iterations`` an ITERATE becomes
     ``at_limit``. ``outcomes`` declares what the handler returns. ``tools`` names what the agent may use in this step
-    (TOOLS; ``shell(git)`` is that program alone); where a host's hook is installed it denies all others, and none named
-    allows all. ``allow`` waives a finding of a validation rule on this step, with the reason: by the rule's name, or as
+    (TOOLS; ``shell(git)`` is that program alone): a host's hook, if installed, denies all others; none named allows
+    all. ``allow`` waives a finding of a validation rule on this step, with the reason: by the rule's name, or as
     ``rule:value`` if the rule can find several things at one step.
     """
 
@@ -114,7 +111,7 @@ class StepDef(Record):
 
     @property
     def asks_later(self) -> bool:
-        """Whether a person is asked once the agent has met the step's requirements."""
+        """True if a person is asked once the agent has met the step's requirements."""
         return isinstance(self.handler, Person) and bool(self.requires)
 
     @property
@@ -153,7 +150,7 @@ class StepDef(Record):
         return tuple(self.handler.covers) if isinstance(self.handler, Dispatch) else ()
 
     def route(self, outcome: Outcome) -> tuple[str | None] | None:
-        """The target of ``outcome`` as a one-tuple (its own route, else DEFAULT's), or None where there is none."""
+        """The target of ``outcome`` as a one-tuple (its own route, else DEFAULT's), or None if there is no route."""
         if outcome in self.next:
             return (self.next[outcome],)
         if Outcome.DEFAULT in self.next:
@@ -251,7 +248,7 @@ class Workflow(Record):
             ) from None
 
     def has(self, step_id: object) -> bool:
-        """Whether a step has that id."""
+        """True if a step has that id."""
         return step_id in self._by_id
 
     def number(self, step_id: str) -> int:
@@ -284,9 +281,9 @@ class Workflow(Record):
             "output": self.output,
             **{name: list(rule) for name, rule in (("tools", self.tools), ("forbidden", self.forbidden)) if rule},
             **{name: getattr(self, name) for name in ("closing", "reverify", "unchecked") if getattr(self, name)},
-            **({"always": [_plain(stated) for stated in self.always]} if self.always else {}),
-            "params": [_plain(arg) for arg in self.params],
-            "steps": [_plain_fields(step) for step in self.steps],
+            **({"always": [plain(stated) for stated in self.always]} if self.always else {}),
+            "params": [plain(arg) for arg in self.params],
+            "steps": [plain_fields(step) for step in self.steps],
         }
 
     @classmethod
@@ -295,7 +292,7 @@ class Workflow(Record):
 
         Raises SkillError for data of another form or a callable that cannot be found.
         """
-        return _from_data(data, resolve or _import_callable)
+        return _from_data(data, resolve or import_callable)
 
     @property
     def fingerprint(self) -> str:
@@ -376,81 +373,23 @@ def _check_tools(tools: Sequence[str], where: str) -> tuple[str, ...]:
     return tuple(tools)
 
 
-def _plain_fields(value: Record) -> dict[str, Any]:
-    return {name: _plain(field) for name, field in value.fields().items() if field or field == 0}
-
-
-def _plain(value: Any) -> Any:
-    if type(value) is str:
-        return value
-    if isinstance(value, Rendered):
-        return {"$xml": str(value)}
-    if value is None or isinstance(value, (str, int, float)):
-        return value
-    if isinstance(value, Record):
-        return {"$kind": type(value).__name__, **_plain_fields(value)}
-    if isinstance(value, dict):
-        return {str(key): _plain(item) for key, item in value.items()}
-    if isinstance(value, (tuple, list)):
-        return [_plain(item) for item in value]
-    if callable(value):
-        return {"$call": f"{value.__module__}:{value.__qualname__}"}
-    raise SkillError(f"{value!r} cannot be part of a workflow: it has no form as data")
-
-
-_KINDS: dict[str, type[Record]] = {
-    kind.__name__: kind
-    for kind in (Arg, Field, Artifact, Before, Check, Command, Dispatch, Person, Gate, NeverEndsFailed, Passes)
-}
 _TEXTS = ("title", "description", "closing", "unchecked")
 
 
 def _from_data(data: Mapping[str, Any], find: Callable[[str], Handler]) -> Workflow:
     try:
-        steps = [StepDef(**{key: _rich(value, find) for key, value in step.items()}) for step in data["steps"]]
+        steps = [StepDef(**{key: rich(value, find) for key, value in step.items()}) for step in data["steps"]]
         return Workflow(
             data["name"],
             *steps,
-            params=[_rich(arg, find) for arg in data.get("params", ())],
+            params=[rich(arg, find) for arg in data.get("params", ())],
             start=data.get("start"),
             output=data.get("output", "xml"),
             tools=data.get("tools", ()),
             forbidden=data.get("forbidden", ()),
             reverify=data.get("reverify"),
-            always=[_rich(stated, find) for stated in data.get("always", ())],
+            always=[rich(stated, find) for stated in data.get("always", ())],
             **{name: data.get(name, "") for name in _TEXTS},
         )
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise SkillError(f"this is not a workflow's data: {type(error).__name__}: {error}") from error
-
-
-def _rich(value: Any, resolve: Callable[[str], Handler]) -> Any:
-    if isinstance(value, list):
-        return [_rich(item, resolve) for item in value]
-    if isinstance(value, dict):
-        if set(value) == {"$xml"}:
-            return Rendered(value["$xml"])
-        if set(value) == {"$call"}:
-            return resolve(value["$call"])
-        if "$kind" in value:
-            fields = {key: _rich(item, resolve) for key, item in value.items() if key != "$kind"}
-            return _KINDS[value["$kind"]](**fields)
-        return {key: _rich(item, resolve) for key, item in value.items()}
-    return value
-
-
-def _import_callable(name: str) -> Handler:
-    module, _, path = name.partition(":")
-    try:
-        from importlib import import_module
-
-        found: Any = sys.modules.get(module) or import_module(module)
-        for part in path.split("."):
-            found = getattr(found, part)
-    except (ImportError, AttributeError, ValueError) as error:
-        raise SkillError(
-            f"{name} cannot be found: {error}", remedy="use module:function of an importable module"
-        ) from error
-    if not callable(found):
-        raise SkillError(f"{name} is not a function")
-    return found  # type: ignore[no-any-return]

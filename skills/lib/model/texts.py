@@ -1,4 +1,4 @@
-"""What a text may hold, wherever it comes from: it is kept, and printed again in a document."""
+"""What a text may hold that is kept and printed in a document, and how lists and values are put in words."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from skills.lib.errors import UsageError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
 # One value on a command line or in a record file; a longer text belongs in a file that the record names.
@@ -13,6 +14,8 @@ VALUE_LIMIT = 100_000
 DEPTH_LIMIT = 30
 # A value of so many characters takes less room in a block as an excerpt that names its file.
 WORTH_A_FILE = 320
+# How many faults of one report are named.
+FAULTS = 6
 
 # How an item of a review is written; one that is verified again, and an answer whose severity is fixed; an answer.
 ITEM_SHAPE = (
@@ -30,7 +33,7 @@ _CONTROL_TEXT = _CONTROLS.decode("ascii")
 
 
 def check_characters(text: str, what: str) -> None:
-    """Raise UsageError that names ``what``, the code point and its position where XML 1.0 does not have a character."""
+    """Raise UsageError that names ``what``, code point and position if XML 1.0 does not have a character."""
     try:
         data = text.encode()
     except UnicodeEncodeError as error:
@@ -42,7 +45,7 @@ def check_characters(text: str, what: str) -> None:
 
 
 def check_text(value: str, what: str, bounded: bool = True) -> None:
-    """Raise UsageError where a text has a character that no document can hold, or (if ``bounded``) is too long."""
+    """Raise UsageError if a text has a character that no document can hold, or (if ``bounded``) is too long."""
     if bounded and len(value) > VALUE_LIMIT + 200:
         raise UsageError(
             f"{what} has {len(value):,} characters, at most {VALUE_LIMIT:,} are read",
@@ -59,6 +62,23 @@ def printable(text: str) -> str:
     return "".join("?" if char in "\ufffe\uffff" or "\ud800" <= char <= "\udfff" else char for char in kept)
 
 
+def listed(entries: Sequence[str], limit: int) -> str:
+    """The first ``limit`` entries with commas, and how many more there are."""
+    more = f" and {len(entries) - limit} more" if len(entries) > limit else ""
+    return ", ".join(entries[:limit]) + more
+
+
+def faults_text(faults: Sequence[str]) -> str:
+    """The first FAULTS faults in one line, and how many more there are."""
+    more = f" (and {len(faults) - FAULTS} more)" if len(faults) > FAULTS else ""
+    return "; ".join(faults[:FAULTS]) + more
+
+
+def shortened(text: str, limit: int) -> str:
+    """The text, cut to ``limit`` characters with an ellipsis if it is longer."""
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
 def number(value: float) -> str:
     """A bound or a size in digits: every one of a whole number, and of any other the fewest that mean just it."""
     whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
@@ -66,7 +86,7 @@ def number(value: float) -> str:
 
 
 def check_tree(value: Any, what: str, bounded: bool = True, depth: int = 0) -> None:
-    """Raise UsageError where a JSON value is nested too deep, or one of its texts is as ``check_text`` refuses it."""
+    """Raise UsageError if a JSON value is nested too deep, or if ``check_text`` refuses one of its texts."""
     if depth > DEPTH_LIMIT:
         raise UsageError(f"{what} is nested more than {DEPTH_LIMIT} deep")
     if isinstance(value, str):
@@ -93,7 +113,7 @@ def _unknown_character(text: str, at: int, what: str) -> UsageError:
 def present(value: Any) -> str:
     """A recorded value as text for a reader: a text as it is, a list one entry a line, the rest as JSON.
 
-    An object in a list stands as its fields; further lines of a text are set in: no text can look like an entry.
+    An object in a list is shown by its fields. Further lines of a text are indented, so that none looks like an entry.
     """
     if isinstance(value, str):
         return value

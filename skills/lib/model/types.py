@@ -342,5 +342,5 @@ class NeverEndsFailed(Record):
 
 
 def is_word(kind: type[Any], value: object) -> bool:
-    """Whether ``value`` is exactly a word of the vocabulary ``kind``."""
+    """True if ``value`` is exactly a word of the vocabulary ``kind``."""
     return any(value == word for word in kind)

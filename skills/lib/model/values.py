@@ -34,26 +34,26 @@ _AROUND = " \t\r\n'\"`<>[](){}\u2018\u2019\u201c\u201d"
 
 
 def read(spec: Spec, raw: Any, known: Sequence[Mapping[str, Any]] = ()) -> Any:
-    """The value of ``raw`` (text from a command line, or JSON from a record file); ValueError says what is valid.
+    """The value of ``raw``: text from a command line, or JSON from a record file. ValueError says what is valid.
 
     ``known`` are the review items that are verified again.
     """
     if isinstance(raw, str):
         if is_placeholder(raw, spec.name):
-            asked = expectation(spec).replace(ITEM_SHAPE, JUDGED_SHAPE) if known else expectation(spec)
-            raise ValueError(f"{spec.name} still stands as {raw.strip()[:80]}; put in {asked}")
+            expected = expectation(spec).replace(ITEM_SHAPE, JUDGED_SHAPE) if known else expectation(spec)
+            raise ValueError(f"{spec.name} still stands as {raw.strip()[:80]}; put in {expected}")
         if len(raw) > VALUE_LIMIT:
             raise ValueError(
                 f"{spec.name} has {len(raw):,} characters, at most {VALUE_LIMIT:,} are kept; "
                 "write it to a file in the project and record the file's path"
             )
-    value = _items(spec, raw, known) if spec.type == "items" else _READERS[spec.type](spec, raw)
+    value = _reported(spec, raw, known) if known else _READERS[spec.type](spec, raw)
     _check(spec, value)
     return value
 
 
 def fits(spec: Spec, raw: str) -> bool:
-    """Whether a text is a value of ``spec``."""
+    """True if a text is a value of ``spec``."""
     try:
         read(spec, raw)
     except ValueError:
@@ -62,13 +62,13 @@ def fits(spec: Spec, raw: str) -> bool:
 
 
 def is_placeholder(raw: str, name: str) -> bool:
-    """Whether ``raw`` is still the placeholder that the printed command had; a text that only mentions one is not."""
+    """True if ``raw`` is still the placeholder of the printed command; a text that only mentions one is not."""
     text = raw.strip(_AROUND)
     return text.startswith(f"FILL_{name}") or (text.startswith("FILL_") and text[5:].replace("_", "a").isalnum())
 
 
 def is_secret(name: str) -> bool:
-    """Whether a field of that name holds what must not be kept."""
+    """True if a field of that name holds what must not be kept."""
     low = name.lower()
     return any(word in low for word in SECRET_NAMES)
 
@@ -111,7 +111,7 @@ _NAMES = {
 
 
 def _is_blank(text: str) -> bool:
-    """Whether nothing of it can be seen: spaces of every kind, and characters without width."""
+    """True if nothing of it can be seen: spaces of every kind, and characters without width."""
     return not any(char.isprintable() and char != " " for char in text)
 
 
@@ -169,7 +169,7 @@ def _list(spec: Spec, raw: Any) -> list[Any]:
 
 
 def _is_object(raw: str) -> bool:
-    """Whether a text is a JSON object; one that only begins with a brace is not."""
+    """True if a text is a JSON object; one that only begins with a brace is not."""
     try:
         return raw.lstrip().startswith("{") and isinstance(compact_json.loads(raw, strict=True), dict)
     except ValueError:
@@ -200,32 +200,16 @@ def _json(spec: Spec, raw: Any) -> Any:
     return value
 
 
-def _items(spec: Spec, raw: Any, known: Sequence[Mapping[str, Any]] = ()) -> list[dict[str, str]]:
-    from skills.lib.model import items
+def _reported(spec: Spec, raw: Any, known: Sequence[Mapping[str, Any]] = ()) -> Any:
+    """The items, statements or answers of a reviewer."""
+    from skills.lib.model import items  # most steps have none
 
-    value = _json(spec, raw)
+    is_text = spec.type == "statements" and isinstance(raw, str)
+    value = (_array(spec, raw) if raw.lstrip().startswith("[") else raw) if is_text else _json(spec, raw)
     try:
-        return items.read_items(value, known)
-    except ValueError as error:
-        raise ValueError(f"{spec.name}: {error}") from None
-
-
-def _statements(spec: Spec, raw: Any) -> list[str] | str:
-    from skills.lib.model import items
-
-    value = _array(spec, raw) if isinstance(raw, str) and raw.lstrip().startswith("[") else raw
-    try:
-        return items.read_statements(value)
-    except ValueError as error:
-        raise ValueError(f"{spec.name}: {error}") from None
-
-
-def _answers(spec: Spec, raw: Any) -> list[dict[str, Any]]:
-    from skills.lib.model import items
-
-    value = _json(spec, raw)
-    try:
-        return items.read_answers(value)
+        if spec.type == "items":
+            return items.read_items(value, known)
+        return items.read_answers(value) if spec.type == "answers" else items.read_statements(value)
     except ValueError as error:
         raise ValueError(f"{spec.name}: {error}") from None
 
@@ -237,9 +221,9 @@ _READERS: dict[str, Callable[[Any, Any], Any]] = {
     "bool": _bool,
     "list": _list,
     "json": _json,
-    "items": _items,
-    "statements": _statements,
-    "answers": _answers,
+    "items": _reported,
+    "statements": _reported,
+    "answers": _reported,
 }
 
 
@@ -260,7 +244,7 @@ def _check(spec: Spec, value: Any) -> None:
 
 
 def _is_a_choice(spec: Spec, value: Any) -> bool:
-    """Whether a choice, which is declared as text, reads as this value: "true", "1" and "01" are not how they print."""
+    """True if a choice, which is declared as text, reads as this value: "true", "1" and "01" are not how they print."""
     for choice in spec.choices:
         try:
             read = _READERS[spec.type](spec, choice)

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from skills.lib.blocks.command_line import CommandLine
     from skills.lib.blocks.parts import Offloaded
-    from skills.lib.engine.proof import Proof
+    from skills.lib.engine.decision import Proof
     from skills.lib.model.requirements import Artifact, Command
     from skills.lib.model.run import Run
     from skills.lib.model.steps import Workflow
@@ -161,9 +161,9 @@ class _Proof:
         return contents.covered(self._project, covers, paths)
 
     def look(self, place: str, bases: Sequence[str] = ()) -> dict[str, Any]:
-        from skills.lib.ledger import contents
+        from skills.lib.ledger import places
 
-        return contents.look(self._project, place, bases)
+        return places.look(self._project, place, bases)
 
 
 def is_of_another_project(run: Run, project: str) -> bool:

@@ -8,7 +8,7 @@ from skills.lib import compact_json, paths
 from skills.lib.blocks import document, parts
 from skills.lib.blocks.command_line import quote
 from skills.lib.blocks.refused import asked_for, printed, refused_document
-from skills.lib.engine import reports
+from skills.lib.engine import inputs
 from skills.lib.engine.decision import Refusal
 from skills.lib.errors import REFUSED
 from skills.lib.ledger import database
@@ -162,7 +162,7 @@ def _start_line(
         text = value if isinstance(value, str) or value is None else compact_json.readable(value)
         size = printed(quote(text or ""))
         fits = size <= min(REPEATED, room) and kept and not values.is_secret(arg.name)
-        if text is not None and fits and reports.fits_parameter(arg, text):
+        if text is not None and fits and inputs.fits_parameter(arg, text):
             words += [arg.flag, text]
             room -= size
         elif arg.required or text is not None:

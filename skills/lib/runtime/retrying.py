@@ -8,7 +8,7 @@ from skills.lib import compact_json, status_files
 from skills.lib.blocks import document
 from skills.lib.blocks.command_line import quote
 from skills.lib.blocks.refused import printed
-from skills.lib.engine import reports
+from skills.lib.engine import inputs
 from skills.lib.errors import EnvironmentProblem
 from skills.lib.model import values
 from skills.lib.model.requirements import Arg, Field
@@ -76,17 +76,17 @@ def _sorted(workflow: Workflow, run: Run, step: StepDef, request: Request) -> tu
         if spec.name not in given:
             continue
         if spec.name == FIXES and isinstance(spec, Field) and run.reviews:
-            from skills.lib.engine import rework
+            from skills.lib.engine import fixes
 
-            entries = rework.given_back(run, given[FIXES])
+            entries = fixes.given_back(run, given[FIXES])
             if entries:
                 fitting[FIXES] = entries
                 words.pop(FIXES, None)
-            elif rework.open_findings(run):
+            elif fixes.open_findings(run):
                 words[FIXES] = document.placeholder(spec)
             continue
         # A secret is neither printed nor written.
-        if reports.fits(workflow, run, step, spec, given[spec.name]) and not values.is_secret(spec.name):
+        if inputs.fits(workflow, run, step, spec, given[spec.name]) and not values.is_secret(spec.name):
             fitting[spec.name] = given[spec.name]
             words.pop(spec.name, None)
         else:

@@ -1,6 +1,6 @@
 """JSON Schema by the standard library alone: a subset of draft 2020-12, which docs/schemas.md describes.
 
-``problems`` says what of a schema cannot be used, ``violations`` where a value does not meet one.
+``problems`` lists what cannot be used in a schema, ``violations`` lists where a value does not meet it.
 """
 
 from __future__ import annotations

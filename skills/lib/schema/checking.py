@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import operator
+
 from skills.lib.errors import did_you_mean, nearest
 from skills.lib.schema.keywords import problems, resolved
 from skills.lib.schema.patterns import TEXT_LIMIT, Pattern, TooMuchWork
-from skills.lib.schema.report import Violation, shown
+from skills.lib.schema.report import Violation, kind, names, shown, type_words, types
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -68,14 +70,14 @@ class _Checker:
         self.depth += 1
         if self.depth > DEPTH_LIMIT:
             raise _TooDeep
-        if "type" in schema and not _has_type(value, schema["type"]):
-            expected = _type_words(schema["type"])
-            about = str(schema.get("description", ""))
-            yield Violation(path, "type", f"{shown(value)} is {_kind(value)}, not {expected}", about, value, schema)
+        if "type" in schema and not set(types(value)) & set(names(schema["type"])):
+            expected = type_words(schema["type"])
+            what = f"{shown(value)} is {kind(value)}, not {expected}"
+            yield Violation(path, "type", what, _about(schema), value, schema)
         else:
             for keyword, argument in schema.items():
-                check = _CHECKS.get(keyword)
-                if check is not None:
+                about, check = _CHECKS.get(keyword, _NO_CHECK)
+                if isinstance(value, about):
                     yield from check(self, argument, value, schema, path)
         self.depth -= 1
 
@@ -105,38 +107,6 @@ class _Checker:
             raise TooMuchWork
 
 
-def _has_type(value: object, expected: str | Sequence[str]) -> bool:
-    return any(name in _names(expected) for name in _types(value))
-
-
-def _names(expected: str | Sequence[str]) -> Sequence[str]:
-    return (expected,) if isinstance(expected, str) else expected
-
-
-def _types(value: object) -> tuple[str, ...]:
-    """The JSON types of a value."""
-    if isinstance(value, bool):
-        return ("boolean",)
-    if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
-        return ("integer", "number")
-    for kind, name in ((str, "string"), (float, "number"), (dict, "object"), (list, "array")):
-        if isinstance(value, kind):
-            return (name,)
-    return ("null",) if value is None else ()
-
-
-def _kind(value: object) -> str:
-    return _with_article((_types(value) or ("value that JSON does not have",))[0])
-
-
-def _type_words(expected: str | Sequence[str]) -> str:
-    return " or ".join(_with_article(name) for name in _names(expected))
-
-
-def _with_article(name: str) -> str:
-    return name if name == "null" else f"{'an' if name[0] in 'aio' else 'a'} {name}"
-
-
 def _key(checker: _Checker, value: Any) -> Any:
     """A hashable form: two values have the same one if JSON Schema calls them equal (1 and 1.0, but not 1 and true)."""
     checker.spend(1)
@@ -147,8 +117,9 @@ def _key(checker: _Checker, value: Any) -> Any:
     return isinstance(value, bool), value
 
 
-def _about(schema: Mapping[str, Any]) -> str:
-    return str(schema.get("description", ""))
+def _about(schema: Any) -> str:
+    """The description of a schema; empty if it has none."""
+    return str(schema.get("description", "")) if isinstance(schema, dict) else ""
 
 
 def _enum(checker: _Checker, choices: Any, value: Any, schema: Mapping[str, Any], path: Path) -> Iterator[Violation]:
@@ -173,27 +144,23 @@ def _ref(checker: _Checker, name: str, value: Any, schema: Mapping[str, Any], pa
 def _properties(
     checker: _Checker, inner: Mapping[str, Any], value: Any, schema: Mapping[str, Any], path: Path
 ) -> Iterator[Violation]:
-    if isinstance(value, dict):
-        for name, one in value.items():
-            if name in inner:
-                yield from checker.check(inner[name], one, (*path, name))
+    for name, one in value.items():
+        if name in inner:
+            yield from checker.check(inner[name], one, (*path, name))
 
 
 def _pattern_properties(
     checker: _Checker, inner: Mapping[str, Any], value: Any, schema: Mapping[str, Any], path: Path
 ) -> Iterator[Violation]:
-    if isinstance(value, dict):
-        for name, one in value.items():
-            for pattern, sub in inner.items():
-                if checker.matches(pattern, name):
-                    yield from checker.check(sub, one, (*path, name))
+    for name, one in value.items():
+        for pattern, sub in inner.items():
+            if checker.matches(pattern, name):
+                yield from checker.check(sub, one, (*path, name))
 
 
 def _additional(
     checker: _Checker, inner: Any, value: Any, schema: Mapping[str, Any], path: Path
 ) -> Iterator[Violation]:
-    if not isinstance(value, dict):
-        return
     known = schema.get("properties", {})
     patterns = schema.get("patternProperties", {})
     for name, one in value.items():
@@ -209,79 +176,70 @@ def _additional(
 def _property_names(
     checker: _Checker, inner: Any, value: Any, schema: Mapping[str, Any], path: Path
 ) -> Iterator[Violation]:
-    if isinstance(value, dict):
-        for name in value:
-            for one in checker.check(inner, name, path):
-                yield Violation(path, "propertyNames", f"the name {one.what}", one.valid, value, schema)
+    for name in value:
+        for one in checker.check(inner, name, path):
+            yield Violation(path, "propertyNames", f"the name {one.what}", one.valid, value, schema)
 
 
 def _required(
     checker: _Checker, names: Sequence[str], value: Any, schema: Mapping[str, Any], path: Path
 ) -> Iterator[Violation]:
-    if isinstance(value, dict):
-        for name in dict.fromkeys(names):
-            if name not in value:
-                inner = schema.get("properties", {}).get(name)
-                about = _about(inner) if isinstance(inner, dict) else ""
-                yield Violation(path, "required", f"{name} is missing", about, value, schema)
+    for name in dict.fromkeys(names):
+        if name not in value:
+            inner = schema.get("properties", {}).get(name)
+            yield Violation(path, "required", f"{name} is missing", _about(inner), value, schema)
 
 
 def _dependent(
     checker: _Checker, needs: Mapping[str, Sequence[str]], value: Any, schema: Mapping[str, Any], path: Path
 ) -> Iterator[Violation]:
-    if isinstance(value, dict):
-        for name, others in needs.items():
-            for other in others:
-                if name in value and other not in value:
-                    what = f"{other} is missing, and {name} requires it"
-                    yield Violation(path, "dependentRequired", what, _about(schema), value, schema)
+    for name, others in needs.items():
+        for other in others:
+            if name in value and other not in value:
+                what = f"{other} is missing, and {name} requires it"
+                yield Violation(path, "dependentRequired", what, _about(schema), value, schema)
 
 
 def _prefix(
     checker: _Checker, inner: Sequence[Any], value: Any, schema: Mapping[str, Any], path: Path
 ) -> Iterator[Violation]:
-    if isinstance(value, list):
-        for at, (sub, one) in enumerate(zip(inner, value, strict=False)):
-            yield from checker.check(sub, one, (*path, at))
+    for at, (sub, one) in enumerate(zip(inner, value, strict=False)):
+        yield from checker.check(sub, one, (*path, at))
 
 
 def _items(checker: _Checker, inner: Any, value: Any, schema: Mapping[str, Any], path: Path) -> Iterator[Violation]:
-    if isinstance(value, list):
-        for at in range(len(schema.get("prefixItems", ())), len(value)):
-            yield from checker.check(inner, value[at], (*path, at))
+    for at in range(len(schema.get("prefixItems", ())), len(value)):
+        yield from checker.check(inner, value[at], (*path, at))
 
 
 def _contains(checker: _Checker, inner: Any, value: Any, schema: Mapping[str, Any], path: Path) -> Iterator[Violation]:
-    if not isinstance(value, list):
-        return
     found = sum(checker.passes(inner, one, (*path, at)) for at, one in enumerate(value))
     low, high = schema.get("minContains", 1), schema.get("maxContains")
     if found < low or (high is not None and found > high):
         wanted = f"at least {low}" if found < low else f"at most {high}"
         what = f"{found} of its entries match contains, and {wanted} must"
-        yield Violation(path, "contains", what, _about(inner if isinstance(inner, dict) else {}), value, schema)
+        yield Violation(path, "contains", what, _about(inner), value, schema)
 
 
 def _unique(checker: _Checker, wanted: bool, value: Any, schema: Mapping[str, Any], path: Path) -> Iterator[Violation]:
-    if wanted and isinstance(value, list):
-        first: dict[Any, int] = {}
-        for at, one in enumerate(value):
-            before = first.setdefault(_key(checker, one), at)
-            if before != at:
-                what = f"{shown(one)} is already entry {before}"
-                yield Violation((*path, at), "uniqueItems", what, "entries that differ", one, schema)
+    first: dict[Any, int] = {}
+    for at, one in enumerate(value if wanted else ()):
+        before = first.setdefault(_key(checker, one), at)
+        if before != at:
+            what = f"{shown(one)} is already entry {before}"
+            yield Violation((*path, at), "uniqueItems", what, "entries that differ", one, schema)
 
 
-def _bounded(kind: type[dict[str, Any]] | type[list[Any]] | type[str], unit: str, least: bool) -> Check:
+def _bounded(keyword: str, one: str, several: str) -> Check:
+    """The check of a keyword that bounds the size of a text, list or object."""
+    least = keyword.startswith("min")
+
     def check(checker: _Checker, bound: Any, value: Any, schema: Mapping[str, Any], path: Path) -> Iterator[Violation]:
-        if not isinstance(value, kind):
-            return
         size = len(value)
         if size < bound if least else size > bound:
-            one, suffix = _UNITS[unit]
-            counted = f"{size:,} {one if size == 1 else unit}"
+            counted = f"{size:,} {one if size == 1 else several}"
             has = f"{shown(value)} has {counted}, and {'at least' if least else 'at most'} {_count(bound)} are valid"
-            yield Violation(path, f"{'min' if least else 'max'}{suffix}", has, _about(schema), value, schema)
+            yield Violation(path, keyword, has, _about(schema), value, schema)
 
     return check
 
@@ -294,22 +252,13 @@ def _count(bound: Any) -> str:
         return "more than can be written out"
 
 
-# The singular of each unit, and the suffix of its keywords.
-_UNITS = {"characters": ("character", "Length"), "entries": ("entry", "Items"), "names": ("name", "Properties")}
-
-
 def _compared(keyword: str, words: str, holds: Callable[[Any, Any], bool]) -> Check:
     def check(checker: _Checker, bound: Any, value: Any, schema: Mapping[str, Any], path: Path) -> Iterator[Violation]:
-        if _is_number(value) and not holds(value, bound):
-            yield Violation(
-                path, keyword, f"{shown(value)} is not {words} {shown(bound)}", _about(schema), value, schema
-            )
+        if not isinstance(value, bool) and not holds(value, bound):
+            what = f"{shown(value)} is not {words} {shown(bound)}"
+            yield Violation(path, keyword, what, _about(schema), value, schema)
 
     return check
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, (int, float)) and not isinstance(value, bool)
 
 
 def _is_multiple(value: Any, of: Any) -> bool:
@@ -328,8 +277,6 @@ def _exactly(number: Any) -> Any:
 
 
 def _pattern(checker: _Checker, pattern: str, value: Any, schema: Mapping[str, Any], path: Path) -> Iterator[Violation]:
-    if not isinstance(value, str):
-        return
     if len(value) > TEXT_LIMIT:
         what = f"it has {len(value):,} characters, and a pattern is tried on at most {TEXT_LIMIT:,}"
         yield Violation(path, "pattern", what, _about(schema), value, schema)
@@ -384,9 +331,9 @@ def _nearest_of(
         yield from (near or failed)[0]
         return
     if not near:
-        wanted = [_names(found[0].schema["type"]) for found in failed]
+        wanted = [names(found[0].schema["type"]) for found in failed]
         expected = list(dict.fromkeys(name for names in wanted for name in names))
-        what = f"{shown(value)} is {_kind(value)}, not {_type_words(expected)}"
+        what = f"{shown(value)} is {kind(value)}, not {type_words(expected)}"
         yield Violation(path, "type", what, _about(schema), value, {**schema, "type": expected})
         return
     said = "; or ".join(dict.fromkeys(found[0].what for found in near))
@@ -405,35 +352,39 @@ def _if(checker: _Checker, inner: Any, value: Any, schema: Mapping[str, Any], pa
         yield from checker.check(schema[branch], value, path)
 
 
-_CHECKS: Mapping[str, Check] = {
-    "$ref": _ref,
-    "enum": _enum,
-    "const": _const,
-    "required": _required,
-    "properties": _properties,
-    "patternProperties": _pattern_properties,
-    "additionalProperties": _additional,
-    "propertyNames": _property_names,
-    "dependentRequired": _dependent,
-    "minProperties": _bounded(dict, "names", least=True),
-    "maxProperties": _bounded(dict, "names", least=False),
-    "prefixItems": _prefix,
-    "items": _items,
-    "contains": _contains,
-    "minItems": _bounded(list, "entries", least=True),
-    "maxItems": _bounded(list, "entries", least=False),
-    "uniqueItems": _unique,
-    "minLength": _bounded(str, "characters", least=True),
-    "maxLength": _bounded(str, "characters", least=False),
-    "pattern": _pattern,
-    "minimum": _compared("minimum", "at least", lambda value, bound: value >= bound),
-    "maximum": _compared("maximum", "at most", lambda value, bound: value <= bound),
-    "exclusiveMinimum": _compared("exclusiveMinimum", "more than", lambda value, bound: value > bound),
-    "exclusiveMaximum": _compared("exclusiveMaximum", "less than", lambda value, bound: value < bound),
-    "multipleOf": _compared("multipleOf", "a multiple of", _is_multiple),
-    "allOf": _all_of,
-    "anyOf": _any_of,
-    "oneOf": _one_of,
-    "not": _not,
-    "if": _if,
+# Each keyword with the type of the values that it is about, and its check.
+_NUMBER = (int, float)
+_CHECKS: Mapping[str, tuple[Any, Check]] = {
+    "$ref": (object, _ref),
+    "enum": (object, _enum),
+    "const": (object, _const),
+    "required": (dict, _required),
+    "properties": (dict, _properties),
+    "patternProperties": (dict, _pattern_properties),
+    "additionalProperties": (dict, _additional),
+    "propertyNames": (dict, _property_names),
+    "dependentRequired": (dict, _dependent),
+    "minProperties": (dict, _bounded("minProperties", "name", "names")),
+    "maxProperties": (dict, _bounded("maxProperties", "name", "names")),
+    "prefixItems": (list, _prefix),
+    "items": (list, _items),
+    "contains": (list, _contains),
+    "minItems": (list, _bounded("minItems", "entry", "entries")),
+    "maxItems": (list, _bounded("maxItems", "entry", "entries")),
+    "uniqueItems": (list, _unique),
+    "minLength": (str, _bounded("minLength", "character", "characters")),
+    "maxLength": (str, _bounded("maxLength", "character", "characters")),
+    "pattern": (str, _pattern),
+    "minimum": (_NUMBER, _compared("minimum", "at least", operator.ge)),
+    "maximum": (_NUMBER, _compared("maximum", "at most", operator.le)),
+    "exclusiveMinimum": (_NUMBER, _compared("exclusiveMinimum", "more than", operator.gt)),
+    "exclusiveMaximum": (_NUMBER, _compared("exclusiveMaximum", "less than", operator.lt)),
+    "multipleOf": (_NUMBER, _compared("multipleOf", "a multiple of", _is_multiple)),
+    "allOf": (object, _all_of),
+    "anyOf": (object, _any_of),
+    "oneOf": (object, _one_of),
+    "not": (object, _not),
+    "if": (object, _if),
 }
+# For a keyword that checks nothing: no value has a type of none.
+_NO_CHECK: tuple[Any, Check] = ((), _const)

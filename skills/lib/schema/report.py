@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from skills.lib import compact_json
+from skills.lib.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
     Path = tuple[str | int, ...]
@@ -15,16 +16,13 @@ if TYPE_CHECKING:
 SHOWN = 80
 
 
-class Problem:
+class Problem(Record):
     """A keyword of a schema that cannot be used: its path, what is wrong, and what to write instead."""
 
-    __slots__ = ("do", "keyword", "path", "what")
-
-    def __init__(self, path: Path, keyword: str, what: str, do: str) -> None:
-        self.path = path
-        self.keyword = keyword
-        self.what = what
-        self.do = do
+    path: Path
+    keyword: str
+    what: str
+    do: str
 
     @property
     def summary(self) -> str:
@@ -38,7 +36,8 @@ class Problem:
 class Violation:
     """A part of a value that does not meet the schema: its path, the keyword, what is wrong, and what is valid.
 
-    ``value`` is that part, and ``schema`` the subschema that has the keyword.
+    ``value`` is that part, and ``schema`` the subschema that has the keyword. It is no Record, which takes longer to
+    make: a check makes a hundred thousand of them.
     """
 
     __slots__ = ("keyword", "path", "schema", "valid", "value", "what")
@@ -86,3 +85,34 @@ def shown(value: object) -> str:
     except (TypeError, ValueError, RecursionError):
         text = str(value) if isinstance(value, float) else f"{type(value).__name__} of the program"
     return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+
+
+def names(expected: str | Sequence[str]) -> Sequence[str]:
+    """The names of types that ``type`` has: one, or a list."""
+    return (expected,) if isinstance(expected, str) else expected
+
+
+def types(value: object) -> tuple[str, ...]:
+    """The JSON types of a value."""
+    if isinstance(value, bool):
+        return ("boolean",)
+    if isinstance(value, int) or (isinstance(value, float) and value.is_integer()):
+        return ("integer", "number")
+    for kind, name in ((str, "string"), (float, "number"), (dict, "object"), (list, "array")):
+        if isinstance(value, kind):
+            return (name,)
+    return ("null",) if value is None else ()
+
+
+def kind(value: object) -> str:
+    """The JSON type of a value with its article."""
+    return _with_article((types(value) or ("value that JSON does not have",))[0])
+
+
+def type_words(expected: str | Sequence[str]) -> str:
+    """The types that are valid, in words."""
+    return " or ".join(_with_article(name) for name in names(expected))
+
+
+def _with_article(name: str) -> str:
+    return name if name == "null" else f"{'an' if name[0] in 'aio' else 'a'} {name}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from skills.lib.skillfile.commands import ShellCommand, commands_in, script_named
 from skills.lib.skillfile.discovery import SkillFolder, discover, is_entry_script
 from skills.lib.skillfile.document import SkillFile, load_skill
-from skills.lib.skillfile.errors import SkillFileError
+from skills.lib.skillfile.source import SkillFileError
 from skills.lib.skillfile.specification import SpecProblem, check_specification
 
 __all__ = [

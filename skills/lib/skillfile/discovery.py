@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from skills.lib.errors import UsageError
 from skills.lib.skillfile.document import SkillFile, leads_into, load_skill
-from skills.lib.skillfile.errors import SkillFileError
-from skills.lib.skillfile.source import FILE_NAME, read_bytes
+from skills.lib.skillfile.source import FILE_NAME, SkillFileError, read_bytes
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -92,7 +91,7 @@ def _inspect(folder: Path, root: Path) -> SkillFolder:
 
 
 def is_entry_script(path: Path) -> bool:
-    """Whether a script hands itself to the bootstrap's main; broken syntax does not hide it."""
+    """True if a script hands itself to the bootstrap's main; broken syntax does not hide it."""
     try:
         text = read_bytes(path, SCRIPT_LIMIT).decode("utf-8", "replace")
     except SkillFileError:
@@ -101,7 +100,7 @@ def is_entry_script(path: Path) -> bool:
 
 
 def _reads_as_skill(file: Path) -> bool:
-    """Whether a file of another name is a skill all the same, and not, say, a page about skills."""
+    """True if a file of another name is a skill all the same, and not, say, a page about skills."""
     try:
         load_skill(file)
     except SkillFileError:

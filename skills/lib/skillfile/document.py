@@ -8,9 +8,8 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from skills.lib.skillfile.errors import SkillFileError
 from skills.lib.skillfile.frontmatter import parse_frontmatter
-from skills.lib.skillfile.source import FILE_NAME, read_source
+from skills.lib.skillfile.source import FILE_NAME, SkillFileError, read_source
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -73,7 +72,7 @@ def locate(path: Path) -> Path:
 
 
 def leads_into(folder: Path, path: Path) -> bool:
-    """Whether a path, its links followed, is under a folder; a loop of links leads nowhere."""
+    """True if a path, its links followed, is under a folder; a loop of links leads nowhere."""
     return Path(os.path.realpath(path)).is_relative_to(os.path.realpath(folder))
 
 

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING, Protocol, TypeAlias
 
 import yaml
 
-from skills.lib.skillfile.errors import SkillFileError
-from skills.lib.skillfile.source import is_control
+from skills.lib.skillfile.source import SkillFileError, is_control
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -1,4 +1,4 @@
-"""The text of a SKILL.md: read with a cap, decoded, and split into frontmatter and body."""
+"""The text of a SKILL.md, read with a size limit, decoded, and split into frontmatter and body; and its error."""
 
 from __future__ import annotations
 
@@ -7,13 +7,29 @@ import stat
 from dataclasses import dataclass
 from pathlib import Path
 
-from skills.lib.skillfile.errors import SkillFileError
+from skills.lib.errors import SkillError
 
 FILE_NAME = "SKILL.md"
 FRONTMATTER_LIMIT = 64_000
 FILE_LIMIT = 1_000_000
 
 _ALLOWED_CONTROLS = "\t\n"
+
+
+class SkillFileError(SkillError):
+    """A SKILL.md, or a folder that should hold one, cannot be read: file, line, column, cause, remedy.
+
+    Lines and columns count from 1; 0 means the file as a whole. The cause never quotes more than a key of the file,
+    because a link may have led to a file that is nobody's business.
+    """
+
+    def __init__(self, path: Path, cause: str, *, line: int = 0, column: int = 0, remedy: str) -> None:
+        where = ":".join([str(path), *(str(number) for number in (line, column) if number)])
+        super().__init__(f"{where}: {cause}", remedy=remedy)
+        self.path = path
+        self.line = line
+        self.column = column
+        self.cause = cause
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +43,7 @@ class Source:
 
 
 def read_source(path: Path) -> Source:
-    """Read a SKILL.md; SkillFileError where it is no regular file, too large, not text, or has no frontmatter."""
+    """Read a SKILL.md. Raises SkillFileError if it is no regular file, too large, not text, or has no frontmatter."""
     text = decode(path, read_bytes(path, FILE_LIMIT))
     lines = text.split("\n")
     if lines[0].rstrip() != "---":
@@ -80,7 +96,7 @@ def read_bytes(path: Path, limit: int) -> bytes:
 
 
 def decode(path: Path, data: bytes) -> str:
-    """UTF-8 text with ``\\n`` line ends and no byte order mark; control characters are refused where they stand."""
+    """The UTF-8 text with ``\\n`` line ends and no byte order mark. Raises SkillFileError for a control character."""
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -103,7 +119,7 @@ def decode(path: Path, data: bytes) -> str:
 
 
 def is_control(character: str) -> bool:
-    """Whether a character is one that a terminal obeys or that XML 1.0 does not have."""
+    """True if a character is one that a terminal obeys or that XML 1.0 does not have."""
     if character >= " " and character < "\x7f":
         return False
     code = ord(character)

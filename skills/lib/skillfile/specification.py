@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal
 
 from skills.lib.errors import did_you_mean, nearest
 from skills.lib.skillfile.document import locate, read_fields
-from skills.lib.skillfile.errors import SkillFileError
+from skills.lib.skillfile.source import SkillFileError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping

@@ -14,7 +14,7 @@ from skills.lib import compact_json
 from skills.lib.blocks import text as plain_text
 from skills.lib.blocks import xml
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
-from skills.lib.engine import rework, verdicts
+from skills.lib.engine import verdicts
 from skills.lib.engine.children import verdict_of
 from skills.lib.ledger import contents
 from skills.lib.model import values
@@ -276,7 +276,7 @@ class Agent(Follower):
     def _change_what_findings_name(self, workflow: Workflow, run: Run, step: StepDef) -> None:
         """Change each file that an open finding names, and nothing that it does, from what its reviewer saw."""
         rounds = max((review["iteration"] for review in run.reviews.values()), default=0)
-        for name in {item["file"] for item in rework.asks(workflow, run, step) if item.get("file")}:
+        for name in {item["file"] for item in fixes.asks(workflow, run, step) if item.get("file")}:
             file = self.project / name
             text = file.read_text(encoding="utf-8") if file.exists() else ""
             file.write_text(_reworked(name, text, rounds), encoding="utf-8")

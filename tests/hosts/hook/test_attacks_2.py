@@ -137,7 +137,6 @@ def test_a_sub_agents_run_that_a_clone_brings_does_not_count_as_run(tmp_path: Pa
     before = ledger.run(parent)
     assert before is not None
     from skills.lib.engine.decision import Move
-    from skills.lib.model.run import Run
 
     spec = {"step": "task", "role": "explore", "task": "Look.", "name": "x"}
     more = {
@@ -149,7 +148,7 @@ def test_a_sub_agents_run_that_a_clone_brings_does_not_count_as_run(tmp_path: Pa
         "turn": 1,
         "children": [],
     }
-    ledger.commit(None, Move(Run(**{**before.to_data(), **more}), "opened", {}), "agent")
+    ledger.commit(None, Move(before.changed(**more), "opened", {}), "agent")
     ledger.close()
     command = f"python3 {clone.script} --step current --run {parent}.1"
     assert host.run(command) == SILENT

@@ -18,7 +18,7 @@ from typing import Any
 
 import jsonschema
 
-from skills.lib.engine import reports
+from skills.lib.engine import inputs
 from skills.lib.engine.decision import Refused
 from skills.lib.model import values
 from skills.lib.workflow.core import StepDef, Workflow
@@ -546,7 +546,7 @@ class _Judge:
             return
         for given in self.samples(step, dispatch, child):
             try:
-                reports.parameters(child.run_params(), given)
+                inputs.parameters(child.run_params(), given)
             except Refused as refused:
                 why = re.sub(r"\W+", " ", refused.refusal.why)[:60]
                 yield self.harm("sub-agents that never begin", f"{step.id} {why}", step.id)

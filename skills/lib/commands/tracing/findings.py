@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from skills.lib.commands.console.screen import one_line
-from skills.lib.engine import quality, rework
+from skills.lib.engine import fixes, quality
 from skills.lib.model.types import ItemStatus, QRStatus
 
 if TYPE_CHECKING:
@@ -119,7 +119,7 @@ def _note_answers(one: Round, review: Mapping[str, Any], turn: int) -> None:
     for item in quality.blocking_now(review) if review.get("settled") else ():
         given = one.answers.get(item["id"])
         if item.get("file") and (not given or given[-1].how == UPHELD):
-            one.answer(item["id"], rework.CHANGED, item["file"], turn)
+            one.answer(item["id"], fixes.CHANGED, item["file"], turn)
 
 
 def as_data(done: Sequence[Round]) -> list[dict[str, Any]]:

@@ -1,20 +1,22 @@
-"""What became of the findings that sent a run back: a change or a dispute answers each, before the next review.
+"""The answers to findings: before the next review, each finding is answered by a change or disputed.
 
-A finding counts as changed once the file of its place has another content than the reviewer saw. One that was settled
-elsewhere, one without a file, and one that other blanks at line ends settle, is answered in the record ``fixes``:
-"id | changed | where" or "id | disputed | why".
+A finding is answered if its file no longer has the content that the reviewer saw. If it was settled elsewhere, names
+no file, or is settled by a change of blanks at line ends, the record ``fixes`` answers it: "id | changed | where" or
+"id | disputed | why".
 
-What a file held when a reviewer or an answer last named it is kept with the review as ``named``: naming it again with
-the same content is no change.
+The content of each file when a reviewer or an answer last named it is kept with the review as ``named``: to name the
+file again with the same content is no change.
 """
 
 from __future__ import annotations
 
-from skills.lib.engine import quality, verdicts
+from skills.lib.engine import not_done, quality, verdicts
 from skills.lib.engine.decision import Refused
+from skills.lib.model import values
 from skills.lib.model.requirements import Field
 from skills.lib.model.run import FIXES, Run
 from skills.lib.model.steps import StepDef, Workflow
+from skills.lib.model.texts import listed
 from skills.lib.model.types import ItemStatus
 from skills.lib.reasons import is_reason
 
@@ -23,13 +25,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from skills.lib.engine.proof import Proof
+    from skills.lib.engine.decision import Proof
     from skills.lib.model.run import Request
 
 CHANGED, DISPUTED = "changed", "disputed"
-# How a change is known: the record shows it, or the answer tells of it.
-SHOWN, TOLD = "shown", "told"
-# After so many disputes of one finding a person decides on it.
+# How a change is known: the record shows it, or only the answer claims it.
+SHOWN, CLAIMED = "shown", "claimed"
+# After so many disputes of one finding a person decides.
 MOST_DISPUTES = 2
 HELP = (
     'for each finding whose file you did not change: "id | changed | what settles it, a path if it is a file", or '
@@ -38,7 +40,7 @@ HELP = (
 
 
 def open_findings(run: Run) -> dict[str, list[Mapping[str, Any]]]:
-    """The findings that are to be answered, by checkpoint; what nobody could look at is not."""
+    """The findings that must be answered, by checkpoint; a TODO need not be."""
     found = {}
     for checkpoint, review in run.reviews.items():
         if verdicts.failed(review):
@@ -49,7 +51,7 @@ def open_findings(run: Run) -> dict[str, list[Mapping[str, Any]]]:
 
 
 def asks(workflow: Workflow, run: Run, step: StepDef) -> list[Mapping[str, Any]]:
-    """The findings without an answer that a step may answer: it was sent back to, or leads to the next review."""
+    """The findings without an answer that a step may answer."""
     found = open_findings(run) if run.reviews else {}
     return [
         item
@@ -60,7 +62,10 @@ def asks(workflow: Workflow, run: Run, step: StepDef) -> list[Mapping[str, Any]]
 
 
 def asked_at(workflow: Workflow, run: Run, step: StepDef) -> list[str]:
-    """The checkpoints whose findings a step may answer; a review and its gate leave that to the work."""
+    """The checkpoints whose findings a step may answer: it was sent back to, or leads to the next review.
+
+    A review and its own gate answer none.
+    """
     if not run.reviews:
         return []
     found = []
@@ -75,7 +80,7 @@ def asked_at(workflow: Workflow, run: Run, step: StepDef) -> list[str]:
 
 
 def name_of(run: Run, checkpoint: str, item: Mapping[str, Any]) -> str:
-    """How an answer names a finding: by its id, behind its checkpoint's name if another's open finding has that id."""
+    """The name of a finding in an answer: its id, after its checkpoint's name if another checkpoint has the same id."""
     others = [
         one["id"]
         for name, review in run.reviews.items()
@@ -97,7 +102,7 @@ def must_be_answered(items: list[Mapping[str, Any]]) -> bool:
 
 
 def read(run: Run, step: StepDef, request: Request) -> Run:
-    """The run with the findings that the request answers; refused if it answers none that is open."""
+    """The run with the answers of the request. Raises Refused if one answers no open finding."""
     given = request.records.get(FIXES)
     if given is None:
         return run
@@ -117,7 +122,7 @@ def read(run: Run, step: StepDef, request: Request) -> Run:
 
 
 def given_back(run: Run, given: Any) -> list[str]:
-    """The answers with a placeholder for what is wrong in each; empty if they are no list, or nothing is open."""
+    """The answers with placeholders for what is wrong; empty if they are no list, or nothing is open."""
     try:
         entries, known = _entries(given), _known(run)
     except Refused:
@@ -136,9 +141,7 @@ def _to_complete(run: Run, known: Mapping[str, list[str]], entry: str) -> str:
 
 
 def _is_enough(how: str, why: str) -> bool:
-    """True if an answer says what it has to say: a dispute its reason, in more than a word."""
-    from skills.lib.model import values
-
+    """True if an answer says where the change is, or why the finding is disputed in more than a word."""
     return bool(why) and (how != DISPUTED or is_reason(why)) and not values.is_placeholder(why, "why")
 
 
@@ -148,7 +151,7 @@ def _is_upheld(run: Run, known: Mapping[str, list[str]], name: str) -> bool:
 
 
 def _known(run: Run) -> dict[str, list[str]]:
-    """The checkpoints of each finding that may be answered, by the name that an answer gives it."""
+    """The checkpoints of each open finding, by its name in an answer."""
     known: dict[str, list[str]] = {}
     for checkpoint, review in run.reviews.items():
         for item in review["items"] if verdicts.failed(review) else ():
@@ -181,8 +184,6 @@ def _fault(run: Run, known: Mapping[str, list[str]], entry: str) -> Refused | No
 
 
 def _entries(given: Any) -> list[str]:
-    from skills.lib.model import values
-
     try:
         entries: list[str] = values.read(Field(FIXES, "list"), given)
     except ValueError as error:
@@ -191,15 +192,15 @@ def _entries(given: Any) -> list[str]:
 
 
 def settle(run: Run, step: StepDef, checkpoint: str, proof: Proof) -> tuple[Run, list[str]]:
-    """The run with the answers to its findings settled, and the ids on which a person is to decide.
+    """The run with the answers to its findings settled, and the ids on which a person must decide.
 
-    Refused while a finding has no answer. ``moved`` in the review then says whether the record shows that the work
-    changed, and ``blanks`` has the findings in answer to which nothing but blanks at line ends was changed.
+    Raises Refused if a finding has no answer. In the review ``moved`` then says whether the record shows that the work
+    changed, and ``blanks`` lists the findings that only a change of blanks at line ends answers.
     """
-    review = run.reviews.get(checkpoint)
-    items = open_findings(run).get(checkpoint, []) if review else []
-    if not review or not items:
+    items = open_findings(run).get(checkpoint)
+    if not items:
         return run, []
+    review = run.reviews[checkpoint]
     fixes, disputes = review.get("fixes", {}), dict(review.get("disputes", {}))
     before = _contents_before(review, proof)
     missing, blanks, moved, undecided = [], [], False, []
@@ -223,16 +224,14 @@ def settle(run: Run, step: StepDef, checkpoint: str, proof: Proof) -> tuple[Run,
     if named:
         after["named"] = named
     if blanks:
-        from skills.lib.engine import not_done
-
         after["blanks"] = blanks
-        for name in blanks:
-            run = not_done.noted(run, "finding", checkpoint, f"{name} was answered by a change of blanks alone")
+    for name in blanks:
+        run = not_done.noted(run, "finding", checkpoint, f"{name} was answered by a change of blanks alone")
     return run.changed(reviews={**run.reviews, checkpoint: after}), undecided
 
 
 def _named(review: Mapping[str, Any]) -> dict[str, str]:
-    """What each file held when an answer or a reviewer last named it, by path."""
+    """The content of each file when an answer or a reviewer last named it, by path."""
     at_review = {item["file"]: item["content"] for item in review["items"] if item.get("file")}
     return {**review.get("named", {}), **at_review}
 
@@ -240,7 +239,7 @@ def _named(review: Mapping[str, Any]) -> dict[str, str]:
 def _looked_at(
     items: list[Mapping[str, Any]], fixes: Mapping[str, Any], before: Mapping[str, str], proof: Proof
 ) -> dict[str, str]:
-    """What the files of the findings, and those that answers name, hold now; empty for one that is gone."""
+    """The present content of the files of the findings, and of those that answers name; empty for a removed file."""
     places = [item["file"] for item in items if item.get("file")]
     places += [fix["why"] for item in items if (fix := fixes.get(item["id"], {})).get("how") == CHANGED]
     seen = [proof.look(place) for place in dict.fromkeys(places)]
@@ -248,7 +247,7 @@ def _looked_at(
 
 
 def _contents_before(review: Mapping[str, Any], proof: Proof) -> dict[str, str]:
-    """What is known of the files as the reviewers had them: those that were covered, and those that were named."""
+    """The content of the files that were covered or named, as the reviewers had them, by path."""
     covered = (proof.known(review["content"]) or {}) if review.get("content") else {}
     return {**_named(review), **covered}
 
@@ -256,7 +255,7 @@ def _contents_before(review: Mapping[str, Any], proof: Proof) -> dict[str, str]:
 def _change(
     item: Mapping[str, Any], fix: Mapping[str, Any], review: Mapping[str, Any], before: Mapping[str, str], proof: Proof
 ) -> str:
-    """How a finding is answered by a change: SHOWN by the record, TOLD by the answer alone; empty if it is not."""
+    """SHOWN if the record shows the change that answers a finding, CLAIMED if only the answer does; else empty."""
     if item.get("file") and proof.look(item["file"])["content"] != item["content"]:
         return "" if _has_other_blanks(item, proof) else SHOWN
     if fix.get("how") != CHANGED:
@@ -264,8 +263,8 @@ def _change(
     seen = proof.look(fix["why"])
     file, known = seen["file"], before.get(seen["file"], "")
     if not seen["content"] and not known and not seen.get("was_there"):
-        # A change of what is no file is taken as it is told, if the finding names none either.
-        return TOLD if not item.get("file") and is_reason(fix["why"]) else ""
+        # A claimed change outside of all files is accepted if the finding names no file either.
+        return CLAIMED if not item.get("file") and is_reason(fix["why"]) else ""
     if (seen["content"] and seen["content"] == known) or file == item.get("file"):
         return ""
     if review.get("content"):
@@ -273,11 +272,11 @@ def _change(
             return SHOWN
         if item.get("file"):
             return ""
-    return SHOWN if known else TOLD
+    return SHOWN if known else CLAIMED
 
 
 def _has_other_blanks(item: Mapping[str, Any], proof: Proof) -> bool:
-    """True if the file of a finding differs from what the reviewer saw in blank lines and blanks at line ends alone."""
+    """True if the file of a finding changed only in blank lines and blanks at line ends."""
     if not item.get("text"):
         return False
     seen = proof.look(item["file"])
@@ -295,8 +294,9 @@ def _what_is_missing(
     before: Mapping[str, str],
     proof: Proof,
 ) -> str:
-    told = []
-    for item in items[:6]:
+    """The refusal in words: each finding without an answer, and why what was done or said is none."""
+    missing = []
+    for item in items:
         place = f"{item['file']} is as the reviewer saw it" if item.get("file") else "it names no file"
         fix = fixes.get(item["id"], {})
         seen = proof.look(fix["why"]) if fix.get("how") == CHANGED else {"file": "", "content": ""}
@@ -307,10 +307,9 @@ def _what_is_missing(
             place += f", and {seen['file']} is as it was when it was last reviewed or named"
         elif fix and not seen["content"]:
             place += f", and {fix['why'][:80]!r} is no file of the project"
-        told.append(f"{item['id']} ({place})")
-    more = f" and {len(items) - 6} more" if len(items) > 6 else ""
+        missing.append(f"{item['id']} ({place})")
     return (
-        f"{step.id} leads to the next review, and nothing answers {', '.join(told)}{more}. Fix it; or record fixes: "
+        f"{step.id} leads to the next review, and nothing answers {listed(missing, 6)}. Fix it; or record fixes: "
         '"id | changed | path that settles it", or "id | disputed | why the finding is wrong".'
     )
 

@@ -1,4 +1,4 @@
-"""Functions of a skill, called by the engine: a handler, what a Dispatch does then, the targets that it computes."""
+"""Calls the functions of a skill: handlers, the ``then`` of a Dispatch, and functions that compute targets."""
 
 from __future__ import annotations
 
@@ -25,7 +25,10 @@ def judge(
     state: Mapping[str, Any],
     params: Mapping[str, Any],
 ) -> tuple[Outcome, dict[str, Any]]:
-    """What a handler returns, once it is seen to be an outcome that the step has and values that can be kept."""
+    """The outcome and values that a handler returns.
+
+    Raises HandlerError for an outcome that the step does not have, and for values that cannot be kept.
+    """
     given = _call(workflow, run, step, function, state, params)
     name = f"{workflow.name}: the handler of step {step.id}"
     outcome, extra = given if isinstance(given, tuple) and len(given) == 2 else (given, {})
@@ -44,7 +47,7 @@ def judge(
 
 
 def targets(workflow: Workflow, run: Run, step: StepDef, function: Callable[[StepContext], Any]) -> Any:
-    """What a targets function returns, once it is seen to be texts that a block can hold."""
+    """The targets that a function returns. Raises HandlerError for anything but texts that a block can hold."""
     given = _call(workflow, run, step, function, run.state.get(step.id, {}), {})
     name = f"{workflow.name}: the targets function of step {step.id}"
     if not isinstance(given, (list, tuple)) or not all(isinstance(one, str) and one.strip() for one in given):
@@ -64,8 +67,8 @@ def _call(
     state: Mapping[str, Any],
     params: Mapping[str, Any],
 ) -> Any:
-    """What a function of the skill's makes of the run; HandlerError where it raises."""
-    # Its own copy: a list that a handler adds to in place must not change what the ledger compares with.
+    """What a function of the skill returns for the run. Raises HandlerError if it raises."""
+    # Copies: a list that a handler changes in place must not change what the ledger compares with.
     own = _copy({**run.state, step.id: state})
     given = _copy({**run.params, **params})
     context = StepContext(given, own[step.id], own, step.id, run.iteration, _copy(run.reviews))
@@ -75,7 +78,7 @@ def _call(
     except (Exception, SystemExit) as error:
         raise HandlerError(
             f"{workflow.name}: the handler of step {step.id} raised {type(error).__name__}: {error}",
-            remedy="mend the handler; the run waits",
+            remedy="fix the handler; the run waits",
         ) from error
     finally:
         sys.stdout = output

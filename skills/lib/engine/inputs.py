@@ -1,4 +1,4 @@
-"""Reads what a request reports, as the step and the workflow declare it; what does not fit is refused."""
+"""What a request reports: parameters, records and errata, read as the step and the workflow declare them."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 def parameters(specs: tuple[Arg, ...], given: Mapping[str, Any]) -> dict[str, Any]:
-    """Values of these parameters, defaults filled in; refused where one is missing, unknown or out of range."""
+    """Values of these parameters, defaults filled in. Raises Refused if one is missing, unknown or out of range."""
     known = {spec.name: spec for spec in specs}
     for name in given:
         if name not in known:
@@ -29,13 +29,16 @@ def parameters(specs: tuple[Arg, ...], given: Mapping[str, Any]) -> dict[str, An
             found[spec.name] = _value(spec, given[spec.name])
             _check_waiver(spec, found[spec.name])
         elif spec.required:
-            what = f"{spec.flag} is missing: {values.expectation(spec)}"
-            raise Refused(
-                "missing-parameter", f"{what} ({spec.help})." if spec.help else f"{what}.", tuple(spec.choices)
-            )
+            raise Refused("missing-parameter", _wanted(f"{spec.flag} is missing", spec), tuple(spec.choices))
         else:
             found[spec.name] = spec.default
     return found
+
+
+def _wanted(what: str, spec: Arg | Field) -> str:
+    """What is missing, with what a value of ``spec`` must be and what it is for."""
+    about = f" ({spec.help})" if spec.help else ""
+    return f"{what}: {values.expectation(spec)}{about}."
 
 
 def _value(spec: Arg | Field, raw: Any, known: Sequence[Mapping[str, Any]] = ()) -> Any:
@@ -50,10 +53,10 @@ def _value(spec: Arg | Field, raw: Any, known: Sequence[Mapping[str, Any]] = ())
 
 
 def _check_waiver(spec: Arg, value: Any) -> None:
-    """Refuse what is no reason for going without evidence."""
+    """Refuse a value that waives evidence and is no reason."""
     if not (spec.waives and isinstance(value, str) and value):
         return
-    from skills.lib.reasons import is_reason
+    from skills.lib.reasons import is_reason  # few steps ask for a reason
 
     if not is_reason(value):
         why = f"{spec.flag} waives {spec.waives}: give the reason in more than a word; it is kept and told at the end."
@@ -61,7 +64,7 @@ def _check_waiver(spec: Arg, value: Any) -> None:
 
 
 def step_params(workflow: Workflow, run: Run, step: StepDef, request: Request) -> dict[str, Any]:
-    """The parameters that leaving the step reports; one may be recorded, where the step has no field of its name."""
+    """The parameters reported on leaving the step; one may be given as a record if no field has its name."""
     given = beyond_run(workflow, run, request)
     specs = workflow.step_params(step.id)
     for name in _recorded_params(specs, step, request):
@@ -70,9 +73,7 @@ def step_params(workflow: Workflow, run: Run, step: StepDef, request: Request) -
 
 
 def _recorded_params(specs: tuple[Arg, ...], step: StepDef, request: Request) -> list[str]:
-    """The step's parameters that are given as records, and not as something else beside."""
-    if not specs or not request.records:
-        return []
+    """The step's parameters that are given as records, and not with another value as a parameter."""
     fields = {spec.name for spec in step.requires if isinstance(spec, Field)}
     asked = {spec.name for spec in specs} - fields
     return [
@@ -83,7 +84,7 @@ def _recorded_params(specs: tuple[Arg, ...], step: StepDef, request: Request) ->
 
 
 def beyond_run(workflow: Workflow, run: Run, request: Request) -> dict[str, Any]:
-    """The parameters given that are not the run's; those of the run may be said again, but not otherwise."""
+    """The given parameters without the run's. Raises Refused if one of the run's has another value now."""
     given = dict(request.params)
     for spec in workflow.run_params():
         if spec.name in given and _value(spec, given.pop(spec.name)) != run.params.get(spec.name):
@@ -93,7 +94,7 @@ def beyond_run(workflow: Workflow, run: Run, request: Request) -> dict[str, Any]
 
 
 def records(workflow: Workflow, run: Run, step: StepDef, request: Request) -> dict[str, Any]:
-    """The fields that leaving the step records; what is wrong with any of them is refused at once."""
+    """The fields recorded on leaving the step. Raises one Refused for everything that is wrong with them."""
     fields = {spec.name: spec for spec in step.requires if isinstance(spec, Field)}
     asked = _recorded_params(workflow.step_params(step.id), step, request)
     for name in request.records:
@@ -105,10 +106,7 @@ def records(workflow: Workflow, run: Run, step: StepDef, request: Request) -> di
             if name in request.records:
                 recorded[name] = _field(workflow, run, step, spec, request.records[name])
             elif spec.required:
-                what = f"{name} is not recorded: {values.expectation(spec)}"
-                raise Refused(
-                    "missing-evidence", f"{what} ({spec.help})." if spec.help else f"{what}.", tuple(spec.choices)
-                )
+                raise Refused("missing-evidence", _wanted(f"{name} is not recorded", spec), tuple(spec.choices))
         except Refused as refused:
             wrong.append(refused)
     if len(wrong) == 1:
@@ -139,31 +137,27 @@ def fits_parameter(spec: Arg, raw: Any) -> bool:
 
 
 def _field(workflow: Workflow, run: Run, step: StepDef, spec: Field, raw: Any) -> Any:
-    known: Sequence[Mapping[str, Any]] = ()
-    if spec.type == "items" and run.spec.get("items"):
-        from skills.lib.engine import answers
+    """The value of a field; statements get their numbers, and a re-verification is held to the items given."""
+    if spec.type not in ("items", "statements"):
+        return _value(spec, raw)
+    from skills.lib.engine import answers, quality
 
-        known = answers.to_judge(workflow, run.spec)
-    value = _value(spec, raw, known)
     if spec.type == "statements":
-        from skills.lib.engine import answers
-
-        return answers.numbered(workflow, run, step.id, spec.name, value)
-    # The items of a re-verification must be those of the first review.
-    if known:
-        from skills.lib.engine import quality
-
-        try:
-            quality.check_same(value, known, run.spec.get("failed", ()))
-        except ValueError as error:
-            raise Refused("other-items", f"{error}.") from None
-        return quality.as_split(value, known)
-    return value
+        return answers.numbered(workflow, run, step.id, spec.name, _value(spec, raw))
+    known = answers.to_judge(workflow, run.spec)
+    value = _value(spec, raw, known)
+    if not known:
+        return value
+    try:
+        quality.check_same(value, known, run.spec.get("failed", ()))
+    except ValueError as error:
+        raise Refused("other-items", f"{error}.") from None
+    return quality.as_split(value, known)
 
 
 def corrected(workflow: Workflow, run: Run, request: Request) -> Run:
-    """The run with the errata that the request reports; refused if one names nothing that was recorded."""
-    from skills.lib.reasons import is_reason
+    """The run with the errata that the request reports. Raises Refused if one names nothing that was recorded."""
+    from skills.lib.reasons import is_reason  # few steps ask for a reason
 
     errata = dict(run.errata)
     known = {name: value for name, value in {**run.params, **run.recorded}.items() if value is not None}
@@ -181,7 +175,7 @@ def corrected(workflow: Workflow, run: Run, request: Request) -> Run:
 
 
 def without_outdated_errata(run: Run, step: StepDef, state: Mapping[str, Any]) -> Run:
-    """The run without the errata to values that the step's new state has otherwise, or not at all."""
+    """The run without the errata to values that the step's new state has changed or left out."""
     if not run.errata:
         return run
     before = run.state.get(step.id, {})
@@ -190,7 +184,7 @@ def without_outdated_errata(run: Run, step: StepDef, state: Mapping[str, Any]) -
 
 
 def check_echo(run: Run, step: StepDef, request: Request) -> None:
-    """Refuse a --qr flag that the ledger does not bear out."""
+    """Refuse a --qr flag that the ledger does not confirm."""
     if request.qr_status is None and request.qr_iteration is None and request.qr_fail is None:
         return
     from skills.lib.engine import quality

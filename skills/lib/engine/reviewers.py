@@ -1,6 +1,6 @@
-"""Who reviews what: which items each reviewer of a checkpoint judges, and what its reviewers found.
+"""The reviewers of a checkpoint: which items each of them verifies again, and what they found.
 
-A target that came under review stays there until its checkpoint has passed, whatever is recorded meanwhile; then the
+A target stays under review until its checkpoint has passed, even if it is removed from the list meanwhile. Then the
 next review begins a new series.
 """
 
@@ -20,12 +20,11 @@ if TYPE_CHECKING:
 
 
 def shares(review: Mapping[str, Any] | None, targets: Sequence[str], named: bool) -> list[tuple[str, Items]]:
-    """Each reviewer's target and the items that it verifies again, unjudged; none is a first review.
+    """Each reviewer's target and the items that it verifies again, unjudged; no items for a first review.
 
-    First those of ``targets``, in order, then one of each target that was removed and is still under review. ``named``
-    says that the step has targets; reviewers without are known by their number, as all are in a ledger of an older
-    version. An item that was FAIL, and nobody settled it since, has ``failed``; one that a person accepted is not
-    verified again.
+    First the reviewers of ``targets``, in order, then one for each target that was removed and is still under review.
+    ``named`` says that the step has targets; without, and in an older ledger, reviewers are matched by their number.
+    An item that was FAIL has ``failed``. An item that a person accepted is left out.
     """
     found: list[tuple[str, list[Mapping[str, Any]]]] = [(target, []) for target in targets]
     removed: list[tuple[str, list[Mapping[str, Any]]]] = []
@@ -53,7 +52,7 @@ def _by_reviewer(review: Mapping[str, Any]) -> list[tuple[int, list[Mapping[str,
 
 
 def _unjudged(items: Sequence[Mapping[str, Any]]) -> Items:
-    """The items without what was found; one who never split a review off (it was lost) leaves none."""
+    """The items without their findings; those of a reviewer that was lost, and those that were accepted, left out."""
     share: dict[str, dict[str, Any]] = {}
     for item in items:
         if item.get("unsplit") or item.get("accepted"):
@@ -71,9 +70,9 @@ def _unjudged(items: Sequence[Mapping[str, Any]]) -> Items:
 
 
 def found(reviewers: Sequence[Run], accepted: Sequence[Mapping[str, Any]] = ()) -> list[dict[str, Any]]:
-    """The items that the reviewers reported, each with its reviewer's number and target; a lost one leaves TODOs.
+    """The items that the reviewers reported, each with its reviewer's number and target; TODOs for a lost reviewer.
 
-    No two have the same id, nor has one that of an item that was ``accepted`` before.
+    Each has an id of its own, which no item that was ``accepted`` before has.
     """
     items: list[dict[str, Any]] = []
     again = [item["id"] for child in reviewers for item in child.spec.get("items") or ()]
@@ -88,7 +87,7 @@ def found(reviewers: Sequence[Run], accepted: Sequence[Mapping[str, Any]] = ()) 
             first = {"id": f"reviewer-{number}", "scope": "", "check": "the review was made", "severity": Severity.MUST}
             checks = child.spec.get("checks", ())
             known = [*child.spec["items"], *checks] if child.spec.get("items") else []
-            # A first review that was lost split nothing off: the next one is a first review, too.
+            # A lost first review has no items: the next one is a first review again.
             has_must = any(check["severity"] == Severity.MUST for check in checks)
             known = known or [{**one, "unsplit": True} for one in (checks if has_must else (first, *checks))]
             todo = {"status": ItemStatus.TODO, "finding": f"not reviewed: {reason}"}
@@ -108,7 +107,7 @@ def found(reviewers: Sequence[Run], accepted: Sequence[Mapping[str, Any]] = ()) 
 
 
 def _reported(child: Run) -> list[dict[str, Any]]:
-    """The items of the last step that recorded any; what is no list of items, or lacks some, counts as none."""
+    """The items of the last step that recorded a valid list of them, with all that it was given; empty if none did."""
     known = child.spec.get("items") or []
     for step in dict.fromkeys((child.last.get("step"), child.last.get("judged"), *child.state)):
         given = child.state.get(step or "", {}).get("items")
@@ -123,7 +122,7 @@ def _reported(child: Run) -> list[dict[str, Any]]:
 
 
 def reviewed(run: Run, checkpoint: str, reviewers: Sequence[Run]) -> dict[str, Any]:
-    """The checkpoint's review with one more counted: the next of its series, or the first of a new one."""
+    """The checkpoint's next review: one more of its series, or the first of a new one."""
     before = run.reviews.get(checkpoint) or {}
     last = quality.open_series(before)
     iteration = last.get("iteration", 0) + 1
@@ -143,7 +142,7 @@ def reviewed(run: Run, checkpoint: str, reviewers: Sequence[Run]) -> dict[str, A
 
 
 def _is_other_work(last: Mapping[str, Any], content: str | None) -> bool:
-    """True if the work changed since the last review; told by its files, else by how its findings were answered."""
+    """True if the work changed since the last review: by its files if known, else by the answers to its findings."""
     if last.get("blanks") and not last.get("moved"):
         return False
     if content and last.get("content"):
