@@ -14,7 +14,7 @@ from skills.lib import compact_json
 from skills.lib.blocks import text as plain_text
 from skills.lib.blocks import xml
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
-from skills.lib.engine import verdicts
+from skills.lib.engine import fixes, verdicts
 from skills.lib.engine.children import verdict_of
 from skills.lib.ledger import contents
 from skills.lib.model import values
