@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from itertools import product
 from pathlib import Path
@@ -12,12 +13,17 @@ import pytest
 from skills.lib.errors import UsageError
 from skills.lib.runtime import loading
 from skills.lib.testing import given, samples
-from skills.lib.testing.agent import Agent, Taken
+from skills.lib.testing.agent import Agent, Taken, sub_agents_verdict
 from skills.lib.testing.steering import CannotSteer
-from skills.lib.testing.walks import Walk, every_walk
+from skills.lib.testing.walks import Leg, Walk, every_walk
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
+
+    from skills.lib.testing.blocks import Block
+
+    # The legs of a walk, each with what the step's sub-agents are to find.
+    Way = tuple[tuple[Leg, str], ...]
 
 
 def every_transition(
@@ -37,8 +43,8 @@ def every_transition(
 
     Each case opens a run in an empty project, loops to the bound where there is one, lets reviews pass and fail, has
     the sub-agents do their part, answers questions, and checks each printed document against the grammar and each
-    transition against the graph. Reports are made up from what a block asks for; where a handler or a check wants more
-    than that, give it::
+    transition against the graph. A case that begins as an earlier one goes on from a copy of that one's project.
+    Reports are made up from what a block asks for; where a handler or a check wants more than that, give it::
 
         test_transitions = every_transition(
             "skills/my-skill",
@@ -54,27 +60,97 @@ def every_transition(
     here = Path(sys._getframe(1).f_globals.get("__file__", ".")).resolve().parent
     scripts = [script for place in where for script in entry_scripts(find(place, here))]
     given.check(scripts, values or {}, files or {})
+    walks = {script: every_walk(loading.workflow_of_script(str(script))) for script in scripts}
     cases = [
-        pytest.param(script, walk, id=f"{script.stem}: {walk}")
-        for script in scripts
-        for walk in every_walk(loading.workflow_of_script(str(script)))
+        pytest.param(script, walk, id=f"{script.stem}: {walk}") for script, found in walks.items() for walk in found
     ]
+    shared: dict[Path, SharedBeginnings] = {}
 
     @pytest.mark.parametrize("script, walk", cases)
-    def test_transition(script: Path, walk: Walk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_transition(
+        script: Path, walk: Walk, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.delenv("LOCKSTEP_HOME", raising=False)
+        if script not in shared:
+            shared[script] = SharedBeginnings(walks[script], tmp_path_factory.mktemp(script.stem))
         try:
-            check_walk(script, walk, tmp_path, values=values, files=files, text=text)
+            check_walk(script, walk, shared[script], values=values, files=files, text=text)
         except CannotSteer as error:
             pytest.fail(str(error), pytrace=False)  # the author's own code is none of the frames
 
     return test_transition
 
 
+class SharedBeginnings:
+    """A project in which the walks of one script are taken, and copies of it at the points where they part.
+
+    A run names its project by path, so every walk is taken in the one folder ``project``, and a walk that begins as one
+    before it goes on from the copy of that point. ``prepare`` puts into the empty project what no report writes.
+    """
+
+    def __init__(self, walks: Sequence[Walk], folder: Path, prepare: Callable[[Path], None] | None = None) -> None:
+        self.project = folder / "project"
+        self._walks = walks
+        self._copies = folder
+        self._prepare = prepare
+        self._parting: set[Way] = set()
+        self._kept: dict[tuple[str, Way], tuple[Path, Block, list[Block]]] = {}
+
+    def play(self, agent: Agent, walk: Walk) -> list[Taken]:
+        """Take the walk as Agent.play does, from the last point that a walk with the same values has passed."""
+        if not self._parting:
+            self._parting = _parting([_way(agent, planned) for planned in self._walks])
+        way = _way(agent, walk)
+        at, block = self._begin(agent, way)
+        for end in range(at, len(way)):
+            block = agent.take(block, walk, at, end)
+            at = end
+            if way[:at] in self._parting:
+                self._keep(agent, way[:at], block)
+        return agent.end(agent.take(block, walk, at, len(way)))
+
+    def _begin(self, agent: Agent, way: Way) -> tuple[int, Block]:
+        """The project at the last point of the way that is kept, else a new one: legs already taken, last block."""
+        shutil.rmtree(self.project, ignore_errors=True)
+        for at in range(len(way), -1, -1):
+            found = self._kept.get((repr(agent.given), way[:at]))
+            if found is not None:
+                copy, block, blocks = found
+                shutil.copytree(copy, self.project, symlinks=True)
+                agent.blocks = list(blocks)
+                return at, block
+        self.project.mkdir()
+        if self._prepare:
+            self._prepare(self.project)
+        _furnish(agent)
+        return 0, agent.open()
+
+    def _keep(self, agent: Agent, way: Way, block: Block) -> None:
+        key = (repr(agent.given), way)
+        if key not in self._kept:
+            copy = self._copies / f"copy-{len(self._kept)}"
+            shutil.copytree(self.project, copy, symlinks=True)
+            self._kept[key] = (copy, block, list(agent.blocks))
+
+
+def _way(agent: Agent, walk: Walk) -> Way:
+    legs = enumerate(walk.legs, 1)
+    return tuple((leg, sub_agents_verdict(agent.workflow, leg, walk.legs[at:])) for at, leg in legs)
+
+
+def _parting(ways: Sequence[Way]) -> set[Way]:
+    """The beginnings after which some of the ways go on differently."""
+    onward: dict[Way, set[tuple[Leg, str]]] = {}
+    for way in ways:
+        for at, leg in enumerate(way):
+            onward.setdefault(way[:at], set()).add(leg)
+    return {beginning for beginning, legs in onward.items() if len(legs) > 1}
+
+
 def check_walk(
     script: str | Path,
     walk: Walk,
-    project: Path,
+    project: Path | SharedBeginnings,
     *,
     values: Mapping[str, Any] | None = None,
     files: Mapping[str, str] | None = None,
@@ -85,15 +161,17 @@ def check_walk(
     Where no report leads along the walk, it is begun again with the next choice of each ``any_of`` in turn: what a run
     parameter or an earlier report says may decide a later branch.
     """
-    (project / ".lockstep").mkdir(exist_ok=True)
     failed: CannotSteer | None = None
+    shared = project if isinstance(project, SharedBeginnings) else None
+    folder = project.project if isinstance(project, SharedBeginnings) else project
     for chosen in choices(values or {}, [arg.name for arg in loading.workflow_of_script(str(script)).run_params()]):
-        agent = Agent(script, project, values=chosen, files=files, text=text)
-        for path, content in agent.files.items():
-            if "/" in path or "." in path:
-                agent.write(path, content)
+        agent = Agent(script, folder, values=chosen, files=files, text=text)
         try:
-            taken = agent.play(walk, *(["--new"] if failed else []))
+            if shared is not None:
+                taken = shared.play(agent, walk)
+            else:
+                _furnish(agent)
+                taken = agent.play(walk, *(["--new"] if failed else []))
         except CannotSteer as error:
             failed = failed or error
             continue
@@ -101,6 +179,14 @@ def check_walk(
         return agent
     assert failed is not None
     raise failed
+
+
+def _furnish(agent: Agent) -> None:
+    """Put the ledger's folder into the project, and the files that no step asks for."""
+    (agent.project / ".lockstep").mkdir(exist_ok=True)
+    for path, content in agent.files.items():
+        if "/" in path or "." in path:
+            agent.write(path, content)
 
 
 def choices(values: Mapping[str, Any], parameters: Sequence[str]) -> Iterator[dict[str, Any]]:
