@@ -96,6 +96,7 @@ def longest(script: Path) -> Walk:
     return [walk for walk in walks if walk is walks[0] or len(walk.legs) <= LEGS][-1]
 
 
+@pytest.mark.slow
 @pytest.mark.req("W-06", "W-18")
 @pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
