@@ -18,7 +18,7 @@ from skills.lib.testing.steering import CannotSteer
 from skills.lib.testing.walks import Leg, Walk, every_walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 
     from skills.lib.testing.blocks import Block
 
@@ -81,56 +81,83 @@ def every_transition(
     return test_transition
 
 
-class SharedBeginnings:
-    """A project in which the walks of one script are taken, and copies of it at the points where they part.
+class ProjectCopies:
+    """A project, and copies of it at points of a run, from which an agent goes on instead of walking there again.
 
-    A run names its project by path, so every walk is taken in the one folder ``project``, and a walk that begins as one
-    before it goes on from the copy of that point. ``prepare`` puts into the empty project what no report writes.
+    A run knows its project by path, so a copy is put back in the one folder ``project`` and never used where it lies.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.project = folder / "project"
+        self._copies = folder
+        self._kept: dict[Hashable, tuple[Path, Block, list[Block]]] = {}
+
+    def clear(self) -> None:
+        """Make the project an empty folder."""
+        shutil.rmtree(self.project, ignore_errors=True)
+        self.project.mkdir()
+
+    def keep(self, point: Hashable, agent: Agent, block: Block) -> None:
+        """Copy the project as it is when the agent has this block; a point is kept once."""
+        if point not in self._kept:
+            copy = self._copies / f"copy-{len(self._kept)}"
+            shutil.copytree(self.project, copy, symlinks=True)
+            self._kept[point] = (copy, block, list(agent.blocks))
+
+    def restore(self, point: Hashable, agent: Agent) -> Block | None:
+        """Put the copy of that point back, and return the block that the agent then has; None if none was kept."""
+        if point not in self._kept:
+            return None
+        copy, block, blocks = self._kept[point]
+        shutil.rmtree(self.project, ignore_errors=True)
+        shutil.copytree(copy, self.project, symlinks=True)
+        agent.blocks = list(blocks)
+        return block
+
+    def reached(self, point: Hashable, agent: Agent, reach: Callable[[], Block]) -> Block:
+        """Put the copy of that point back, or reach and keep it; the block that the agent then has."""
+        block = self.restore(point, agent)
+        if block is None:
+            block = reach()
+            self.keep(point, agent, block)
+        return block
+
+
+class SharedBeginnings:
+    """The walks of one script in one project, each from the last point at which an earlier walk parts from it.
+
+    ``prepare`` puts into the empty project what no report writes.
     """
 
     def __init__(self, walks: Sequence[Walk], folder: Path, prepare: Callable[[Path], None] | None = None) -> None:
-        self.project = folder / "project"
+        self.copies = ProjectCopies(folder)
         self._walks = walks
-        self._copies = folder
         self._prepare = prepare
         self._parting: set[Way] = set()
-        self._kept: dict[tuple[str, Way], tuple[Path, Block, list[Block]]] = {}
 
     def play(self, agent: Agent, walk: Walk) -> list[Taken]:
         """Take the walk as Agent.play does, from the last point that a walk with the same values has passed."""
         if not self._parting:
             self._parting = _parting([_way(agent, planned) for planned in self._walks])
         way = _way(agent, walk)
-        at, block = self._begin(agent, way)
-        for end in range(at, len(way)):
-            block = agent.take(block, walk, at, end)
-            at = end
-            if way[:at] in self._parting:
-                self._keep(agent, way[:at], block)
-        return agent.end(agent.take(block, walk, at, len(way)))
+        begin, block = self._begin(agent, way)
+        for at in range(begin, len(way)):
+            block = agent.take(block, walk, at, at + 1)
+            if way[: at + 1] in self._parting:
+                self.copies.keep((repr(agent.given), way[: at + 1]), agent, block)
+        return agent.end(block)
 
     def _begin(self, agent: Agent, way: Way) -> tuple[int, Block]:
-        """The project at the last point of the way that is kept, else a new one: legs already taken, last block."""
-        shutil.rmtree(self.project, ignore_errors=True)
-        for at in range(len(way), -1, -1):
-            found = self._kept.get((repr(agent.given), way[:at]))
-            if found is not None:
-                copy, block, blocks = found
-                shutil.copytree(copy, self.project, symlinks=True)
-                agent.blocks = list(blocks)
+        """How many legs are taken, and the block that is then printed."""
+        for at in range(len(way), 0, -1):
+            block = self.copies.restore((repr(agent.given), way[:at]), agent)
+            if block is not None:
                 return at, block
-        self.project.mkdir()
+        self.copies.clear()
         if self._prepare:
-            self._prepare(self.project)
+            self._prepare(self.copies.project)
         _furnish(agent)
         return 0, agent.open()
-
-    def _keep(self, agent: Agent, way: Way, block: Block) -> None:
-        key = (repr(agent.given), way)
-        if key not in self._kept:
-            copy = self._copies / f"copy-{len(self._kept)}"
-            shutil.copytree(self.project, copy, symlinks=True)
-            self._kept[key] = (copy, block, list(agent.blocks))
 
 
 def _way(agent: Agent, walk: Walk) -> Way:
@@ -163,7 +190,7 @@ def check_walk(
     """
     failed: CannotSteer | None = None
     shared = project if isinstance(project, SharedBeginnings) else None
-    folder = project.project if isinstance(project, SharedBeginnings) else project
+    folder = project.copies.project if isinstance(project, SharedBeginnings) else project
     for chosen in choices(values or {}, [arg.name for arg in loading.workflow_of_script(str(script)).run_params()]):
         agent = Agent(script, folder, values=chosen, files=files, text=text)
         try:
