@@ -3,7 +3,7 @@
 PYTHON := .venv/bin/python
 JOBS ?= 2
 
-.PHONY: help setup demo demo-plan clients conformance test lint types format bench docs docs-check seals validate coverage clean
+.PHONY: help setup demo demo-plan clients conformance test test-all lint types format bench docs docs-check seals validate coverage clean
 
 help: ## print this list
 	@sed -n 's/^\([a-z-]*\):.*## \(.*\)/make \1\t\2/p' Makefile | expand -t 18
@@ -23,7 +23,10 @@ clients: setup ## bring the agent clients that the tests drive, into .clients (n
 conformance: setup ## bring the conformance suites that the MCP server is held to, into .clients/mcp (npm, 0.3 GB)
 	@.ci/conformance
 
-test: setup ## run all tests
+test: setup ## run the tests that are quick, in some minutes
+	$(PYTHON) -m pytest -n $(JOBS) -m "not slow"
+
+test-all: setup ## run all tests, as CI does
 	$(PYTHON) -m pytest -n $(JOBS)
 
 lint: setup ## check style and format

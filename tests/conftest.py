@@ -16,10 +16,13 @@ from tests.requirements_report import RequirementsReport
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
+    from typing import Any
 
 # Set before anything is collected: importing a test module may already register a workflow, which leaves a seal.
 ISOLATED = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
 UNSET = ("LOCKSTEP_HOME", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "PYTHONPATH")
+# How many slow tests the session leaves out.
+LEFT_OUT = pytest.StashKey[int]()
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -40,6 +43,28 @@ def pytest_configure(config: pytest.Config) -> None:
         os.environ.pop(name, None)
     config.add_cleanup(restore)
     config.pluginmanager.register(RequirementsReport(config), "lockstep-requirements")
+
+
+def pytest_deselected(items: list[pytest.Item]) -> None:
+    stash = items[0].config.stash
+    stash[LEFT_OUT] = stash.get(LEFT_OUT, 0) + sum(item.get_closest_marker("slow") is not None for item in items)
+
+
+def pytest_sessionfinish(session: pytest.Session) -> None:
+    if hasattr(session.config, "workeroutput"):
+        session.config.workeroutput["left_out"] = session.config.stash.get(LEFT_OUT, 0)
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_testnodedown(node: Any) -> None:
+    """Each worker of a parallel session collects the same tests."""
+    node.config.stash[LEFT_OUT] = getattr(node, "workeroutput", {}).get("left_out", 0)
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter, config: pytest.Config) -> None:
+    count = config.stash.get(LEFT_OUT, 0)
+    if count and "slow" in config.getoption("markexpr"):
+        terminalreporter.line(f"{count} slow tests were left out; make test-all runs them, as CI does")
 
 
 @pytest.fixture(scope="session", autouse=True)

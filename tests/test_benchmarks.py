@@ -24,6 +24,8 @@ from skills.lib.validation.validator import validate
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+pytestmark = pytest.mark.slow
+
 SEED = 7
 
 

@@ -12,7 +12,7 @@ import pytest
 import yaml
 
 ROOT = Path(__file__).resolve().parent.parent
-TARGETS = ("demo", "test", "lint", "types", "bench", "docs", "docs-check", "validate")
+TARGETS = ("demo", "test", "test-all", "lint", "types", "bench", "docs", "docs-check", "validate")
 
 
 def dry(*targets: str) -> str:
@@ -45,9 +45,14 @@ def test_the_ci_run_is_all_the_checks_and_ends_with_the_tests() -> None:
         "types",
         "docs-check",
         "validate",
-        "test",
+        "test-all",
     ]
     assert "set -euo pipefail\n" in run
+
+
+def test_only_the_quick_run_leaves_tests_out() -> None:
+    assert dry("test").splitlines()[-1] == '.venv/bin/python -m pytest -n 2 -m "not slow"'
+    assert dry("test-all").splitlines()[-1] == ".venv/bin/python -m pytest -n 2"
 
 
 def test_the_workflow_does_what_the_ci_run_does_on_every_python() -> None:

@@ -15,6 +15,8 @@ from benchmarks.cost.meter import Meter
 from benchmarks.cost.texts import Missing, Point
 from skills.lib.testing.blocks import PrintedBlock, Spec
 
+pytestmark = pytest.mark.slow
+
 SKILLS = [
     *("codebase-analysis", "decision-critic", "deepthink", "doc-sync", "incoherence", "leon-writing-style"),
     *("planner", "problem-analysis", "prompt-engineer", "refactor", "solution-design"),

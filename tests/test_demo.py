@@ -12,6 +12,8 @@ import pytest
 
 from skills.lib.ledger import Ledger
 
+pytestmark = pytest.mark.slow
+
 DEMO = Path(__file__).resolve().parents[1] / "demo" / "run.py"
 
 

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
     from skills.lib.model.run import Run
 
+pytestmark = pytest.mark.slow
+
 SEED = 11
 FEATURES = {
     "a bounded FAIL",

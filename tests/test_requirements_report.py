@@ -11,6 +11,8 @@ import pytest
 
 from tests.requirements_report import TABLE, read_rows
 
+pytestmark = pytest.mark.slow
+
 TESTS = Path(__file__).resolve().parent
 ROWS = """# Requirements
 
@@ -32,7 +34,8 @@ def project(tmp_path: Path) -> Path:
     (tmp_path / "docs").mkdir()
     (tmp_path / "docs" / "requirements.md").write_text(ROWS)
     (tmp_path / "pyproject.toml").write_text(
-        '[tool.pytest.ini_options]\ntestpaths = ["tests"]\npythonpath = ["."]\nmarkers = ["req(id, ...): rows"]\n'
+        '[tool.pytest.ini_options]\ntestpaths = ["tests"]\npythonpath = ["."]\n'
+        'markers = ["req(id, ...): rows", "slow"]\n'
         'addopts = ["--import-mode=importlib", "-p", "no:lockstep"]\n'
     )
     for name in ("__init__.py", "conftest.py", "requirements_report.py"):
@@ -46,6 +49,15 @@ def session(project: Path, *arguments: str, **tests: str) -> tuple[int, str]:
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *arguments]
     done = subprocess.run(command, cwd=project, capture_output=True, text=True)
     return done.returncode, done.stdout + done.stderr
+
+
+@pytest.mark.parametrize("arguments", [[], ["-n", "2"]], ids=["one process", "two workers"])
+def test_a_session_says_how_many_slow_tests_it_leaves_out(project: Path, arguments: list[str]) -> None:
+    slow = HEAD + "@pytest.mark.slow\n@pytest.mark.parametrize('at', [1, 2])\ndef test_slow(at):\n    assert at\n"
+    code, printed = session(project, "-m", "not slow", *arguments, first=FIRST, slow=slow)
+    assert code == 0
+    assert "2 slow tests were left out; make test-all runs them, as CI does\n" in printed
+    assert "left out" not in session(project, *arguments)[1]
 
 
 @pytest.mark.parametrize("arguments", [[], ["-n", "2"]], ids=["one process", "two workers"])

@@ -42,6 +42,7 @@ def test_a_new_skill_has_no_finding(cli: Command) -> None:
     assert cli("validate", "--strict").err == "Nothing is wrong in 1 skill, 1 workflow.\n"
 
 
+@pytest.mark.slow
 @pytest.mark.req("W-20")
 def test_a_new_skill_passes_its_own_tests_and_runs(cli: Command, project: Path, tmp_path: Path) -> None:
     """As in a user's own repository: Lockstep is installed elsewhere, the project has a skills folder of its own."""

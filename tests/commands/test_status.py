@@ -14,6 +14,8 @@ from skills.lib.validation import registration
 from tests.commands.conftest import Command
 from tests.fixtures import skill
 
+pytestmark = pytest.mark.slow
+
 Install = Callable[..., Path]
 ROOT = Path(__file__).resolve().parents[2]
 BAD = "StepDef('one', 'One', 'Do.', {'ok': 'tow'}), StepDef('two', 'Two', 'Do.', {'ok': None})"

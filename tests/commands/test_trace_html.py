@@ -419,6 +419,7 @@ def test_long_values_are_folded_and_cut_unless_whole_ones_are_wanted(
     assert texts(of(cli, run, "--values"), "//main//dd//details/div") == ["y" * 9_000]
 
 
+@pytest.mark.slow
 def test_two_hundred_sub_agents_make_no_page_of_megabytes(cli: Command, project: Path) -> None:
     source = (skill.WORKFLOWS / "brood_workflow.py").read_text(encoding="utf-8")
     script = skill.install(project, "brood", source.replace("maximum=4", "maximum=200").replace("cap=4", "cap=200"))

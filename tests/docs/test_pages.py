@@ -38,6 +38,7 @@ def run(*words: str) -> subprocess.CompletedProcess[str]:
     )
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES)
 def test_the_page_is_as_its_sources_make_it(page: str) -> None:
     done = run("--check", page)
@@ -76,11 +77,13 @@ def test_a_page_whose_example_fails_is_named_and_left_alone(tmp_path: Path) -> N
     assert page.read_text() == "```python\n1 / 0\n```\n"
 
 
+@pytest.mark.slow
 def test_a_page_without_its_section_is_an_error(generate: Any) -> None:
     with pytest.raises(ValueError, match="there is no section skills"):
         generate.migration("# Migration status\n")
 
 
+@pytest.mark.slow
 def test_the_migration_table_says_what_the_tree_says(generate: Any) -> None:
     page = generate.migration("<!-- skills -->\n<!-- /skills -->\n".replace("\n<!-- /", "\n\n<!-- /"))
     assert "11 of 11 skills are Workflows: " in page

@@ -5,11 +5,15 @@ from __future__ import annotations
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import filled
 from skills.lib.testing.calls import InProcess
 from tests.fixtures.deviations import standing
 from tests.fixtures.processes import race
+
+pytestmark = pytest.mark.slow
 
 Factory = Callable[[str], Agent]
 PROCESSES = 8

@@ -19,6 +19,8 @@ from skills.lib.testing.blocks import PrintedBlock, filled
 from tests.fixtures.deviations import standing
 from tests.fixtures.processes import KILLED, killed_at
 
+pytestmark = pytest.mark.slow
+
 PYTHON = shlex.quote(sys.executable)
 
 Factory = Callable[[str], Agent]

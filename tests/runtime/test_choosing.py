@@ -57,15 +57,15 @@ def test_a_flag_of_every_script_cannot_choose() -> None:
 
 
 def test_a_run_that_was_opened_by_the_common_entry_is_its_own_scripts(tmp_path: Path) -> None:
-    agent = Follower("prompt-engineer/scripts/prompt_engineer.py", tmp_path)
+    agent = Follower("prompt-engineer/scripts/prompt_engineer.py", tmp_path, shell=True)
     block = agent.begin("--scope", "ecosystem")
     assert (block.root.get("skill"), block.root.get("of")) == ("prompt-engineer-ecosystem", "8")
     assert str(SKILLS / "prompt-engineer/scripts/ecosystem.py") in block.next
-    refused = agent.shell(
+    refused = agent.run(
         f"{shlex.join([sys.executable, str(agent.script)])} --step current --run {block.root.get('run')}"
     )
     assert (refused.exit_code, refused.root.get("code")) == (3, "other-workflow")
-    assert agent.shell(refused.next).text == block.text
+    assert agent.run(refused.next).text == block.text
 
 
 def test_a_missing_choice_ends_with_the_code_of_usage(tmp_path: Path) -> None:

@@ -170,6 +170,7 @@ def test_a_long_target_stands_in_the_context_of_its_sub_agent(handing: Handing) 
     assert "CONTEXT" not in [part.tag for part in short.root]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("count, at_once", [(40, None), (120, None), (120, "60")])
 def test_very_many_sub_agents_get_their_commands_as_there_is_room(
     handing: Handing, count: int, at_once: str | None, monkeypatch: pytest.MonkeyPatch

@@ -90,6 +90,7 @@ def test_a_link_to_the_script_leads_to_the_script(library: Path, project: Path, 
     assert again.text == block.text
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["tour", "gated", "brood", "plain"])
 def test_a_whole_walk_in_a_shell_is_the_walk_in_process(library: Path, project: Path, name: str) -> None:
     agent = Agent(script(library, name), project, call=Shell("/", {"LC_ALL": "C", "PYTHONDONTWRITEBYTECODE": "1"}))
@@ -98,6 +99,7 @@ def test_a_whole_walk_in_a_shell_is_the_walk_in_process(library: Path, project: 
     assert [(one.step, one.target) for one in taken] == [(leg.step, leg.target) for leg in walk.legs]
 
 
+@pytest.mark.slow
 def test_without_bytecode_nothing_is_written_beside_the_skill(tmp_path: Path, project: Path) -> None:
     entry = install(tmp_path, "tour")
     before = sorted(path.name for path in entry.parent.iterdir())

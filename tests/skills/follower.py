@@ -1,4 +1,4 @@
-"""An agent as the tests need one: it knows the last printed block, fills in the NEXT command and runs it in a shell."""
+"""An agent as the tests need one: it knows the last printed block, fills in the NEXT command and runs it."""
 
 from __future__ import annotations
 
@@ -6,12 +6,13 @@ import json
 import re
 import shlex
 import sys
+from contextlib import chdir
 from pathlib import Path
 from typing import TypeAlias
 
 from skills.lib.testing import blocks
 from skills.lib.testing.blocks import filled
-from skills.lib.testing.calls import Shell
+from skills.lib.testing.calls import InProcess, Shell
 
 SKILLS = Path(__file__).resolve().parents[2] / "skills"
 
@@ -48,27 +49,48 @@ def without_places(text: str) -> str:
 
 
 class Follower:
-    """Walks a skill by what its script prints, from a folder that is not the skill's."""
+    """Walks a skill by what its script prints, from a folder that is not the skill's.
 
-    def __init__(self, script: str, folder: Path) -> None:
+    Commands run in this process, or with ``shell`` in a shell, as an agent's tool runs them.
+    """
+
+    def __init__(self, script: str, folder: Path, *, shell: bool = False) -> None:
         self.script = SKILLS / script
         self.folder = folder
+        self._call = self.shell if shell else self._in_process
+
+    def with_shell(self) -> Follower:
+        """The same agent, with a shell."""
+        return Follower(str(self.script), self.folder, shell=True)
 
     def begin(self, *arguments: str) -> Block:
         """Open a run as SKILL.md says."""
-        return self.shell(shlex.join([sys.executable, str(self.script), "--step", "1", *arguments]))
+        return self.run(shlex.join([sys.executable, str(self.script), "--step", "1", *arguments]))
 
     def follow(self, block: Block, values: Values, by_file: bool = False) -> Block:
         """Put the values into the NEXT command of a block and run it."""
         command = _through_file(block.next, values, self.folder) if by_file else block.next
-        return self.shell(filled(command, values))
+        return self.run(filled(command, values))
+
+    def run(self, command: str) -> Block:
+        """Run one command line."""
+        return self._call(command)
 
     def shell(self, command: str) -> Block:
         """Run one command line as an agent's shell tool does."""
         done = Shell(self.folder, {"LC_ALL": "C"})(command)
-        told = done.errors.splitlines()
-        assert all(line.startswith("lockstep: running ") for line in told), told
-        return Block(done.exit_code, done.text)
+        return _block(done.exit_code, done.text, done.errors)
+
+    def _in_process(self, command: str) -> Block:
+        with chdir(self.folder):
+            done = InProcess()(command)
+        return _block(done.exit_code, done.text, done.errors)
+
+
+def _block(exit_code: int, text: str, errors: str) -> Block:
+    told = errors.splitlines()
+    assert all(line.startswith("lockstep: running ") for line in told), told
+    return Block(exit_code, text)
 
 
 def _through_file(command: str, values: Values, folder: Path) -> str:

@@ -111,8 +111,8 @@ def explored(agent: Follower, survey: Block, *reports: str) -> Block:
     """Have every explorer report, and run what the last one says."""
     last = survey
     for command, report in zip(commands(survey), reports or (ORDER_REPORT, QUEUE_REPORT), strict=True):
-        last = agent.follow(agent.shell(command), {"result": report})
-    return agent.shell(last.next)
+        last = agent.follow(agent.run(command), {"result": report})
+    return agent.run(last.next)
 
 
 def commands(survey: Block) -> list[str]:
@@ -129,7 +129,7 @@ def account(agent: Follower, survey: Block, how: str, number: int, reason: str =
     """Give an explorer up as lost, or replace it, by the command that the block has for it."""
     child = survey.root.findall("DISPATCH/child")[number - 1].get("id") or ""
     command = survey.words(f"DISPATCH/{how}").replace("FILL_child", child)
-    return agent.shell(command.replace("'FILL_reason'", shlex.quote(reason)))
+    return agent.run(command.replace("'FILL_reason'", shlex.quote(reason)))
 
 
 def stable(block: Block) -> str:
@@ -159,11 +159,11 @@ def test_what_the_agent_sees(agent: Follower, snapshot: SnapshotAssertion) -> No
     blocks = {"1 scope": agent.begin()}
     blocks["2 survey"] = agent.follow(blocks["1 scope"], SCOPE)
     first, second = commands(blocks["2 survey"])
-    blocks["3 explorer"] = agent.shell(first)
+    blocks["3 explorer"] = agent.run(first)
     blocks["4 first explorer is done"] = agent.follow(blocks["3 explorer"], {"result": ORDER_REPORT})
-    blocks["5 left too early"] = agent.shell(blocks["2 survey"].next)
-    blocks["6 last explorer is done"] = agent.follow(agent.shell(second), {"result": QUEUE_REPORT})
-    blocks["7 deepen"] = agent.shell(blocks["6 last explorer is done"].next)
+    blocks["5 left too early"] = agent.run(blocks["2 survey"].next)
+    blocks["6 last explorer is done"] = agent.follow(agent.run(second), {"result": QUEUE_REPORT})
+    blocks["7 deepen"] = agent.run(blocks["6 last explorer is done"].next)
     blocks["8 deepen again"] = agent.follow(blocks["7 deepen"], DOUBT)
     blocks["9 synthesize"] = agent.follow(blocks["8 deepen again"], SURE)
     blocks["done"] = agent.follow(blocks["9 synthesize"], DONE)
@@ -189,7 +189,7 @@ def test_each_area_has_an_explorer_that_knows_its_question_and_the_goal_alone(
     agent: Follower, surveying: Block
 ) -> None:
     assert explorers(surveying) == [("pending", ORDERS), ("pending", QUEUE)]
-    first, second = (agent.shell(command) for command in commands(surveying))
+    first, second = (agent.run(command) for command in commands(surveying))
     assert ORDERS in first.words("DO")
     assert QUEUE not in first.words("DO")
     assert QUEUE in second.words("DO")
@@ -202,12 +202,12 @@ def test_each_area_has_an_explorer_that_knows_its_question_and_the_goal_alone(
 @pytest.mark.req("W-11")
 def test_only_the_last_explorer_hands_the_orchestrator_its_next_command(agent: Follower, surveying: Block) -> None:
     first, second = commands(surveying)
-    early = agent.follow(agent.shell(second), {"result": QUEUE_REPORT})
+    early = agent.follow(agent.run(second), {"result": QUEUE_REPORT})
     assert [dict(words.attrib) for words in early.root.iterfind("ORCHESTRATOR")] == [{"left": "1", "of": "2"}]
     assert early.root.find("NEXT") is None
-    last = agent.follow(agent.shell(first), {"result": ORDER_REPORT})
+    last = agent.follow(agent.run(first), {"result": ORDER_REPORT})
     assert [words.get("left") for words in last.root.iterfind("ORCHESTRATOR")] == ["0"]
-    deepen = agent.shell(last.next)
+    deepen = agent.run(last.next)
     assert deepen.at == "deepen"
     assert "ANSWER: An order is put on a queue." in deepen.context["survey.results"]
     assert "ANSWER: The job is lost." in deepen.context["survey.results"]
@@ -216,24 +216,24 @@ def test_only_the_last_explorer_hands_the_orchestrator_its_next_command(agent: F
 @pytest.mark.req("W-04")
 def test_an_explorer_that_stopped_early_is_started_again_where_it_stood(agent: Follower, surveying: Block) -> None:
     command = commands(surveying)[0]
-    begun = agent.shell(command)
-    assert agent.shell(command).text == begun.text
+    begun = agent.run(command)
+    assert agent.run(command).text == begun.text
 
 
 @pytest.mark.req("W-04")
 def test_the_survey_is_not_left_while_an_explorer_is_out(agent: Follower, surveying: Block) -> None:
-    agent.follow(agent.shell(commands(surveying)[0]), {"result": ORDER_REPORT})
-    refused = agent.shell(surveying.next)
+    agent.follow(agent.run(commands(surveying)[0]), {"result": ORDER_REPORT})
+    refused = agent.run(surveying.next)
     assert (refused.exit_code, refused.root.get("code")) == (3, "unaccounted-child")
     assert [choice.text for choice in refused.root.iterfind("VALID/choice")] == [f"{surveying.root.get('run')}.2"]
 
 
 @pytest.mark.req("W-04")
 def test_an_explorer_given_up_as_lost_leaves_its_area_unread_and_says_why(agent: Follower, surveying: Block) -> None:
-    agent.follow(agent.shell(commands(surveying)[0]), {"result": ORDER_REPORT})
+    agent.follow(agent.run(commands(surveying)[0]), {"result": ORDER_REPORT})
     left = account(agent, surveying, "lost", 2, "the host killed it after ten minutes")
     assert explorers(left) == [("done", ORDERS), ("lost", QUEUE)]
-    deepen = agent.shell(left.next)
+    deepen = agent.run(left.next)
     assert deepen.at == "deepen"
     assert "status: lost" in deepen.context["survey.results"]
     assert "the host killed it after ten minutes" in deepen.context["survey.results"]
@@ -242,9 +242,9 @@ def test_an_explorer_given_up_as_lost_leaves_its_area_unread_and_says_why(agent:
 @pytest.mark.req("W-04")
 def test_all_explorers_lost_still_leads_on_with_every_area_unread(agent: Follower, surveying: Block) -> None:
     account(agent, surveying, "lost", 1, "gone")
-    block = agent.shell(surveying.words("DISPATCH/lost").split(" --lost ")[0].replace(" --turn 2", ""))
+    block = agent.run(surveying.words("DISPATCH/lost").split(" --lost ")[0].replace(" --turn 2", ""))
     block = account(agent, block, "lost", 2, "gone too")
-    deepen = agent.shell(block.next)
+    deepen = agent.run(block.next)
     assert deepen.at == "deepen"
     assert deepen.context["survey.results"].count("status: lost") == 2
     orders, queue = "src/orders.py:2 | queued | one writer", "src/queue.py:3 | acknowledged | it is lost"
@@ -259,7 +259,7 @@ def test_all_explorers_lost_still_leads_on_with_every_area_unread(agent: Followe
 
 @pytest.mark.req("W-04")
 def test_a_replaced_explorer_is_told_to_stop_and_the_new_one_counts(agent: Follower, surveying: Block) -> None:
-    old = agent.shell(commands(surveying)[1])
+    old = agent.run(commands(surveying)[1])
     replaced = account(agent, surveying, "replace", 2)
     assert [target for _, target in explorers(replaced)] == [ORDERS, QUEUE]
     stopped = agent.follow(old, {"result": "too late"})
@@ -424,7 +424,7 @@ def test_a_scope_without_a_goal_or_with_too_many_areas_is_refused(
 
 
 def test_the_report_cannot_be_had_without_the_survey(agent: Follower, surveying: Block) -> None:
-    refused = agent.shell(surveying.next.replace("--step deepen", "--step synthesize"))
+    refused = agent.run(surveying.next.replace("--step deepen", "--step synthesize"))
     assert (refused.exit_code, refused.root.get("code")) == (3, "skipped-step")
 
 
@@ -441,12 +441,13 @@ def test_long_findings_stand_in_a_file_that_the_block_names(agent: Follower, sur
 
 @pytest.mark.parametrize("by_file", [False, True])
 def test_hostile_text_stays_text(agent: Follower, project: Path, by_file: bool) -> None:
+    agent = agent.with_shell()
     scope = {**SCOPE, "goal": HOSTILE, "areas": [HOSTILE], "orientation": HOSTILE, "left_out": HOSTILE}
     survey = agent.follow(agent.begin(), scope, by_file)
     assert explorers(survey) == [("pending", HOSTILE)]
-    explorer = agent.shell(commands(survey)[0])
+    explorer = agent.run(commands(survey)[0])
     assert explorer.words("DO").count(HOSTILE) == 2
-    block = agent.shell(agent.follow(explorer, {"result": HOSTILE}, by_file).next)
+    block = agent.run(agent.follow(explorer, {"result": HOSTILE}, by_file).next)
     findings = [f"src/queue.py:1 | {HOSTILE} | x"]
     block = agent.follow(block, {**DOUBT, "targets": [HOSTILE], "findings": findings, "weakest": HOSTILE}, by_file)
     assert block.context["scope.goal"] == HOSTILE

@@ -402,7 +402,7 @@ def test_fewer_than_three_questions_are_refused(agent: Follower) -> None:
 
 def test_the_verdict_cannot_be_had_before_the_answers(agent: Follower) -> None:
     block = walk(agent, 3)
-    refused = agent.shell(block.next.replace("--step challenge", "--step verdict"))
+    refused = agent.run(block.next.replace("--step challenge", "--step verdict"))
     assert (refused.exit_code, refused.root.get("code")) == (3, "skipped-step")
     assert [choice.text for choice in refused.root.iterfind("VALID/choice")] == ["challenge"]
 
@@ -412,12 +412,13 @@ def test_a_run_needs_a_decision_and_keeps_it(agent: Follower) -> None:
     assert (without.at, without.root.get("code")) == ("refused", "missing-parameter")
     assert "--decision" in without.words("WHY")
     block = agent.begin("--decision", DECISION)
-    changed = agent.shell(block.next + " --decision " + shlex.quote("something else"))
+    changed = agent.run(block.next + " --decision " + shlex.quote("something else"))
     assert changed.at == "refused"
     assert agent.follow(block, PARTS).context["decision"] == DECISION
 
 
 def test_a_hostile_decision_stays_text(agent: Follower) -> None:
+    agent = agent.with_shell()
     block = walk(agent, 1, HOSTILE)
     assert block.at == "classify"
     assert block.context["decision"] == HOSTILE

@@ -16,6 +16,7 @@ from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.calls import Shell
+from skills.lib.testing.transitions import ProjectCopies
 from tests.skills.follower import SKILLS, without_places
 
 if TYPE_CHECKING:
@@ -166,17 +167,38 @@ WORKED: dict[str, dict[str, Any]] = {
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(copies: ProjectCopies, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A library with three releases."""
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "CHANGELOG.md").write_text("0.3 renamed parse()\n0.2 dropped read()\n0.1 first\n", encoding="utf-8")
-    return tmp_path
+    monkeypatch.setenv("LOCKSTEP_HOME", str(copies.project / ".lockstep"))
+    copies.clear()
+    (copies.project / ".git").mkdir()
+    changes = "0.3 renamed parse()\n0.2 dropped read()\n0.1 first\n"
+    (copies.project / "CHANGELOG.md").write_text(changes, encoding="utf-8")
+    return copies.project
+
+
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> ProjectCopies:
+    """The project, and its copies at the points from which several tests go on."""
+    return ProjectCopies(tmp_path_factory.mktemp("deepthink"))
 
 
 @pytest.fixture
 def agent(project: Path) -> Agent:
     """An agent whose commands run in this process."""
     return Agent(SCRIPT, project)
+
+
+@pytest.fixture
+def dispatch(agent: Agent, copies: ProjectCopies) -> PrintedBlock:
+    """The block that hands the question to three perspectives."""
+    return copies.reached("dispatch", agent, lambda: come_to(agent, "dispatch"))
+
+
+@pytest.fixture
+def gate(agent: Agent, dispatch: PrintedBlock, copies: ProjectCopies) -> PrintedBlock:
+    """The block that judges what the three answered."""
+    return copies.reached("gate", agent, lambda: worked_out(agent, dispatch))
 
 
 def come_to(agent: Agent, step: str, block: PrintedBlock | None = None, **instead: dict[str, Any]) -> PrintedBlock:
@@ -217,8 +239,9 @@ def stable(block: PrintedBlock) -> str:
 
 
 @pytest.mark.req("W-03", "W-04", "W-18")
-def test_a_full_run_asks_the_weak_again_keeps_the_rest_and_ends_in_an_answer(agent: Agent) -> None:
-    dispatch = come_to(agent, "dispatch")
+def test_a_full_run_asks_the_weak_again_keeps_the_rest_and_ends_in_an_answer(
+    agent: Agent, dispatch: PrintedBlock
+) -> None:
     assert [child.target for child in dispatch.children] == [RECORD, JOINER, OPPONENT]
     gate = worked_out(agent, dispatch, lost="P3", said="answered in round one")
     assert gate.context["dispatch.lost"] == "- P3 | nobody came back: the host killed it"
@@ -298,8 +321,9 @@ def test_where_no_mode_is_given_the_third_step_chooses(agent: Agent, chosen: str
 
 
 @pytest.mark.req("W-04")
-def test_a_sub_agent_knows_the_question_and_its_own_line_and_verifies_blind(agent: Agent) -> None:
-    dispatch = come_to(agent, "dispatch")
+def test_a_sub_agent_knows_the_question_and_its_own_line_and_verifies_blind(
+    agent: Agent, dispatch: PrintedBlock
+) -> None:
     block = agent.run_command(dispatch.children[1].command)
     assert block.context == {
         "question": QUESTION,
@@ -316,8 +340,8 @@ def test_a_sub_agent_knows_the_question_and_its_own_line_and_verifies_blind(agen
 
 
 @pytest.mark.req("W-03")
-def test_weak_answers_are_asked_for_in_four_rounds_at_most_and_then_named(agent: Agent) -> None:
-    block = come_to(agent, "dispatch")
+def test_weak_answers_are_asked_for_in_four_rounds_at_most_and_then_named(agent: Agent, dispatch: PrintedBlock) -> None:
+    block = dispatch
     asked = []
     while block.step == "dispatch":
         asked.append([child.target.split()[0] for child in block.children])
@@ -329,8 +353,8 @@ def test_weak_answers_are_asked_for_in_four_rounds_at_most_and_then_named(agent:
 
 
 @pytest.mark.req("W-03")
-def test_a_failed_design_is_drawn_anew_and_what_came_of_it_set_aside(agent: Agent) -> None:
-    gate = worked_out(agent, come_to(agent, "dispatch"), said="answered the old design")
+def test_a_failed_design_is_drawn_anew_and_what_came_of_it_set_aside(agent: Agent, dispatch: PrintedBlock) -> None:
+    gate = worked_out(agent, dispatch, said="answered the old design")
     design = agent.follow(gate, **FAILS)
     assert (design.step, design.root.get("iteration")) == ("design", "2")
     assert design.context["gate.because"] == "Nobody asks what is promised, only whether."
@@ -344,8 +368,10 @@ def test_a_failed_design_is_drawn_anew_and_what_came_of_it_set_aside(agent: Agen
 
 
 @pytest.mark.req("W-03")
-def test_a_design_that_fails_to_the_last_round_is_the_users_to_accept_and_says_so(agent: Agent) -> None:
-    block = come_to(agent, "dispatch")
+def test_a_design_that_fails_to_the_last_round_is_the_users_to_accept_and_says_so(
+    agent: Agent, dispatch: PrintedBlock
+) -> None:
+    block = dispatch
     rounds = 0
     while block.step == "dispatch":
         rounds += 1
@@ -358,8 +384,10 @@ def test_a_design_that_fails_to_the_last_round_is_the_users_to_accept_and_says_s
 
 
 @pytest.mark.req("W-04")
-def test_one_lost_when_asked_again_keeps_its_earlier_answer_and_stays_weak(agent: Agent) -> None:
-    gate = worked_out(agent, come_to(agent, "dispatch"), said="answered in round one")
+def test_one_lost_when_asked_again_keeps_its_earlier_answer_and_stays_weak(
+    agent: Agent, dispatch: PrintedBlock
+) -> None:
+    gate = worked_out(agent, dispatch, said="answered in round one")
     gate = worked_out(agent, agent.follow(gate, **PARTIAL), lost="P2")
     assert "P2 answered in round one" in gate.context["dispatch.answers"]
     again = agent.follow(gate, **SOUND)
@@ -368,14 +396,13 @@ def test_one_lost_when_asked_again_keeps_its_earlier_answer_and_stays_weak(agent
 
 
 @pytest.mark.req("W-04")
-def test_a_run_in_which_nobody_was_heard_ends_as_failed(agent: Agent) -> None:
-    end = agent.run_command(all_lost(agent, come_to(agent, "dispatch")).next)
+def test_a_run_in_which_nobody_was_heard_ends_as_failed(agent: Agent, dispatch: PrintedBlock) -> None:
+    end = agent.run_command(all_lost(agent, dispatch).next)
     assert (end.kind, end.root.get("status")) == ("done", "failed")
 
 
 @pytest.mark.req("W-04")
-def test_a_later_round_in_which_all_are_lost_goes_on_with_what_was_heard(agent: Agent) -> None:
-    gate = worked_out(agent, come_to(agent, "dispatch"))
+def test_a_later_round_in_which_all_are_lost_goes_on_with_what_was_heard(agent: Agent, gate: PrintedBlock) -> None:
     gate = agent.run_command(all_lost(agent, agent.follow(gate, **PARTIAL)).next)
     assert (gate.step, gate.context["dispatch.answers"].count("perspective: ")) == ("gate", 3)
 
@@ -388,8 +415,7 @@ def all_lost(agent: Agent, block: PrintedBlock) -> PrintedBlock:
 
 
 @pytest.mark.req("W-04")
-def test_the_gate_is_not_reached_while_a_sub_agent_is_out(agent: Agent) -> None:
-    dispatch = come_to(agent, "dispatch")
+def test_the_gate_is_not_reached_while_a_sub_agent_is_out(agent: Agent, dispatch: PrintedBlock) -> None:
     refused = agent.run_command(dispatch.next)
     assert (refused.exit_code, refused.code) == (3, "unaccounted-child")
     assert refused.valid == [child.id for child in dispatch.children]
@@ -443,8 +469,9 @@ def test_a_plan_or_design_out_of_form_is_refused_and_the_right_one_goes_on(
         ({"design": "pass"}, "one of holds, fails"),
     ],
 )
-def test_a_judgement_that_leaves_an_answer_out_is_refused(agent: Agent, wrong: dict[str, Any], why: str) -> None:
-    gate = worked_out(agent, come_to(agent, "dispatch"))
+def test_a_judgement_that_leaves_an_answer_out_is_refused(
+    agent: Agent, gate: PrintedBlock, wrong: dict[str, Any], why: str
+) -> None:
     refused = agent.follow(gate, **{**SOUND, **wrong})
     assert (refused.exit_code, refused.kind) == (3, "refused")
     assert why in refused.why
@@ -468,9 +495,9 @@ def test_a_judgement_that_leaves_an_answer_out_is_refused(agent: Agent, wrong: d
     ],
 )
 def test_a_sub_agent_cannot_leave_a_claim_or_a_question_out(
-    agent: Agent, step: str, wrong: dict[str, Any], why: str
+    agent: Agent, dispatch: PrintedBlock, step: str, wrong: dict[str, Any], why: str
 ) -> None:
-    block = agent.run_command(come_to(agent, "dispatch").children[0].command)
+    block = agent.run_command(dispatch.children[0].command)
     while block.step != step:
         block = agent.follow(block, **WORKED[block.step])
     refused = agent.follow(block, **{**WORKED[step], **wrong})
@@ -501,8 +528,9 @@ def test_five_passes_are_the_most_and_the_reply_learns_the_confidence(agent: Age
 
 
 @pytest.mark.req("W-18")
-def test_what_is_seen_when_weak_ones_are_asked_again(agent: Agent, snapshot: SnapshotAssertion) -> None:
-    gate = worked_out(agent, come_to(agent, "dispatch"))
+def test_what_is_seen_when_weak_ones_are_asked_again(
+    agent: Agent, gate: PrintedBlock, snapshot: SnapshotAssertion
+) -> None:
     again = agent.follow(gate, **PARTIAL)
     assert stable(gate) == snapshot(name="gate")
     assert stable(again) == snapshot(name="dispatch again")

@@ -123,8 +123,8 @@ def commands(block: Block) -> list[str]:
 def explored(agent: Follower, survey: Block) -> Block:
     """Have both explorers report, and run what the last one says."""
     first, second = commands(survey)
-    agent.follow(agent.shell(first), {"result": DRIFT_REPORT})
-    return agent.shell(agent.follow(agent.shell(second), {"result": INDEX_REPORT}).next)
+    agent.follow(agent.run(first), {"result": DRIFT_REPORT})
+    return agent.run(agent.follow(agent.run(second), {"result": INDEX_REPORT}).next)
 
 
 def answer(name: str, place: str | dict[str, str], status: str = "PASS", finding: str = "") -> dict[str, object]:
@@ -154,9 +154,9 @@ def second_answers() -> list[dict[str, object]]:
 def review(agent: Follower, block: Block, answers: list[dict[str, object]]) -> Block:
     """Be the reviewer, and go through the gate."""
     (command,) = commands(block)
-    gate = agent.shell(agent.follow(agent.shell(command), {"answers": json.dumps(answers)}).next)
+    gate = agent.run(agent.follow(agent.run(command), {"answers": json.dumps(answers)}).next)
     assert gate.at == "documents-gate"
-    return agent.shell(gate.next)
+    return agent.run(gate.next)
 
 
 def mend_indexes(project: Path) -> None:
@@ -207,7 +207,7 @@ def test_a_run_leads_from_drift_to_documents_that_are_true(agent: Follower, audi
     unchanged = agent.follow(agent.follow(failed, SETTLED), INDEXED)
     assert "true-1 (docs/storage.md is as the reviewer saw it)" in unchanged.words("WHY")
     put(project, {"docs/storage.md": MENDED})
-    indexes = agent.shell(unchanged.words("SHOW"))
+    indexes = agent.run(unchanged.words("SHOW"))
     assert indexes.context["indexes.indexes"].endswith("src/CLAUDE.md | write.py added")
     again = agent.follow(indexes, INDEXED)
     assert "iteration 2 of 5, re-verification" in again.words("STATE")
@@ -225,7 +225,7 @@ def test_the_reviewer_learns_what_was_left_to_the_user(agent: Follower, audit: B
     rows = ["D3 | left | src/lock.py:1 is wrong, the user decides", *SETTLED["settled"][1:]]
     indexes = agent.follow(agent.follow(audit, {"findings": FINDINGS}), {"settled": rows})
     mend_indexes(project)
-    told = agent.shell(commands(agent.follow(indexes, INDEXED))[0]).context["checks"].splitlines()
+    told = agent.run(commands(agent.follow(indexes, INDEXED))[0]).context["checks"].splitlines()
     kind, _, rest = FINDINGS[2].partition(" | ")[2].partition(" | ")
     at = told.index(
         "- left (SHOULD): it was rightly left: the code would have to change, or the reason holds. Targets:"
@@ -239,7 +239,7 @@ def to_review(agent: Follower, audit: Block, project: Path, indexed: Values = IN
     indexes = agent.follow(agent.follow(audit, {"findings": FINDINGS}), SETTLED)
     put(project, {"docs/storage.md": MENDED})
     mend_indexes(project)
-    return agent.shell(commands(agent.follow(indexes, indexed))[0])
+    return agent.run(commands(agent.follow(indexes, indexed))[0])
 
 
 @pytest.mark.req("S-02")
@@ -265,7 +265,7 @@ def test_a_document_that_changes_after_its_review_is_reviewed_again(
 ) -> None:
     task = to_review(agent, audit, project)
     passed = [answer("true", {**TRUE, "D3": "src/lock.py:1"}), *first_answers()[2:]]
-    report = agent.shell(agent.shell(agent.follow(task, {"answers": json.dumps(passed)}).next).next)
+    report = agent.run(agent.run(agent.follow(task, {"answers": json.dumps(passed)}).next).next)
     assert report.at == "report"
     put(project, {"docs/storage.md": MENDED + "A lock is for ever.\n"})
     again = agent.follow(report, REPORTED)
@@ -284,7 +284,7 @@ def test_what_the_agent_sees(agent: Follower, audit: Block, snapshot: SnapshotAs
 def test_each_area_has_an_explorer(agent: Follower) -> None:
     survey = agent.follow(agent.begin("--scope", "repo"), MAP)
     assert [child.get("target") for child in survey.root.iterfind("DISPATCH/child")] == [WRITER, INDEXES]
-    explorer = agent.shell(commands(survey)[0])
+    explorer = agent.run(commands(survey)[0])
     assert WRITER in explorer.words("DO")
     assert INDEXES not in explorer.text
 
@@ -336,7 +336,7 @@ def record_file(agent: Follower, block: Block, values: dict[str, list[str]]) -> 
     file = agent.folder.parent / ".git" / "values.json"
     file.write_text(json.dumps(values), encoding="utf-8")
     command, _, _ = block.next.partition(" --record ")
-    return agent.shell(f"{command} --record-file {shlex.quote(str(file))}")
+    return agent.run(f"{command} --record-file {shlex.quote(str(file))}")
 
 
 @pytest.mark.parametrize(

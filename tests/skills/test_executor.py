@@ -18,6 +18,7 @@ from skills.lib.model.run import Run
 from skills.lib.runtime.loading import workflow_of_script
 from skills.lib.testing.agent import Agent, Taken
 from skills.lib.testing.blocks import filled
+from skills.lib.testing.transitions import ProjectCopies
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
 from skills.planner.scripts.plandata.lists import lists
@@ -178,16 +179,39 @@ def pattern(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> ProjectCopies:
+    """The project, and its copies at the points from which several tests go on."""
+    return ProjectCopies(tmp_path_factory.mktemp("executor"))
+
+
 @pytest.fixture
-def root(pattern: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def root(pattern: Path, copies: ProjectCopies, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The small project with its plan, under git, and with its ledger inside."""
     monkeypatch.delenv("LOCKSTEP_HOME", raising=False)
-    return Path(shutil.copytree(pattern, tmp_path / "shop"))
+    copies.clear()
+    return Path(shutil.copytree(pattern, copies.project, dirs_exist_ok=True))
 
 
 @pytest.fixture
 def crew(root: Path) -> Crew:
     return Crew(root)
+
+
+@pytest.fixture
+def written(crew: Crew, copies: ProjectCopies) -> PrintedBlock:
+    """The block of the code review of a run whose developers have reported, and written nothing."""
+    block = copies.reached("written", crew.agent, crew.written)
+    crew.run = block.run
+    return block
+
+
+@pytest.fixture
+def finished(crew: Crew, copies: ProjectCopies) -> PrintedBlock:
+    """The last block of a run whose work is done and reviewed."""
+    block = copies.reached("finished", crew.agent, crew.finished)
+    crew.run = block.run
+    return block
 
 
 @pytest.mark.req("W-04", "W-10", "W-18")
@@ -365,10 +389,12 @@ def test_a_milestone_whose_developers_are_lost_comes_once_more_and_then_goes_to_
         (["M-003"], ["all findings | S1: it is wrong"]),
     ],
 )
-def test_findings_go_to_the_developers_of_their_milestones(crew: Crew, scopes: list[str], targets: list[str]) -> None:
+def test_findings_go_to_the_developers_of_their_milestones(
+    crew: Crew, written: PrintedBlock, scopes: list[str], targets: list[str]
+) -> None:
     found = {f"S{at}": "it is wrong" for at, _ in enumerate(scopes, 1)}
     reports = reviewed(statements=[f"{scope} | it is right" for scope in scopes], findings=found)
-    block = crew.agent.run_command(crew.work(crew.written(), reports).next)
+    block = crew.agent.run_command(crew.work(written, reports).next)
     assert [child.target for child in block.children] == targets
 
 
@@ -384,8 +410,8 @@ def test_findings_of_one_wave_are_fixed_side_by_side(crew: Crew, root: Path) -> 
     assert [child.target for child in block.children] == [f"M-001 | promise-2: {COMMA}", f"M-002 | promise-5: {COMMA}"]
 
 
-def test_a_reviewer_that_was_lost_is_no_finding_to_fix(crew: Crew) -> None:
-    block = crew.written()
+def test_a_reviewer_that_was_lost_is_no_finding_to_fix(crew: Crew, written: PrintedBlock) -> None:
+    block = written
     lost = crew.agent.lose(block, block.children[0].id)
     block = crew.agent.run_command(crew.agent.run_command(lost.next).next)
     assert (block.step, [child.target for child in block.children]) == ("implement", ["confirm"])
@@ -411,8 +437,8 @@ def test_a_red_suite_is_a_finding_whatever_the_reviewer_answers(crew: Crew, root
 
 
 @pytest.mark.req("S-02")
-def test_a_promise_that_is_not_kept_keeps_the_gate_shut(crew: Crew) -> None:
-    block = crew.agent.run_command(crew.work(crew.written(), reviewed({"M-001.R1": "shop/prices.py:6"})).next)
+def test_a_promise_that_is_not_kept_keeps_the_gate_shut(crew: Crew, written: PrintedBlock) -> None:
+    block = crew.agent.run_command(crew.work(written, reviewed({"M-001.R1": "shop/prices.py:6"})).next)
     assert (block.step, [child.target for child in block.children]) == ("implement", [f"M-001 | promise-1: {COMMA}"])
 
 
@@ -426,9 +452,9 @@ def test_a_promise_that_is_not_kept_keeps_the_gate_shut(crew: Crew) -> None:
     ],
 )
 def test_a_review_leaves_no_promise_and_no_statement_out(
-    crew: Crew, promised: tuple[str, ...], findings: dict[str, str], words: str
+    crew: Crew, written: PrintedBlock, promised: tuple[str, ...], findings: dict[str, str], words: str
 ) -> None:
-    block = crew.agent.run_command(crew.written().children[0].command)
+    block = crew.agent.run_command(written.children[0].command)
     *first, last = reviewed(statements=["M-001 | total() is tested"], findings=findings, promised=promised)
     for report in first:
         block = crew.agent.follow(block, **report)
@@ -439,8 +465,10 @@ def test_a_review_leaves_no_promise_and_no_statement_out(
 
 
 @pytest.mark.req("S-01")
-def test_code_that_was_changed_after_both_gates_is_reviewed_again(crew: Crew, root: Path) -> None:
-    block = crew.finished()
+def test_code_that_was_changed_after_both_gates_is_reviewed_again(
+    crew: Crew, finished: PrintedBlock, root: Path
+) -> None:
+    block = finished
     write(root, {"shop/prices.py": small_project.FIXED_PRICES + "\n\nLATER = 1\n"})
     assert crew.agent.follow(block, **END).step == "implementation-code-review"
     assert crew.ways()[-1] == "retrospective -ok-> implementation-code-review"
@@ -490,15 +518,17 @@ def test_a_run_does_not_end_with_a_change_of_the_plan_that_is_not_in_the_tree(cr
 
 
 @pytest.mark.req("S-03")
-def test_the_end_lists_each_departure_from_the_plan(crew: Crew) -> None:
-    end = crew.agent.follow(crew.finished(), **{**END, "departures": NOT_DONE})
+def test_the_end_lists_each_departure_from_the_plan(crew: Crew, finished: PrintedBlock) -> None:
+    end = crew.agent.follow(finished, **{**END, "departures": NOT_DONE})
     told = [what for kind, what in undone(end) if kind == "evidence" and "plan says" in what]
     assert told == [f"what the plan says was waived: {text}" for text in NOT_DONE]
 
 
 @pytest.mark.req("W-18")
-def test_what_is_red_at_the_end_goes_back_to_developers_and_is_reviewed_again(crew: Crew, root: Path) -> None:
-    block = crew.finished()
+def test_what_is_red_at_the_end_goes_back_to_developers_and_is_reviewed_again(
+    crew: Crew, finished: PrintedBlock, root: Path
+) -> None:
+    block = finished
     write(root, {"tests/test_orders.py": "import unittest\n\nunittest.main()\nraise SystemExit('too bad')\n"})
     said = {**END, "ends": "red", "summary": "tests/test_orders.py is red: it ends the process that runs the tests."}
     assert "FAILED test: " in crew.agent.follow(block, **END).why
@@ -517,8 +547,10 @@ def test_what_is_red_at_the_end_goes_back_to_developers_and_is_reviewed_again(cr
     assert crew.agent.follow(block, **END).root.get("status") == "done"
 
 
-def test_work_that_is_red_for_the_third_time_is_a_persons_to_decide(crew: Crew, root: Path) -> None:
-    block = crew.finished()
+def test_work_that_is_red_for_the_third_time_is_a_persons_to_decide(
+    crew: Crew, finished: PrintedBlock, root: Path
+) -> None:
+    block = finished
     write(root, {"tests/test_orders.py": "raise SystemExit('too bad')\n"})
     for _ in range(2):
         block = crew.agent.follow(block, **{**END, "ends": "red"})
@@ -606,8 +638,8 @@ def test_a_user_who_declines_ends_the_run(crew: Crew, root: Path) -> None:
 
 
 @pytest.mark.req("S-03")
-def test_the_end_tells_that_nobody_approved_the_plan(crew: Crew) -> None:
-    end = crew.agent.follow(crew.finished(), **END)
+def test_the_end_tells_that_nobody_approved_the_plan(crew: Crew, finished: PrintedBlock) -> None:
+    end = crew.agent.follow(finished, **END)
     waived = [what for kind, what in undone(end) if kind == "evidence"]
     assert waived == ["the approval of the plan by planner and by the user was waived: a test"]
 
@@ -652,8 +684,10 @@ def test_a_plan_that_was_changed_since_it_was_approved_is_not_carried_out(crew: 
 
 
 @pytest.mark.req("S-01")
-def test_a_plan_that_was_changed_in_mid_run_is_noticed_at_its_end(crew: Crew, root: Path) -> None:
-    block = crew.finished()
+def test_a_plan_that_was_changed_in_mid_run_is_noticed_at_its_end(
+    crew: Crew, finished: PrintedBlock, root: Path
+) -> None:
+    block = finished
     changed = json.loads((root / WHERE / "plan.2.json").read_text(encoding="utf-8"))
     changed["milestones"][0]["changes"] = []
     (root / "changed.json").write_text(json.dumps(changed), encoding="utf-8")

@@ -17,6 +17,7 @@ from skills.lib.skillfile.specification import check_specification
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock
 from skills.lib.testing.calls import Shell
+from skills.lib.testing.transitions import ProjectCopies
 from skills.lib.workflow.core import StepContext
 from tests.skills.follower import SKILLS
 from tests.skills.follower import Block as Printed
@@ -174,15 +175,22 @@ DONE = {
 }
 
 
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> ProjectCopies:
+    """The repository, and its copies at the points from which several tests go on."""
+    return ProjectCopies(tmp_path_factory.mktemp("incoherence"))
+
+
 @pytest.fixture
-def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+def project(copies: ProjectCopies, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A small repository with five contradictions and a false alarm."""
     monkeypatch.delenv("LOCKSTEP_HOME", raising=False)
-    (tmp_path / ".git").mkdir()
-    (tmp_path / "docs").mkdir()
+    copies.clear()
+    (copies.project / ".git").mkdir()
+    (copies.project / "docs").mkdir()
     for path, text in (("README.md", README), ("client.py", CLIENT), ("docs/config.md", CONFIG)):
-        (tmp_path / path).write_text(text, encoding="utf-8")
-    return tmp_path
+        (copies.project / path).write_text(text, encoding="utf-8")
+    return copies.project
 
 
 @pytest.fixture
@@ -255,30 +263,38 @@ def reconciler(agent: Agent, block: PrintedBlock, item: str) -> PrintedBlock:
     return agent.follow(block, status="applied", changes=CHANGES[item], note=note)
 
 
-def exploring(agent: Agent) -> PrintedBlock:
+@pytest.fixture
+def exploring(agent: Agent, copies: ProjectCopies) -> PrintedBlock:
     """The block that dispatches the explorers."""
-    return agent.follow(agent.follow(agent.open(), **SURVEY), **CHOICE)
+    return copies.reached("exploring", agent, lambda: agent.follow(agent.follow(agent.open(), **SURVEY), **CHOICE))
 
 
-def diving(agent: Agent) -> PrintedBlock:
+@pytest.fixture
+def diving(agent: Agent, exploring: PrintedBlock, copies: ProjectCopies) -> PrintedBlock:
     """The block that dispatches the deep dives."""
-    return agent.follow(play(agent, exploring(agent), explorer), **CANDIDATES)
+    return copies.reached("diving", agent, lambda: agent.follow(play(agent, exploring, explorer), **CANDIDATES))
 
 
-def asking(agent: Agent) -> PrintedBlock:
-    """The block that waits for the user's first answer."""
-    return agent.follow(agent.follow(play(agent, diving(agent), diver), **ANALYSIS), **FIRST_BATCH)
-
-
-def answered(agent: Agent) -> PrintedBlock:
+@pytest.fixture
+def answered(agent: Agent, diving: PrintedBlock, copies: ProjectCopies) -> PrintedBlock:
     """The block that records the user's first answer."""
-    return agent.follow(asking(agent), answer=FIRST_ANSWER)
+
+    def reach() -> PrintedBlock:
+        asking = agent.follow(agent.follow(play(agent, diving, diver), **ANALYSIS), **FIRST_BATCH)
+        return agent.follow(asking, answer=FIRST_ANSWER)
+
+    return copies.reached("answered", agent, reach)
 
 
-def planning(agent: Agent) -> PrintedBlock:
+@pytest.fixture
+def planning(agent: Agent, answered: PrintedBlock, copies: ProjectCopies) -> PrintedBlock:
     """The block that plans what the user decided over two batches."""
-    batch = agent.follow(answered(agent), **FIRST)
-    return agent.follow(agent.follow(agent.follow(batch, **SECOND_BATCH), answer="Drop it. No."), **SECOND)
+
+    def reach() -> PrintedBlock:
+        batch = agent.follow(answered, **FIRST)
+        return agent.follow(agent.follow(agent.follow(batch, **SECOND_BATCH), answer="Drop it. No."), **SECOND)
+
+    return copies.reached("planning", agent, reach)
 
 
 def refused(block: PrintedBlock) -> str:
@@ -288,8 +304,10 @@ def refused(block: PrintedBlock) -> str:
 
 
 @pytest.mark.req("W-03", "W-04", "W-18")
-def test_a_run_leads_from_a_scope_to_settled_contradictions(agent: Agent, project: Path) -> None:
-    block = planning(agent)
+def test_a_run_leads_from_a_scope_to_settled_contradictions(
+    agent: Agent, planning: PrintedBlock, project: Path
+) -> None:
+    block = planning
     wave_1 = agent.follow(block, **PLAN)
     assert [id_of(child.target) for child in wave_1.children] == ["W1", "W2"]
     collect = play(agent, wave_1, reconciler)
@@ -317,8 +335,8 @@ def test_a_run_leads_from_a_scope_to_settled_contradictions(agent: Agent, projec
 
 
 @pytest.mark.req("W-18")
-def test_what_the_agent_sees(agent: Agent, snapshot: SnapshotAssertion) -> None:
-    wave = agent.follow(planning(agent), **PLAN)
+def test_what_the_agent_sees(agent: Agent, planning: PrintedBlock, snapshot: SnapshotAssertion) -> None:
+    wave = agent.follow(planning, **PLAN)
     item = agent.run_command(wave.children[0].command)
     account = agent.follow(item, edits=["README.md | was: 30 | now: 10"], ran="none", hindrance="none")
     present = next(block for block in agent.blocks if block.kind == "waiting")
@@ -329,22 +347,22 @@ def test_what_the_agent_sees(agent: Agent, snapshot: SnapshotAssertion) -> None:
 
 
 @pytest.mark.req("W-04")
-def test_an_explorer_sees_its_own_page_of_the_catalogue_alone(agent: Agent) -> None:
-    documents, settings = [agent.run_command(child.command) for child in exploring(agent).children]
+def test_an_explorer_sees_its_own_page_of_the_catalogue_alone(agent: Agent, exploring: PrintedBlock) -> None:
+    documents, settings = [agent.run_command(child.command) for child in exploring.children]
     assert documents.context["dimension"].startswith(DOCS + "\n\nA Documentation against code\n")
     assert "a default that is not the real one" in settings.context["dimension"]
     assert "a default that is not the real one" not in documents.text
     assert documents.context["sources"].count("- ") == 3
 
 
-def test_findings_are_numbered_by_dimension(agent: Agent) -> None:
-    candidates = play(agent, exploring(agent), explorer)
+def test_findings_are_numbered_by_dimension(agent: Agent, exploring: PrintedBlock) -> None:
+    candidates = play(agent, exploring, explorer)
     assert candidates.context["explore.found"].splitlines()[4:6] == [f"- A5 | {PYTHON}", f"- D1 | {UNIT}"]
 
 
 @pytest.mark.req("W-03")
-def test_where_nobody_finds_anything_the_report_follows_at_once(agent: Agent) -> None:
-    report = play(agent, exploring(agent), nothing_found)
+def test_where_nobody_finds_anything_the_report_follows_at_once(agent: Agent, exploring: PrintedBlock) -> None:
+    report = play(agent, exploring, nothing_found)
     assert report.step == "report"
     assert report.context["explore.unread"] == "- A | the pictures\n- D | the pictures"
     assert "candidates.candidates" not in report.context
@@ -355,8 +373,10 @@ def test_where_nobody_finds_anything_the_report_follows_at_once(agent: Agent) ->
 
 
 @pytest.mark.req("W-04")
-def test_a_lost_explorer_leaves_its_dimension_unread_and_the_others_count(agent: Agent) -> None:
-    candidates = play(agent, exploring(agent), explorer, lost="D")
+def test_a_lost_explorer_leaves_its_dimension_unread_and_the_others_count(
+    agent: Agent, exploring: PrintedBlock
+) -> None:
+    candidates = play(agent, exploring, explorer, lost="D")
     assert candidates.step == "candidates"
     assert "D1" not in candidates.context["explore.found"]
     kept = [entry.replace(", D2", "") for entry in CANDIDATES["candidates"] if " | D1" not in entry]
@@ -368,8 +388,8 @@ def test_a_lost_explorer_leaves_its_dimension_unread_and_the_others_count(agent:
 
 
 @pytest.mark.req("W-04")
-def test_a_run_in_which_nobody_looked_ends_as_failed(agent: Agent) -> None:
-    explore = exploring(agent)
+def test_a_run_in_which_nobody_looked_ends_as_failed(agent: Agent, exploring: PrintedBlock) -> None:
+    explore = exploring
     for child in explore.children:
         left = agent.lose(explore, child.id, "no sub-agents today")
     done = agent.run_command(left.next)
@@ -391,8 +411,10 @@ def test_a_run_in_which_nobody_looked_ends_as_failed(agent: Agent) -> None:
         (["README.md:3 `waits 10` | waits | agrees | client.py:1"], "`waits 10` is not in that line"),
     ],
 )
-def test_a_sweep_compares_places_that_exist(agent: Agent, compared: list[str], why: str) -> None:
-    sweep = agent.run_command(exploring(agent).children[0].command)
+def test_a_sweep_compares_places_that_exist(
+    agent: Agent, exploring: PrintedBlock, compared: list[str], why: str
+) -> None:
+    sweep = agent.run_command(exploring.children[0].command)
     block = agent.follow(sweep, compared=compared, read=["README.md", "client.py"])
     if why:
         assert why in refused(block)
@@ -400,15 +422,15 @@ def test_a_sweep_compares_places_that_exist(agent: Agent, compared: list[str], w
         assert block.step == "coverage"
 
 
-def test_a_sweep_read_files_that_exist(agent: Agent) -> None:
-    sweep = agent.run_command(exploring(agent).children[0].command)
+def test_a_sweep_read_files_that_exist(agent: Agent, exploring: PrintedBlock) -> None:
+    sweep = agent.run_command(exploring.children[0].command)
     block = agent.follow(sweep, compared=["none | nothing is stated here"], read=["READ.md"])
     assert "no such file" in refused(block)
 
 
 @pytest.mark.req("W-04")
-def test_a_lost_deep_dive_leaves_its_candidate_unjudged(agent: Agent) -> None:
-    verdicts = play(agent, diving(agent), diver, lost="I2")
+def test_a_lost_deep_dive_leaves_its_candidate_unjudged(agent: Agent, diving: PrintedBlock) -> None:
+    verdicts = play(agent, diving, diver, lost="I2")
     files = {value.get("name"): value.get("file") for value in verdicts.root.iterfind("CONTEXT/value")}
     judged = Path(files["judged"]).read_text() if files["judged"] else verdicts.context["deep-dive.judged"]
     assert "verdict: unjudged\n  why: nobody looked: it ran out of time" in judged
@@ -418,8 +440,8 @@ def test_a_lost_deep_dive_leaves_its_candidate_unjudged(agent: Agent) -> None:
 
 
 @pytest.mark.req("W-04")
-def test_a_run_in_which_nobody_judged_a_candidate_ends_as_failed(agent: Agent) -> None:
-    dive = diving(agent)
+def test_a_run_in_which_nobody_judged_a_candidate_ends_as_failed(agent: Agent, diving: PrintedBlock) -> None:
+    dive = diving
     for child in dive.children:
         left = agent.lose(dive, child.id, "no sub-agents today")
     done = agent.run_command(left.next)
@@ -428,8 +450,10 @@ def test_a_run_in_which_nobody_judged_a_candidate_ends_as_failed(agent: Agent) -
 
 
 @pytest.mark.req("W-04")
-def test_what_a_lost_reconciler_left_is_tried_again_by_one_that_is_told_why(agent: Agent) -> None:
-    collect = play(agent, agent.follow(planning(agent), **PLAN), reconciler, lost="W2")
+def test_what_a_lost_reconciler_left_is_tried_again_by_one_that_is_told_why(
+    agent: Agent, planning: PrintedBlock
+) -> None:
+    collect = play(agent, agent.follow(planning, **PLAN), reconciler, lost="W2")
     again = "W2 | again | nothing was changed"
     wave = agent.follow(collect, outcomes=[WAVE_1["outcomes"][0], again], ran="none")
     assert [id_of(child.target) for child in wave.children] == ["W2", "W3"]
@@ -439,8 +463,8 @@ def test_what_a_lost_reconciler_left_is_tried_again_by_one_that_is_told_why(agen
     assert report.step == "report"
 
 
-def test_what_is_open_after_the_last_wave_is_unfinished(agent: Agent) -> None:
-    block = agent.follow(planning(agent), **PLAN)
+def test_what_is_open_after_the_last_wave_is_unfinished(agent: Agent, planning: PrintedBlock) -> None:
+    block = agent.follow(planning, **PLAN)
     for _ in range(6):
         items = [id_of(child.target) for child in block.children]
         assert items == ["W1", "W2"]
@@ -452,8 +476,8 @@ def test_what_is_open_after_the_last_wave_is_unfinished(agent: Agent) -> None:
 
 
 @pytest.mark.req("W-03")
-def test_issues_come_four_at_a_time_until_none_is_open(agent: Agent) -> None:
-    batch = agent.follow(answered(agent), **FIRST)
+def test_issues_come_four_at_a_time_until_none_is_open(agent: Agent, answered: PrintedBlock) -> None:
+    batch = agent.follow(answered, **FIRST)
     assert batch.step == "batch"
     assert batch.context["collect-answers.due"] == "- I3\n- I5"
     assert batch.context["collect-answers.asked"] == "- I3 | again | what would a cache cost?"
@@ -467,9 +491,9 @@ def test_issues_come_four_at_a_time_until_none_is_open(agent: Agent) -> None:
 
 
 @pytest.mark.req("W-03")
-def test_where_the_user_resolves_nothing_the_report_follows(agent: Agent) -> None:
+def test_where_the_user_resolves_nothing_the_report_follows(agent: Agent, answered: PrintedBlock) -> None:
     deferred = [f"I{at} | deferred | later" for at in (1, 2, 3, 4)]
-    batch = agent.follow(answered(agent), resolutions=deferred)
+    batch = agent.follow(answered, resolutions=deferred)
     assert batch.context["collect-answers.due"] == "- I5"
     answers = agent.follow(agent.follow(batch, entries=[entry("I5")]), answer="no")
     report = agent.follow(answers, resolutions=["I5 | rejected | to stay so"])
@@ -491,8 +515,8 @@ WRONG = [
 ]
 
 
-def test_answers_that_do_not_cover_the_batch_are_refused(agent: Agent) -> None:
-    block = answered(agent)
+def test_answers_that_do_not_cover_the_batch_are_refused(agent: Agent, answered: PrintedBlock) -> None:
+    block = answered
     for position, wrong, why in WRONG:
         given = list(FIRST["resolutions"])
         given[position] = wrong
@@ -501,8 +525,8 @@ def test_answers_that_do_not_cover_the_batch_are_refused(agent: Agent) -> None:
     assert agent.follow(block, **FIRST).step == "batch"
 
 
-def test_a_change_that_is_not_in_the_file_is_refused(agent: Agent) -> None:
-    wave = agent.follow(planning(agent), **PLAN)
+def test_a_change_that_is_not_in_the_file_is_refused(agent: Agent, planning: PrintedBlock) -> None:
+    wave = agent.follow(planning, **PLAN)
     account = agent.follow(agent.run_command(wave.children[0].command), edits=["x"], ran="none", hindrance="none")
     said = agent.follow(account, status="applied", changes=CHANGES["W1"], note="none")
     assert '"waits 10 seconds" does not stand there' in refused(said)

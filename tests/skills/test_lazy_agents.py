@@ -15,6 +15,8 @@ from tests.skills.follower import SKILLS
 if TYPE_CHECKING:
     from pathlib import Path
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.parametrize("name", ATTEMPTS)
 def test_a_lazy_agent_gets_as_far_as_this(name: str, tmp_path: Path) -> None:

@@ -325,13 +325,14 @@ def test_a_reading_quotes_what_is_there_and_counts_what_is_written(
 
 def test_the_last_check_cannot_be_had_from_the_draft(agent: Follower) -> None:
     block = walked(agent, "tells")
-    refused = agent.shell(block.next.replace("--step marks", "--step check"))
+    refused = agent.run(block.next.replace("--step marks", "--step check"))
     assert (refused.exit_code, refused.root.get("code")) == (3, "skipped-step")
     assert [choice.text for choice in refused.root.iterfind("VALID/choice")] == ["marks"]
 
 
 @pytest.mark.parametrize("by_file", [False, True])
 def test_hostile_text_stays_text(agent: Follower, project: Path, by_file: bool) -> None:
+    agent = agent.with_shell()
     (project / "note.text.md").write_text(TEXT + HOSTILE, encoding="utf-8")
     block = agent.follow(agent.begin(), {**WANTED, "request": HOSTILE}, by_file)
     block = agent.follow(block, {**BRIEF, "keep": [HOSTILE], "missing": HOSTILE}, by_file)

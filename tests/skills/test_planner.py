@@ -20,6 +20,7 @@ from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import filled
+from skills.lib.testing.transitions import ProjectCopies
 from skills.lib.workflow.core import StepContext
 from tests.skills.follower import SKILLS, Follower
 from tests.skills.samples import planner as sample
@@ -121,24 +122,42 @@ def reviewer(*judged: Judged) -> dict[str, dict[str, Any]]:
     }
 
 
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> ProjectCopies:
+    """The small project, and its copies at the points from which several tests go on."""
+    return ProjectCopies(tmp_path_factory.mktemp("planner"))
+
+
 @pytest.fixture
-def agent(tmp_path: Path) -> Agent:
+def agent(copies: ProjectCopies, monkeypatch: pytest.MonkeyPatch) -> Agent:
     """An agent in a small project: one function, one test, a README."""
-    (tmp_path / ".git").mkdir()
-    made = Agent(SCRIPTS / "planner.py", tmp_path)
+    monkeypatch.setenv("LOCKSTEP_HOME", str(copies.project / ".lockstep"))
+    copies.clear()
+    (copies.project / ".git").mkdir()
+    made = Agent(SCRIPTS / "planner.py", copies.project)
     for path in ("src/greet.py", "tests/test_greet.py", "README.md"):
         made.write(path, sample.FILES[path])
     return made
 
 
 @pytest.fixture
-def planned(agent: Agent) -> PrintedBlock:
+def planned(agent: Agent, copies: ProjectCopies) -> PrintedBlock:
     """The block of the milestones, once the user was asked twice."""
-    block = agent.open(request=REQUEST, plan=PLAN)
-    block = dispatched(agent, block, EXPLORER)
-    block = agent.follow(agent.follow(block, **TESTING), answer="yes, and nothing for the README")
-    block = agent.follow(block, **APPROACHES)
-    return agent.follow(agent.follow(block, **ASSUMPTIONS), answer="yes, A1")
+
+    def reach() -> PrintedBlock:
+        block = agent.open(request=REQUEST, plan=PLAN)
+        block = dispatched(agent, block, EXPLORER)
+        block = agent.follow(agent.follow(block, **TESTING), answer="yes, and nothing for the README")
+        block = agent.follow(block, **APPROACHES)
+        return agent.follow(agent.follow(block, **ASSUMPTIONS), answer="yes, A1")
+
+    return copies.reached("planned", agent, reach)
+
+
+@pytest.fixture
+def changes(agent: Agent, planned: PrintedBlock, copies: ProjectCopies) -> PrintedBlock:
+    """The block of the developers, once the milestones are reviewed."""
+    return copies.reached("changes", agent, lambda: gated(agent, drafted(agent, planned, sample.DRAFT), Judged("plan")))
 
 
 def play(
@@ -339,8 +358,7 @@ def test_a_draft_that_cannot_be_carried_out_is_refused(
     assert drafted(agent, planned, sample.DRAFT).step == "plan-completeness-review"
 
 
-def test_without_a_developer_s_copy_the_changes_are_not_left(agent: Agent, planned: PrintedBlock) -> None:
-    changes = gated(agent, drafted(agent, planned, sample.DRAFT), Judged("plan"))
+def test_without_a_developer_s_copy_the_changes_are_not_left(agent: Agent, changes: PrintedBlock) -> None:
     lost = agent.lose(changes, changes.children[0].id)
     refused = agent.run_command(lost.next)
     assert (refused.exit_code, refused.code) == (3, "missing-evidence")
@@ -350,8 +368,7 @@ def test_without_a_developer_s_copy_the_changes_are_not_left(agent: Agent, plann
     assert agent.run_command(lost.next).step == "plan-code-review"
 
 
-def test_after_its_review_the_code_stays_as_it_is(agent: Agent, planned: PrintedBlock) -> None:
-    changes = gated(agent, drafted(agent, planned, sample.DRAFT), Judged("plan"))
+def test_after_its_review_the_code_stays_as_it_is(agent: Agent, changes: PrintedBlock) -> None:
     document = gated(agent, dispatched(agent, changes, DEVELOPER, develop(agent)), Judged("M-001"))
     last = document
     for child in document.children:
@@ -378,16 +395,19 @@ def test_a_plan_gets_no_milestone_that_nobody_reviewed(agent: Agent, planned: Pr
     assert 'code is recorded as [], and the draft has ["M-001"]' in refused.why
 
 
-def documented(agent: Agent, planned: PrintedBlock) -> PrintedBlock:
+@pytest.fixture
+def documented(agent: Agent, changes: PrintedBlock, copies: ProjectCopies) -> PrintedBlock:
     """The block of the review of the documentation, everything before it done and passed."""
-    changes = gated(agent, drafted(agent, planned, sample.DRAFT), Judged("plan"))
-    document = gated(agent, dispatched(agent, changes, DEVELOPER, develop(agent)), Judged("M-001"))
-    return dispatched(agent, document, WRITER, write_texts(agent))
+
+    def reach() -> PrintedBlock:
+        document = gated(agent, dispatched(agent, changes, DEVELOPER, develop(agent)), Judged("M-001"))
+        return dispatched(agent, document, WRITER, write_texts(agent))
+
+    return copies.reached("documented", agent, reach)
 
 
 @pytest.mark.req("S-01")
-def test_the_plan_that_is_approved_is_the_one_that_was_reviewed(agent: Agent, planned: PrintedBlock) -> None:
-    changes = gated(agent, drafted(agent, planned, sample.DRAFT), Judged("plan"))
+def test_the_plan_that_is_approved_is_the_one_that_was_reviewed(agent: Agent, changes: PrintedBlock) -> None:
     other = json.loads(json.dumps(sample.DRAFT))
     other["milestones"][0]["requirements"] = ["greet('') returns nothing."]
     agent.write("other.json", json.dumps(other))
@@ -449,9 +469,9 @@ def test_one_answer_that_fails_shuts_the_gate_whatever_else_passes(agent: Agent,
     ],
 )
 def test_a_file_that_changes_after_its_review_leads_back_to_the_work(
-    agent: Agent, planned: PrintedBlock, path: str, step: str, targets: list[str]
+    agent: Agent, documented: PrintedBlock, path: str, step: str, targets: list[str]
 ) -> None:
-    gate = dispatched(agent, documented(agent, planned), reviewer(Judged("plan")))
+    gate = dispatched(agent, documented, reviewer(Judged("plan")))
     assert gate.step == "plan-docs-gate"
     agent.write(f"{PLAN}/{path}", json.dumps({**sample.DRAFT, "title": "Another"}))
     block = agent.run_command(gate.next)
@@ -462,8 +482,8 @@ def test_a_file_that_changes_after_its_review_leads_back_to_the_work(
 
 
 @pytest.mark.req("S-01")
-def test_a_plan_whose_draft_was_changed_is_reviewed_and_approved_anew(agent: Agent, planned: PrintedBlock) -> None:
-    gate = dispatched(agent, documented(agent, planned), reviewer(Judged("plan")))
+def test_a_plan_whose_draft_was_changed_is_reviewed_and_approved_anew(agent: Agent, documented: PrintedBlock) -> None:
+    gate = dispatched(agent, documented, reviewer(Judged("plan")))
     other = {**sample.DRAFT, "title": "Another"}
     agent.write(f"{PLAN}/draft.json", json.dumps(other))
     changes = gated(agent, drafted(agent, agent.run_command(gate.next), other), Judged("plan"))

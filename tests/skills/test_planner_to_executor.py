@@ -20,6 +20,8 @@ from tests.fixtures.shop_story.walk import PLAN, Story
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+pytestmark = pytest.mark.slow
+
 PLANNED = """
 discover -ok-> testing
 testing -ok-> approaches

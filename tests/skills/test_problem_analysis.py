@@ -528,7 +528,7 @@ EXCLUDED: Values = {"excluded": ["H2, a cold disk: refuted by E2"]}
 def test_the_report_cannot_be_had_before_the_cause(agent: Follower, investigating: Block) -> None:
     jump = investigating.next.replace("--step next", "--step report")
     assert "--step report" in jump
-    refused = agent.shell(jump)
+    refused = agent.run(jump)
     assert (refused.exit_code, refused.root.get("code")) == (3, "skipped-step")
     assert [choice.text for choice in refused.root.iterfind("VALID/choice")] == ["formulate", "investigate"]
 
@@ -542,11 +542,12 @@ def test_beginning_again_after_losing_everything_leads_back_to_the_open_run(
         "already-open",
         investigating.root.get("run"),
     )
-    assert agent.shell(again.next).text == investigating.text
+    assert agent.run(again.next).text == investigating.text
 
 
 @pytest.mark.parametrize("by_file", [False, True])
 def test_hostile_text_stays_text(agent: Follower, by_file: bool) -> None:
+    agent = agent.with_shell()
     values = {**UNCLEAR, "request": HOSTILE, "question": HOSTILE, "facts": [f"F1: {HOSTILE} (user says)"]}
     again = agent.follow(agent.begin(), values, by_file)
     assert again.at == "gate"

@@ -152,7 +152,7 @@ def follow_all(agent: Follower, block: Block, *values: Values) -> Block:
 
 def answer(agent: Follower, block: Block, word: str, reason: str = "") -> Block:
     reply = agent.follow(block, {"answer": word}) if not reason else None
-    return reply or agent.shell(block.next.replace("FILL_answer", word) + f" --reason '{reason}'")
+    return reply or agent.run(block.next.replace("FILL_answer", word) + f" --reason '{reason}'")
 
 
 def write_plan(project: Path, *changes: dict[str, Any]) -> None:
@@ -248,7 +248,7 @@ def test_nothing_is_done_without_an_answer(agent: Follower, asking: Block, proje
     for step in ("execute", "next"):
         called = shlex.join([sys.executable, str(agent.script)])
         command = f"{called} --step {step} --run {run} --turn {asking.root.get('turn')}"
-        refused = agent.shell(f"{command} --project {project}")
+        refused = agent.run(f"{command} --project {project}")
         assert (refused.exit_code, refused.root.get("code")) == (3, "unanswered")
     refused = answer(agent, asking, "sure")
     assert (refused.exit_code, refused.root.get("code")) == (3, "bad-value")

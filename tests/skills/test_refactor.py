@@ -149,7 +149,7 @@ def triage(agent: Follower, exploring: Block) -> Block:
     """The block after both explorers have reported."""
     first, second = commands(exploring)
     explore(agent, first, [ERROR_FINDING])
-    return agent.shell(explore(agent, second, [ROUND_FINDING, NAME_FINDING]).next)
+    return agent.run(explore(agent, second, [ROUND_FINDING, NAME_FINDING]).next)
 
 
 def commands(block: Block) -> list[str]:
@@ -171,7 +171,7 @@ def judged(findings: list[str]) -> Values:
 
 def explore(agent: Follower, command: str, findings: list[str]) -> Block:
     """Walk the five steps of one explorer."""
-    block = agent.shell(command)
+    block = agent.run(command)
     reports: list[Values] = [GROUND, SIGNS, SEARCHED, judged(findings), {"summary": SUMMARY}]
     for values in reports:
         block = agent.follow(block, values)
@@ -193,11 +193,11 @@ def first_answers(status: str) -> list[dict[str, Any]]:
 def review(agent: Follower, block: Block, answers: list[dict[str, Any]]) -> Block:
     """Be the reviewer, and go through the gate."""
     (command,) = commands(block)
-    done = agent.follow(agent.shell(command), {"answers": json.dumps(answers)})
-    gate = agent.shell(done.next)
+    done = agent.follow(agent.run(command), {"answers": json.dumps(answers)})
+    gate = agent.run(done.next)
     assert (gate.at, gate.context["synthesize.items_file"]) == ("work-items-gate", ITEMS_FILE)
     assert gate.context["explore.pick"].startswith("seed 1: ")
-    return agent.shell(gate.next)
+    return agent.run(gate.next)
 
 
 def write_items(project: Path, *items: dict[str, Any], pick: str = PICK) -> None:
@@ -263,7 +263,7 @@ def to_review(agent: Follower, triage: Block, project: Path) -> Block:
 
 @pytest.mark.req("S-02")
 def test_each_work_item_is_checked_for_each_kind(agent: Follower, triage: Block, project: Path) -> None:
-    task = agent.shell(commands(to_review(agent, triage, project))[0])
+    task = agent.run(commands(to_review(agent, triage, project))[0])
     kinds = [line.partition(":")[0] for line in task.context["checks"].splitlines()]
     assert kinds == [
         *("- cause (SHOULD)", "- keeps (MUST)", "- intent (MUST)", "- doable (SHOULD)", "- worth (SHOULD)"),
@@ -287,13 +287,13 @@ def test_a_work_item_that_changes_under_review_is_reviewed_again(agent: Follower
     reviewing = to_review(agent, triage, project)
     (command,) = commands(reviewing)
     write_items(project, {**ITEM, "requires": ["W2"], "change": "something else"}, PIN)
-    gate = agent.shell(agent.follow(agent.shell(command), {"answers": json.dumps(both())}).next)
-    assert agent.shell(gate.next).at == "work-items-review"
+    gate = agent.run(agent.follow(agent.run(command), {"answers": json.dumps(both())}).next)
+    assert agent.run(gate.next).at == "work-items-review"
 
 
 @pytest.mark.req("W-18")
 def test_what_the_agent_sees(agent: Follower, exploring: Block, triage: Block, snapshot: SnapshotAssertion) -> None:
-    explorer = agent.shell(agent.begin("--scope", "shop", "--n", "1", "--seed", "1", "--new").words("DISPATCH/child"))
+    explorer = agent.run(agent.begin("--scope", "shop", "--n", "1", "--seed", "1", "--new").words("DISPATCH/child"))
     for name, block in {
         "explore": exploring,
         "explorer's category": agent.follow(explorer, GROUND),
@@ -327,7 +327,7 @@ def test_without_a_seed_it_follows_from_the_scope_and_is_shown(agent: Follower) 
     assert picked(other) == ["Error handling"]
     assert "seed" not in block.context
     (command,) = commands(block)
-    triage = agent.shell(explore(agent, command, []).next)
+    triage = agent.run(explore(agent, command, []).next)
     assert triage.context["explore.pick"] == "seed 881250: Test drift"
     given = agent.begin("--scope", "anything", "--n", "1", "--seed", "881250", "--new")
     assert picked(given) == ["Test drift"]
@@ -345,7 +345,7 @@ def test_ten_categories_are_searched_unless_another_number_is_given(agent: Follo
 
 @pytest.mark.req("W-04")
 def test_an_explorer_knows_its_category_and_the_scope_alone(agent: Follower, exploring: Block) -> None:
-    first, second = (agent.shell(command) for command in commands(exploring))
+    first, second = (agent.run(command) for command in commands(exploring))
     assert first.context == {"category": ERRORS, "scope": "shop"}
     assert second.context == {"category": TWO_WAYS, "scope": "shop"}
     principle = agent.follow(first, GROUND)
@@ -369,7 +369,7 @@ def test_a_category_is_a_name_and_opens_no_file(agent: Follower, name: str) -> N
 def test_a_lost_explorer_leaves_its_category_unsearched_and_is_told(agent: Follower, exploring: Block) -> None:
     explore(agent, commands(exploring)[0], [ERROR_FINDING])
     lost = exploring.words("DISPATCH/lost").replace("FILL_child", f"{exploring.root.get('run')}.2")
-    triage = agent.shell(agent.shell(lost.replace("FILL_reason", "out of memory")).next)
+    triage = agent.run(agent.run(lost.replace("FILL_reason", "out of memory")).next)
     assert triage.context["explore.unread"] == f"- {TWO_WAYS}: out of memory"
     assert triage.context["explore.pick"] == f"seed 1: {ERRORS}"
     assert triage.context["explore.findings"] == f"- F1 | {ERRORS} | {ERROR_FINDING}"
@@ -380,8 +380,8 @@ def test_a_run_of_which_nothing_was_searched_ends_as_failed(agent: Follower, exp
     block = exploring
     for number in (1, 2):
         lost = block.words("DISPATCH/lost").replace("FILL_child", f"{exploring.root.get('run')}.{number}")
-        block = agent.shell(lost.replace("FILL_reason", "out of memory"))
-    done = agent.shell(block.next)
+        block = agent.run(lost.replace("FILL_reason", "out of memory"))
+    done = agent.run(block.next)
     assert done.words("STATE") == "Refactor failed at explore, after 1 transition."
 
 
@@ -411,7 +411,7 @@ def test_a_run_ends_where_no_finding_holds(agent: Follower, triage: Block) -> No
 def test_a_run_ends_where_nothing_was_found(agent: Follower, exploring: Block) -> None:
     first, second = commands(exploring)
     explore(agent, first, [])
-    triage = agent.shell(explore(agent, second, []).next)
+    triage = agent.run(explore(agent, second, []).next)
     assert triage.context["explore.findings"] == ""
     assert agent.follow(triage, {"triaged": []}).at == "done"
 
@@ -532,7 +532,7 @@ def test_every_sign_was_searched_for_and_its_hits_are_counted(
 
 
 def test_an_explorer_whose_finding_has_no_place_is_refused_and_goes_on(agent: Follower, exploring: Block) -> None:
-    block = agent.shell(commands(exploring)[0])
+    block = agent.run(commands(exploring)[0])
     for values in (GROUND, SIGNS, SEARCHED):
         block = agent.follow(block, values)
     refused = agent.follow(block, {"findings": ["the error is lost"], "dismissed": []})

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -14,13 +15,15 @@ from skills.lib.blocks.parts import BLOCK_LIMIT
 from skills.lib.model.texts import present
 from skills.lib.runtime import loading
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.transitions import check_walk, entry_scripts
+from skills.lib.testing.transitions import SharedBeginnings, check_walk, entry_scripts
 from skills.lib.testing.walks import Walk, every_walk
 from tests.fixtures.strategies import hostile_texts
 from tests.skills.follower import SKILLS
 from tests.skills.samples import samples_of
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from skills.lib.testing.blocks import PrintedBlock
 
 
@@ -40,21 +43,31 @@ def ledger_in_the_project(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LOCKSTEP_HOME", raising=False)
 
 
+WALKS = {script: every_walk(loading.workflow_of_script(str(script))) for script in SCRIPTS}
+
+
+@pytest.fixture(scope="module")
+def shared(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], SharedBeginnings]:
+    """The project of each script, in which a walk goes on from where one before it parts from it."""
+
+    @cache
+    def of(script: Path) -> SharedBeginnings:
+        return SharedBeginnings(WALKS[script], tmp_path_factory.mktemp(script.stem), samples_of(script).prepare)
+
+    return of
+
+
 # The names of the parameters say to lockstep status which transitions are taken here.
-WALKS = [
-    pytest.param(script, walk, id=f"{name_of(script)}: {walk}")
-    for script in SCRIPTS
-    for walk in every_walk(loading.workflow_of_script(str(script)))
-]
-
-
 @pytest.mark.req("W-03", "W-18")
-@pytest.mark.parametrize("script, walk", WALKS)
-def test_every_route_of_the_graph_is_taken(script: Path, walk: Walk, tmp_path: Path) -> None:
-    values, files, prepare = samples_of(script)
-    if prepare:
-        prepare(tmp_path)
-    agent = check_walk(script, walk, tmp_path, values=values, files=files)
+@pytest.mark.parametrize(
+    "script, walk",
+    [pytest.param(script, walk, id=f"{name_of(script)}: {walk}") for script, walks in WALKS.items() for walk in walks],
+)
+def test_every_route_of_the_graph_is_taken(
+    script: Path, walk: Walk, shared: Callable[[Path], SharedBeginnings]
+) -> None:
+    values, files, _ = samples_of(script)
+    agent = check_walk(script, walk, shared(script), values=values, files=files)
     shown = [block for block in agent.blocks if block.kind == "step"]
     assert max(len(block.text) for block in shown) <= BLOCK_LIMIT
 
@@ -83,6 +96,7 @@ def longest(script: Path) -> Walk:
     return [walk for walk in walks if walk is walks[0] or len(walk.legs) <= LEGS][-1]
 
 
+@pytest.mark.slow
 @pytest.mark.req("W-06", "W-18")
 @pytest.mark.parametrize("script", SCRIPTS, ids=name_of)
 @settings(max_examples=4, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])

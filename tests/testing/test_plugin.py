@@ -13,6 +13,8 @@ from skills.lib.errors import UsageError
 from skills.lib.testing import any_of, every_transition
 from tests.fixtures.skill import install, source_of
 
+pytestmark = pytest.mark.slow
+
 pytest_plugins = ("pytester",)
 
 

@@ -92,14 +92,21 @@ class Agent(Follower):
 
         Raises AssertionError if a command is refused, and CannotSteer if no report leads along the walk.
         """
-        block = self.reach(walk, len(walk.legs), *words, **parameters)
+        return self.end(self.reach(walk, len(walk.legs), *words, **parameters))
+
+    def end(self, block: PrintedBlock) -> list[Taken]:
+        """The transitions of the run whose last block this is; AssertionError where it is not done."""
         assert (block.exit_code, block.kind) == (0, "done"), block.text + block.errors
         return self.taken(block.run)
 
     def reach(self, walk: Walk, legs: int, *words: str, **parameters: Any) -> PrintedBlock:
         """Open a run, take so many legs of the walk, and return the block that is then printed; raises as play does."""
-        block = self.open(*words, **parameters)
-        for at, leg in enumerate(walk.legs[:legs]):
+        return self.take(self.open(*words, **parameters), walk, 0, legs)
+
+    def take(self, block: PrintedBlock, walk: Walk, begin: int, end: int) -> PrintedBlock:
+        """Take the legs of the walk from ``begin`` up to ``end``, and return the block that is then printed."""
+        for at in range(begin, end):
+            leg = walk.legs[at]
             assert block.exit_code == 0, block.text + block.errors
             assert block.step == leg.step, f"at {block.step or block.kind}, and {leg} is next"
             block = self._take(block, leg, walk.legs[at + 1 :])
@@ -174,7 +181,7 @@ class Agent(Follower):
 
     def _dispatch(self, block: PrintedBlock, leg: Leg, onward: Sequence[Leg]) -> PrintedBlock:
         """Play the sub-agents, and take the parent's command from what the last of them printed."""
-        verdict = _verdict(self.workflow, leg, onward)
+        verdict = sub_agents_verdict(self.workflow, leg, onward)
         step = self.workflow.step(leg.step)
         lost = verdict == "fail" and self._fails_without(block, step)
         last = again = block
@@ -214,6 +221,10 @@ class Agent(Follower):
         after = self._try(block, run, wanted, verdict, children, workflow, self.text)
         if after.code == "same-report":
             after = self._try(block, run, wanted, verdict, children, workflow, lambda name: f"{self.text(name)} Again.")
+        if after.code == "same-report":
+            after = self._try(
+                block, run, wanted, verdict, children, workflow, self.text, ("missing-evidence", after.code)
+            )
         if after.code == "missing-evidence":
             raise CannotSteer(f"nothing that was tried passes the checks of step {block.step}: {after.why}")
         assert after.exit_code == 0, f"{after.text}{after.errors}"
@@ -228,15 +239,16 @@ class Agent(Follower):
         children: Sequence[Run],
         workflow: Workflow,
         text: samples.Text,
+        passing_over: Sequence[str] = ("missing-evidence",),
     ) -> PrintedBlock:
-        """The block after the first report that passes the step's checks, else after the last that was tried."""
+        """The block after the first report that is not refused for one of these codes, else after the last tried."""
         steering = Steering(workflow, self.given, text, run.script or self.script)
         for command in islice(steering.commands(block, run, leg, verdict, children), TRIES):
             self._write_artifacts(block, command, workflow)
             self._write_what_is_reviewed(block, command, workflow)
             self._change_what_findings_name(workflow, run, workflow.step(block.step))
             after = self.run_command(command)
-            if after.code not in ("missing-evidence", "same-report"):
+            if after.code not in passing_over:
                 break
         return after
 
@@ -296,7 +308,7 @@ class Agent(Follower):
         return chosen
 
 
-def _verdict(workflow: Workflow, leg: Leg, onward: Sequence[Leg]) -> str:
+def sub_agents_verdict(workflow: Workflow, leg: Leg, onward: Sequence[Leg]) -> str:
     """What the sub-agents of a step are to find, so that the walk goes on as planned."""
     step = workflow.step(leg.step)
     if step.gate or not step.checkpoint:

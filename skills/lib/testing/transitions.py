@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 import sys
 from itertools import product
 from pathlib import Path
@@ -12,12 +13,17 @@ import pytest
 from skills.lib.errors import UsageError
 from skills.lib.runtime import loading
 from skills.lib.testing import given, samples
-from skills.lib.testing.agent import Agent, Taken
+from skills.lib.testing.agent import Agent, Taken, sub_agents_verdict
 from skills.lib.testing.steering import CannotSteer
-from skills.lib.testing.walks import Walk, every_walk
+from skills.lib.testing.walks import Leg, Walk, every_walk
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
+
+    from skills.lib.testing.blocks import PrintedBlock
+
+    # The legs of a walk, each with what the step's sub-agents are to find.
+    Way = tuple[tuple[Leg, str], ...]
 
 
 def every_transition(
@@ -37,8 +43,8 @@ def every_transition(
 
     Each case opens a run in an empty project, loops to the bound where there is one, lets reviews pass and fail, has
     the sub-agents do their part, answers questions, and checks each printed document against the grammar and each
-    transition against the graph. Reports are made up from what a block asks for; where a handler or a check wants more
-    than that, give it::
+    transition against the graph. A case that begins as an earlier one goes on from a copy of that one's project.
+    Reports are made up from what a block asks for; where a handler or a check wants more than that, give it::
 
         test_transitions = every_transition(
             "skills/my-skill",
@@ -54,27 +60,124 @@ def every_transition(
     here = Path(sys._getframe(1).f_globals.get("__file__", ".")).resolve().parent
     scripts = [script for place in where for script in entry_scripts(find(place, here))]
     given.check(scripts, values or {}, files or {})
+    walks = {script: every_walk(loading.workflow_of_script(str(script))) for script in scripts}
     cases = [
-        pytest.param(script, walk, id=f"{script.stem}: {walk}")
-        for script in scripts
-        for walk in every_walk(loading.workflow_of_script(str(script)))
+        pytest.param(script, walk, id=f"{script.stem}: {walk}") for script, found in walks.items() for walk in found
     ]
+    shared: dict[Path, SharedBeginnings] = {}
 
     @pytest.mark.parametrize("script, walk", cases)
-    def test_transition(script: Path, walk: Walk, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def test_transition(
+        script: Path, walk: Walk, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
         monkeypatch.delenv("LOCKSTEP_HOME", raising=False)
+        if script not in shared:
+            shared[script] = SharedBeginnings(walks[script], tmp_path_factory.mktemp(script.stem))
         try:
-            check_walk(script, walk, tmp_path, values=values, files=files, text=text)
+            check_walk(script, walk, shared[script], values=values, files=files, text=text)
         except CannotSteer as error:
             pytest.fail(str(error), pytrace=False)  # the author's own code is none of the frames
 
     return test_transition
 
 
+class ProjectCopies:
+    """A project, and copies of it at points of a run, from which an agent goes on instead of walking there again.
+
+    A run knows its project by path, so a copy is put back in the one folder ``project`` and never used where it lies.
+    """
+
+    def __init__(self, folder: Path) -> None:
+        self.project = folder / "project"
+        self._copies = folder
+        self._kept: dict[Hashable, tuple[Path, PrintedBlock, list[PrintedBlock]]] = {}
+
+    def clear(self) -> None:
+        """Make the project an empty folder."""
+        shutil.rmtree(self.project, ignore_errors=True)
+        self.project.mkdir()
+
+    def keep(self, point: Hashable, agent: Agent, block: PrintedBlock) -> None:
+        """Copy the project as it is when the agent has this block; a point is kept once."""
+        if point not in self._kept:
+            copy = self._copies / f"copy-{len(self._kept)}"
+            shutil.copytree(self.project, copy, symlinks=True)
+            self._kept[point] = (copy, block, list(agent.blocks))
+
+    def restore(self, point: Hashable, agent: Agent) -> PrintedBlock | None:
+        """Put the copy of that point back, and return the block that the agent then has; None if none was kept."""
+        if point not in self._kept:
+            return None
+        copy, block, blocks = self._kept[point]
+        shutil.rmtree(self.project, ignore_errors=True)
+        shutil.copytree(copy, self.project, symlinks=True)
+        agent.blocks = list(blocks)
+        return block
+
+    def reached(self, point: Hashable, agent: Agent, reach: Callable[[], PrintedBlock]) -> PrintedBlock:
+        """Put the copy of that point back, or reach and keep it; the block that the agent then has."""
+        block = self.restore(point, agent)
+        if block is None:
+            block = reach()
+            self.keep(point, agent, block)
+        return block
+
+
+class SharedBeginnings:
+    """The walks of one script in one project, each from the last point at which an earlier walk parts from it.
+
+    ``prepare`` puts into the empty project what no report writes.
+    """
+
+    def __init__(self, walks: Sequence[Walk], folder: Path, prepare: Callable[[Path], None] | None = None) -> None:
+        self.copies = ProjectCopies(folder)
+        self._walks = walks
+        self._prepare = prepare
+        self._parting: set[Way] = set()
+
+    def play(self, agent: Agent, walk: Walk) -> list[Taken]:
+        """Take the walk as Agent.play does, from the last point that a walk with the same values has passed."""
+        if not self._parting:
+            self._parting = _parting([_way(agent, planned) for planned in self._walks])
+        way = _way(agent, walk)
+        begin, block = self._begin(agent, way)
+        for at in range(begin, len(way)):
+            block = agent.take(block, walk, at, at + 1)
+            if way[: at + 1] in self._parting:
+                self.copies.keep((repr(agent.given), way[: at + 1]), agent, block)
+        return agent.end(block)
+
+    def _begin(self, agent: Agent, way: Way) -> tuple[int, PrintedBlock]:
+        """How many legs are taken, and the block that is then printed."""
+        for at in range(len(way), 0, -1):
+            block = self.copies.restore((repr(agent.given), way[:at]), agent)
+            if block is not None:
+                return at, block
+        self.copies.clear()
+        if self._prepare:
+            self._prepare(self.copies.project)
+        _furnish(agent)
+        return 0, agent.open()
+
+
+def _way(agent: Agent, walk: Walk) -> Way:
+    legs = enumerate(walk.legs, 1)
+    return tuple((leg, sub_agents_verdict(agent.workflow, leg, walk.legs[at:])) for at, leg in legs)
+
+
+def _parting(ways: Sequence[Way]) -> set[Way]:
+    """The beginnings after which some of the ways go on differently."""
+    onward: dict[Way, set[tuple[Leg, str]]] = {}
+    for way in ways:
+        for at, leg in enumerate(way):
+            onward.setdefault(way[:at], set()).add(leg)
+    return {beginning for beginning, legs in onward.items() if len(legs) > 1}
+
+
 def check_walk(
     script: str | Path,
     walk: Walk,
-    project: Path,
+    project: Path | SharedBeginnings,
     *,
     values: Mapping[str, Any] | None = None,
     files: Mapping[str, str] | None = None,
@@ -85,15 +188,17 @@ def check_walk(
     Where no report leads along the walk, it is begun again with the next choice of each ``any_of`` in turn: what a run
     parameter or an earlier report says may decide a later branch.
     """
-    (project / ".lockstep").mkdir(exist_ok=True)
     failed: CannotSteer | None = None
+    shared = project if isinstance(project, SharedBeginnings) else None
+    folder = project.copies.project if isinstance(project, SharedBeginnings) else project
     for chosen in choices(values or {}, [arg.name for arg in loading.workflow_of_script(str(script)).run_params()]):
-        agent = Agent(script, project, values=chosen, files=files, text=text)
-        for path, content in agent.files.items():
-            if "/" in path or "." in path:
-                agent.write(path, content)
+        agent = Agent(script, folder, values=chosen, files=files, text=text)
         try:
-            taken = agent.play(walk, *(["--new"] if failed else []))
+            if shared is not None:
+                taken = shared.play(agent, walk)
+            else:
+                _furnish(agent)
+                taken = agent.play(walk, *(["--new"] if failed else []))
         except CannotSteer as error:
             failed = failed or error
             continue
@@ -101,6 +206,14 @@ def check_walk(
         return agent
     assert failed is not None
     raise failed
+
+
+def _furnish(agent: Agent) -> None:
+    """Put the ledger's folder into the project, and the files that no step asks for."""
+    (agent.project / ".lockstep").mkdir(exist_ok=True)
+    for path, content in agent.files.items():
+        if "/" in path or "." in path:
+            agent.write(path, content)
 
 
 def choices(values: Mapping[str, Any], parameters: Sequence[str]) -> Iterator[dict[str, Any]]:

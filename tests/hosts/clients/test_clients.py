@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from tests.hosts.clients.plays import Going
     from tests.hosts.clients.stage import Stage
 
+pytestmark = pytest.mark.slow
+
 
 @pytest.mark.req("H-07")
 def test_the_client_finds_the_skill_and_walks_it_to_its_end(stage: Stage) -> None:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from tests.hosts.clients.plays import Going
     from tests.hosts.clients.stage import Stage
 
-pytestmark = pytest.mark.parametrize("stage", [OpenCode()], indirect=True, ids=["opencode"])
+pytestmark = [pytest.mark.parametrize("stage", [OpenCode()], indirect=True, ids=["opencode"]), pytest.mark.slow]
 
 
 @pytest.mark.req("H-02", "H-07")

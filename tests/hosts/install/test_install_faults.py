@@ -14,6 +14,8 @@ from skills.lib.hosts.install import disk
 from tests.fixtures.skill import ROOT
 from tests.hosts.conftest import ROLED, SKILL, Command, place_of, tree
 
+pytestmark = pytest.mark.slow
+
 KILLED = Path(__file__).with_name("killed.py")
 
 

@@ -21,7 +21,7 @@ from tests.hosts.conftest import BARE, SKILL, Command, tree
 from tests.skills.samples import samples_of
 from tests.test_bootstrap import old
 
-pytestmark = pytest.mark.req("H-01", "H-04")
+pytestmark = [pytest.mark.req("H-01", "H-04"), pytest.mark.slow]
 SKILLS = sorted(path.parent.name for path in (ROOT / "skills").glob("*/SKILL.md"))
 HOSTS = ["codex", "claude", "opencode", "qwen", "gemini", "agents"]
 

@@ -15,7 +15,7 @@ from skills.lib.hosts.install import hooks
 
 Happening: TypeAlias = "tuple[str, dict[str, Any]]"
 
-pytestmark = pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed")
+pytestmark = [pytest.mark.skipif(shutil.which("node") is None, reason="node is not installed"), pytest.mark.slow]
 
 PLAYED = """
 import { Lockstep } from "./lockstep.mjs";

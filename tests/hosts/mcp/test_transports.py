@@ -20,7 +20,7 @@ from skills.lib.hosts.mcp import transports
 from tests.hosts.conftest import Command
 from tests.hosts.mcp.talking import LOCKSTEP, Listening, add_skill
 
-pytestmark = pytest.mark.req("H-06")
+pytestmark = [pytest.mark.req("H-06"), pytest.mark.slow]
 
 INITIALIZE = {
     "jsonrpc": "2.0",

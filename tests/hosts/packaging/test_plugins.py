@@ -16,6 +16,8 @@ from skills.lib import compact_json
 from skills.lib.hosts.install import plugin_manifests
 from tests.hosts.packaging.conftest import BARE, ROOT, SKILLS, Run
 
+pytestmark = pytest.mark.slow
+
 FILES = plugin_manifests.files(str(ROOT))
 DATA: dict[str, dict[str, Any]] = {path: json.loads(text) for path, text in FILES.items()}
 SKILL = "codebase-analysis"

@@ -11,6 +11,8 @@ import pytest
 from skills.lib.hosts.install import export
 from tests.hosts.packaging.conftest import BARE, ROOT, Run
 
+pytestmark = pytest.mark.slow
+
 SKILL = "problem-analysis"
 SCRIPT = Path("scripts") / "problem_analysis.py"
 

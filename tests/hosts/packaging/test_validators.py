@@ -11,7 +11,7 @@ import pytest
 
 from tests.hosts.packaging.conftest import ROOT, SKILLS, Run
 
-pytestmark = pytest.mark.req("H-05")
+pytestmark = [pytest.mark.req("H-05"), pytest.mark.slow]
 AGENTSKILLS = Path(sys.executable).with_name("agentskills")
 
 

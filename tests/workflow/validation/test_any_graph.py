@@ -94,6 +94,7 @@ REVIEWED = Workflow(
 )
 
 
+@pytest.mark.slow
 @pytest.mark.req("W-02")
 @settings(max_examples=200, deadline=None)
 @example(REVIEWED)

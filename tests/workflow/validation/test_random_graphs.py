@@ -11,6 +11,8 @@ from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.types import Dispatch, Gate, Outcome
 
+pytestmark = pytest.mark.slow
+
 Routes = list[dict[Outcome, int | None]]
 OUTCOMES = [Outcome.OK, Outcome.FAIL, Outcome.SKIP, Outcome.ITERATE]
 

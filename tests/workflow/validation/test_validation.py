@@ -216,12 +216,14 @@ def _chain(length: int, *, broken: bool) -> Workflow:
     return Workflow("w", *steps)
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_steps_are_validated() -> None:
     began = time.perf_counter()
     assert validate(_chain(100_000, broken=False)) == []
     assert time.perf_counter() - began < 60
 
 
+@pytest.mark.slow
 def test_many_findings_take_no_quadratic_time() -> None:
     began = time.perf_counter()
     found = validate(_chain(20_000, broken=True))
