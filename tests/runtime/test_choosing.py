@@ -13,6 +13,8 @@ from skills.lib.errors import UsageError
 from skills.lib.runtime.choosing import choose
 from skills.lib.runtime.cli import HelpRequested, read
 from skills.lib.workflow.choice import Choice
+from tests.fixtures.skill import install, source_of
+from tests.runtime.calls import OPEN_ENDED
 from tests.skills.follower import SKILLS, Follower
 
 CHOICE = Choice("scope", {"one-prompt": "one.py", "many": "many.py"}, help="Two scopes.")
@@ -75,3 +77,13 @@ def test_a_missing_choice_ends_with_the_code_of_usage(tmp_path: Path) -> None:
     )
     assert (done.returncode, done.stdout) == (2, "")
     assert done.stderr.startswith("lockstep: --scope is missing\n")
+
+
+@pytest.mark.parametrize("source", ["OTHER = 1\n", "CHOICE = {'one': 'one.py'}\n"])
+def test_a_common_entry_without_a_choice_is_a_broken_skill(tmp_path: Path, project: Path, source: str) -> None:
+    script = install(tmp_path, "unchosen", source_of("unchosen", OPEN_ENDED))
+    (script.parent / "unchosen_workflow.py").unlink()
+    (script.parent / "unchosen_choice.py").write_text(source, encoding="utf-8")
+    done = subprocess.run([sys.executable, script, "--step", "1"], cwd=project, capture_output=True, text=True)
+    assert (done.returncode, done.stdout) == (5, "")
+    assert "unchosen_choice.py has no CHOICE" in done.stderr

@@ -1,4 +1,4 @@
-"""Ways past the hook that somebody tried, and what a cloned project may bring along: none runs code by being there."""
+"""What a cloned project may bring along, and commands that the hook denies: none runs code by being there."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Every way round a quality gate that anybody has thought of: each is tried, refused, and leaves the run as it was."""
+"""Ways round a quality gate: each is refused and leaves the run as it was."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""More ways past the hook that somebody tried: planted markers, odd names of hosts and tools, another's answer."""
+"""What the hook trusts: which status files, runs, tools, hosts and answers count."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import filled
 from tests.fixtures.skill import ROOT, install, source_of
 from tests.hosts.hook.hooked import Answer, Host
-from tests.hosts.hook.test_attacks import Clone
+from tests.hosts.hook.test_cloned_project import Clone
 
 pytestmark = [pytest.mark.req("H-02"), pytest.mark.usefixtures("own_project")]
 SILENT = Answer(0, "", "")
