@@ -75,7 +75,7 @@ def test_the_words_that_are_never_ids_are_named() -> None:
     from skills.lib.validation.rules import ids
 
     assert sorted(ids.RESERVED) == ["current", "done", "end", "next", "none", "null"]
-    assert "`next`, `done` and `current` are never ids; nor are `end`, `none` and `null`" in PAGE
+    assert "A step id is never `next`, `done`, `current`, `end`, `none` or `null`" in PAGE
 
 
 def test_the_limits_are_the_code_s() -> None:

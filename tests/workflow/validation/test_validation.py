@@ -267,12 +267,3 @@ def test_registration_brings_no_graph_library() -> None:
     code = "import sys; import skills.lib.validation.registration; print('networkx' in sys.modules)"
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
     assert done.stdout == "False\n"
-
-
-def test_only_this_package_imports_the_graph_library() -> None:
-    importing = {
-        path.relative_to(ROOT).as_posix()
-        for path in (ROOT / "skills").rglob("*.py")
-        if "import networkx" in path.read_text() or "from networkx" in path.read_text()
-    }
-    assert importing == {f"skills/lib/validation/{name}.py" for name in ("dominance", "graph", "rules/loops")}
