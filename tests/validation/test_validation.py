@@ -16,10 +16,10 @@ from skills.lib.validation.validator import require_valid, validate
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.types import Gate, Outcome, Person
-from tests.workflow.validation.conftest import HEAD_LINES, Load
-from tests.workflow.validation.defects import DEFECTS, SPAN, Plan
+from tests.validation.conftest import HEAD_LINES, Load
+from tests.validation.defects import DEFECTS, SPAN, Plan
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 EXPLAINED = {Outcome.OK: "all is done", Outcome.SKIP: "nothing is to be done"}
 
 

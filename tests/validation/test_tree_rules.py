@@ -15,7 +15,7 @@ from skills.lib.validation.rule import TREE
 from skills.lib.validation.rules import rules_of
 from skills.lib.validation.validator import validate_tree
 from skills.lib.workflow.core import Registered
-from tests.workflow.validation.conftest import Load, example
+from tests.validation.conftest import Load, example
 
 EXAMPLES = {rule.name: rule for rule in rules_of(TREE)}
 TEA = """

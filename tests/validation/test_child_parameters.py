@@ -14,7 +14,7 @@ from skills.lib.validation.rule import TREE
 from skills.lib.validation.rules import rules_of
 from skills.lib.validation.validator import validate_tree
 from skills.lib.workflow.core import Registered
-from tests.workflow.validation.conftest import Load, example
+from tests.validation.conftest import Load, example
 
 FRONT = "---\nname: tea-time\ndescription: Makes tea. Use when somebody is thirsty.\n---\nRun `scripts/tea.py`.\n"
 EXAMPLES = {rule.name: rule for rule in rules_of(TREE)}

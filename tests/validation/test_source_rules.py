@@ -9,7 +9,7 @@ import pytest
 from skills.lib.validation.validator import validate, validate_source
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
-from tests.workflow.validation.conftest import HEAD_LINES, Load
+from tests.validation.conftest import HEAD_LINES, Load
 
 STEP = """
 

@@ -11,7 +11,7 @@ from lxml import etree
 from skills.lib.errors import UsageError
 from skills.lib.workflow.formatters.xml import check_characters, escape, render
 from skills.lib.workflow.types import Element, Outcome, Rendered
-from tests.workflow.formatters.strategies import TEXTS
+from tests.blocks.strategies import TEXTS
 
 pytestmark = pytest.mark.req("W-06")
 

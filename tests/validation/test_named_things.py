@@ -11,7 +11,7 @@ from skills.lib.validation.validator import validate, validate_source
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.types import Dispatch, Gate, Outcome, Person
-from tests.workflow.validation.conftest import Load
+from tests.validation.conftest import Load
 
 END: dict[Any, Any] = {Outcome.OK: None}
 

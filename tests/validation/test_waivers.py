@@ -14,7 +14,7 @@ from skills.lib.validation.validator import validate
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.types import Dispatch, Gate, Outcome
-from tests.workflow.validation.test_output import SARIF
+from tests.validation.test_output import SARIF
 
 WAYS: dict[Outcome, str | None] = {Outcome.OK: "look", Outcome.SKIP: "report"}
 LATER = "the text says what to do without it"

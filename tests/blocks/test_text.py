@@ -11,9 +11,9 @@ from syrupy.assertion import SnapshotAssertion
 from skills.lib.errors import UsageError
 from skills.lib.workflow.formatters import text
 from skills.lib.workflow.types import Element
-from tests.workflow.formatters.samples import ENGINE, Poisoned, Text, Words
-from tests.workflow.formatters.samples import TEXTS as SAMPLES
-from tests.workflow.formatters.strategies import ILLEGAL, TEXTS
+from tests.blocks.samples import ENGINE, Poisoned, Text, Words
+from tests.blocks.samples import TEXTS as SAMPLES
+from tests.blocks.strategies import ILLEGAL, TEXTS
 
 pytestmark = pytest.mark.req("W-07")
 

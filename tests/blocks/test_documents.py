@@ -8,8 +8,8 @@ from syrupy.assertion import SnapshotAssertion
 import skills.lib.workflow.formatters as formatters
 from skills.lib.testing.documents import DocumentError, parse, parse_fragment, parse_well_formed
 from skills.lib.workflow.formatters.xml import render
-from tests.workflow.formatters.samples import ENGINE, FRAGMENTS, Words
-from tests.workflow.formatters.strategies import TEXTS
+from tests.blocks.samples import ENGINE, FRAGMENTS, Words
+from tests.blocks.strategies import TEXTS
 
 
 @pytest.mark.req("W-06")

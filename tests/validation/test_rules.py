@@ -13,7 +13,7 @@ from skills.lib.validation.finding import Finding
 from skills.lib.validation.rule import GRAPH, SOURCE, Rule
 from skills.lib.validation.rules import RULES, THEMES, rules_of
 from skills.lib.validation.validator import validate, validate_source
-from tests.workflow.validation.conftest import HEAD_LINES, Load, example
+from tests.validation.conftest import HEAD_LINES, Load, example
 
 EXAMPLES: list[Rule[Any]] = [*rules_of(GRAPH), *rules_of(SOURCE)]
 # These calls fail while the module is loaded, as they would for an agent: the example is validated as text only.
@@ -68,5 +68,5 @@ def test_all_rules_of_a_module_look_at_the_same() -> None:
 
 
 def test_the_reference_page_is_current() -> None:
-    page = Path(__file__).parents[3] / "docs" / "rules.md"
+    page = Path(__file__).parents[2] / "docs" / "rules.md"
     assert page.read_text() == reference.reference(), "write skills.lib.validation.reference.reference() there"

@@ -8,7 +8,7 @@ from skills.lib.validation.validator import validate
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Arg, Command, Field
 from skills.lib.workflow.types import AgentRole, Dispatch, Outcome, Person, person
-from tests.workflow.validation.conftest import HEAD_LINES, Load
+from tests.validation.conftest import HEAD_LINES, Load
 
 
 def _recording(*fields: Field | Command) -> Workflow:

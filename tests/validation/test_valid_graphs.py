@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from skills.lib.validation.validator import require_valid, validate, validate_source
-from tests.workflow.validation.conftest import Load
+from tests.validation.conftest import Load
 
 PATTERNS = {
     "linear": """

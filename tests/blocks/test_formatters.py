@@ -24,11 +24,11 @@ from skills.lib.workflow.types import (
     Step,
     TerminalRouting,
 )
-from tests.workflow.formatters.samples import DOCUMENTS, FRAGMENTS, SECTIONS, Poisoned, Words, in_document
-from tests.workflow.formatters.strategies import ILLEGAL, TEXTS
+from tests.blocks.samples import DOCUMENTS, FRAGMENTS, SECTIONS, Poisoned, Words, in_document
+from tests.blocks.strategies import ILLEGAL, TEXTS
 
 ALL = {**FRAGMENTS, **SECTIONS, **DOCUMENTS}
-DOCS = Path(__file__).parents[3] / "docs" / "formatters.md"
+DOCS = Path(__file__).parents[2] / "docs" / "formatters.md"
 
 
 def shown(root: etree._Element) -> list[str]:

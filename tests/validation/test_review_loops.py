@@ -9,7 +9,7 @@ from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.quality import review_loop
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.types import AgentRole, Dispatch, Gate, Outcome
-from tests.workflow.validation.conftest import HEAD_LINES, Load
+from tests.validation.conftest import HEAD_LINES, Load
 
 OK, FAIL = Outcome.OK, Outcome.FAIL
 REVIEWER = Dispatch(AgentRole.QUALITY_REVIEWER, task="Review it.", checkpoint="plan")

@@ -9,9 +9,9 @@ import pytest
 
 from skills.lib.validation.rules import prompts
 from skills.lib.validation.validator import validate, validate_source
-from tests.workflow.validation.conftest import HEAD_LINES, Load
+from tests.validation.conftest import HEAD_LINES, Load
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 PROMPTS = """# The prompts of tea
 
 ## boil

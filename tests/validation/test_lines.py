@@ -13,9 +13,9 @@ from skills.lib.validation import locations
 from skills.lib.validation.validator import validate
 from skills.lib.workflow.core import StepDef
 from skills.lib.workflow.types import Outcome
-from tests.workflow.validation.conftest import HEAD_LINES, Load
+from tests.validation.conftest import HEAD_LINES, Load
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 
 
 def _found(load: Load, code: str) -> list[tuple[str, int, str]]:

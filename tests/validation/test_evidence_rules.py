@@ -12,7 +12,7 @@ from skills.lib.validation.validator import validate, validate_source
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Artifact, Command, Field, Requirement
 from skills.lib.workflow.types import Dispatch, Outcome
-from tests.workflow.validation.conftest import Load
+from tests.validation.conftest import Load
 
 END: dict[Any, Any] = {Outcome.OK: None}
 WAYS: dict[Any, Any] = {Outcome.OK: "write", Outcome.SKIP: "check"}

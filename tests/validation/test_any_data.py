@@ -16,9 +16,9 @@ from skills.lib.runtime import loading
 from skills.lib.validation.validator import validate, validate_source, validate_tree
 from skills.lib.workflow.core import Registered, Workflow
 from skills.lib.workflow.types import Outcome
-from tests.workflow.validation.test_any_graph import REVIEWED
+from tests.validation.test_any_graph import REVIEWED
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 SHIPPED = ("planner/scripts/planner", "refactor/scripts/refactor", "incoherence/scripts/incoherence")
 WORDS = st.sampled_from(
     ["", "ok", "skip", "x", "a.b", "step", "{a}", "{a.b}", "explore", "text", "list", "shell(x)", "\ud800", "\0", "π"]

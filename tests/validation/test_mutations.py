@@ -20,12 +20,12 @@ from skills.lib.runtime import loading
 from skills.lib.validation.rules import RULES
 from skills.lib.validation.validator import validate, validate_source, validate_tree
 from skills.lib.workflow.core import Registered, Workflow
-from tests.workflow.validation.mutations import KINDS, TREE_KINDS, Mutant, Subject
-from tests.workflow.validation.simulation import Harm, World, harms
+from tests.validation.mutations import KINDS, TREE_KINDS, Mutant, Subject
+from tests.validation.simulation import Harm, World, harms
 
 pytestmark = pytest.mark.slow
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[2]
 EXHAUSTIVE = bool(os.environ.get("LOCKSTEP_EXHAUSTIVE"))
 # Places of each kind that are tried, unless all are.
 SAMPLE = 3

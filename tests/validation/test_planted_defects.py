@@ -9,7 +9,7 @@ import pytest
 from skills.lib.validation.rule import GRAPH
 from skills.lib.validation.rules import rules_of
 from skills.lib.validation.validator import validate
-from tests.workflow.validation.defects import DEFECTS, SPAN, Expected, Plan
+from tests.validation.defects import DEFECTS, SPAN, Expected, Plan
 
 SOLO = {"always", "empty-workflow", "malformed-name", "no-end", "unknown-start"}
 
