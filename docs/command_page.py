@@ -21,7 +21,7 @@ that is piped on has plain columns and is never cut; control characters of what 
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | looked, and something is not as it should be: `doctor` found a problem, or `status --check` a stale table |
+| 1 | looked, and something is not as it should be: `doctor` found a problem |
 | 2 | usage: what was given cannot be understood, or names nothing that exists |
 | 3 | refused: understood, and not allowed from where things stand; nothing was changed |
 | 4 | environment: the ledger cannot be read, a program or a folder is missing |

@@ -9,6 +9,7 @@ from __future__ import annotations
 import argparse
 import difflib
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable, Sequence
@@ -17,18 +18,14 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
-from recording import picture  # noqa: E402  these need the path set above
+import migration_status  # noqa: E402  these need the path set above
+from recording import picture  # noqa: E402
 from transcript import TranscriptError, replay  # noqa: E402
 
-from skills.lib.commands.queries import inventory  # noqa: E402
-from skills.lib.commands.queries.inventory import section  # noqa: E402
 from skills.lib.hosts.install import plugin_manifests  # noqa: E402
 from skills.lib.runtime import loading  # noqa: E402
 from skills.lib.workflow.core import Workflow  # noqa: E402
 from skills.lib.workflow.types import Dispatch  # noqa: E402
-
-# Every skill that there is to be, and what it is for.
-CATALOGUE = inventory.catalogue(str(ROOT))
 
 Writer = Callable[[str], str]
 
@@ -53,14 +50,14 @@ def grammar(_: str) -> str:
 
 
 def migration(page: str) -> str:
-    """MIGRATION_STATUS.md, as ``lockstep status --write`` writes it."""
-    return inventory.page(page, inventory.take(str(ROOT)))
+    """MIGRATION_STATUS.md: what each skill of the catalogue has."""
+    return section(page, "skills", migration_status.content())
 
 
 def readme(page: str) -> str:
     """README.md: the table of the skills that there are, and the transcript."""
     rows = []
-    for name, purpose in CATALOGUE.items():
+    for name, purpose in migration_status.CATALOGUE.items():
         own, handed_out = workflows(name)
         steps = ", ".join(str(len(one.steps)) for one in own)
         agents = ", ".join(str(len(one.steps)) for one in handed_out) or "-"
@@ -68,6 +65,14 @@ def readme(page: str) -> str:
         rows.append(f"| [{name}](skills/{name}/SKILL.md) | {purpose} | {steps} | {agents} | {gates} |")
     table = "| skill | what it does | steps | steps of sub-agents | review gates |\n|---|---|---|---|---|\n"
     return replay(section(page, "skills", table + "\n".join(rows)))
+
+
+def section(text: str, name: str, content: str) -> str:
+    """The text with new content between ``<!-- name -->`` and ``<!-- /name -->``; ValueError if they are missing."""
+    pattern = re.compile(rf"(<!-- {name} -->\n).*?(\n<!-- /{name} -->)", re.DOTALL)
+    if not pattern.search(text):
+        raise ValueError(f"there is no section {name}")
+    return pattern.sub(lambda found: f"{found[1]}\n{content}\n{found[2]}", text, count=1)
 
 
 def packaged(text: str) -> Writer:

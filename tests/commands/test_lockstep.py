@@ -58,7 +58,7 @@ def test_help_names_every_subcommand(cli: Command, snapshot: SnapshotAssertion) 
     shown = cli("--help")
     assert shown.code == 0
     assert all(f"  {name} " in shown.out for name in SUBCOMMANDS)
-    assert "0 done, 1 something is wrong or stale (doctor, status --check), 2 usage" in " ".join(shown.out.split())
+    assert "0 done, 1 something is wrong (doctor), 2 usage" in " ".join(shown.out.split())
     assert shown.out == snapshot
 
 
@@ -227,7 +227,7 @@ def test_completion_knows_subcommands_skills_and_runs(
     installed: Callable[..., Path], walker: Callable[[Path], Walker]
 ) -> None:
     run = walker(installed("part")).start(what="x")
-    assert completed("lockstep st", 1) == ["status", "stats"]
+    assert completed("lockstep st", 1) == ["stats"]
     assert completed("lockstep show par", 2) == ["part"]
     assert completed(f"lockstep trace {run.id[:3]}", 2) == [run.id]
 

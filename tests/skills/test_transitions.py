@@ -57,7 +57,6 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], SharedB
     return of
 
 
-# The names of the parameters say to lockstep status which transitions are taken here.
 @pytest.mark.req("W-03", "W-18")
 @pytest.mark.parametrize(
     "script, walk",

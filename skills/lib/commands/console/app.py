@@ -19,7 +19,6 @@ SUBCOMMANDS = {
     "list": "List the skills of a tree: workflows, steps, gates, open runs.",
     "show": "Show one skill: its workflows, steps, routes, parameters, requirements.",
     "validate": "Check skills: graphs, handlers, prompts, SKILL.md.",
-    "status": "Show which skills of a tree are Workflows, and what those hold.",
     "graph": "Draw a workflow: every edge, every outcome, the edges that a run took.",
     "new": "Make a new skill: running, valid and tested.",
     "walk": "Play the agent: walk a skill block by block.",
@@ -81,7 +80,7 @@ class _Lockstep(click.Group):
     cls=_Lockstep,
     context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100},
     invoke_without_command=True,
-    epilog="Exit codes: 0 done, 1 something is wrong or stale (doctor, status --check), 2 usage, 3 refused, "
+    epilog="Exit codes: 0 done, 1 something is wrong (doctor), 2 usage, 3 refused, "
     "4 environment, 5 a skill is broken, 70 a bug of Lockstep, 130 interrupted. NO_COLOR and FORCE_COLOR are "
     "respected.",
 )

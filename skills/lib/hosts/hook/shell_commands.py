@@ -10,10 +10,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 # Subcommands of lockstep that an agent may always call.
-LIFELINES = frozenset("doctor resume abandon runs trace show list status".split())
+LIFELINES = frozenset("doctor resume abandon runs trace show list".split())
 _BLANKS = frozenset(" \t\n")
-# With these, a command that looks writes a file.
-_WRITING = ("--html", "--write")
+# With this, a command that looks writes a file.
+_WRITING = ("--html",)
 # The start of an option or a home folder, and the characters of patterns: a shell may make another path of these.
 _LEADING, _PATTERNS = ("-", "~"), frozenset("*?[$")
 
