@@ -88,7 +88,7 @@ def test_own_commands_and_lifelines_pass_and_an_operator_beside_them_does_not(ho
         f"python3 {relative} --step current --run {block.run}",
         f"/opt/venv/bin/python3.11 '{script}' --step next --run {block.run} --record 'a=b; c'",
         f"python {folder}/part.py --step 1",
-        *[f"lockstep {name} {block.run}" for name in ("doctor", "resume", "runs", "trace", "show", "list", "status")],
+        *[f"lockstep {name} {block.run}" for name in ("doctor", "resume", "runs", "trace", "show", "list")],
         f"/opt/venv/bin/lockstep abandon {block.run} --reason 'not wanted; really'",
         "python3 -m skills runs",
     ]
