@@ -19,10 +19,10 @@ ROOT = Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(ROOT))
 
 import migration_status  # noqa: E402  these need the path set above
+import plugin_manifests  # noqa: E402
 from recording import picture  # noqa: E402
 from transcript import TranscriptError, replay  # noqa: E402
 
-from skills.lib.hosts.install import plugin_manifests  # noqa: E402
 from skills.lib.runtime import loading  # noqa: E402
 from skills.lib.workflow.core import Workflow  # noqa: E402
 from skills.lib.workflow.types import Dispatch  # noqa: E402
@@ -32,7 +32,7 @@ Writer = Callable[[str], str]
 
 def rules(_: str) -> str:
     """The reference of the validation rules, from their own files."""
-    from skills.lib.validation.reference import reference
+    from rules_page import reference
 
     return reference()
 
