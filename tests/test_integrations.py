@@ -188,5 +188,5 @@ def test_the_wheel_holds_the_skills_and_nothing_of_the_workshop(tmp_path: Path, 
         "skills/problem-analysis/scripts/problem_analysis_prompts.md",
         "skills/py.typed",
     }
-    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"skills", "lockstep_skills"}
+    assert {name.partition("/")[0].partition("-")[0] for name in names} == {"lockstep", "skills", "lockstep_skills"}
     assert "Requires-Python: >=3.11\n" in metadata
