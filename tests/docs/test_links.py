@@ -96,10 +96,10 @@ def test_the_hook_and_the_action_of_the_readme_exist() -> None:
 
 def test_every_skill_has_its_row(generate: Any) -> None:
     there = {path.parent.name for path in (ROOT / "skills").glob("*/SKILL.md")}
-    assert there <= set(generate.CATALOGUE)
+    assert there <= set(generate.migration_status.CATALOGUE)
     for name in there:
         steps = ", ".join(str(len(one.steps)) for one in generate.workflows(name)[0])
-        assert f"| [{name}](skills/{name}/SKILL.md) | {generate.CATALOGUE[name]} | {steps} |" in README
+        assert f"| [{name}](skills/{name}/SKILL.md) | {generate.migration_status.CATALOGUE[name]} | {steps} |" in README
     assert loading.SUFFIX == "_workflow.py"
 
 
