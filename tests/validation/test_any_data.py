@@ -109,7 +109,7 @@ def test_changed_data_of_a_workflow_is_refused_in_words_or_validated(
     event("validated")
     file = str(ROOT / "skills" / "planner" / "scripts" / "planner_workflow.py")
     found = validate(workflow, file, waived=True) + validate_source(workflow, file, waived=True)
-    found += validate_tree(str(tmp_path_factory.getbasetemp()), [Registered(workflow, file)], waived=True)
+    found += validate_tree(str(tmp_path_factory.mktemp("tree")), [Registered(workflow, file)], waived=True)
     assert [one.what for one in found if one.rule == "unchecked-rule"] == []
     assert all(one.what and one.why and one.do for one in found)
 
