@@ -108,25 +108,27 @@ def _exit_code(
 ) -> int | None:
     """The exit code of a command; None if it did not end in time. What it left running is killed."""
     environment = {name: value for name, value in os.environ.items() if name not in _COLOURING}
-    with _interrupts() as interrupts:
-        process = subprocess.Popen(
-            argv,
-            cwd=project,
-            env={**environment, "NO_COLOR": "1", "LOCKSTEP_SCRIPTS": scripts},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=errors,
-            start_new_session=True,
-        )
+    process = None
     try:
+        with _interrupts() as interrupts:  # an interrupt may come as soon as these are no longer collected
+            process = subprocess.Popen(
+                argv,
+                cwd=project,
+                env={**environment, "NO_COLOR": "1", "LOCKSTEP_SCRIPTS": scripts},
+                stdin=subprocess.DEVNULL,
+                stdout=output,
+                stderr=errors,
+                start_new_session=True,
+            )
         if interrupts:
             raise KeyboardInterrupt
         return process.wait(timeout)
     except subprocess.TimeoutExpired:
         return None
     finally:
-        kill(process)
-        process.wait()
+        if process is not None:
+            kill(process)
+            process.wait()
 
 
 def _shown(part: str, filled: str) -> str:
