@@ -126,6 +126,13 @@ def test_whatever_is_written_over_it(kept: Kept, data: st.DataObject) -> None:
     kept.assert_told_or_true(content, f"{len(scrap)} bytes at {at}", ("move", "gate"))
 
 
+def test_a_table_whose_definition_is_no_text_is_told(kept: Kept) -> None:
+    at = kept.content.index(b"CREATE TABLE runs")
+    for scrap in (b"\xb2REATE TABLE runs", b"CREATE \xff\xb2BLE runs"):
+        content = kept.content[:at] + scrap + kept.content[at + len(scrap) :]
+        assert kept.assert_told_or_true(content, repr(scrap)) == 3
+
+
 def test_rows_that_belong_to_the_record_are_noticed(kept: Kept) -> None:
     """Every byte of the rows that the commands read: a flip there is told."""
     at = kept.content.find(b'"summary":"' + b"s" * 100)

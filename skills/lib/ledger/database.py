@@ -105,6 +105,7 @@ class Database:
             self._make_home()
         self._connect()
         try:
+            self.execute("PRAGMA synchronous=NORMAL")  # docs/architecture.md says what a power cut loses
             self._check(marked)
         except BaseException:
             self.close()
@@ -205,7 +206,6 @@ class Database:
     def _connect(self) -> None:
         try:
             self._connection = sqlite.connect(self.path, timeout=LOCK_TIMEOUT, isolation_level=None)
-            self._connection.execute("PRAGMA synchronous=NORMAL")  # docs/architecture.md says what a power cut loses
         except sqlite.Error as error:
             raise self._explain(error) from error
 
