@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 
-from skills.lib import compact_json, files, paths
+from skills.lib import compact_json, paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,14 +43,20 @@ def write(project: str, run_id: str, status: dict[str, Any]) -> None:
     for _ in range(2):  # anything else in its place is removed first
         if _written(path, text):
             return
-        files.remove(path)
+        _remove(path)
 
 
 def remove(project: str, run_id: str) -> None:
     """Remove the status file of a run that is open no more."""
     place = _place(project, run_id)
     if place:
-        files.remove(os.path.join(place, run_id))
+        _remove(os.path.join(place, run_id))
+
+
+def _remove(path: str) -> None:
+    from skills.lib import files  # a step that writes its status removes nothing
+
+    files.remove(path)
 
 
 def read(project: str, run_id: str) -> dict[str, Any] | None:
