@@ -278,7 +278,7 @@ def judged(
 ) -> dict[str, Any]:
     """What a reviewer's step keeps beside the report: ``items``, and what commands ``judged``; empty if neither."""
     found: dict[str, Any] = {}
-    commands = _by_commands(run, step, evidence)
+    commands = _by_commands(step, evidence)
     if commands:
         found["judged"] = commands
     state = {**run.state, step.id: {**run.state.get(step.id, {}), "judged": commands}}
@@ -321,11 +321,11 @@ def _located_items(run: Run, items: Sequence[Mapping[str, Any]], proof: Proof) -
             faults.append(f"{item['id']}: place is empty; say where you looked, as path:line")
         found.append(item)
     if faults:
-        raise Refused("bad-value", f"{'; '.join(faults[:6])}.")
+        raise Refused("bad-value", f"{faults_text(faults)}.")
     return found
 
 
-def _by_commands(run: Run, step: StepDef, evidence: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+def _by_commands(step: StepDef, evidence: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
     """An item for each command of the step that judges: PASS if it ended with 0."""
     checks = [spec for spec in step.requires if not isinstance(spec, Field)]
     found: list[dict[str, Any]] = []

@@ -178,7 +178,7 @@ def account(run: Run, request: Request, children: Sequence[Run]) -> Decision:
     if request.lost:
         from skills.lib.engine import not_done
 
-        task = " ".join((child.spec.get("target") or child.spec.get("task") or "").split())[:80]
-        run = not_done.noted(run, "sub-agent", run.step or "", f"{child_id} ({task}) was given up: {reason}")
+        what = f"{child_id} ({not_done.task_of(child)}) was given up: {reason}"
+        run = not_done.noted(run, "sub-agent", run.step or "", what)
     create = () if request.lost else (child.spec,)
     return Move(run, f"child-{verb}", {"child": child_id, "reason": reason}, create, ((child_id, verb),))

@@ -109,7 +109,7 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof:
 
         run = fixes.read(run, step, request)
     if request.errata:
-        run = inputs.corrected(workflow, run, request)
+        run = inputs.corrected(run, request)
     params = inputs.step_params(workflow, run, step, request)
     recorded = inputs.records(workflow, run, step, request)
     inputs.check_echo(run, step, request)
@@ -250,7 +250,7 @@ def _outcome(
     """How the step ends, and the values that its function returned."""
     handler, function, gate = step.handler, step.function, step.gate
     extra: dict[str, Any] = {}
-    if handler is None and not gate:
+    if handler is None:
         outcome = _reported(step, request)
     elif isinstance(handler, Dispatch) and not state["results"]:
         outcome = Outcome.SKIP

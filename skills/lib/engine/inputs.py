@@ -155,7 +155,7 @@ def _field(workflow: Workflow, run: Run, step: StepDef, spec: Field, raw: Any) -
     return quality.as_split(value, known)
 
 
-def corrected(workflow: Workflow, run: Run, request: Request) -> Run:
+def corrected(run: Run, request: Request) -> Run:
     """The run with the errata that the request reports. Raises Refused if one names nothing that was recorded."""
     from skills.lib.reasons import is_reason  # few steps ask for a reason
 

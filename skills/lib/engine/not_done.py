@@ -7,7 +7,7 @@ from skills.lib.model.requirements import Field
 from skills.lib.model.run import Run
 from skills.lib.model.steps import Workflow
 from skills.lib.model.texts import printable, shortened
-from skills.lib.model.types import ItemStatus, QRStatus
+from skills.lib.model.types import ItemStatus, QRStatus, Severity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SHORT = 300
 # The kinds of entries, and the severities of findings, the gravest first.
 KINDS = ("gate", "verdict", "finding", "evidence", "sub-agent", "answer", "limit", "review", "unchecked")
-SEVERITIES = ("MUST", "SHOULD", "COULD")
+SEVERITIES = tuple(Severity)
 
 
 def noted(run: Run, kind: str, step: str, what: str) -> Run:
@@ -43,10 +43,15 @@ def failed_children(run: Run, step: str, children: Sequence[Run]) -> Run:
     """The run with an entry for each of its sub-agents whose own run failed."""
     for child in children:
         if child.status == "failed":
-            given = child.spec.get("target") or child.spec.get("task") or child.spec.get("script") or ""
-            task = " ".join(given.split())[:80]
-            run = noted(run, "sub-agent", step, f"{child.id} ({task}) ended as failed, and nothing followed from it")
+            what = f"{child.id} ({task_of(child)}) ended as failed, and nothing followed from it"
+            run = noted(run, "sub-agent", step, what)
     return run
+
+
+def task_of(child: Run) -> str:
+    """What a sub-agent was started for, in few words: its target, its task or its script."""
+    given = child.spec.get("target") or child.spec.get("task") or child.spec.get("script") or ""
+    return " ".join(given.split())[:80]
 
 
 def gravest(entries: Sequence[Entry]) -> list[Entry]:
@@ -94,8 +99,12 @@ def _fallen(run: Run) -> Iterator[tuple[str, str, str]]:
     for checkpoint, review in run.reviews.items():
         heard = review.get("heard", {})
         if review.get("passed") and review.get("changed") and heard.get("content"):
-            what = f"files that the review of {checkpoint} covers were changed since; a person let it stand"
-            yield "verdict", heard["step"], f"{what}: {heard['reason'] or 'no reason given'}"
+            yield "verdict", heard["step"], let_stand(checkpoint, heard["reason"] or "no reason given")
+
+
+def let_stand(checkpoint: str, reason: str) -> str:
+    """The entry for a verdict that a person let stand though its files were changed."""
+    return f"files that the review of {checkpoint} covers were changed since; a person let it stand: {reason}"
 
 
 def _findings(run: Run) -> Iterator[tuple[str, str, str]]:

@@ -142,9 +142,7 @@ def _settle_change(leaving: Leaving, run: Run, asked: dict[str, Any], detail: di
     settled = {"outcome": outcome, **detail}
     if leaving.request.answer == ACCEPT:
         run, contents = verdicts.let_stand(run, checkpoint, detail, proof)
-        what = f"files that the review of {checkpoint} covers were changed since; a person let it stand"
-        reason = leaving.request.reason or "no reason given"
-        run = not_done.noted(run, "verdict", step.id, f"{what}: {reason}")
+        run = not_done.noted(run, "verdict", step.id, not_done.let_stand(checkpoint, detail["reason"]))
         return go(leaving, run, outcome, settled).keeping(contents)
     gate = verdicts.gate_of(leaving.workflow, checkpoint)
     to = (gate.stale,) if gate and gate.stale else step.route(Outcome.FAIL) or (step.id,)

@@ -38,7 +38,7 @@ def reviews_ahead(workflow: Workflow, targets: Iterable[str | None]) -> list[Ste
     seen = set(queue)
     while queue:
         step = workflow.step(queue.pop())
-        if step.handler is not None and step.checkpoint:
+        if step.checkpoint:
             found.append(step)
         if isinstance(step.handler, Person) and not step.asks_later:
             ways = {target for target in step.next.values() if target is not None} - seen
@@ -62,7 +62,7 @@ def leads_to_review(workflow: Workflow, step: StepDef, outcome: Outcome, checkpo
 def gates(workflow: Workflow) -> Iterator[tuple[StepDef, Gate]]:
     """Every step that is a gate, with its gate."""
     for step in workflow.steps:
-        gate = step.gate if step.handler is not None else None
+        gate = step.gate
         if gate is not None:
             yield step, gate
 
@@ -127,12 +127,9 @@ def _names(text: str, known: Mapping[str, Any]) -> list[str]:
 
 def hand_over(run: Run, step: StepDef, proof: Proof) -> tuple[Run, dict[str, dict[str, str]]]:
     """The run with the digest of the files that a review is handed, and the files by that digest."""
-    checkpoint = step.checkpoint
-    if checkpoint is None or not covers_files(run, step):
-        return run, {}
     files = proof.contents(patterns(run, step))
     digest = proof.digest(files)
-    return run.changed(handed={**run.handed, checkpoint: digest}), {digest: files}
+    return run.changed(handed={**run.handed, step.checkpoint or "": digest}), {digest: files}
 
 
 def differing(before: Mapping[str, str], now: Mapping[str, str]) -> list[str]:

@@ -16,7 +16,7 @@ from skills.lib.git import kill
 from skills.lib.ledger import worktree
 from skills.lib.model import values
 from skills.lib.model.requirements import Command, fill
-from skills.lib.model.texts import VALUE_LIMIT, check_tree, number, printable
+from skills.lib.model.texts import VALUE_LIMIT, check_tree, number, printable, shortened
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def _run(
     argv = [fill(part, fields) for part in command.argv]
     # The evidence is kept with the run, and a secret must not be.
     safe = [_shown(part, fill(part, values.keepable(dict(fields)))) for part in command.argv]
-    shown = " ".join(part if len(part) <= SHOWN else part[: SHOWN - 1] + "…" for part in safe)
+    shown = " ".join(shortened(part, SHOWN) for part in safe)
     program = safe[0]
     if command.argv[0].endswith(".py") and os.path.basename(command.argv[0]) == command.argv[0]:
         program = sys.executable

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 _RUNS = "SELECT id, workflow, parent, status, version, data, sum FROM runs"
 _OPEN = "workflow=? AND parent IS NULL AND status IN ('open','waiting')"
-_OPEN_IDS = "SELECT id FROM runs WHERE workflow=? AND parent IS NULL AND status IN ('open','waiting')"
 _AT_WORK = "SELECT id FROM runs WHERE parent=? AND status IN ('open','waiting') ORDER BY id"
 # A row whose listing does not agree with its content would be passed over by a condition on its columns.
 _ODD = """SELECT id FROM runs WHERE instr(data, '"status":"' || status || '"') = 0
@@ -251,7 +250,8 @@ class Ledger:
         self.database.close()
 
     def _open_ids(self, workflow: str) -> set[str]:
-        return {row[0] for row in self.database.rows(_OPEN_IDS, (workflow,))}
+        rows = self.database.rows(f"SELECT id FROM runs WHERE {_OPEN}", (workflow,))  # noqa: S608  a condition of ours
+        return {run_id for (run_id,) in rows}
 
     def _run(self, row: Any) -> Run:
         *fields, total = row

@@ -7,6 +7,7 @@ import os
 from skills.lib import files, paths
 from skills.lib.blocks import parts
 from skills.lib.errors import EnvironmentProblem
+from skills.lib.model import texts
 from skills.lib.model.texts import WORTH_A_FILE
 
 TYPE_CHECKING = False
@@ -60,7 +61,7 @@ def _each_cut(value: str, limit: int) -> str:
     """The beginning of each entry of a list; the last entries are left out if there is no room for them."""
     entries = value.split("\n- ")
     share = max(OF_A_FINDING, limit // len(entries))
-    found = [entry if len(entry) <= share else entry[: share - 1] + "…" for entry in entries]
+    found = [texts.shortened(entry, share) for entry in entries]
     return "\n- ".join(found[: max(1, limit // share)])
 
 

@@ -125,6 +125,7 @@ class _Proof:
     def __init__(self, project: Project, run: Run) -> None:
         self._runs, self._run, self._project = project, run, project.command_line.project
         self._contents: dict[str, dict[str, str]] = {}
+        self._looks: dict[tuple[str, ...], dict[str, Any]] = {}
 
     def children(self) -> list[Run]:
         return self._runs.ledger.runs(self._run.children)
@@ -134,6 +135,7 @@ class _Proof:
         from skills.lib.model.requirements import Command
 
         self._contents.clear()  # a command may change files
+        self._looks.clear()
         opening = None
         if isinstance(requirement, Command):
             opening = self._runs.ledger.opening(self._run.id).get("search_paths")
@@ -163,7 +165,10 @@ class _Proof:
     def look(self, place: str, bases: Sequence[str] = ()) -> dict[str, Any]:
         from skills.lib.ledger import places
 
-        return places.look(self._project, place, bases)
+        key = (place, *bases)
+        if key not in self._looks:
+            self._looks[key] = places.look(self._project, place, bases)
+        return self._looks[key]
 
 
 def is_of_another_project(run: Run, project: str) -> bool:

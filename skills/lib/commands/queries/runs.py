@@ -20,6 +20,7 @@ from skills.lib.ledger import Event, Ledger
 from skills.lib.ledger.database import FILE, MARKER
 from skills.lib.model.run import FINISHED, Run
 from skills.lib.model.steps import Workflow
+from skills.lib.model.texts import shortened
 from skills.lib.runtime import Runner, loading
 
 COLOURS = {
@@ -227,8 +228,7 @@ def _is_text(value: object) -> bool:
 
 def short(value: Any) -> str:
     """A value on one line, cut after SHOWN characters."""
-    text = one_line(value if isinstance(value, str) else compact_json.readable(value))
-    return text if len(text) <= SHOWN else text[: SHOWN - 1] + "…"
+    return shortened(one_line(value if isinstance(value, str) else compact_json.readable(value)), SHOWN)
 
 
 def iso(at: float) -> str:

@@ -20,6 +20,7 @@ from skills.lib.commands.tracing.markup import Piece, el, facts, table, value
 from skills.lib.commands.tracing.visits import Visits
 from skills.lib.errors import SkillError
 from skills.lib.model.steps import Workflow
+from skills.lib.model.texts import shortened
 from skills.lib.model.types import Outcome
 
 if TYPE_CHECKING:
@@ -210,7 +211,7 @@ def _function(_: str) -> Handler:
 def _task(run: Run) -> str:
     """What a sub-agent is, and what it was sent out for."""
     parts = [one_line(run.spec[name]) for name in ("agent", "checkpoint", "target") if run.spec.get(name)]
-    return " · ".join(part if len(part) <= TARGET else part[: TARGET - 1] + "…" for part in parts)
+    return " · ".join(shortened(part, TARGET) for part in parts)
 
 
 def _in_words(trail: str) -> Iterator[Piece]:
