@@ -6,6 +6,6 @@ from lockstep import library
 
 try:
     main = library.load("skills.bootstrap").main
-except library.Hidden as hidden:
-    sys.stderr.write("lockstep: %s\n" % hidden)
+except ImportError as error:  # Hidden, or what the other package itself fails to import
+    sys.stderr.write("lockstep: %s\n" % error)
     sys.exit(4)

@@ -61,6 +61,7 @@ def _hiding() -> str:
         if module is None or (name == "skills" and hasattr(module, "__path__")):
             continue  # a package without those parts hides nothing: the finder serves them
         found = getattr(module, "__file__", None) or next(iter(module.__path__))
-        if not found.startswith(PACKAGE + os.sep):
+        folder = os.path.join(os.path.realpath(os.path.dirname(found)), "")
+        if not folder.startswith(os.path.join(os.path.realpath(PACKAGE), "")):
             return str(found)
     return ""

@@ -139,3 +139,19 @@ def test_a_module_of_the_name_hides_the_library(tmp_path: Path) -> None:
     assert f"{tmp_path / 'skills.py'} hides Lockstep's own " in done.stderr
     (tmp_path / "test_none.py").write_text("def test_none():\n    pass\n")
     assert run_tests(tmp_path).returncode == 0
+
+
+def test_a_package_that_cannot_be_imported_is_not_a_missing_lockstep(repository: Path, greet: Path) -> None:
+    (repository / "skills" / "__init__.py").write_text("import nothing_here\n")
+    done = python(repository, str(greet), "--step", "1")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert done.stderr == "lockstep: No module named 'nothing_here'\n"
+
+
+def test_the_library_through_a_link_hides_nothing(repository: Path, tmp_path: Path) -> None:
+    link = tmp_path / "link"
+    link.symlink_to(ROOT)
+    paths = f"import sys; sys.path[:0] = [{str(link)!r}, {str(ROOT)!r}]"
+    code = f"{paths}; import lockstep; sys.path.pop(0); lockstep.Workflow"
+    done = python(repository, "-c", code)
+    assert done.returncode == 0, done.stderr

@@ -61,11 +61,8 @@ def write_folder(folder: str, contents: Mapping[str, bytes], replace: bool = Fal
             os.rename(folder, old)
         if os.path.lexists(folder):
             raise FileExistsError(errno.EEXIST, "it is there already", folder)
-        try:
-            os.rename(new, folder)
-        except OSError:
-            if os.path.lexists(old):
-                os.rename(old, folder)
-            raise
+        os.rename(new, folder)
     finally:
+        if os.path.lexists(old) and not os.path.lexists(folder):
+            os.rename(old, folder)
         shutil.rmtree(draft, ignore_errors=True)

@@ -18,6 +18,7 @@ from skills.lib.testing.calls import InProcess
 from tests.fixtures.deviations import assert_refused, assert_way_on, standing
 from tests.fixtures.skill import install, source_of
 from tests.fixtures.strategies import MARKUP
+from tests.runtime.calls import serve
 
 Factory = Callable[[str], Agent]
 
@@ -30,11 +31,6 @@ def tour(agent: Factory) -> Agent:
 @pytest.fixture
 def begun(tour: Agent) -> PrintedBlock:
     return tour.open(topic="why it is slow")
-
-
-def serve(agent: Agent, *arguments: str) -> PrintedBlock:
-    assert isinstance(agent.call, InProcess)
-    return agent.call.serve(agent.script, ["--project", str(agent.project), *arguments])
 
 
 STEPS = "1 begin, 2 plan, 3 dig, 4 choose, 5 prove, 6 ask, 7 close, next, done, current"
@@ -252,6 +248,7 @@ def test_a_handler_that_is_broken_leaves_the_run_as_it_was(
     [
         ("x = (", "broken_workflow.py:1: SyntaxError"),
         ("1 / 0", "broken_workflow.py:1: ZeroDivisionError"),
+        ("import sys; sys.exit(3)", "exits while it is imported (3)"),
         ("", "registers 0 workflows"),
     ],
 )

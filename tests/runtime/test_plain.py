@@ -67,6 +67,22 @@ def test_a_run_is_resumed_and_abandoned_without_the_libraries(waiting: tuple[Age
     assert (code, "has no run 'zzzzzzzz'" in errors) == (2, True)
 
 
+@pytest.mark.parametrize(
+    "words", [["resume"], ["abandon", "--reason", "the ticket was closed"]], ids=["resume", "abandon"]
+)
+def test_a_folder_that_is_not_there_is_a_refusal(tmp_path: Path, words: list[str]) -> None:
+    code, out, errors = bare(*words, "zzzzzzzz", "--project", str(tmp_path / "none"))
+    assert (code, out) == (2, "")
+    assert "is not a folder" in errors
+    command = [sys.executable, "-I", "-S", str(ROOT / "skills" / "__main__.py"), *words, "zzzzzzzz"]
+    removed = tmp_path / "removed"
+    removed.mkdir()
+    script = f"cd {shlex.quote(str(removed))} && rmdir ../removed && exec {shlex.join(command)}"
+    done = subprocess.run(["sh", "-c", script], capture_output=True, text=True, timeout=60)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "the working directory cannot be used" in done.stderr
+
+
 def test_the_command_that_a_block_prints_is_one_of_these(waiting: tuple[Agent, str]) -> None:
     block = waiting[0].blocks[-1]
     words = shlex.split(block.words("ANSWER"))

@@ -57,6 +57,10 @@ def load_module(path: str) -> ModuleType:
             error.what = f"{path}{_line_of(error, path)}: {error.what}"
             error.args = (error.what,)
         raise
+    except SystemExit as left:
+        del sys.modules[name]
+        what = f"{path} exits while it is imported ({left.code})"
+        raise SkillError(what, remedy="let it only register its workflow") from left
     except Exception as error:
         del sys.modules[name]
         from skills.lib.runtime import suggestions

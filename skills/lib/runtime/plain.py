@@ -6,7 +6,6 @@ They serve in place of the ``lockstep`` command if click and rich are not instal
 from __future__ import annotations
 
 import argparse
-import os
 import sys
 from collections.abc import Sequence
 
@@ -28,7 +27,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _serve(given: argparse.Namespace) -> int:
-    project = os.path.realpath(given.project) if given.project else paths.project_root()
+    project = script.project_at(given.project)
     ledger = Ledger(paths.home(project), create=False)
     run = ledger.run(given.run)
     ledger.close()
@@ -89,5 +88,4 @@ def _resume(runner: Runner, run: Run, given: argparse.Namespace) -> int:
 
 def _abandon(runner: Runner, run: Run, given: argparse.Namespace) -> int:
     ended = runner.abandon(run.id, given.reason)
-    sys.stdout.write("".join([f"Run {one.id} is abandoned.\n" for one in ended]))
-    return PRINTED
+    return script.emit("".join([f"Run {one.id} is abandoned.\n" for one in ended]), PRINTED)

@@ -111,7 +111,7 @@ def _print(workflow: Workflow, words: Sequence[cli.Word], script: str, exiting: 
 
 
 def _print_request(workflow: Workflow, request: Request, script: str, exiting: bool) -> int:
-    command_line = CommandLine(sys.executable, script, _project(request), lockstep_command())
+    command_line = CommandLine(sys.executable, script, project_at(request.project), lockstep_command())
     if request.stateless:
         request = cli.resolve(workflow, request)
         if request.step in ("next", "done", "current"):
@@ -164,7 +164,7 @@ def render_response(response: Response, runner: Runner) -> str:
         return text
     from skills.lib.runtime import offload
 
-    return offload.shortened(response, runner.command_line.project, lambda element: render(workflow, element))
+    return offload.shortened(response, text, runner.command_line.project, lambda element: render(workflow, element))
 
 
 def render(workflow: Workflow, element: Element) -> str:
@@ -206,11 +206,12 @@ def _way_back(flags: Mapping[str, str | None], script: str) -> str:
     return f"  {line}\n  {join(words)}\n"
 
 
-def _project(request: Request) -> str:
-    if request.project is not None and not os.path.isdir(request.project):
-        raise UsageError(f"--project {request.project!r:.200} is not a folder", remedy="give the project's root folder")
+def project_at(given: str | None) -> str:
+    """The resolved root of the project that --project names, or that the working directory is in."""
+    if given is not None and not os.path.isdir(given):
+        raise UsageError(f"--project {given!r:.200} is not a folder", remedy="give the project's root folder")
     try:
-        root = paths.project_root() if request.project is None else os.path.realpath(request.project)
+        root = paths.project_root() if given is None else os.path.realpath(given)
     except OSError as error:
         raise UsageError(
             f"the working directory cannot be used: {error.strerror}", remedy="give the project's root with --project"

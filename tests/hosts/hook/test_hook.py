@@ -313,6 +313,15 @@ def test_a_run_that_ended_elsewhere_frees_the_session(host: Host) -> None:
     assert host.sessions() == {}
 
 
+def test_a_run_that_ended_is_forgotten_though_another_holds(host: Host) -> None:
+    first = host.at("look")
+    second = host.go(host.agent.open("--new"))
+    assert list(host.sessions().values()) == [[first.run, second.run]]
+    _abandon(host, second.run)
+    assert host.stop().code == 2
+    assert list(host.sessions().values()) == [[first.run]]
+
+
 def test_the_block_comes_back_after_a_compaction_and_where_it_changed(host: Host) -> None:
     turn = {"hook_event_name": "UserPromptSubmit", "prompt": "go on"}
     block = host.at("look")

@@ -68,11 +68,11 @@ def find(project: str, path: str | None = None) -> list[SkillFolder]:
 
 def load(skill: SkillFolder, validated: bool = True) -> list[Loaded]:
     """Every workflow of a skill, the one named like the skill first; ``validated=False`` admits invalid graphs."""
-    scripts = {str(script): str(script) for script in skill.scripts}
+    scripts = {str(script) for script in skill.scripts}
     found = []
     for module in skill.workflows:
-        script = str(module)[: -len(SUFFIX)] + ".py"
-        found.append(load_file(str(module), scripts.get(script), validated))
+        script = _script_of(module)
+        found.append(load_file(str(module), script if script in scripts else None, validated))
     return sorted(found, key=lambda one: one.workflow is None or one.workflow.name != skill.name)
 
 
@@ -85,8 +85,6 @@ def load_file(file: str, script: str | None, validated: bool = True) -> Loaded:
         return Loaded(file, script, None, error)
     except KeyboardInterrupt:
         raise
-    except SystemExit as left:
-        what = f"{file} exits while it is imported ({left.code})"
     except BaseException as error:
         what = f"{file} cannot be imported: {type(error).__name__}"
     return Loaded(file, script, None, SkillError(what, remedy="let it only register its workflow"))
@@ -132,7 +130,7 @@ def folder_of(project: str, name: str, missing_ok: bool = False) -> SkillFolder 
         found = [skill for skill in discover(name) if skill.path == Path(name)]
         if found:
             return found[0]
-        scripts = [str(module)[: -len(SUFFIX)] + ".py" for module in modules_in(name)]
+        scripts = map(_script_of, modules_in(name))
         remedy = next((script for script in scripts if os.path.isfile(script)), "lockstep list")
         raise UsageError(f"{name} is not a skill: it has no SKILL.md", remedy=remedy)
     every = find(project)
@@ -211,6 +209,11 @@ def modules_in(folder: str) -> list[Path]:
     return sorted(file for file in Path(folder, "scripts").rglob(f"*{SUFFIX}") if file.is_file())
 
 
+def _script_of(module: str | Path) -> str:
+    """The entry script beside a workflow module, whether it exists or not."""
+    return str(module)[: -len(SUFFIX)] + ".py"
+
+
 def module_of(path: str) -> str:
     """The workflow module that a path means: itself, or the one beside an entry script; UsageError for another file."""
     if path.endswith(SUFFIX):
@@ -245,7 +248,7 @@ def _at_path(path: str, validated: bool) -> Loaded:
             raise UsageError(f"{path} has {len(found)} workflows", valid=modules, remedy="give the path of one module")
         return found[0]
     module = module_of(path)
-    script = module[: -len(SUFFIX)] + ".py"
+    script = _script_of(module)
     return load_file(module, script if os.path.isfile(script) else None, validated)
 
 

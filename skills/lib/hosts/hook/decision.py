@@ -191,7 +191,8 @@ def _held(
             held = {**status, "run": followed["run"], "project": followed["project"]}
             break
     if over:
-        _keep(name, session, [one for one in session["runs"] if one not in over])
+        session["runs"] = [one for one in session["runs"] if one not in over]
+        _keep(name, session, session["runs"])
     return held
 
 

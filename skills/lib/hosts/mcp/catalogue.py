@@ -65,8 +65,6 @@ def describe(skills: Sequence[Skill]) -> list[dict[str, Any]]:
             entry["workflows"] = [_described(found.workflow) for found in _mains(skill["scripts"])]
         except LockstepError as error:
             problem = problem or error.what
-        except SystemExit as left:
-            problem = problem or f"a module exits while it is imported ({left.code})"
         described.append({**entry, "problem": problem} if problem else entry)
     return described
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from skills.lib import paths
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
-from skills.lib.errors import LockstepError, SkillError, UsageError, did_you_mean, nearest
+from skills.lib.errors import LockstepError, UsageError, did_you_mean, nearest
 from skills.lib.hosts.mcp import blocks, catalogue
 from skills.lib.hosts.mcp.toolcalls import ToolCall
 from skills.lib.ledger import Ledger
@@ -37,9 +37,6 @@ def serve(given: Given) -> Answer:
         return _OPERATIONS[given["tool"]](given)
     except LockstepError as error:
         return failed(error, given)
-    except SystemExit as left:
-        what = f"a module of the skill exits while it is imported ({left.code})"
-        return failed(SkillError(what, remedy="let it only register its workflow"), given)
 
 
 def _start(given: Given) -> Answer:
