@@ -51,7 +51,7 @@ def content() -> str:
     steps = [step for graph in every for step in graph.workflow.steps]
     summary = (
         f"{sum(map(bool, graphs.values()))} of {len(CATALOGUE)} skills are Workflows: {len(every)} workflows, "
-        f"{len(steps)} steps, {_gates(every, ', ').replace('reviews', 'review loops')} to a person; "
+        f"{len(steps)} steps, {_gates(every).replace('reviews', 'review loops')} to a person; "
         f"{_tested(every)} transitions are taken by tests."
     )
     lines = ["| " + " | ".join(HEADINGS) + " |", "|---" * len(HEADINGS) + "|"]
@@ -78,20 +78,20 @@ def _row(name: str, graphs: list[Graph]) -> list[str]:
         name,
         CATALOGUE[name],
         names or "not yet",
-        _gates(graphs, ", "),
+        _gates(graphs),
         _tested(graphs),
         f"{faults} errors" if faults else "valid",
         "yes" if sealed == len(graphs) else f"{sealed} of {len(graphs)}",
     ]
 
 
-def _gates(graphs: list[Graph], join: str) -> str:
+def _gates(graphs: list[Graph]) -> str:
     steps = [step for graph in graphs for step in graph.workflow.steps]
     counts = {
         "review": sum(step.gate is not None for step in steps),
         "question": sum(isinstance(step.handler, Person) for step in steps),
     }
-    return join.join(f"{number} {noun}{'s' * (number != 1)}" for noun, number in counts.items() if number)
+    return ", ".join(f"{number} {noun}{'s' * (number != 1)}" for noun, number in counts.items() if number)
 
 
 def _tested(graphs: list[Graph]) -> str:

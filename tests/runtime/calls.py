@@ -30,11 +30,8 @@ def leave(agent: Agent, block: PrintedBlock, to: str, **records: object) -> Prin
 
 
 def verify(agent: Agent) -> None:
-    ledger = Ledger(paths.home(str(agent.project)), create=False)
-    try:
+    with Ledger(paths.home(str(agent.project)), create=False) as ledger:
         ledger.verify()
-    finally:
-        ledger.close()
 
 
 def item(name: str, status: str, check: str = "it holds") -> dict[str, str]:

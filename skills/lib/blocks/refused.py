@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # How much is printed of a request, of why it is refused, and of what would be valid, if the commands leave room.
 ASKED_LIMIT, WHY_LIMIT, VALID_LIMIT = 1_000, 3_000, 3_000
 # After these the last valid choice opens a run: it is always printed, however many runs are open.
-_LOST = ("no-run", "unknown-run")
+LOST = ("no-run", "unknown-run")
 # The characters of the rest of a refusal: its elements, where the run is, how many choices are not shown.
 FRAME = 1_000
 
@@ -61,7 +61,7 @@ def refused_document(
     room = BLOCK_LIMIT - FRAME - printed(next_line) - printed(show)
     share = max(0.1, min(1.0, room / (ASKED_LIMIT + WHY_LIMIT + VALID_LIMIT)))
     why = _bounded(refusal.why, int(WHY_LIMIT * share))
-    shown = _fitting([str(choice) for choice in refusal.valid], int(VALID_LIMIT * share), refusal.code in _LOST)
+    shown = _fitting([str(choice) for choice in refusal.valid], int(VALID_LIMIT * share), refusal.code in LOST)
     if len(shown) < len(refusal.valid):
         why += f" {len(refusal.valid) - len(shown)} of what is valid is not shown here."
     sections = filled(

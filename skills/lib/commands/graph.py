@@ -52,7 +52,7 @@ def graph(
     A graph with errors is drawn too. The edges that a run took carry how often it took them.
     """
     workflow = skills.one(project, skill, validated=False).require()
-    drawn = edges.of_workflow(workflow, _events(screen, project, workflow, run_id))
+    drawn = edges.of_workflow(workflow, _events(project, workflow, run_id))
     if drawn.removed:
         screen.say(f"{drawn.removed} of the routes that run {run_id} took are not in the graph any more.")
     if form == "terminal":
@@ -65,7 +65,7 @@ def graph(
         screen.write(output, text, force)
 
 
-def _events(screen: Screen, project: str, workflow: Workflow, run_id: str | None) -> list[Event]:
+def _events(project: str, workflow: Workflow, run_id: str | None) -> list[Event]:
     if run_id is None:
         return []
     records = runs.require_records(project)

@@ -11,7 +11,7 @@ import click
 
 from skills.lib import paths, status_files
 from skills.lib.commands.console.options import examples, project_option
-from skills.lib.commands.console.screen import Screen
+from skills.lib.commands.console.screen import Screen, counted
 from skills.lib.commands.queries import runs
 from skills.lib.hosts.doctor import leftovers
 from skills.lib.model.texts import number
@@ -48,7 +48,7 @@ def prune(screen: Screen, older: float, dry_run: bool, yes: bool, project: str) 
     ]
     screen.table(_HEADINGS, rows)
     count = sum(len(ids) for ids in trees.values())
-    what = "1 record" if count == 1 else f"{count} records"
+    what = counted(count, "record")
     if dry_run:
         screen.say(f"{what} would be removed.")
         return

@@ -27,7 +27,7 @@ OF_A_REVIEW = (6_000, 4_000, 2_500, 1_200, 400)
 OF_A_FINDING = 60
 
 
-def shortened(response: Response, project: str, render: Callable[[Element], str]) -> str:
+def shortened(response: Response, text: str, project: str, render: Callable[[Element], str]) -> str:
     """The text of a response whose block is too long, with as few values offloaded as possible.
 
     The longest value goes first. A parameter of the run counts half: it says what the run is for. Findings of a review
@@ -37,7 +37,6 @@ def shortened(response: Response, project: str, render: Callable[[Element], str]
     assert workflow is not None
     assert run is not None
     assert response.rebuild is not None
-    text = render(response.element)
     found = [one for one in parts.shown_values(workflow, run) if len(one[3]) > WORTH_A_FILE]
     others = [one for one in found if not parts.is_of_review(one[0])]
     offloaded: dict[str, tuple[str, str]] = {}

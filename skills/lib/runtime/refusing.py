@@ -7,7 +7,7 @@ import os
 from skills.lib import compact_json, paths
 from skills.lib.blocks import document, parts
 from skills.lib.blocks.command_line import quote
-from skills.lib.blocks.refused import asked_for, printed, refused_document
+from skills.lib.blocks.refused import LOST, asked_for, printed, refused_document
 from skills.lib.engine import inputs
 from skills.lib.engine.decision import Refusal
 from skills.lib.errors import REFUSED
@@ -29,8 +29,8 @@ if TYPE_CHECKING:
 REPEATED, REPEATED_TOGETHER = 1_000, 2_000
 # How many sub-agents are listed for an agent that lost its run, and how many characters of what each is for.
 LISTED, ABOUT = 8, 80
-# A run is refused that this script does not serve, and an agent is refused that names no run of the ledger.
-_ELSEWHERE, _LOST = ("other-project", "other-workflow"), ("no-run", "unknown-run")
+# A run is refused that this script does not serve.
+_ELSEWHERE = ("other-project", "other-workflow")
 # Refusals after which the present block is shown: it lists the sub-agents that are left, with their commands.
 _SHOWS_CHILDREN = ("unaccounted-child", "unknown-child", "child-ended")
 # Refusals of a sub-agent's first command after which the same command may still be right.
@@ -43,7 +43,7 @@ def refuse(project: Project, workflow: Workflow, run: Run | None, request: Reque
     ``run`` is the run that was found, for an opening the one that is open already; None if there is none.
     """
     asked = asked_for(request)
-    if refusal.code in _LOST:
+    if refusal.code in LOST:
         refusal, next_line = _listing_runs(project, workflow, request, refusal)
         return _response(project, workflow, None, asked, refusal, next_line)
     if run is None:

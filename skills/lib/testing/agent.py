@@ -18,7 +18,7 @@ from skills.lib.engine import fixes, verdicts
 from skills.lib.engine.children import verdict_of
 from skills.lib.ledger import contents
 from skills.lib.model import values
-from skills.lib.model.requirements import Field
+from skills.lib.model.requirements import Artifact, Field, fill
 from skills.lib.model.steps import StepContext
 from skills.lib.model.types import Element, Outcome
 from skills.lib.runtime import Runner, cli
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from pathlib import Path
 
-    from skills.lib.model.run import Run
+    from skills.lib.model.run import Request, Run
     from skills.lib.model.steps import StepDef, Workflow
     from skills.lib.testing.calls import ScriptedCaller
 
@@ -244,23 +244,19 @@ class Agent(Follower):
         """The block after the first report that is not refused for one of these codes, else after the last tried."""
         steering = Steering(workflow, self.given, text, run.script or self.script)
         for command in islice(steering.commands(block, run, leg, verdict, children), TRIES):
-            self._write_artifacts(block, command, workflow)
-            self._write_what_is_reviewed(block, command, workflow)
-            self._change_what_findings_name(workflow, run, workflow.step(block.step))
+            request, step = cli.parse(workflow, shlex.split(command)[2:]), workflow.step(block.step)
+            self._write_artifacts(run, request, step)
+            self._write_what_is_reviewed(run, request, workflow, step)
+            self._change_what_findings_name(workflow, run, step)
             after = self.run_command(command)
             if after.code not in passing_over:
                 break
         return after
 
-    def _write_artifacts(self, block: PrintedBlock, command: str, workflow: Workflow) -> None:
+    def _write_artifacts(self, run: Run, request: Request, step: StepDef) -> None:
         """Write the files that the block asks for, with the author's content if there is any."""
-        from skills.lib.model.requirements import Artifact, fill
-        from skills.lib.runtime import cli
-
-        request = cli.parse(workflow, shlex.split(command)[2:])
-        run = self.state(block.run)
         known = {**run.recorded, **run.params, **request.params, **request.records}
-        for artifact in workflow.step(block.step).requires:
+        for artifact in step.requires:
             if isinstance(artifact, Artifact):
                 path = fill(artifact.path, known)
                 content = self.files.get(path, self.files.get(artifact.path.strip("{}")))
@@ -268,10 +264,8 @@ class Agent(Follower):
                     content = _content(artifact, self.text)
                 self.write(path, content)
 
-    def _write_what_is_reviewed(self, block: PrintedBlock, command: str, workflow: Workflow) -> None:
+    def _write_what_is_reviewed(self, run: Run, request: Request, workflow: Workflow, step: StepDef) -> None:
         """Write a file for each review ahead that covers none, so that its reviewers have something to look at."""
-        run, step = self.state(block.run), workflow.step(block.step)
-        request = cli.parse(workflow, shlex.split(command)[2:])
         records = request.records
         fields = [spec for spec in step.requires if isinstance(spec, Field) and spec.name in records]
         recorded = {

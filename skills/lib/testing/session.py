@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
 from typing import TYPE_CHECKING, Any
 
 from skills.lib.errors import UsageError
 from skills.lib.testing.agent import Agent, show_again
-from skills.lib.testing.blocks import filled, placeholders
 from skills.lib.testing.transitions import entry_scripts, find
 
 if TYPE_CHECKING:
@@ -35,7 +33,7 @@ class Session:
 
     def next(self, **values: Any) -> PrintedBlock:
         """Run the printed NEXT command with these values in its placeholders."""
-        return self.command(_with(self.block, values))
+        return self.command(self.block.command(values))
 
     def command(self, command: str) -> PrintedBlock:
         """Run a command, printed or not."""
@@ -85,14 +83,3 @@ def begin(where: str | Path, project: Path) -> Session:
     if len(scripts) > 1:
         raise UsageError(f"{where} has {len(scripts)} scripts", valid=", ".join(script.name for script in scripts))
     return Session(scripts[0], project)
-
-
-def _with(block: PrintedBlock, values: dict[str, Any]) -> str:
-    """The NEXT command with the values filled in; those that it has no placeholder for are added as reports."""
-    command = filled(block.next, values)
-    known = placeholders(block.next)
-    specs = {spec.name: spec for spec in block.specs}
-    for name, value in values.items():
-        if name in specs and name not in known:
-            command += " " + shlex.join(specs[name].argument(value))
-    return command

@@ -9,14 +9,12 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from skills.lib.model.types import Dispatch
+from skills.lib.runtime.loading import CHOICE, SUFFIX
 from skills.lib.skillfile import SkillFolder, discover
 from skills.lib.validation.locations import Lines
 
 if TYPE_CHECKING:
     from skills.lib.model.steps import Registered, StepDef
-
-# The endings of what stands beside a script ``x.py``: its graph, or the choice of a script.
-SUFFIX, CHOICE = "_workflow.py", "_choice.py"
 
 
 class TreeView:

@@ -263,6 +263,13 @@ def status_of(run: Run) -> str:
     return f"{run.status}, {len(run.not_done)} not done" if run.ended and run.not_done else run.status
 
 
+def status_line(run: Run) -> str:
+    """The status of a run, the step at which it is, and the reason for which it ended."""
+    at = f" at {run.step}" if run.step else ""
+    why = f": {run.last['reason']}" if run.ended and run.last.get("reason") else ""
+    return f"{run.status}{at}{why}"
+
+
 def left_undone(run: Run, records: Records) -> list[dict[str, str]]:
     """What a run left undone; before its end, what it left undone so far, with the evidence that was waived."""
     found = list(run.not_done)

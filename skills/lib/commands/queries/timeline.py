@@ -17,6 +17,7 @@ from skills.lib.commands.queries.runs import (
     outcome_of,
     short,
     skill_of,
+    status_line,
     undone,
 )
 from skills.lib.commands.tracing import findings
@@ -56,9 +57,7 @@ def as_data(records: Records, run: Run) -> dict[str, Any]:
 
 def print_run(screen: Screen, records: Records, run: Run, whole: bool) -> None:
     """A run for a person: a headline, its events in order, its reviews, and on request every recorded value."""
-    place = f" at {run.step}" if run.step else ""
-    why = f": {run.last['reason']}" if run.ended and run.last.get("reason") else ""
-    status = screen.styled(f"{run.status}{place}{why}", COLOURS.get(run.status, ""))
+    status = screen.styled(status_line(run), COLOURS.get(run.status, ""))
     names = ", ".join(dict.fromkeys((skill_of(run), run.workflow)))
     screen.print(screen.styled(f"Run {run.id}", "bold"), f"  {names}, turn {run.turn}, ", status)
     if run.spec:

@@ -13,7 +13,7 @@ from lxml import html
 from skills import __version__
 from skills.lib.commands.console.screen import one_line
 from skills.lib.commands.drawing import edges
-from skills.lib.commands.queries.runs import Records, iso, left_undone, moment, skill_of, undone
+from skills.lib.commands.queries.runs import Records, iso, left_undone, moment, skill_of, status_line, undone
 from skills.lib.commands.tracing import findings, svg
 from skills.lib.commands.tracing.history import of_events
 from skills.lib.commands.tracing.markup import Piece, el, facts, table, value
@@ -53,6 +53,7 @@ class _Page:
         self.records = records
         self.run = run
         self.tree = [one for _, one in records.tree(run)]
+        self.tasks = {one.id: _task(one) for one in self.tree}
         self.limit = None if whole else LIMIT if len(self.tree) <= MANY else LIMIT_MANY
         self.left_to_draw = DRAWN
 
@@ -117,9 +118,7 @@ class _Page:
         return facts(pairs)
 
     def _status(self, run: Run) -> html.HtmlElement:
-        at = f" at {run.step}" if run.step else ""
-        why = f": {run.last['reason']}" if run.ended and run.last.get("reason") else ""
-        return el("strong", f"{run.status}{at}{why}", class_=_COLOURS.get(run.status))
+        return el("strong", status_line(run), class_=_COLOURS.get(run.status))
 
     def _about(self, run: Run, heading: str) -> Iterator[Piece]:
         """The sections of one run: what it left undone, its way, its reviews, its steps."""
@@ -135,13 +134,13 @@ class _Page:
             yield facts([(name, value(notes, self.limit)) for name, notes in run.errata.items()])
         if history.visits:
             yield el(heading, "The way")
-            yield self._way(run, workflow, events, history.trail(run.status))
+            yield self._way(workflow, events, history.trail(run.status))
         for checkpoint, done in findings.rounds(events).items():
             yield el(heading, f"Review of {checkpoint}")
             yield from self._review(done)
         if history.visits or history.beside:
             yield el(heading, "Step by step")
-            yield from Visits(self.limit, workflow, {one.id: _task(one) for one in self.tree}).sections(history)
+            yield from Visits(self.limit, workflow, self.tasks).sections(history)
 
     def _workflow(self, run: Run) -> Workflow | None:
         """The graph as it was when the run last took it up; None if the run never began."""
@@ -152,7 +151,7 @@ class _Page:
         except SkillError:  # written by another version of Lockstep
             return None
 
-    def _way(self, run: Run, workflow: Workflow | None, events: list[Event], trail: str) -> html.HtmlElement:
+    def _way(self, workflow: Workflow | None, events: list[Event], trail: str) -> html.HtmlElement:
         made = el("figure", el("p", _in_words(trail), class_="trail"))
         if workflow is not None and len(workflow.steps) > 1 and self.left_to_draw:
             self.left_to_draw -= 1

@@ -126,7 +126,8 @@ def seen(context: DoctorContext, host: str) -> Iterator[Result]:
     if answer.code != 0:
         yield warning(f"{host} did not say which skills it sees: {answer.why or answer.last_words()}", program)
         return
-    missing = [name for name in expected if name not in _names(host, answer.out + answer.err)]
+    listed = _names(host, answer.out + answer.err)
+    missing = [name for name in expected if name not in listed]
     if not missing:
         yield ok(f"{host} itself sees {'it' if len(expected) == 1 else f'all {len(expected)}'}")
         return

@@ -135,8 +135,8 @@ def inspect(place: Locations, project: str, skills: Mapping[str, str]) -> Instal
         return Installed(found, (), error.what, error.remedy)
     entries = [Entry(change.path, change.what, _STATES[change.action]) for change in states]
     if found.hooks and found.entries and "missing" in hook_states(place, found).values():
-        is_hooks = [(entry.path, entry.what) == (place.hooks, "hooks") for entry in entries]
-        entries = [replace(one, state="missing") if mine else one for one, mine in zip(entries, is_hooks, strict=True)]
+        ours = (place.hooks, "hooks")
+        entries = [replace(one, state="missing") if (one.path, one.what) == ours else one for one in entries]
     return Installed(found, tuple(entries))
 
 
@@ -153,8 +153,7 @@ def sources(found: Manifest, skills: Mapping[str, str]) -> dict[str, str]:
     """
     kept = {}
     for name, folder in found.skills.items():
-        of_a_lockstep = os.path.isfile(os.path.join(os.path.dirname(folder), "bootstrap.py"))
-        of_a_lockstep |= os.path.isfile(os.path.join(os.path.dirname(folder), "_bootstrap.py"))
+        of_a_lockstep = source.is_package(os.path.dirname(folder))
         if os.path.isfile(os.path.join(folder, "SKILL.md")) and not of_a_lockstep:
             kept[name] = folder
         elif name in skills and (found.scope == "project" or source.is_shipped(skills[name])):

@@ -37,9 +37,14 @@ def is_shipped(folder: str) -> bool:
     return os.path.dirname(os.path.realpath(folder)) == os.path.realpath(package())
 
 
+def is_package(folder: str) -> bool:
+    """True if a folder is the package ``skills`` of some Lockstep, this version or an older one."""
+    return any(os.path.isfile(os.path.join(folder, name)) for name in ("bootstrap.py", "_bootstrap.py"))
+
+
 def is_copy(folder: str) -> bool:
     """True if a skill's folder is a copy that ``export`` or ``install`` made."""
-    if any(os.path.isfile(os.path.join(folder, "skills", name)) for name in ("bootstrap.py", "_bootstrap.py")):
+    if is_package(os.path.join(folder, "skills")):
         return True
     scripts = os.path.join(folder, "scripts")
     names = sorted(os.listdir(scripts)) if os.path.isdir(scripts) else []
