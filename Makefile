@@ -36,7 +36,7 @@ lint: setup ## check style and format
 types: setup ## check types
 	$(PYTHON) -m mypy
 
-format: setup ## mend style and format
+format: setup ## fix style and format
 	$(PYTHON) -m ruff check --fix
 	$(PYTHON) -m ruff format
 

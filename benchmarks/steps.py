@@ -19,10 +19,10 @@ from typing import TYPE_CHECKING
 
 from benchmarks.adherence.agent import Agent
 from benchmarks.adherence.block import with_flag
+from benchmarks.adherence.counts import Counts
 from benchmarks.adherence.hosts import Lockstep, own_ledgers
 from benchmarks.adherence.policy import Policy
 from benchmarks.adherence.skills import ROOT, Skill, shipped
-from benchmarks.adherence.tally import Tally
 from benchmarks.report import Cell, Figures
 from skills.lib import compact_json
 from skills.lib.ledger import Ledger
@@ -119,7 +119,7 @@ def _first_move(python: str, skill: Skill, project: str, at: int) -> Sample:
     host, policy = Lockstep(project), Policy(skill.name, project, rng)
     policy.prepare()
     begin = [*host.begin(skill, policy.params), "--new"]
-    agent = Agent(skill, host, policy, rng, 0, Tally(), begin)
+    agent = Agent(skill, host, policy, rng, 0, Counts(), begin)
     block = host.call(begin)
     agent.plan = policy.plan(block)
     while agent.plan.outcome != "ok":

@@ -11,7 +11,7 @@ import pytest
 from benchmarks.__main__ import main
 from benchmarks.adherence import attempts, audit, simulation, skills
 from benchmarks.adherence.attempts import NAMES
-from benchmarks.adherence.tally import Tally
+from benchmarks.adherence.counts import Counts
 from benchmarks.graphs import edges, large_workflow, workflow_of_edges
 from benchmarks.report import Figures
 from skills.lib.engine import engine
@@ -30,37 +30,37 @@ SEED = 7
 
 
 @pytest.fixture(scope="module")
-def deviating() -> Tally:
+def deviating() -> Counts:
     return simulation.simulate(simulation.LEDGER, 160, SEED, 0.25)
 
 
-def test_every_deviation_is_refused_and_the_way_back_is_given(deviating: Tally) -> None:
+def test_every_deviation_is_refused_and_the_way_back_is_given(deviating: Counts) -> None:
     assert deviating.faults == []
     assert {kind: deviating.share(kind) for kind in NAMES} == dict.fromkeys(NAMES, 1.0)
     assert (deviating.ended, deviating.disturbed_runs) == (160, 0)
 
 
-def test_no_run_reaches_its_end_without_the_evidence_of_every_step(deviating: Tally) -> None:
+def test_no_run_reaches_its_end_without_the_evidence_of_every_step(deviating: Counts) -> None:
     assert deviating.holes == 0
 
 
-def test_a_refused_agent_is_back_on_its_way_within_four_commands(deviating: Tally) -> None:
+def test_a_refused_agent_is_back_on_its_way_within_four_commands(deviating: Counts) -> None:
     assert {commands for many in deviating.recoveries.values() for commands in many} <= {1, 2, 3, 4}
 
 
 def test_honest_runs_are_not_disturbed() -> None:
-    tally = simulation.simulate(simulation.LEDGER, 80, SEED, 0)
-    assert tally.faults == []
-    assert (tally.ended, tally.disturbed_runs, tally.holes, sum(tally.made.values())) == (80, 0, 0, 0)
-    assert len({step.partition(":")[0] for step in tally.steps}) == 8
+    counts = simulation.simulate(simulation.LEDGER, 80, SEED, 0)
+    assert counts.faults == []
+    assert (counts.ended, counts.disturbed_runs, counts.holes, sum(counts.made.values())) == (80, 0, 0, 0)
+    assert len({step.partition(":")[0] for step in counts.steps}) == 8
 
 
 def test_the_plain_printer_refuses_nothing() -> None:
-    tally = simulation.simulate(simulation.BASELINE, 160, SEED, 0.25)
-    assert tally.share("skip a step") == 0
-    assert tally.share("report without evidence") == 0
-    assert tally.share("lose the output, retry") == 1
-    assert tally.holes > 0
+    counts = simulation.simulate(simulation.BASELINE, 160, SEED, 0.25)
+    assert counts.share("skip a step") == 0
+    assert counts.share("report without evidence") == 0
+    assert counts.share("lose the output, retry") == 1
+    assert counts.holes > 0
 
 
 def test_a_run_prints_the_same_in_this_process_and_by_real_ones() -> None:
@@ -75,18 +75,18 @@ def test_an_engine_that_routes_anywhere_is_found_out(monkeypatch: pytest.MonkeyP
         return decide(workflow, run, forgiven, proof, actor)
 
     monkeypatch.setattr(engine, "decide", careless)
-    tally = simulation.simulate(simulation.LEDGER, 40, SEED, 0.3)
-    share = tally.share("skip a step")
+    counts = simulation.simulate(simulation.LEDGER, 40, SEED, 0.3)
+    share = counts.share("skip a step")
     assert share is not None
     assert share < 1
-    assert "skip a step" in {fault.what for fault in tally.faults}
+    assert "skip a step" in {fault.what for fault in counts.faults}
 
 
 @pytest.fixture
-def only(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Tally]:
+def only(monkeypatch: pytest.MonkeyPatch) -> Callable[..., Counts]:
     """Runs in which every deviation is of one kind, but for those while sub-agents are at work."""
 
-    def only(name: str, runs: int = 16, host: str = simulation.LEDGER) -> Tally:
+    def only(name: str, runs: int = 16, host: str = simulation.LEDGER) -> Counts:
         monkeypatch.setattr(attempts, "NAMES", (name,))
         return simulation.simulate(host, runs, SEED, 0.5)
 
@@ -98,50 +98,50 @@ def _of_the_tree() -> dict[Path, str]:
     return {path: path.read_text() for skill in skills.shipped() for path in Path(skill.script).parent.glob("*.py")}
 
 
-def test_a_gate_that_is_deleted_in_mid_run_stops_the_run_until_it_is_put_back(only: Callable[..., Tally]) -> None:
+def test_a_gate_that_is_deleted_in_mid_run_stops_the_run_until_it_is_put_back(only: Callable[..., Counts]) -> None:
     before = _of_the_tree()
-    tally = only(attempts.EDIT)
-    assert tally.faults == []
-    assert (tally.share(attempts.EDIT), tally.ended, tally.holes) == (1.0, 16, 0)
-    assert tally.made[attempts.EDIT] > 10
-    assert set(tally.recoveries[attempts.EDIT]) == {2}
+    counts = only(attempts.EDIT)
+    assert counts.faults == []
+    assert (counts.share(attempts.EDIT), counts.ended, counts.holes) == (1.0, 16, 0)
+    assert counts.made[attempts.EDIT] > 10
+    assert set(counts.recoveries[attempts.EDIT]) == {2}
     assert _of_the_tree() == before
 
 
-def test_of_two_reports_at_once_one_is_taken(only: Callable[..., Tally]) -> None:
-    tally = only(attempts.AT_ONCE)
-    assert tally.faults == []
-    assert (tally.share(attempts.AT_ONCE), tally.ended, tally.holes) == (1.0, 16, 0)
-    assert tally.made[attempts.AT_ONCE] > 40
+def test_of_two_reports_at_once_one_is_taken(only: Callable[..., Counts]) -> None:
+    counts = only(attempts.AT_ONCE)
+    assert counts.faults == []
+    assert (counts.share(attempts.AT_ONCE), counts.ended, counts.holes) == (1.0, 16, 0)
+    assert counts.made[attempts.AT_ONCE] > 40
 
 
 @pytest.mark.parametrize("name", [attempts.EDIT, attempts.AT_ONCE])
 def test_the_plain_printer_goes_past_a_deleted_gate_and_takes_both_verdicts(
-    only: Callable[..., Tally], name: str
+    only: Callable[..., Counts], name: str
 ) -> None:
-    tally = only(name, 80, simulation.BASELINE)
-    assert tally.share(name) == 0
-    assert tally.holes > 0
+    counts = only(name, 80, simulation.BASELINE)
+    assert counts.share(name) == 0
+    assert counts.holes > 0
 
 
-def assert_found_out(tally: Tally, kind: str) -> None:
+def assert_found_out(counts: Counts, kind: str) -> None:
     """The benchmark says that deviations of a kind got through, and the audit of the record says so too."""
-    share = tally.share(kind)
+    share = counts.share(kind)
     assert share is not None
     assert share < 0.5
-    assert tally.holes > 0
-    assert {"a gap in the record", kind} <= {fault.what for fault in tally.faults}
+    assert counts.holes > 0
+    assert {"a gap in the record", kind} <= {fault.what for fault in counts.faults}
 
 
 def test_a_runtime_that_takes_any_edit_of_the_graph_is_found_out(
-    only: Callable[..., Tally], monkeypatch: pytest.MonkeyPatch
+    only: Callable[..., Counts], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(definition, "changes_that_matter", lambda *arguments: [])
     assert_found_out(only(attempts.EDIT), attempts.EDIT)
 
 
 def test_a_ledger_that_takes_both_of_two_reports_is_found_out(
-    only: Callable[..., Tally], monkeypatch: pytest.MonkeyPatch
+    only: Callable[..., Counts], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     commit = Ledger.commit
 
@@ -161,7 +161,7 @@ def _walked(folder: Path, name: str) -> tuple[str, str]:
     skill = next(skill for skill in skills.small(str(folder / "skills")) if skill.name == name)
     project = folder / "project"
     project.mkdir()
-    simulation.run(simulation.LEDGER, skill, str(project), "1", 0, Tally())
+    simulation.run(simulation.LEDGER, skill, str(project), "1", 0, Counts())
     home = str(project / ".lockstep")
     ledger = Ledger(home)
     run = ledger.every_run("parent IS NULL")[0]

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.adherence.baseline import DONE
 from benchmarks.adherence.block import Block, Child, Printed, with_flag, without_flag
+from benchmarks.adherence.counts import Counts, Fault
 from benchmarks.adherence.policy import Plan, Policy, as_text
-from benchmarks.adherence.tally import Fault, Tally
 from skills.lib.runtime import loading
 
 if TYPE_CHECKING:
@@ -30,12 +30,12 @@ class Broken(Exception):
 
 
 class Agent:
-    """Walks one run; a sub-agent is an agent of its own on the child's run, with the same host and tally."""
+    """Walks one run; a sub-agent is an agent of its own on the child's run, with the same host and counts."""
 
     def __init__(
-        self, skill: Skill, host: Host, policy: Policy, rng: random.Random, p: float, tally: Tally, first: list[str]
+        self, skill: Skill, host: Host, policy: Policy, rng: random.Random, p: float, counts: Counts, first: list[str]
     ) -> None:
-        self.skill, self.host, self.policy, self.rng, self.p, self.tally = skill, host, policy, rng, p, tally
+        self.skill, self.host, self.policy, self.rng, self.p, self.counts = skill, host, policy, rng, p, counts
         # The command that this agent was started with, and those that moved its run.
         self.first = first
         self.history: list[list[str]] = []
@@ -58,7 +58,7 @@ class Agent:
         block = self.call(self.first)
         self._expect(block, self.first, "the opening")
         while block.tag in ("step", "waiting") and not (block.tag == "step" and not block.next):
-            self.tally.steps[f"{self.skill.name}:{block.id}"] += 1
+            self.counts.steps[f"{self.skill.name}:{block.id}"] += 1
             self.plan = self.policy.plan(block)
             if block.children():
                 block = self.serve(block)
@@ -77,8 +77,8 @@ class Agent:
 
     def call(self, argv: list[str]) -> Block:
         """Run one command."""
-        self.tally.commands += 1
-        if self.tally.commands > MOST_COMMANDS * (self.tally.runs + 1):
+        self.counts.commands += 1
+        if self.counts.commands > MOST_COMMANDS * (self.counts.runs + 1):
             raise Broken("the run does not end")
         block = self.host.call(argv)
         self._note(argv, block)
@@ -86,7 +86,7 @@ class Agent:
 
     def call_at_once(self, first: list[str], second: list[str]) -> tuple[Block, Block, bool]:
         """Run two commands at the same moment: what each prints, and whether they met."""
-        self.tally.commands += 2
+        self.counts.commands += 2
         one, other, met = self.host.call_at_once(first, second)
         self._note(first, one)
         self._note(second, other)
@@ -199,7 +199,7 @@ class Agent:
         return after
 
     def _send(self, child: Child) -> None:
-        agent = type(self)(self.skill, self.host, self.policy, self.rng, self.p, self.tally, child.command)
+        agent = type(self)(self.skill, self.host, self.policy, self.rng, self.p, self.counts, child.command)
         agent.transcript = self.transcript
         last = agent.walk()
         self.disturbed |= agent.disturbed
@@ -224,7 +224,7 @@ class Agent:
     def _disturb(self, argv: list[str], step: str, after: Block) -> None:
         self.disturbed = True
         printed = after.text + after.errors
-        self.tally.fault(Fault("honest, not accepted", self.skill.name, step, " ".join(argv), printed))
+        self.counts.fault(Fault("honest, not accepted", self.skill.name, step, " ".join(argv), printed))
 
 
 def _fill(word: str, values: dict[str, Any]) -> str:

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.adherence import deviations, skills
 from benchmarks.adherence.agent import Agent
 from benchmarks.adherence.block import Block, flag_value
+from benchmarks.adherence.counts import Fault
 from benchmarks.adherence.deviations import KINDS
-from benchmarks.adherence.tally import Fault
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -52,19 +52,19 @@ def _attempt(
     moves: bool = True,
     meanwhile: AbstractContextManager[None] | None = None,
 ) -> Block | None:
-    before = agent.host.standing()
+    before = agent.host.states()
     with meanwhile or contextlib.nullcontext():
         reply = agent.call(argv)
-    unchanged = agent.host.standing() == before
+    unchanged = agent.host.states() == before
     refused = reply.exit_code in (2, 3) and unchanged
     same = agent.host.remembers and name == "start twice" and unchanged and reply.stable == block.stable
-    agent.tally.deviation(name, refused or same)
+    agent.counts.deviation(name, refused or same)
     if not (refused or same):
         return _accepted(agent, block, name, argv, reply)
     if same:
         return reply
     if not moves:
-        agent.tally.recovery(name, _look_back(agent, block, name, reply) + 1)
+        agent.counts.recovery(name, _look_back(agent, block, name, reply) + 1)
         return None
     return _way_back(agent, block, name, reply)
 
@@ -74,7 +74,7 @@ def _accepted(agent: Agent, block: Block, name: str, argv: list[str], reply: Blo
     agent.hole |= name in LEAVES_A_HOLE
     if agent.host.remembers:
         printed = reply.text + reply.errors
-        agent.tally.fault(Fault(name, agent.skill.name, block.id, " ".join(argv), printed))
+        agent.counts.fault(Fault(name, agent.skill.name, block.id, " ".join(argv), printed))
     if reply.accepted:
         agent.plan = agent.policy.plan(reply)
         return reply
@@ -85,7 +85,7 @@ def _way_back(agent: Agent, block: Block, name: str, reply: Block) -> Block:
     """Follow the refusal to the present block and make the next honest move; count the commands that this takes."""
     commands = _look_back(agent, block, name, reply)
     after = agent.move(block)
-    agent.tally.recovery(name, commands + 1)
+    agent.counts.recovery(name, commands + 1)
     return _at(agent, after)
 
 
@@ -111,7 +111,7 @@ def _look_back(agent: Agent, block: Block, name: str, reply: Block) -> int:
         commands = 2
     if shown.stable != block.stable:
         agent.disturbed = True
-        agent.tally.fault(Fault(f"no way back after: {name}", agent.skill.name, block.id, "", shown.text))
+        agent.counts.fault(Fault(f"no way back after: {name}", agent.skill.name, block.id, "", shown.text))
     return commands
 
 
@@ -140,13 +140,13 @@ def _retry(agent: Agent, block: Block) -> Block | None:
     if argv is None:
         return None
     first = agent.call(argv)
-    once = agent.host.standing()
+    once = agent.host.states()
     again = [agent.call(argv) for _ in range(agent.rng.randint(1, 3))]
-    held = first.accepted and all(reply.text == first.text for reply in again) and agent.host.standing() == once
-    agent.tally.deviation(RETRY, held)
+    held = first.accepted and all(reply.text == first.text for reply in again) and agent.host.states() == once
+    agent.counts.deviation(RETRY, held)
     agent.history.append(argv)
     if not held:
-        agent.tally.fault(Fault(RETRY, agent.skill.name, block.id, " ".join(argv), first.text + again[-1].text))
+        agent.counts.fault(Fault(RETRY, agent.skill.name, block.id, " ".join(argv), first.text + again[-1].text))
     return _at(agent, first)
 
 
@@ -163,11 +163,11 @@ def _stop(agent: Agent, block: Block) -> Block | None:
         reply = agent.call([*agent.first[:2], "--step", "current", "--project", agent.host.project])
         found = agent.call(reply.next) if reply.tag == "refused" and reply.next else reply
     held = agent.host.remembers and found.stable == block.stable
-    agent.tally.deviation(STOP, held)
+    agent.counts.deviation(STOP, held)
     if held:
         return found
     if agent.host.remembers:
-        agent.tally.fault(Fault(STOP, agent.skill.name, block.id, "", found.text + found.errors))
+        agent.counts.fault(Fault(STOP, agent.skill.name, block.id, "", found.text + found.errors))
     return None
 
 
@@ -175,12 +175,12 @@ def _print(agent: Agent, block: Block) -> Block | None:
     """Print the present block ten times: the same each time, and nothing counted."""
     if not agent.host.remembers:
         return None
-    before = agent.host.standing()
+    before = agent.host.states()
     shown = [agent.look(block) for _ in range(10)]
-    held = all(one.stable == block.stable for one in shown) and agent.host.standing() == before
-    agent.tally.deviation(PRINT, held)
+    held = all(one.stable == block.stable for one in shown) and agent.host.states() == before
+    agent.counts.deviation(PRINT, held)
     if not held:
-        agent.tally.fault(Fault(PRINT, agent.skill.name, block.id, "", shown[-1].text + shown[-1].errors))
+        agent.counts.fault(Fault(PRINT, agent.skill.name, block.id, "", shown[-1].text + shown[-1].errors))
     return None
 
 
@@ -216,7 +216,7 @@ def _report_twice(agent: Agent, block: Block) -> Block | None:
         held = held and _shown(agent, block, two).stable == one.stable
     else:
         held = held and two.text == one.text
-    agent.tally.deviation(AT_ONCE, held)
+    agent.counts.deviation(AT_ONCE, held)
     if not held:
         return _both_taken(agent, block, first, one, two)
     agent.history.append(first)
@@ -228,7 +228,7 @@ def _both_taken(agent: Agent, block: Block, first: list[str], one: Block, two: B
     if agent.host.remembers:
         agent.hole = True
         printed = f"{one.text}{one.errors}\n{two.text}{two.errors}"
-        agent.tally.fault(Fault(AT_ONCE, agent.skill.name, block.id, " ".join(first), printed))
+        agent.counts.fault(Fault(AT_ONCE, agent.skill.name, block.id, " ".join(first), printed))
     else:
         agent.hole |= agent.plan.values["qr_status"] == "fail" and flag_value(first, "--qr-status") == "pass"
     return _at(agent, one) if one.accepted else block

@@ -37,8 +37,8 @@ def gaps(home: str) -> list[str]:
         if run.parent and not run.spec.get("script"):
             found += _free_form_gaps(run, own)
         elif run.status not in ("pending", "lost", "replaced"):
-            brood = [child for child in runs.values() if child.parent == run.id]
-            found += _gaps(run, loading.workflow_of_script(run.script), own, brood, events)
+            children = [child for child in runs.values() if child.parent == run.id]
+            found += _gaps(run, loading.workflow_of_script(run.script), own, children, events)
     return found
 
 
@@ -59,7 +59,7 @@ def _free_form_gaps(run: Run, events: list[Event]) -> list[str]:
     return [f"{run.id} ended without {wanted}" for event in ends if not event.detail["recorded"].get(wanted)]
 
 
-def _gaps(run: Run, workflow: Workflow, own: list[Event], brood: list[Run], events: list[Event]) -> list[str]:
+def _gaps(run: Run, workflow: Workflow, own: list[Event], children: list[Run], events: list[Event]) -> list[str]:
     found, at, since = [], workflow.start, 0
     reviews: dict[str, Any] = {}
     asked: Event | None = None
@@ -83,8 +83,8 @@ def _gaps(run: Run, workflow: Workflow, own: list[Event], brood: list[Run], even
         report = asked if asked is not None and "recorded" not in detail else event
         found += [f"{where}: {gap}" for gap in _step_gaps(step, event, report, reviews)]
         if isinstance(step.handler, Dispatch):
-            made = [child for child in brood if since < _created(child, events) < event.seq]
-            found += [f"{where}: {gap}" for gap in _brood_gaps(step, made, reviews)]
+            made = [child for child in children if since < _created(child, events) < event.seq]
+            found += [f"{where}: {gap}" for gap in _child_gaps(step, made, reviews)]
         at, since = detail["to"], event.seq - 1
     if run.status == "done" and at is not None:
         found.append(f"{run.id} is done and stands at {at}")
@@ -138,22 +138,22 @@ def _gate_gaps(gate: Gate, event: Event, reviews: dict[str, Any]) -> list[str]:
     return [] if passed or still else ["it did not pass, and nothing was open"]
 
 
-def _brood_gaps(step: StepDef, brood: list[Run], reviews: dict[str, Any]) -> list[str]:
-    found = [f"sub-agent {child.id} was {child.status}" for child in brood if not child.ended]
-    if not brood:
+def _child_gaps(step: StepDef, children: list[Run], reviews: dict[str, Any]) -> list[str]:
+    found = [f"sub-agent {child.id} was {child.status}" for child in children if not child.ended]
+    if not children:
         found.append("no sub-agent was started")
     if step.checkpoint:
         # An id that another reviewer gave before has a number behind it in the record.
         kept = {(item["owner"], item["id"], item["status"]) for item in reviews[step.checkpoint]["items"]}
         kept |= {(owner, name.partition(".")[0], status) for owner, name, status in kept}
-        told = {
+        reported = {
             (child.spec["number"], item["id"], item["status"])
-            for child in brood
+            for child in children
             if child.status == "done"
             for item in child.state["task"]["items"]
         }
-        if not told <= kept:
-            found.append(f"the record lacks what reviewers reported: {sorted(told - kept)}")
+        if not reported <= kept:
+            found.append(f"the record lacks what reviewers reported: {sorted(reported - kept)}")
     return found
 
 

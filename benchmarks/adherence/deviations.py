@@ -326,8 +326,8 @@ def _print_the_gate_again(agent: Agent, block: Block, key: tuple[str, str]) -> t
 def opposite(agent: Agent, block: Block, argv: list[str]) -> list[str] | None:
     """The same command with the opposite verdict on what is reviewed; None where no verdict is reported."""
     if not agent.host.remembers:
-        told = flag_value(argv, "--qr-status")
-        return with_flag(argv, "--qr-status", "fail" if told == "pass" else "pass") if told else None
+        reported = flag_value(argv, "--qr-status")
+        return with_flag(argv, "--qr-status", "fail" if reported == "pass" else "pass") if reported else None
     items = agent.plan.values.get("items")
     if not items or "items" not in [entry["name"] for entry in block.reported()]:
         return None

@@ -14,7 +14,7 @@ from benchmarks.adherence.lazy_ways import ATTEMPTS, UNREFUSED
 from benchmarks.report import Cell, Figures
 
 if TYPE_CHECKING:
-    from benchmarks.adherence.tally import Tally
+    from benchmarks.adherence.counts import Counts
     from benchmarks.options import Options
 
 # Of the runs with deviations: as many honest ones, and so many walked twice, once by real processes.
@@ -25,24 +25,24 @@ def figures(options: Options) -> list[Figures]:
     """Walk all runs and give the tables."""
     runs, seed, p = options.runs, options.seed, options.p
     honest_runs, process_runs = max(8, int(runs * HONEST_SHARE)), max(8, int(runs * PROCESS_SHARE))
-    tallies, honest = {}, {}
+    by_kind, honest = {}, {}
     with options.progress("adherence", 2 * (runs + honest_runs) + process_runs) as tick:
         for kind in (simulation.LEDGER, simulation.BASELINE):
-            tallies[kind] = simulation.simulate(kind, runs, seed, p, tick)
+            by_kind[kind] = simulation.simulate(kind, runs, seed, p, tick)
             honest[kind] = simulation.simulate(kind, honest_runs, seed, 0, tick)
         same = simulation.same_as_process(process_runs, seed, p, tick)
     return [
-        _by_kind(tallies, seed, p),
+        _by_kind(by_kind, seed, p),
         _whole_runs(
-            tallies, honest, [f"{same} of {process_runs} runs print the same by real processes, to the letter."]
+            by_kind, honest, [f"{same} of {process_runs} runs print the same by real processes, to the letter."]
         ),
         _lazy(),
-        *_faults([*tallies.values(), *honest.values()]),
+        *_faults([*by_kind.values(), *honest.values()]),
     ]
 
 
-def _by_kind(tallies: dict[str, Tally], seed: int, p: float) -> Figures:
-    ours, plain = tallies[simulation.LEDGER], tallies[simulation.BASELINE]
+def _by_kind(by_kind: dict[str, Counts], seed: int, p: float) -> Figures:
+    ours, plain = by_kind[simulation.LEDGER], by_kind[simulation.BASELINE]
     rows: list[list[Cell]] = [
         [
             kind,
@@ -66,17 +66,17 @@ def _by_kind(tallies: dict[str, Tally], seed: int, p: float) -> Figures:
     return Figures("Deviations refused", columns, rows, notes)
 
 
-def _whole_runs(tallies: dict[str, Tally], honest: dict[str, Tally], notes: list[str]) -> Figures:
+def _whole_runs(by_kind: dict[str, Counts], honest: dict[str, Counts], notes: list[str]) -> Figures:
     rows: list[list[Cell]] = [
         [
             kind,
-            tallies[kind].runs,
-            _percent(tallies[kind].holes / tallies[kind].runs),
+            by_kind[kind].runs,
+            _percent(by_kind[kind].holes / by_kind[kind].runs),
             honest[kind].runs,
             honest[kind].commands,
-            honest[kind].disturbed_runs + tallies[kind].disturbed_runs,
+            honest[kind].disturbed_runs + by_kind[kind].disturbed_runs,
         ]
-        for kind in tallies
+        for kind in by_kind
     ]
     columns = [
         "host",
@@ -107,11 +107,11 @@ def _lazy() -> Figures:
     return Figures("The laziest agents that keep to the form", columns, rows, notes)
 
 
-def _faults(tallies: list[Tally]) -> list[Figures]:
+def _faults(many: list[Counts]) -> list[Figures]:
     rows: list[list[Cell]] = [
         [fault.what, fault.skill, fault.step, fault.command, fault.printed[:300]]
-        for tally in tallies
-        for fault in tally.faults
+        for counts in many
+        for fault in counts.faults
     ]
     return [Figures("What went wrong", ["what", "skill", "step", "command", "printed"], rows)] if rows else []
 

@@ -41,8 +41,8 @@ class Host(Protocol):
     def call_at_once(self, first: list[str], second: list[str]) -> tuple[Block, Block, bool]:
         """Run two commands at the same moment: what each prints, and whether they met."""
 
-    def standing(self) -> dict[str, str]:
-        """Every run as it stands, by id: equal before and after where a command changed nothing."""
+    def states(self) -> dict[str, str]:
+        """The state of each run, by id: equal before and after a command that changed nothing."""
 
     def changes(self, run: str) -> list[dict[str, Any]]:
         """The detail of each recorded event that changed the run, in order."""
@@ -80,7 +80,7 @@ class Lockstep:
         with contextlib.redirect_stderr(io.StringIO()):  # which programs are run, in no certain order
             return interleave.meet(functools.partial(self._serve, first), functools.partial(self._serve, second))
 
-    def standing(self) -> dict[str, str]:
+    def states(self) -> dict[str, str]:
         """The rows of all runs."""
         if not os.path.exists(self._database):
             return {}
@@ -174,8 +174,8 @@ class Stateless:
         """Nothing is shared that they could meet at."""
         return self.call(first), self.call(second), True
 
-    def standing(self) -> dict[str, str]:
-        """Nothing stands anywhere."""
+    def states(self) -> dict[str, str]:
+        """No run has a state."""
         return {}
 
     def changes(self, run: str) -> list[dict[str, Any]]:

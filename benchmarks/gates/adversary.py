@@ -116,5 +116,5 @@ def _records(world: World, rng: random.Random) -> dict[str, Any]:
 
 def _judged(item: dict[str, Any], rng: random.Random) -> dict[str, str]:
     severity = item.get("severity") or rng.choice(_SEVERITIES)
-    told = {"id": item["id"], "status": rng.choice(_STATUSES), "finding": "it is so", "severity": severity}
-    return {**told, "place": rng.choice(FILES)}
+    reported = {"id": item["id"], "status": rng.choice(_STATUSES), "finding": "it is so", "severity": severity}
+    return {**reported, "place": rng.choice(FILES)}

@@ -61,7 +61,7 @@ def _workflow(rng: random.Random, name: str, steps: Steps) -> Workflow:
 
 
 def _step(fields: dict[str, Any]) -> StepDef:
-    told = WHEN if fields.get("handler") is None and len(fields["next"]) > 1 else {}
+    when = WHEN if fields.get("handler") is None and len(fields["next"]) > 1 else {}
     return StepDef(
         fields["id"],
         fields["id"],
@@ -69,7 +69,7 @@ def _step(fields: dict[str, Any]) -> StepDef:
         fields["next"],
         fields.get("handler"),
         requires=fields.get("requires", ()),
-        when={outcome: text for outcome, text in told.items() if outcome in fields["next"]},
+        when={outcome: text for outcome, text in when.items() if outcome in fields["next"]},
         max_iterations=fields.get("max_iterations"),
         at_limit=fields.get("at_limit", OK),
     )

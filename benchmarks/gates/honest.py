@@ -171,11 +171,11 @@ def _judged(world: World, item: dict[str, Any]) -> dict[str, str]:
     covers = world.run.spec.get("covers")
     bad = world.tree.unsound(covers)
     there = bad or list(world.tree.covered(covers or ()))
-    told = {"id": item["id"], "place": there[0] if there else "one"}
+    reported = {"id": item["id"], "place": there[0] if there else "one"}
     if not bad:
-        return {**told, "status": "PASS", "finding": "it is sound"}
+        return {**reported, "status": "PASS", "finding": "it is sound"}
     severity = {} if item.get("severity") else {"severity": "MUST"}
-    return {**told, "status": "FAIL", "finding": f"{bad[0]} is unsound", **severity}
+    return {**reported, "status": "FAIL", "finding": f"{bad[0]} is unsound", **severity}
 
 
 def _distances(workflow: Workflow) -> dict[str | None, int]:

@@ -1,4 +1,4 @@
-"""Runs of a random graph in memory: files, reviewers and people are played; what they did is told to the oracle."""
+"""Runs of a random graph in memory: files, reviewers and people are played; what they did is reported to the oracle."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ class World:
 
     def __init__(self, graph: Graph, tree: Tree, workflow: Workflow, run: Run) -> None:
         self.graph, self.tree, self.workflow, self.run = graph, tree, workflow, run
-        self.brood: list[World] = []
+        self.sub_agents: list[World] = []
         self.born = 0
         self.played: dict[str, oracle.Played] = {}
         self.handed: tuple[tuple[str, ...], dict[str, str]] = ((), {})
@@ -88,7 +88,7 @@ class World:
         """A copy that goes its own way, with nothing counted."""
         other = copy.copy(self)
         other.tree = self.tree.copy() if tree is None else tree
-        other.brood = [child.fork(other.tree) for child in self.brood]
+        other.sub_agents = [child.fork(other.tree) for child in self.sub_agents]
         other.played = {name: played.copy() for name, played in self.played.items()}
         other.said, other.been = dict(self.said), set(self.been)
         other.wrong, other.commands, other.trail = list(self.wrong), 0, list(self.trail)
@@ -104,7 +104,7 @@ class World:
 
     def children(self) -> list[Run]:
         """The runs of the present step's sub-agents."""
-        return [child.run for child in self.brood]
+        return [child.run for child in self.sub_agents]
 
     def check(self, requirement: Any, fields: Mapping[str, Any]) -> dict[str, Any]:
         """A command fails while a file is unsound."""
@@ -143,12 +143,12 @@ class World:
     def all_wrong(self, admitted: bool) -> list[str]:
         """What is wrong, of its sub-agents too; what is stated under ``always`` holds for admitted graphs alone."""
         own = [what for what in self.wrong if admitted or not what.startswith("always: ")]
-        return own + [what for child in self.brood for what in child.all_wrong(admitted)]
+        return own + [what for child in self.sub_agents for what in child.all_wrong(admitted)]
 
     @property
     def left(self) -> list[World]:
         """The sub-agents of the present step that have not ended."""
-        return [child for child in self.brood if not child.run.ended]
+        return [child for child in self.sub_agents if not child.run.ended]
 
     def change(self, name: str, how: str = "") -> None:
         """Change a file."""
@@ -183,16 +183,16 @@ class World:
             self._note(before, move, fields, actor)
         self.run = move.run
         for name, status in move.end:
-            child = next(child for child in self.brood if child.run.id == name)
+            child = next(child for child in self.sub_agents if child.run.id == name)
             child.run = child.run.changed(status=status, last={**child.run.last, "reason": "gone"})
         if move.kind in ("opened", "moved", "finished"):
-            self.wrong += [what for child in self.brood for what in child.all_wrong(True)]
-            self.brood = []
+            self.wrong += [what for child in self.sub_agents for what in child.all_wrong(True)]
+            self.sub_agents = []
         for spec in move.create:
             self.born += 1
             run = Run(id=f"{self.run.id}.{self.born}", status="pending", turn=0, spec=spec)
             workflow = self.graph.scripts.get(spec["script"] or "") or children.task_workflow("task", spec)
-            self.brood.append(World(self.graph, self.tree, workflow, run))
+            self.sub_agents.append(World(self.graph, self.tree, workflow, run))
         if move.kind in ("opened", "moved") and self.run.status != "waiting":
             self._arrive()
 
@@ -217,7 +217,7 @@ class World:
         found: list[str] = self.run.state.get(step, {}).get(field, default)
         return found
 
-    # What is told to the oracle
+    # What is reported to the oracle
 
     def _say(self, before: Run, fields: Mapping[str, Any]) -> None:
         """Write down what a reviewer reported."""
@@ -227,8 +227,8 @@ class World:
         asked = {item["id"]: item for item in before.spec["items"]}
         asked.update(answers.to_answer(self.workflow, before))
         said: dict[str, tuple[str, str]] = {}
-        for told in (*records.get("items", ()), *records.get("answers", ())):
-            item = {**asked.get(told["id"], {}), **{name: part for name, part in told.items() if part}}
+        for reported in (*records.get("items", ()), *records.get("answers", ())):
+            item = {**asked.get(reported["id"], {}), **{name: part for name, part in reported.items() if part}}
             if item["status"] != "PASS" or about(item) not in said:
                 said[about(item)] = (item.get("severity", oracle.MUST), item["status"])
         self.said.update(said)
@@ -237,7 +237,7 @@ class World:
         """Write down what a move means for the checkpoints."""
         step, asked, given = self.workflow.step(before.step or ""), before.question or {}, fields.get("answer")
         moved = move.kind in ("moved", "finished")
-        if step.checkpoint and before.status == "open" and self.brood and (moved or move.kind == "asked"):
+        if step.checkpoint and before.status == "open" and self.sub_agents and (moved or move.kind == "asked"):
             self._reviewed(step)
         if asked.get("about") and given == "accept":
             self._accepted(before, asked)
@@ -265,7 +265,7 @@ class World:
 
     def _reviewed(self, step: StepDef) -> None:
         assert step.checkpoint is not None
-        present = [child for child in self.brood if child.run.status != "replaced"]
+        present = [child for child in self.sub_agents if child.run.status != "replaced"]
         # A reviewer that judged nothing has not reviewed, just as one that was lost.
         reports = [(owner(child), (child.run.status in FINISHED and child.said) or None) for child in present]
         asked = {}
@@ -292,13 +292,13 @@ class World:
             played.hear(self.tree.covered(played.covers), self.tree.clock)
             played.holds = True
 
-    def _heard(self, step: str, actor: str, told: str) -> None:
+    def _heard(self, step: str, actor: str, reported: str) -> None:
         for name, played in self.played.items():
             if played.fell_to == step and not played.fresh and actor == "person":
                 played.let_be(self.tree.covered(played.covers))
             is_heard = actor == "person" or oracle.MUST not in played.blocking().values()
             # A command that fails anew counts as a new finding for the engine, though a person accepted the first.
-            if played.fresh and (played.failed or f"The review of {name} failed" in told) and is_heard:
+            if played.fresh and (played.failed or f"The review of {name} failed" in reported) and is_heard:
                 self.tree.clock += 1
                 played.hear(self.tree.covered(played.covers), self.tree.clock)
 

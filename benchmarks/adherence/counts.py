@@ -1,4 +1,4 @@
-"""What is counted: deviations by kind, honest commands, ways back, runs that ended, and what went wrong."""
+"""Counts of many runs: deviations by kind, commands, ways back, runs that ended, and what went wrong."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ class Fault(NamedTuple):
 
 
 @dataclasses.dataclass
-class Tally:
-    """The counts of many runs; ``faults`` keeps the first few for whoever looks into them."""
+class Counts:
+    """The counts of many runs; ``faults`` keeps the first few as examples."""
 
     runs: int = 0
     ended: int = 0
@@ -36,7 +36,7 @@ class Tally:
     faults: list[Fault] = dataclasses.field(default_factory=list)
 
     def deviation(self, kind: str, held: bool) -> None:
-        """Count one deviation, and whether it was refused (or had no effect where that is what is right)."""
+        """Count one deviation, and whether it was refused (or had no effect, if that is right)."""
         self.made[kind] += 1
         self.held[kind] += held
 
@@ -50,7 +50,7 @@ class Tally:
             self.faults.append(fault)
 
     def share(self, kind: str | None = None) -> float | None:
-        """The share of deviations (of one kind) that were held; None where none were made."""
+        """The share of deviations (of one kind) that were refused; None if there were none."""
         made = self.made[kind] if kind else sum(self.made.values())
         held = self.held[kind] if kind else sum(self.held.values())
         return held / made if made else None
