@@ -1,6 +1,6 @@
 """What a step costs deep in the biggest workflows: printed again, and left with a commit, beside bare Python.
 
-Each sample stands on the same run: the ledger is put back before it, outside the time that is taken.
+Each sample starts from the same run: the ledger is restored before it, outside the measured time.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ PLACES = (
 
 
 class Place(NamedTuple):
-    """A run that stands at a step: its project, the command that leaves the step, the one that shows it."""
+    """A run at a step: its project, the command that leaves the step, the one that shows it."""
 
     name: str
     project: Path
@@ -105,7 +105,7 @@ def _standing_at(step: str, script: str, original: str, project: Path) -> Printe
             if block.kind == "step":  # what is to be asked is recorded first
                 block = agent.ask(block, walk.legs[legs])
             return block
-    raise RuntimeError(f"no walk of {workflow.name} stands at {step}")
+    raise RuntimeError(f"no walk of {workflow.name} reaches {step}")
 
 
 def _argv(python: str, command: str) -> list[str]:

@@ -41,7 +41,7 @@ class Figures(NamedTuple):
 
 
 def machine() -> dict[str, str]:
-    """Where and when the figures were taken, for whoever quotes them."""
+    """Machine, Python and date of the figures, to be quoted with them."""
     return {
         "date": datetime.datetime.now(datetime.UTC).date().isoformat(),
         "machine": f"{_processor()}, {len(os.sched_getaffinity(0)) if hasattr(os, 'sched_getaffinity') else '?'} cores",

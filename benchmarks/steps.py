@@ -91,7 +91,7 @@ def sealed_copy(skill: Skill, folder: str) -> Skill:
 
 
 def _calls(python: str, skill: Skill, folder: str, count: int) -> dict[str, list[Sample]]:
-    """For each kind of call so many commands, each on a run of its own that stands where the call needs it."""
+    """For each kind of call so many commands, each on a run of its own at the step that the call needs."""
     moves, refusals, repeats = [], [], []
     shared = os.path.join(folder, "shared")
     os.makedirs(os.path.join(shared, ".lockstep"))
@@ -137,7 +137,7 @@ def _opening(python: str, skill: Skill, project: str) -> Sample:
 
 
 def timed(command: Sample, expected: int) -> float:
-    """How many seconds a command takes; RuntimeError where it ends with another exit code."""
+    """How many seconds a command takes; RuntimeError if it ends with another exit code."""
     begin = time.perf_counter()
     done = subprocess.run(command, capture_output=True, env=_environment(), check=False)
     seconds = time.perf_counter() - begin

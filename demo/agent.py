@@ -27,7 +27,7 @@ FIRST = ("STATE", "DO", "RECORD", "FORBIDDEN", "INVOKE_AFTER", "NEXT")
 LATER = ("DO", "RECORD", "INVOKE_AFTER")
 OTHER = ("ASKED", "STANDS", "WHY", "VALID", "STATE", "RESULT", "NEXT")
 LINES = 2
-# Before the text of a part; its name stands there.
+# The margin before the text of a part, which holds its name.
 MARGIN = " " * 14
 
 
@@ -56,7 +56,7 @@ class Agent:
         self._shown = ""
 
     def run(self, command: str) -> Block:
-        """Run a command line exactly as it stands, and show it with the block that it prints."""
+        """Run a command line exactly as it was printed, and show it with the block that it prints."""
         self.commands += 1
         done = subprocess.run(
             ["/bin/sh", "-c", command], cwd=self.folder, env=environment(), capture_output=True, text=True, check=False
@@ -75,7 +75,7 @@ class Agent:
         return filled(block.next, given)
 
     def note(self, text: str, style: str = "italic") -> None:
-        """Tell the reader something beside the run; its lines are filled anew."""
+        """Print a remark to the reader, in lines of the console's width."""
         self._print(_filled(" ".join(text.split()), "", "", self.console.width), style)
 
     def show_work(self, work: Sequence[Work]) -> None:

@@ -25,8 +25,8 @@ SCRIPT = os.path.join(ROOT, "skills", "problem-analysis", "scripts", "problem_an
 KEPT = os.path.join(ROOT, "build", "demo")
 MOST_COMMANDS = 30
 INTRODUCTION = """
-A skill is a graph of steps. A command prints one step, and with it the command that goes on; a ledger keeps where the
-run stands. Below, the skill problem-analysis is walked on a real question: why is `import {module}` slow?
+A skill is a graph of steps. A command prints one step, and with it the command that goes on; a ledger keeps the
+state of the run. Below, the skill problem-analysis is walked on a real question: why is `import {module}` slow?
 """
 WHO = """
 No model is at work here. The agent is a script with prepared answers; it fills them into the printed commands and runs

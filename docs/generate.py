@@ -125,7 +125,7 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 
 def _settled(page: str, check: bool) -> bool:
-    """Whether the page is as it should be; without ``check`` it is written where it is not."""
+    """True if the page is up to date; without ``check`` an outdated page is written anew."""
     path = ROOT / page
     old = path.read_text(encoding="utf-8") if path.exists() else ""
     try:

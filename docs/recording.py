@@ -1,7 +1,7 @@
 """Records a terminal in which an agent is refused twice, as the picture docs/refusal.svg.
 
 The commands run in an empty project. Paths, run ids and times are replaced as on the pages of docs/transcript.py. The
-picture shows the lines that a scene names; ``[…]`` stands for the lines between them and for the rest of a long line.
+picture shows the lines that a scene names; ``[…]`` replaces the lines between them and for the rest of a long line.
 """
 
 from __future__ import annotations

@@ -3,9 +3,9 @@
 A page is one session in an empty project. In the order of the page,
 
 - a fence after ``<!-- file: PATH -->`` is written to that file of the project;
-- each ``$ command`` of a ``console`` fence is run by bash, and what it prints stands under it; a line that holds only
-  ``[…]`` stands for any number of lines, and the lines around it are found again by the first of each group;
-- a ``python`` fence is run as a file of its own, and what it prints stands in the fence that follows it at once.
+- each ``$ command`` of a ``console`` fence is run by bash, and its output follows it; a line that holds only
+  ``[…]`` matches any number of lines, and the lines around it are found again by the first of each group;
+- a ``python`` fence is run as a file of its own, and its output is in the next fence.
 
 What differs from run to run and machine to machine is told in fixed words: ``<PYTHON>``, ``<PROJECT>``, ``<LOCKSTEP>``
 (the folder that holds ``skills``), run ids by their order, times.
@@ -75,7 +75,7 @@ class Session:
         file.write_text(content, encoding="utf-8")
 
     def command(self, text: str) -> list[str]:
-        """Run one command line as it stands on the page; the lines it prints, told in fixed words."""
+        """Run one command line of the page; return the printed lines, with what varies in fixed words."""
         words = text.replace("<PYTHON>", shlex.quote(sys.executable))
         words = words.replace("<PROJECT>", shlex.quote(str(self.project))).replace("<LOCKSTEP>", shlex.quote(str(ROOT)))
         for actual, shown in self.ids.items():
@@ -107,7 +107,7 @@ class Session:
             text = text.replace(actual, shown)
         beside = os.path.join(os.path.dirname(sys.executable), "lockstep")
         for place in (sys.executable, beside, str(ROOT), str(self.folder)):
-            # A path that the shell needs quoted stands on the page as any other.
+            # On the page a path is not quoted, even if the shell needs it.
             if shlex.quote(place) != place:
                 text = re.sub(f"'({re.escape(place)}[^'\n]*)'", r"\1", text)
         for actual, shown in (
@@ -155,7 +155,7 @@ class Session:
 
 
 def replay(page: str) -> str:
-    """The page with every command and example run and its output as it is now; TranscriptError where one cannot be."""
+    """The page with every command and example run and its output as it is now; TranscriptError if one cannot be."""
     with session() as project:
         return "".join(_replayed(project, page))
 
@@ -204,9 +204,9 @@ def _console(session: Session, body: str) -> Iterator[str]:
 
 
 def elided(shown: list[str], printed: list[str]) -> list[str]:
-    """What was printed, shortened where the page shortens it.
+    """The output, shortened as the page shortens it.
 
-    Raises TranscriptError where the lines after an elision are not printed any more.
+    Raises TranscriptError if the lines after an elision are not printed any more.
     """
     groups: list[list[str]] = [[]]
     for line in shown:

@@ -70,7 +70,7 @@ def _attempt(
 
 
 def _accepted(agent: Agent, block: Block, name: str, argv: list[str], reply: Block) -> Block:
-    """The deviation had its way: the agent goes on from where it is now, and the run has a hole."""
+    """The deviation was accepted: the agent goes on from the step that was printed, and the run has a hole."""
     agent.hole |= name in LEAVES_A_HOLE
     if agent.host.remembers:
         printed = reply.text + reply.errors
@@ -99,7 +99,7 @@ def _at(agent: Agent, block: Block) -> Block:
 
 
 def _look_back(agent: Agent, block: Block, name: str, reply: Block) -> int:
-    """See the present block again, as the refusal says, where that is needed; the number of commands that it takes."""
+    """Print the present block again, if the refusal says so; return the number of commands that this takes."""
     shown = _shown_again(agent, block, reply)
     if shown is None:
         return 0
@@ -116,7 +116,7 @@ def _look_back(agent: Agent, block: Block, name: str, reply: Block) -> int:
 
 
 def _shown_again(agent: Agent, block: Block, reply: Block) -> Block | None:
-    """Run the command of a refusal that shows the present block; None where its NEXT can be filled in at once."""
+    """Run the command of a refusal that shows the present block; None if its NEXT can be filled in at once."""
     if reply.tag != "refused":
         return agent.look(block)
     fills = any("FILL_" in word for word in reply.next)
@@ -197,7 +197,7 @@ def _edit(agent: Agent, block: Block) -> Block | None:
 def _report_twice(agent: Agent, block: Block) -> Block | None:
     """Give one move twice at the same moment: the ledger takes one, and the other is led to the same block.
 
-    Two reviewers of the same items report opposite verdicts; elsewhere it is the same command.
+    Two reviewers of the same items report opposite verdicts; at other steps both run the same command.
     """
     argv = None if block.by_person else agent.honest(block, style=False)
     if argv is None:
@@ -235,7 +235,7 @@ def _both_taken(agent: Agent, block: Block, first: list[str], one: Block, two: B
 
 
 def _shown(agent: Agent, block: Block, refused: Block) -> Block:
-    """What the command of a refusal shows, or the run's own where it names none: an ended run has no way on."""
+    """The block that the refusal's command prints; without a command (the run has ended), the run's present block."""
     return agent.call(refused.command("SHOW") or refused.next) if refused.next else agent.look(block)
 
 

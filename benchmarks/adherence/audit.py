@@ -1,4 +1,4 @@
-"""Goes through the record of a project's runs and says where a run passed a step without what the step demands.
+"""Reads the record of a project's runs and lists each step that a run left without what the step demands.
 
 The rules are written down here once more, apart from the engine, and read from the events alone.
 """
@@ -87,7 +87,7 @@ def _gaps(run: Run, workflow: Workflow, own: list[Event], children: list[Run], e
             found += [f"{where}: {gap}" for gap in _child_gaps(step, made, reviews)]
         at, since = detail["to"], event.seq - 1
     if run.status == "done" and at is not None:
-        found.append(f"{run.id} is done and stands at {at}")
+        found.append(f"{run.id} is done at {at}")
     return found
 
 

@@ -44,7 +44,7 @@ class Block:
 
     @property
     def accepted(self) -> bool:
-        """Whether the call printed a block of the run, or its end."""
+        """True if the call printed a block of the run, or its end."""
         return self.exit_code == 0 and self.tag in ("step", "waiting", "done")
 
     @property
@@ -71,7 +71,7 @@ class Block:
 
     @property
     def dispatches(self) -> bool:
-        """Whether this step starts sub-agents."""
+        """True if this step starts sub-agents."""
         return self.root.find("DISPATCH") is not None
 
     def children(self) -> list[Child]:
@@ -83,7 +83,7 @@ class Block:
 
     @property
     def by_person(self) -> bool:
-        """Whether only a person at a terminal can answer."""
+        """True if only a person at a terminal can answer."""
         question = self.root.find("QUESTION")
         return question is not None and question.get("by") != "agent"
 

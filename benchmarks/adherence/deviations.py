@@ -34,7 +34,7 @@ def skip_a_step(agent: Agent, block: Block) -> list[str] | None:
 
 
 def jump_to_the_end(agent: Agent, block: Block) -> list[str] | None:
-    """Ask for the end where the report does not lead there."""
+    """Ask for the end though the report does not lead there."""
     argv = agent.honest(block, style=False)
     if argv is None:
         return None
@@ -100,7 +100,7 @@ def replay_an_old_command(agent: Agent, block: Block) -> list[str] | None:
 
 
 def forge_a_verdict(agent: Agent, block: Block) -> list[str] | None:
-    """Claim a verdict or an outcome that the record does not bear out."""
+    """Claim a verdict or an outcome that the record does not confirm."""
     argv = agent.honest(block, style=False)
     if argv is None:
         return None
@@ -324,7 +324,7 @@ def _print_the_gate_again(agent: Agent, block: Block, key: tuple[str, str]) -> t
 
 
 def opposite(agent: Agent, block: Block, argv: list[str]) -> list[str] | None:
-    """The same command with the opposite verdict on what is reviewed; None where no verdict is reported."""
+    """The same command with the opposite verdict on what is reviewed; None if no verdict is reported."""
     if not agent.host.remembers:
         reported = flag_value(argv, "--qr-status")
         return with_flag(argv, "--qr-status", "fail" if reported == "pass" else "pass") if reported else None

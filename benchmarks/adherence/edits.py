@@ -56,7 +56,7 @@ def waved_through(workflow: Workflow, gate: str) -> Workflow:
 
 
 def opened_to_the_agent(workflow: Workflow, gate: str) -> Workflow:
-    """The workflow with a question that the agent may answer, where a person at a terminal was asked."""
+    """The workflow with each question to a person at a terminal made one that the agent may answer."""
     step = workflow.step(gate)
     asked = step.handler
     if not isinstance(asked, Person) or not asked.at_terminal:
@@ -74,7 +74,7 @@ def key_of(script: str) -> tuple[str, str]:
 
 
 def gates_from(workflow: Workflow, start: str) -> list[str]:
-    """The gates and the questions to people that a run at ``start`` stands at or can still come to."""
+    """The gates and the questions to people that a run at ``start`` is at or can still reach."""
     seen, queue = {start}, [start]
     while queue:
         for target in workflow.step(queue.pop()).next.values():

@@ -1,4 +1,4 @@
-"""What an agent reports: values that fit what a block asks for, files that are really there, and where they lead.
+"""What an agent reports: values that fit what a block asks for, files that exist, and the outcomes that follow.
 
 The expected outcome of a step is worked out here from the skill's description, not by the engine that is measured.
 """
@@ -27,7 +27,7 @@ SURE = ("high", "certain")
 
 
 class Plan(NamedTuple):
-    """What the agent will report of a step, and the outcome that this must have; None where it is not told apart."""
+    """What the agent will report of a step, and the outcome that must follow, or None if it cannot be predicted."""
 
     values: dict[str, Any]
     outcome: str | None
@@ -44,7 +44,7 @@ class Policy:
         self.forms = Forms(skill, rng, len(self._text_of(1).split()))
 
     def plan(self, block: Block) -> Plan:
-        """The values of a block, and where they lead."""
+        """The values of a block, and the outcome that follows from them."""
         made = {entry["name"]: self._value(entry, block) for entry in block.reported() if self._wanted(entry)}
         self._texts += 1
         values = self.forms.values(block, made, f"{self.rng.choice(ODD)} {self._texts}")
@@ -140,7 +140,7 @@ class Policy:
         return f"{name} | {how} | it is right now: {self.rng.choice(ODD)}"
 
     def _outcome(self, block: Block, values: dict[str, Any]) -> str | None:
-        """The word of the outcome; None where it depends on what is not in this block."""
+        """The word of the outcome; None if it depends on more than this block."""
         if len(block.outcomes) == 1:
             return next(iter(block.outcomes))
         if block.chooses or not block.run:

@@ -53,7 +53,7 @@ def figures(options: Options) -> list[Figures]:
 
 @cache
 def cost(skill: str) -> Cost:
-    """What one walk of a skill comes to; it is the same each time."""
+    """The cost of one walk of a skill; it is the same each time."""
     return measured(skill)
 
 
@@ -81,7 +81,7 @@ def readme_table(costs: Sequence[Cost]) -> str:
 
 
 def write_readme() -> None:
-    """Put the table into README in place of the one that stands there."""
+    """Put the table into README in place of the present one."""
     before, _, rest = README.read_text(encoding="utf-8").partition(BEGIN)
     table = readme_table([cost(name) for name in texts.skills()])
     README.write_text(f"{before}{BEGIN}\n\n{table}\n\n{END}{rest.partition(END)[2]}", encoding="utf-8")

@@ -128,7 +128,7 @@ def sectioned(text: str) -> list[tuple[str, str]]:
 
 
 def places(python: str, product: str, project: str, home: str) -> list[tuple[str, str]]:
-    """Places of this machine, each with what stands for it; ``home`` is the folder for files outside the project."""
+    """Paths of this machine, each with its placeholder; ``home`` is the folder for files outside the project."""
     return [
         (join(lockstep_command()), "lockstep"),
         (shlex.quote(python), "/usr/bin/python3"),

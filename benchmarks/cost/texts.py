@@ -20,7 +20,7 @@ class Missing(Exception):
 class Point(NamedTuple):
     """One thing that a reviewer states and judges; ``rounds`` has the judgement of each review, the last for the rest.
 
-    ``step`` is where it is split off, ``kind`` and ``targets`` which check it answers where checks are given, and
+    ``step`` made it, ``kind`` and ``targets`` name the check that it answers, if there are checks, and
     ``fixed`` the file in which a fault is put right.
     """
 

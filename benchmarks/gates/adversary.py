@@ -74,7 +74,7 @@ def _attempt(world: World, rng: random.Random) -> object:
 
 
 def walk_child(child: World, rng: random.Random) -> None:
-    """Have a sub-agent do the like; perhaps it never comes to its end."""
+    """Let a sub-agent act at random too; it may never reach its end."""
     for _ in range(MOST):
         if child.run.ended or not any(isinstance(_attempt(child, rng), Move) for _ in range(ATTEMPTS)):
             break

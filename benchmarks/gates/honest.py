@@ -1,8 +1,8 @@
-"""Who ends a run honestly from wherever the adversary left it: true reports, and a person's answer where one is asked.
+"""Ends a run honestly from any state that the adversary left: true reports, and answers to the questions to a person.
 
 A reviewer fails exactly the unsound files, and so does a command that judges. The work makes the files sound and
-changes the file of each open finding; what it reports as fixed is fixed. Where several outcomes may be reported, and
-where a person answers, the one that is nearest to the end is taken.
+changes the file of each open finding; what it reports as fixed is fixed. If several outcomes may be
+reported, or several answers given, it takes the one that is nearest to the end.
 """
 
 from __future__ import annotations
@@ -179,7 +179,7 @@ def _judged(world: World, item: dict[str, Any]) -> dict[str, str]:
 
 
 def _distances(workflow: Workflow) -> dict[str | None, int]:
-    """How many steps it is from each step to the end, by FAIL only where there is no other way."""
+    """How many steps it is from each step to the end, by FAIL only if there is no other way."""
     found: dict[str | None, int] = {None: 0}
     for _ in workflow.steps:
         for step in workflow.steps:

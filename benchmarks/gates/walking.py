@@ -95,7 +95,7 @@ class World:
         return other
 
     def become(self, other: World) -> None:
-        """Take over where a copy stands, with its files."""
+        """Take over the state of a copy, with its files."""
         tree = self.tree
         tree.__dict__.update(other.tree.__dict__)
         self.__dict__.update(other.__dict__, tree=tree)
