@@ -260,14 +260,15 @@ def test_each_finding_and_each_changed_document_is_checked(agent: Follower, audi
 
 
 @pytest.mark.req("S-01")
+@pytest.mark.parametrize("path", ["docs/storage.md", "README.md"])
 def test_a_document_that_changes_after_its_review_is_reviewed_again(
-    agent: Follower, audit: Block, project: Path
+    agent: Follower, audit: Block, project: Path, path: str
 ) -> None:
     task = to_review(agent, audit, project)
     passed = [answer("true", {**TRUE, "D3": "src/lock.py:1"}), *first_answers()[2:]]
     report = agent.run(agent.run(agent.follow(task, {"answers": json.dumps(passed)}).next).next)
     assert report.at == "report"
-    put(project, {"docs/storage.md": MENDED + "A lock is for ever.\n"})
+    put(project, {path: (project / path).read_text(encoding="utf-8") + "A lock is for ever.\n"})
     again = agent.follow(report, REPORTED)
     assert (again.at, again.exit_code) == ("documents-review", 0)
 

@@ -112,15 +112,22 @@ def log(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
 
 
 def hand_over(ctx: StepContext) -> tuple[Outcome, dict[str, Any]]:
-    """Name what the reviewer checks: the findings that are done, the documents that were changed, the exceptions."""
+    """Name what the reviewer checks: the findings that are done, the documents that were changed, the exceptions.
+
+    ``looked_at`` has the documents that were left as they are, rightly or not: their verdict is about them, too.
+    """
     rows = [[part.strip() for part in row.split("|", 2)] for row in ctx.run_state["migrate"]["settled"]]
     done = [f"{name} | {what}" for name, how, what in rows if how == "done"]
     settled = [row.partition("|")[2].partition(":")[0].strip(" `") for row in done]
     indexes = [row.partition("|")[0].strip(" `") for row in ctx.step_state["indexes"]]
+    kept = [*ctx.run_state["migrate"]["left"], *ctx.run_state["migrate"]["exempt"]]
+    as_it_is = [row.split("|")[2].partition(":")[0].strip(" `") for row in kept]
+    as_it_is += [row.partition("|")[0].strip(" `") for row in ctx.step_state["exceptions"]]
     exceptions = [f"X{at} | {row}" for at, row in enumerate(ctx.step_state["exceptions"], 1)]
     return Outcome.OK, {
         "done": done,
         "documents": sorted({os.path.normpath(path) for path in (*settled, *indexes)}),
+        "looked_at": sorted({os.path.normpath(path) for path in as_it_is}),
         "excepted": [*ctx.run_state["migrate"]["exempt"], *exceptions],
     }
 
@@ -198,7 +205,10 @@ WORKFLOW = Workflow(
         work="migrate",
         passed="report",
         reviewer=Dispatch(
-            AgentRole.QUALITY_REVIEWER, task=PROMPTS["review (task)"], checks=CHECKS, covers=["{indexes.documents}"]
+            AgentRole.QUALITY_REVIEWER,
+            task=PROMPTS["review (task)"],
+            checks=CHECKS,
+            covers=["{indexes.documents}", "{indexes.looked_at}"],
         ),
         actions=[PROMPTS["review"]],
         needs=["scope", "path"],
