@@ -29,7 +29,9 @@ class Forms:
     def _problem_analysis_gate(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
         testable = values["verdict"] == "testable"
         return {
-            "facts": [f"F{at}: {odd} (looked)" for at in range(1, len(values["facts"]) + 1)],
+            "problem": f"it is not as wanted: {odd}",
+            "test": f"look at it again: {odd}",
+            "facts": [f"F{at}: it is so, {odd} (looked)" for at in range(1, len(values["facts"]) + 1)],
             "question": "none" if testable else f"Which of them is it? {odd}",
         }
 
@@ -54,8 +56,8 @@ class Forms:
     def _problem_analysis_formulate(self, block: Block, values: dict[str, Any], odd: str) -> dict[str, Any]:
         rivals = dict.fromkeys(re.findall(r"^ *- (H\d+): cause", block.words("CONTEXT"), re.MULTILINE))
         return {
-            "chain": [f"{at}. {odd} [assumed]" for at in range(1, len(values["chain"]) + 1)],
-            "root_cause": f"Most likely: {odd}",
+            "chain": [f"{at}. link {at} is {odd} [assumed]" for at in range(1, len(values["chain"]) + 1)],
+            "root_cause": f"Most likely: it is as it was made, {odd}",
             "excluded": [f"{name}: not excluded, {odd}" for name in rivals if name != "H1"],
         }
 

@@ -84,6 +84,7 @@ REPORT: Values = {
     + "Ruled out: a cold disk, since a second run was as slow. Open: nothing. Next: import it where it is used.",
 }
 
+LINKS = ["1. top import [E1]", "2. it is slow [E2]"]
 PROBLEM = {"gate.problem", "gate.test", "gate.facts"}
 ROWS = list[str]
 LOG = {"hypothesize.hypotheses", "investigate.log", "investigate.standing"} | {
@@ -195,6 +196,9 @@ def test_three_questions_are_the_most(agent: Follower) -> None:
         ({**TESTABLE, "question": "Which command is slow?"}, "the verdict is testable, so that question is: none"),
         ({**UNCLEAR, "question": "none"}, "the verdict is ask: write the one question that is open"),
         ({**UNCLEAR, "verdict": "nobody", "question": "x"}, "the verdict is nobody: write the one question"),
+        ({**TESTABLE, "problem": "b"}, "problem says too little: under which conditions"),
+        ({**TESTABLE, "test": "c"}, "test says too little: what to run or look at"),
+        ({**TESTABLE, "facts": ["F1: x (y)"]}, "F1 says too little"),
         (
             {**TESTABLE, "facts": ["F1: imports at its top (read tool.py:2 `import networkx`)"]},
             "tool.py:2: `import networkx` is not in that line; line 1 has it",
@@ -478,21 +482,25 @@ def test_a_hypothesis_that_was_added_is_one_of_them_from_then_on(agent: Follower
 @pytest.mark.parametrize(
     "chain, excluded, wanted",
     [
-        (["1. imported [E1]", "2. slow [F1, assumed]"], ["H2, a cold disk: refuted by E2"], []),
-        (["1. imported [E9]", "2. slow [F1]"], ["H2: refuted by E2"], ["'1. imported [E9]' cites E9, which is not"]),
+        (["1. top import [E1]", "2. slow start [F1, assumed]"], ["H2, a cold disk: refuted by E2"], []),
         (
-            ["1. imported", "2. slow [assumed]"],
+            ["1. top import [E9]", "2. slow start [F1]"],
             ["H2: refuted by E2"],
-            ["'1. imported': end the link with its evidence"],
+            ["'1. top import [E9]' cites E9, which is not"],
         ),
         (
-            ["1. x [E1]", "2. y [E2]"],
+            ["1. top import", "2. slow start [assumed]"],
+            ["H2: refuted by E2"],
+            ["'1. top import': end the link with its evidence"],
+        ),
+        (
+            LINKS,
             ["H1, an import: refuted by E2"],
             ["H1 is left, and is not", "excluded: H2 is", "'H1"],
         ),
-        (["1. x [E1]", "2. y [E2]"], ["H2, a cold disk: no"], ["'H2, a cold disk: no': name the evidence"]),
-        (["1. x [E1]", "2. y [E2]"], ["H2: refuted by E4"], ["H2 cites E4, which is not in the log"]),
-        (["1. x [E1]", "2. y [E2]"], ["H2: refuted by E2", "H5: not excluded"], ["excluded names H5, which is no"]),
+        (LINKS, ["H2, a cold disk: no"], ["'H2, a cold disk: no': name the evidence"]),
+        (LINKS, ["H2: refuted by E4"], ["H2 cites E4, which is not in the log"]),
+        (LINKS, ["H2: refuted by E2", "H5: not excluded"], ["excluded names H5, which is no"]),
     ],
 )
 def test_a_cause_rests_on_what_was_recorded(chain: ROWS, excluded: ROWS, wanted: ROWS) -> None:
@@ -505,16 +513,38 @@ def test_a_cause_rests_on_what_was_recorded(chain: ROWS, excluded: ROWS, wanted:
         ["H1"],
         "high",
         chain,
-        "It is imported.",
+        "It is imported before it is needed.",
         excluded,
     ]
     assert_begin(check("cause", *values), wanted)
 
 
+@pytest.mark.parametrize(
+    "chain, root_cause, wanted",
+    [
+        (["1. x [E1]", "2. it is slow [E2]"], "It is imported before it is needed.", ["'1. x [E1]' says too little"]),
+        (["1. it is slow [E1]", "2. It is slow. [E2]"], "It is imported before it is needed.", ["the chain says 'it"]),
+        (LINKS, "z", ["root_cause says too little"]),
+        (LINKS, "Not found: one of two imports", []),
+    ],
+)
+def test_a_cause_is_more_than_a_word(chain: ROWS, root_cause: str, wanted: ROWS) -> None:
+    excluded = ["H2, a cold disk: refuted by E2"]
+    facts = list(TESTABLE["facts"])
+    assert_begin(check("cause", HYPOTHESES, [], facts, [E1, E2], ["H1"], "high", chain, root_cause, excluded), wanted)
+
+
+@pytest.mark.req("W-18")
+def test_the_end_says_to_give_the_report_to_the_user(agent: Follower, investigating: Block) -> None:
+    values = {**CAUSE, "chain": LINKS, **EXCLUDED}
+    done = agent.follow(agent.follow(agent.follow(investigating, AT_ONCE), values), REPORT)
+    assert done.at == "done"
+    assert done.words("NOTICE").startswith("Give the user `report` as your reply")
+    assert done.result["report"] == REPORT["report"]
+
+
 def test_the_answer_stands_in_the_report(agent: Follower, investigating: Block) -> None:
-    block = agent.follow(
-        agent.follow(investigating, AT_ONCE), {**CAUSE, "chain": ["1. x [E1]", "2. y [E2]"], **EXCLUDED}
-    )
+    block = agent.follow(agent.follow(investigating, AT_ONCE), {**CAUSE, "chain": LINKS, **EXCLUDED})
     refused = agent.follow(block, {**REPORT, "answer": "It is slow because of the disk."})
     assert "answer is the Answer part of report, word for word" in refused.words("WHY")
     hollow = agent.follow(block, {"answer": "It is as it is, truly.", "report": "It is as it is, truly. " * 20})

@@ -25,6 +25,9 @@ LONGEST = 400
 
 FACT = 'write "F1: what was seen (its source)", or "Set aside: …"'
 HYPOTHESIS = "H1: cause and mechanism. Predicts: … Refuted by: …"
+PROBLEM = "under which conditions, what is observed, what was expected instead"
+TEST = "what to run or look at, which result means present and which means gone"
+LINK = 'write "1. what leads to the next link [E2]"'
 OBSERVATION = "E1: what was run or read -> what it showed. For H1, against H2: why"
 PARTS = {"cause": "of its cause", "predicts": "after Predicts:", "refuted": "after Refuted by:"}
 
@@ -38,23 +41,31 @@ _SPEAKS = r"\b{side}\s+(H[1-8]\b(?:(?:\s*,\s*|\s+)(?:and\s+|or\s+|as\s+for\s+)?H
 # Nothing beyond H8 is a hypothesis, such as a part number.
 _RIVALS = re.compile(r"\bH[1-8]\b")
 _EVIDENCE = re.compile(r"\bE\d+\b")
+_NUMBER = re.compile(r"^\s*\d+[.)]?\s")
 _LINK = re.compile(r"\[([^\]]*)\]")
 
 Rows = list[str]
 
 
-def frame_faults(verdict: str, question: str, facts: Rows) -> Rows:
-    """Facts without a number or a source, and a question that is missing or that nobody needs to answer."""
+def frame_faults(verdict: str, question: str, facts: Rows, problem: str, test: str) -> Rows:
+    """Parts of the frame that say hardly anything, facts without a number or a source, a question too few or many."""
     found, numbers = [], []
     for row in facts:
         match = _FACT.fullmatch(row.strip())
         if match:
             numbers.append(f"F{match['number']}")
+            found += [f"F{match['number']} says too little: {FACT}"] * checks.says_little(match["text"])
         elif not row.startswith("Set aside:"):
             found.append(f"{row[:60]!r}: {FACT}")
         found += checks.quotation_faults(row)
     found += [f"the id {name} is given twice" for name in checks.repeated(numbers)]
     none = checks.words(question) == ["none"]
+    if verdict == "testable":
+        found += [
+            f"{name} says too little: {wanted}"
+            for name, text, wanted in (("problem", problem, PROBLEM), ("test", test, TEST))
+            if checks.says_little(text)
+        ]
     if verdict == "testable" and not none:
         found.append("the verdict is testable, so that question is: none")
     if verdict != "testable" and (none or checks.says_little(question)):
@@ -191,6 +202,9 @@ def cause_faults(
         ]
         if not cited:
             found.append(f"{row[:60]!r}: end the link with its evidence, as [E2] or [F1], or with [assumed]")
+    links = [checks.words(_NUMBER.sub("", _LINK.sub("", row))) for row in chain]
+    found += [f"{row[:60]!r} says too little: {LINK}" for row, said in zip(chain, links, strict=True) if len(said) < 2]
+    found += [f"the chain says {text[:60]!r} twice" for text in checks.repeated(" ".join(said) for said in links)]
     rivals, named = ids([*known, *added]), ids(excluded)
     found += [f"excluded names {name:.20}, which is no hypothesis" for name in named if name not in rivals]
     missing = [name for name in rivals if name not in named]
@@ -207,6 +221,8 @@ def cause_faults(
         found += [f"{id_of(row)} cites {name}, which is not in the log" for name in cited if name not in entries]
         if "not excluded" not in row and (not cited or id_of(row) in left):
             found.append(f"{row[:60]!r}: name the evidence that refutes it, as E1, or write: not excluded")
+    if checks.says_little(root_cause.partition("Not found:")[2], 3) and checks.says_little(root_cause, 5):
+        found.append("root_cause says too little: name the link, and what would not happen without it")
     sure = confidence in SURE and len(left) == 1
     if not sure and not root_cause.startswith(("Most likely:", "Not found:")):
         found.append(f"the confidence is {confidence}: begin root_cause with Most likely: or with Not found:")
@@ -254,7 +270,7 @@ def standing_of(standing: Rows) -> dict[str, str]:
 
 
 CHECKS: dict[str, tuple[checks.Check, str]] = {
-    "frame": (frame_faults, "text text rows"),
+    "frame": (frame_faults, "text text rows text text"),
     "hypotheses": (hypothesis_faults, "rows text"),
     "pass": (pass_faults, "rows rows rows rows rows rows text"),
     "cause": (cause_faults, "rows rows rows rows rows text rows text rows"),

@@ -30,7 +30,11 @@ FRAME: list[Requirement] = [
         help="ask: only the user knows; nobody: and no user can be asked",
     ),
     Field("question", help="the one question for the user; the word none if the verdict is testable"),
-    Command([CHECK, "frame", "{verdict}", "{question}", "{facts}"], 60, help="each fact has a number and a source"),
+    Command(
+        [CHECK, "frame", "{verdict}", "{question}", "{facts}", "{problem}", "{test}"],
+        60,
+        help="each fact has a number and a source; nothing is left to a word",
+    ),
 ]
 RIVALS: list[Requirement] = [
     Field("hypotheses", "list", minimum=2, maximum=4, help='"H1: cause and mechanism. Predicts: … Refuted by: …"'),
@@ -187,6 +191,7 @@ WORKFLOW = Workflow(
     title="Problem analysis",
     description="Finds the cause of one problem by rival hypotheses and evidence.",
     params=[CONFIDENCE],
+    closing=PROMPTS["closing"],
     unchecked="whether a command was run, and showed what the evidence says",
 )
 
