@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import os
+import re
+import shlex
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
+from skills.lib.runtime import loading
 from skills.lib.skillfile import commands_in, load_skill
 from skills.lib.testing.documents import parse
-from tests.skills.follower import SKILLS
+from tests.skills.follower import SKILLS, Follower
 
 COMMANDS = [
     pytest.param(file.parent, command.command, id=f"{file.parent.name}-{at}")
@@ -22,6 +25,33 @@ COMMANDS = [
 
 def test_each_skill_says_how_it_begins() -> None:
     assert {str(case.values[0]) for case in COMMANDS} == {str(file.parent) for file in SKILLS.glob("*/SKILL.md")}
+
+
+SCOPE = ["--scope", "single-prompt"]
+
+
+@pytest.mark.parametrize("folder, command", COMMANDS)
+def test_the_end_of_each_run_says_what_to_give_the_user(folder: Path, command: str) -> None:
+    script = script_of(command).replace("prompt_engineer.py", "single_prompt.py")
+    assert loading.workflow_of_script(str(folder / script)).closing
+
+
+def script_of(command: str) -> str:
+    """The script of a command, below its skill's folder."""
+    [found] = re.findall(r"SKILL_DIR/([^\s\"]+\.py)", command)
+    return str(found)
+
+
+@pytest.mark.req("W-09")
+@pytest.mark.parametrize("folder, command", COMMANDS)
+def test_the_way_back_without_lockstep_opens_no_second_run(folder: Path, command: str, tmp_path: Path) -> None:
+    assert "`--step current`" in (folder / "SKILL.md").read_text(encoding="utf-8")
+    begun = command.replace("SKILL_DIR", str(folder)).replace("python3", shlex.quote(sys.executable), 1)
+    opened = Follower(str(folder / script_of(command)), tmp_path).shell(begun)
+    words = [*shlex.split(begun)[:2], "--step", "current", *(SCOPE if "--scope" in begun else [])]
+    back = subprocess.run(words, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    assert (back.returncode, parse(back.stdout).get("code")) == (3, "no-run")
+    assert set(re.findall(r"--step current --run (\w+)", back.stdout)) == {opened.run}
 
 
 @pytest.mark.req("W-15", "W-18")

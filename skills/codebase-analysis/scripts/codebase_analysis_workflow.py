@@ -126,6 +126,7 @@ WORKFLOW = Workflow(
     title="Codebase analysis",
     description="Finds out how a codebase works, for one goal, with a place for every claim.",
     params=[CONFIDENCE],
+    closing=PROMPTS["closing"],
     unchecked="whether the places were understood: they can be opened, no more",
 )
 

@@ -192,6 +192,7 @@ WORKFLOW = Workflow(
     title="Decision critic",
     description="Tests one decision and ends in STAND, REVISE or ESCALATE.",
     params=[DECISION],
+    closing=PROMPTS["closing"],
     unchecked="whether somebody looked where an answer says so",
 )
 

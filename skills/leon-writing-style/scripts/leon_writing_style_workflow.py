@@ -157,6 +157,7 @@ WORKFLOW = Workflow(
         VERDICT,
     ),
     title="Leon writing style",
+    closing=PROMPTS["closing"],
     description="Writes one text in the voice of a style profile, with nothing invented and nothing machine-sounding.",
     unchecked="whether the text is good: it is there and keeps its facts",
 )
