@@ -14,11 +14,24 @@ HYPOTHESES = [
     "H1: it is one thing. Predicts: one is seen. Refuted by: none is seen.",
     "H2: it is another thing. Predicts: another is seen. Refuted by: no other seen.",
 ]
+FRAME = {
+    "gate.problem": "it is not so",
+    "gate.test": "look at it",
+    "gate.facts": ["F1: so it is (seen)"],
+}
 FRAMED = {
-    "gate.facts": ["F1: x (x)"],
+    **FRAME,
     "gate.question": "none",
     "hypothesize.hypotheses": HYPOTHESES,
     "hypothesize.first_check": "H1, H2",
+}
+SURE = {
+    **FRAMED,
+    "investigate.evidence": ["E1: looked -> two things. For H1, against H2"],
+    "investigate.standing": ["H1: stands", "H2: refuted by E1"],
+    "investigate.left": ["H1"],
+    "investigate.confidence": "high",
+    "formulate.excluded": ["H2: refuted by E1"],
 }
 DECIDED = {
     "extract.claims": ["C1: it is so"],
@@ -173,7 +186,16 @@ def planned(*milestones: Mapping[str, Any], **testing: Any) -> str:
 
 ASKED: dict[str, Any] = {"request": "Keep three.", "plan": "plan"}
 SEEN = ["README.md:1 | x | x"]
+AGREED = {
+    "testing.commands": ["test | x | x"],
+    "testing.strategy": "what there is will do, as it always did before",
+    "approaches.approaches": ["A1 | x | x | x | x", "A2 | y | x | x | x"],
+    "assumptions.assumptions": ["Q1 | x | assumed | x"],
+    "assumptions.recommendation": "A1, as it is the least",
+}
 SEEN_FROM = {
+    **AGREED,
+    "locate.places": ["README.md | x"],
     "trace.findings": SEEN,
     "precedents.patterns": SEEN,
     "report.findings": SEEN,
@@ -192,25 +214,31 @@ ATTEMPTS: dict[str, Lazy] = {
     "problem-analysis: x in every field": Lazy(
         "problem-analysis/scripts/problem_analysis.py", End("refused", "gate", 'write "F1: what was seen (its source)"')
     ),
+    "problem-analysis: a letter for each part of the frame": Lazy(
+        "problem-analysis/scripts/problem_analysis.py",
+        End("refused", "gate", "problem says too little"),
+        {**FRAMED, "gate.problem": "a", "gate.test": "b", "gate.facts": ["F1: x (y)"]},
+    ),
+    "problem-analysis: a chain of letters": Lazy(
+        "problem-analysis/scripts/problem_analysis.py",
+        End("refused", "formulate", "'1. x [E1]' says too little"),
+        {**SURE, "formulate.chain": ["1. x [E1]", "2. y [E1]"], "formulate.root_cause": "z"},
+    ),
     "problem-analysis: framed, then x": Lazy(
         "problem-analysis/scripts/problem_analysis.py", End("refused", "investigate", "begin it with E1"), FRAMED
     ),
     "problem-analysis: nobody is there": Lazy(
         "problem-analysis/scripts/problem_analysis.py",
         End("failed", "gate"),
-        {"gate.facts": ["F1: x (x)"], "gate.verdict": "nobody", "gate.question": "what is it?"},
+        {"gate.facts": ["F1: so it is (seen)"], "gate.verdict": "nobody", "gate.question": "what is it?"},
     ),
     "problem-analysis: made up": Lazy(
         "problem-analysis/scripts/problem_analysis.py",
         End("done", "report"),
         {
-            **FRAMED,
-            "investigate.evidence": ["E1: looked -> two things. For H1, against H2"],
-            "investigate.standing": ["H1: stands", "H2: refuted by E1"],
-            "investigate.left": ["H1"],
-            "investigate.confidence": "high",
-            "formulate.chain": ["1. [assumed]", "2. [assumed]"],
-            "formulate.excluded": ["H2: refuted by E1"],
+            **SURE,
+            "formulate.chain": ["1. it was so [assumed]", "2. it is so [assumed]"],
+            "formulate.root_cause": "It is as it was made.",
             "report.answer": "It is as it has to be.",
             "report.report": "It is as it has to be. " + " ".join(f"word{at}" for at in range(30)),
         },
@@ -397,10 +425,54 @@ ATTEMPTS: dict[str, Lazy] = {
         {**WHOLE, "audit.compared": ["README.md:3 | x | code.py:1"]},
     ),
     "planner: x in every field": Lazy(
-        "planner/scripts/planner.py", End("refused", "discover", "it does not begin with path:line"), params=ASKED
+        "planner/scripts/planner.py", End("refused", "discover", "no such file"), params=ASKED
+    ),
+    "planner: every explorer lost, and x for an agreement": Lazy(
+        "planner/scripts/planner.py",
+        End("refused", "testing", "write purpose | command | how it ended today"),
+        params=ASKED,
+        loses="discover",
+    ),
+    "planner: an approach under two numbers": Lazy(
+        "planner/scripts/planner.py",
+        End("refused", "approaches", "A1 and A2 do the same"),
+        {**AGREED, "approaches.approaches": ["A1 | x | x | x | x", "A2 | x | x | x | x"]},
+        params=ASKED,
+        loses="discover",
+    ),
+    "planner: x for what is taken for granted": Lazy(
+        "planner/scripts/planner.py",
+        End("refused", "assumptions", "write id | what is so | source"),
+        {**AGREED, "assumptions.assumptions": ["x"]},
+        params=ASKED,
+        loses="discover",
     ),
     "planner: every explorer lost, and x for a plan": Lazy(
-        "planner/scripts/planner.py", End("refused", "milestones", "cannot be read"), params=ASKED, loses="discover"
+        "planner/scripts/planner.py",
+        End("refused", "milestones", "cannot be read"),
+        AGREED,
+        params=ASKED,
+        loses="discover",
+    ),
+    "planner: a finding of empty parts": Lazy(
+        "planner/scripts/planner.py",
+        End("refused", "discover", "no part is empty"),
+        {**SEEN_FROM, "trace.findings": ["README.md:1 |"]},
+        params=ASKED,
+    ),
+    "planner: a review of no milestone": Lazy(
+        "planner/scripts/planner.py",
+        End("refused", "plan-completeness-review", "'M-999' is no milestone of the plan"),
+        {**PLANNED, "read.statements": ["M-999 | it is good"]},
+        {"plan/draft.json": planned(CODE_MILESTONE)},
+        ASKED,
+    ),
+    "planner: tests that are never run": Lazy(
+        "planner/scripts/planner.py",
+        End("refused", "milestones", "'pytest --version' ends with 0 whatever was done"),
+        PLANNED,
+        {"plan/draft.json": planned(CODE_MILESTONE, test=[["pytest", "--version"]])},
+        ASKED,
     ),
     "planner: a plan of nothing": Lazy(
         "planner/scripts/planner.py",

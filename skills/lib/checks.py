@@ -44,6 +44,17 @@ def repeated(names: Iterable[str]) -> list[str]:
     return [name for name in dict.fromkeys(seen) if seen.count(name) > 1]
 
 
+def row_faults(rows: Iterable[str], form: str) -> list[str]:
+    """A fault for each row that lacks a part of a form such as ``id | what | why``, or that stands there twice.
+
+    The last part may have bars of its own.
+    """
+    rows, count = list(rows), form.count("|")
+    lacking = [row for row in rows if len(parts := row.split("|", count)) <= count or not all(map(str.strip, parts))]
+    found = [f"{row[:60]!r}: write {form}; no part is empty" for row in dict.fromkeys(lacking)]
+    return found + [f"{row[:60]!r} is given twice" for row in repeated(" ".join(row.split()) for row in rows)]
+
+
 def coverage(known: Iterable[str], given: Iterable[str], kind: str) -> list[str]:
     """A fault for each name that is known and not given, given and not known, or given twice."""
     known, given = list(known), list(given)

@@ -161,7 +161,7 @@ def documented(*files: str) -> list[dict[str, Any]]:
 def read(findings: dict[str, str] | None = None, promised: tuple[str, ...] = PAPERS) -> list[dict[str, Any]]:
     """The reports of the reviewer of documents."""
     return [
-        {"statements": ["M-003 | README.md:5 is right that a discount is rounded once"]},
+        {"statements": ["all | README.md:5 is right that a discount is rounded once"]},
         {"statements": "none: no comment was changed"},
         {"answers": answers(promised, {}, findings or {"S1": ""})},
     ]
@@ -472,6 +472,16 @@ def test_code_that_was_changed_after_both_gates_is_reviewed_again(
     write(root, {"shop/prices.py": small_project.FIXED_PRICES + "\n\nLATER = 1\n"})
     assert crew.agent.follow(block, **END).step == "implementation-code-review"
     assert crew.ways()[-1] == "retrospective -ok-> implementation-code-review"
+
+
+@pytest.mark.req("S-01")
+def test_a_plan_that_is_rewritten_while_its_code_is_reviewed_opens_no_gate(
+    crew: Crew, written: PrintedBlock, root: Path
+) -> None:
+    gate = crew.work(written, reviewed())
+    write(root, {f"{WHERE}/plan.md": "# Shop\n\nWhatever there is will do.\n"})
+    assert gate.step == "implementation-code-gate"
+    assert crew.agent.run_command(gate.next).step == "implementation-code-review"
 
 
 @pytest.mark.req("S-01")
@@ -791,7 +801,10 @@ def test_what_a_writer_names_must_be_there(root: Path) -> None:
 def test_project_checks_name_what_failed_and_how(root: Path) -> None:
     text = plan("M-003")
     text["testing"]["commands"] = {
-        "test": [[sys.executable, "-c", "print('all well')"], [sys.executable, "-c", "raise SystemExit('too bad')"]],
+        "test": [
+            [sys.executable, "-c", "import shop; print('all well')"],
+            [sys.executable, "-c", "raise SystemExit('too bad')"],
+        ],
         "lint": [["no-such-program-here", "--all"]],
         "types": [[sys.executable, "-c", "import time; time.sleep(60)"]],
     }

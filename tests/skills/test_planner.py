@@ -317,8 +317,19 @@ def test_the_user_is_shown_what_is_asked_about(agent: Agent) -> None:
     assert asked.words("QUESTION") == (
         "This is how the finished work would be proved.\n\nCommands:\n- test | python -m pytest -q | 1 passed\n\n"
         "Strategy:\nOne test of the empty name in tests/test_greet.py; nothing else changes.\n\n"
-        "Is that right? Answer yes, or say what should be different."
+        "Is that right? Answer yes, or say what should be different: no alone does not say what to plan."
     )
+
+
+def test_after_a_bare_no_the_agent_is_told_to_ask_what_should_be_different(agent: Agent) -> None:
+    asked = agent.follow(dispatched(agent, agent.open(request=REQUEST, plan=PLAN), EXPLORER), **TESTING)
+    block = agent.follow(asked, answer="no")
+    assert (block.step, block.context["testing.answer"]) == ("approaches", "no")
+    told = " ".join(block.words("DO").split())
+    assert "refuses the strategy and does not say what should hold instead, ask the user that now" in told
+    asked = agent.follow(agent.follow(block, **APPROACHES), **ASSUMPTIONS)
+    told = " ".join(agent.follow(asked, answer="no").words("DO").split())
+    assert "is a refusal that says nothing to go by, ask the user first what is different" in told
 
 
 @pytest.mark.req("W-10")
@@ -419,7 +430,100 @@ def test_the_plan_that_is_approved_is_the_one_that_was_reviewed(agent: Agent, ch
     assert agent.run_command(refused.next).step == "plan-code-review"
 
 
+@pytest.mark.req("S-01")
+@pytest.mark.parametrize("path", ["plan.1.json", "plan.2.json", "plan.md"])
+def test_a_plan_that_changes_while_it_is_reviewed_opens_no_gate(agent: Agent, planned: PrintedBlock, path: str) -> None:
+    review = drafted(agent, planned, sample.DRAFT)
+    other = json.dumps({**sample.DRAFT, "title": "Another"})
+    gate = dispatched(agent, review, reviewer(Judged("plan")), lambda _: agent.write(f"{PLAN}/{path}", other))
+    assert agent.run_command(gate.next).step == "milestones"
+
+
+@pytest.mark.req("S-01")
+def test_a_version_that_changes_while_the_code_is_reviewed_opens_no_gate(agent: Agent, changes: PrintedBlock) -> None:
+    review = dispatched(agent, changes, DEVELOPER, develop(agent))
+    gate = dispatched(agent, review, reviewer(Judged("plan")), lambda _: agent.write(f"{PLAN}/plan.md", "All is well."))
+    assert agent.run_command(gate.next).step == "changes"
+
+
+@pytest.mark.req("S-01")
+def test_a_draft_that_was_changed_after_its_review_is_found_at_the_next_step(
+    agent: Agent, changes: PrintedBlock
+) -> None:
+    other = json.loads(json.dumps(sample.DRAFT))
+    other["milestones"][0]["requirements"] = ["greet('') returns nothing."]
+    agent.write(f"{PLAN}/draft.json", json.dumps(other))
+    assert checked("plan_data.py", agent.project, "save", PLAN, f"{PLAN}/draft.json")[0] == 0
+    refused = dispatched(agent, changes, DEVELOPER, develop(agent))
+    assert (refused.exit_code, refused.code) == (3, "missing-evidence")
+    assert f"{PLAN}/draft.json was changed after its review" in refused.why
+    assert f"copy {PLAN}/plan.1.json over it" in refused.why
+    first = (agent.project / PLAN / "plan.1.json").read_text(encoding="utf-8")
+    agent.write(f"{PLAN}/draft.json", first)
+    assert checked("plan_data.py", agent.project, "save", PLAN, f"{PLAN}/draft.json")[0] == 0
+    review = agent.run_command(refused.next)
+    document = gated(agent, review, Judged("M-001"))
+    done = gated(agent, dispatched(agent, document, WRITER, write_texts(agent)), Judged("M-002"))
+    assert (done.kind, done.root.get("status")) == ("done", "done")
+
+
 # Reviews
+
+
+@pytest.mark.parametrize(
+    "statements, why",
+    [
+        (
+            ["M-999 | its tests name the input"],
+            "the scope 'M-999' is no milestone of the plan; write one of M-001, M-002",
+        ),
+        (["plan | its tests name the input", "plan | Its tests name the input."], "was stated before"),
+        (["M-001, M-002 | their tests name the input", "all | it is whole", "M-001.R1 | it is met"], ""),
+    ],
+)
+def test_a_statement_has_a_scope_of_the_plan_and_is_made_once(
+    agent: Agent, planned: PrintedBlock, statements: list[str], why: str
+) -> None:
+    review = drafted(agent, planned, sample.DRAFT)
+    first = agent.run_command(review.children[0].command)
+    report = {**reviewer()["read"], "statements": statements}
+    block = agent.follow(first, **report)
+    if why:
+        assert (block.exit_code, block.code) == (3, "missing-evidence")
+        assert why in block.why
+        return
+    assert block.step == "decisions"
+    refused = agent.follow(block, statements=["ALL | it is, whole"])
+    assert "was stated before" in refused.why
+
+
+@pytest.mark.parametrize(
+    "kind, values, why",
+    [
+        ("testing", [["x"], "a b c d e"], "write purpose | command | how it ended today; no part is empty"),
+        ("testing", [["test | make test | "], "a b c d e"], "no part is empty"),
+        ("testing", [["test | a | b | ok"] * 2, "a b c d e"], "is given twice"),
+        ("testing", [["test | a | b | ok"], "x" * 40], "strategy says too little"),
+        ("testing", [["test | a | b | ok"], "make test covers all paths"], ""),
+        ("approaches", [["a", "a"]], "write id | what is done | files | costs | risk"),
+        ("approaches", [["A1 | it | f | c | r", "A2 | It. | g | c | r"]], "A1 and A2 do the same"),
+        ("approaches", [["A1 | it | f | c | r", "A3 | more | g | c | r"]], "number the approaches A1, A2 and so on"),
+        ("approaches", [["A1 | it | f | c | r", "A2 | more | g | none | r"]], ""),
+        ("assumptions", [["A1 | x"], ["a"], "A1"], "write id | what is so | source | what changes if wrong"),
+        ("assumptions", [["A1 | x"], ["Q1 | so | perhaps | all"], "A1"], "Q1: the source is one of user-specified"),
+        (
+            "assumptions",
+            [["A1 | x"], ["Q1 | so | assumed | all", "Q1 | no | assumed | all"], "A1"],
+            "Q1 is given twice",
+        ),
+        ("assumptions", [["A1 | x"], ["Q1 | so | assumed | all"], "the first"], "recommendation names the approach"),
+        ("assumptions", [["A1 | x"], ["Q1 | so | documented (a.md:1) | all | of it"], "A1, it is small"], ""),
+    ],
+)
+def test_the_lists_before_a_plan_have_all_their_parts(agent: Agent, kind: str, values: list[Any], why: str) -> None:
+    told = [value if isinstance(value, str) else json.dumps(value) for value in values]
+    code, found = checked("planner_rows.py", agent.project, kind, *told)
+    assert (code, why in found) == (int(bool(why)), True), found
 
 
 @pytest.mark.req("S-02")
@@ -631,6 +735,10 @@ def checked(script: str, project: Path, *arguments: str) -> tuple[int, str]:
     [
         ("src/greet.py:2 | so | x", ""),
         ("`src/greet.py:1-2` | so | x", ""),
+        ("src/greet.py:2 | `a || b` is so | x", ""),
+        ("src/greet.py:2 | ", "no part is empty"),
+        ("src/greet.py:2 | so |", "no part is empty"),
+        (".git/config:1 | so | x", "it lies in .git"),
         ("src/greet.py:3 | so | x", "the file has 2 lines"),
         ("src/greet.py | so | x", "it does not begin with path:line"),
         ("src/gone.py:1 | so | x", "no such file"),
@@ -639,6 +747,26 @@ def checked(script: str, project: Path, *arguments: str) -> tuple[int, str]:
 )
 def test_an_explorer_s_places_are_opened(agent: Agent, entry: str, why: str) -> None:
     code, told = checked("explore_check.py", agent.project, "[]", json.dumps([entry]))
+    assert code == bool(why)
+    assert why in told
+
+
+@pytest.mark.parametrize(
+    "entries, why",
+    [
+        (["src/greet.py | the one function"], ""),
+        (["src/greet.py:1 | the one function", "README.md | names it"], ""),
+        (["x"], "no such file"),
+        (["src/ | code"], "no such file"),
+        (["src/greet.py"], "write path | why it may matter"),
+        (["src/greet.py | "], "no part is empty"),
+        (["src/greet.py | so"] * 2, "is given twice"),
+        ([".git/config | so"], "it lies in .git"),
+    ],
+)
+def test_the_files_that_an_explorer_is_to_look_at_are_there(agent: Agent, entries: list[str], why: str) -> None:
+    agent.write(".git/config", "[core]\n")
+    code, told = checked("explore_check.py", agent.project, "files", json.dumps(entries))
     assert code == bool(why)
     assert why in told
 
@@ -712,7 +840,7 @@ def test_a_technical_writer_states_each_reason_that_the_plan_is_collected_with(a
 def test_hostile_text_stays_text(agent: Agent) -> None:
     block = dispatched(agent, agent.open(request=HOSTILE, plan=PLAN), EXPLORER)
     assert block.context["request"] == HOSTILE
-    asked = agent.follow(block, commands=[HOSTILE], strategy=HOSTILE)
+    asked = agent.follow(block, commands=[f"test | {HOSTILE} | it ended"], strategy=HOSTILE)
     assert asked.words("QUESTION").count(HOSTILE) == 2
     assert agent.follow(asked, answer=HOSTILE).context["testing.answer"] == HOSTILE
 

@@ -203,6 +203,8 @@ def _logged(result: Mapping[str, Any]) -> str:
     return f"{result['target'][:SHORT]}: {told[:SHORT]}"
 
 
+# The plan as its reviewers read it, and its commands, which are run for them.
+PLAN = "{plan}/plan.*"
 REVIEWING = PROMPTS["review (forbidden)"].splitlines()
 
 
@@ -232,14 +234,14 @@ CODE = loop(
     skipped="document",
     targets=to_review,
     checks=[Check("promise", "MUST", "holds", "waves.promises")],
-    covers=["{waves.files}"],
+    covers=["{waves.files}", PLAN],
 )
 DOCS = loop(
     "implementation-docs",
     "document",
     "retrospective",
     checks=[Check("promise", "MUST", "holds", "waves.described")],
-    covers=["{waves.files}", "{waves.documents}", "**/*.md"],
+    covers=["{waves.files}", "{waves.documents}", PLAN, "**/*.{md,rst,adoc}"],
 )
 
 WORKFLOW = Workflow(
@@ -349,6 +351,7 @@ WORKFLOW = Workflow(
         },
     ),
     title="Plan executor",
+    closing=PROMPTS["closing"],
     description="Carries out an approved plan wave by wave: implemented, reviewed, documented, run green at the end.",
     params=[
         Arg("plan", maximum=120, help="the folder that the plan is kept in, such as plans/retry-queue"),

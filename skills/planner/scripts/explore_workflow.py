@@ -18,7 +18,9 @@ GIVEN = ("perspective", "request")
 def _places(*fields: str) -> Command:
     """The check that each entry of these lists begins with a place that can be opened."""
     return Command(
-        ["explore_check.py", *["{" + name + "}" for name in fields]], 60, help="each entry begins with a place"
+        ["explore_check.py", *["{" + name + "}" for name in fields]],
+        60,
+        help="each entry begins with a place; no part is empty",
     )
 
 
@@ -27,6 +29,7 @@ LOCATED: list[Requirement] = [
     Field(
         "absent", maximum=1000, help="what was searched for and not found, with the words; the word none where all was"
     ),
+    Command(["explore_check.py", "files", "{places}"], 60, help="each entry begins with the path of a file"),
 ]
 TRACED: list[Requirement] = [
     Field("findings", "list", minimum=1, maximum=15, help='each "path:line | what is so | what it means"'),

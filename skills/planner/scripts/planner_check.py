@@ -1,10 +1,12 @@
 """Checks a draft against what planner goes on with: the ids of its milestones by kind, and each file in one of them.
 
 Called in the project's root as ``DRAFT.json CODE DOCUMENTATION``, the last two JSON arrays of ids; prints each fault
-and ends with 1 if there is one. A draft that passes gets the folder for copies beside it, which plan_data.py collects
-from even where no milestone writes code. The form of the draft is for plan_data.py to check. With the plan's folder in
-place of a draft, its latest version is held to the ids, and to the draft that was reviewed: but for the changes of its
-milestones the two are the same.
+and ends with 1 if there is one, else prints the id of its content. A draft that passes gets the folder for copies
+beside it, which plan_data.py collects from even where no milestone writes code. The form of the draft is for
+plan_data.py to check.
+
+Called as ``PLAN_DIR CODE DOCUMENTATION ID``, the latest version of the plan is held to the ids; it and the draft must
+have the content that was reviewed, which the ID is of, but for the changes of its milestones.
 """
 
 from __future__ import annotations
@@ -52,18 +54,44 @@ def faults(draft: object, recorded: dict[str, list[str]]) -> list[str]:
     return id_faults(milestones, recorded) + file_faults(milestones)
 
 
-def draft_faults(folder: str, plan: dict[str, Any]) -> list[str]:
-    """How the latest version of a plan differs from the draft beside it, but for its changes."""
+def reviewed_id(plan: dict[str, Any]) -> str:
+    """The id of a plan's content without its changes, which come after the review."""
+    from plandata.form import content_id  # type: ignore[import-not-found]
+
+    return str(content_id({name: _without_changes(plan, name) for name in plan}))
+
+
+def _version(folder: str, reviewed: str) -> str:
+    """The name of the first version with that content; empty if there is none."""
+    from plandata import store  # type: ignore[import-not-found]
+
+    for number in store.versions(folder):
+        name = f"plan.{number}.json"
+        try:
+            plan = _read(os.path.join(folder, name))
+        except (OSError, ValueError, RecursionError):
+            continue
+        if isinstance(plan, dict) and reviewed_id(plan) == reviewed:
+            return name
+    return ""
+
+
+def draft_faults(folder: str, plan: dict[str, Any], reviewed: str) -> list[str]:
+    """How the draft differs from what was reviewed, or the latest version from the draft, but for its changes."""
     draft = _read(os.path.join(folder, "draft.json"))
-    if not isinstance(draft, dict):
-        return [f"{folder}/draft.json is no plan any more; put it back as it was when it was reviewed"]
+    if not isinstance(draft, dict) or reviewed_id(draft) != reviewed:
+        version = _version(folder, reviewed)
+        back = f"copy {folder}/{version} over it" if version else "put it back as it was"
+        return [
+            f"{folder}/draft.json was changed after its review, and nobody reviewed that: {back}, and run plan_data.py "
+            f"save {folder} {folder}/draft.json. What is to be planned otherwise is for a run of its own"
+        ]
     parts = [name for name in {**plan, **draft} if _without_changes(plan, name) != _without_changes(draft, name)]
     if not parts:
         return []
     return [
         f"the latest version of the plan differs from {folder}/draft.json, which was reviewed, in {', '.join(parts)}: "
-        f"plan_data.py save {folder} {folder}/draft.json takes the draft back, and the changes are collected anew. If "
-        "it is the draft that was changed since, put it back first."
+        f"plan_data.py save {folder} {folder}/draft.json takes the draft back, and the changes are collected anew"
     ]
 
 
@@ -76,25 +104,25 @@ def _without_changes(plan: dict[str, Any], name: str) -> Any:
 
 
 def main(arguments: list[str]) -> int:
-    """Print the faults of the draft or plan; 0 if there are none."""
-    if len(arguments) != 3:
-        print("usage: planner_check.py DRAFT.json CODE DOCUMENTATION")
+    """Print the faults of the draft or plan; if there are none, of a draft its id as JSON, and 0 is returned."""
+    is_folder = bool(arguments) and os.path.isdir(arguments[0])
+    if len(arguments) != (4 if is_folder else 3):
+        print("usage: planner_check.py DRAFT.json CODE DOCUMENTATION | planner_check.py PLAN_DIR CODE DOCUMENTATION ID")
         return 2
     try:
         draft = _read(arguments[0])
-        recorded = dict(zip(KINDS, map(json.loads, arguments[1:]), strict=True))
+        recorded = dict(zip(KINDS, map(json.loads, arguments[1:3]), strict=True))
         found = faults(draft, recorded)
-        if os.path.isdir(arguments[0]):
-            found += draft_faults(arguments[0], draft)
+        if is_folder:
+            found += draft_faults(arguments[0], draft, arguments[3])
+        told = found or ([] if is_folder else [json.dumps(reviewed_id(draft))])
     except (OSError, ValueError, RecursionError) as error:
         print(f"{arguments[0]} cannot be read: {error}")
         return 1
-    print("\n".join(found))
-    if found:
-        return 1
-    if not os.path.isdir(arguments[0]):
+    print("\n".join(told))
+    if not found and not is_folder:
         _make_folder_of_copies(os.path.dirname(arguments[0]))
-    return 0
+    return 1 if found else 0
 
 
 def _make_folder_of_copies(folder: str) -> None:
@@ -113,7 +141,7 @@ def _read(path: str) -> Any:
     if not os.path.isdir(path):
         with open(path, encoding="utf-8-sig") as opened:
             return json.load(opened)
-    from plandata import command, faults  # type: ignore[import-not-found]
+    from plandata import command, faults
 
     try:
         return command.plan_in(path)[1]

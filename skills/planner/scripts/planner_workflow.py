@@ -30,24 +30,37 @@ KNOWN = ("request", "discover.results", "testing.strategy", "testing.answer")
 # How many findings a sub-agent is handed with its milestone, and how much of each.
 HANDED, SHORT = 12, 400
 
+ROWS = "planner_rows.py"
 TESTING: list[Requirement] = [
     Field("commands", "list", minimum=1, maximum=6, help='each "purpose | command | how it ended today"'),
     Field("strategy", minimum=40, maximum=1200, help="what is tested how, where, and what stays untested and why"),
+    Command([ROWS, "testing", "{commands}", "{strategy}"], 60, help="each command has its three parts"),
 ]
 APPROACHES: list[Requirement] = [
     Field(
         "approaches", "list", minimum=2, maximum=3, help='each "id | what is done | files | costs | risk"; A1 minimal'
     ),
+    Command([ROWS, "approaches", "{approaches}"], 60, help="each approach has its five parts, and no two are one"),
 ]
 ASSUMPTIONS: list[Requirement] = [
     Field("assumptions", "list", minimum=1, maximum=12, help='each "id | what is so | source | what changes if wrong"'),
     Field("recommendation", minimum=20, maximum=500, help="the approach you would take, and what decides"),
+    Command(
+        [ROWS, "assumptions", "{approaches.approaches}", "{assumptions}", "{recommendation}"],
+        60,
+        help="each assumption has its four parts; the recommendation names an approach",
+    ),
 ]
 MILESTONES: list[Requirement] = [
     Field("code", "list", maximum=40, help="ids of the code milestones; [] where there is none"),
     Field("documentation", "list", maximum=40, help="ids of the documentation milestones; [] where there is none"),
     Artifact("{plan}/draft.json", help="the plan as JSON"),
-    Command(["planner_check.py", "{plan}/draft.json", "{code}", "{documentation}"], 60, help="the ids are the draft's"),
+    Command(
+        ["planner_check.py", "{plan}/draft.json", "{code}", "{documentation}"],
+        60,
+        help="the ids are the draft's",
+        records="content",
+    ),
     Command(["plan_data.py", "save", "{plan}", "{plan}/draft.json"], 60, help="saves the plan as a new version"),
     Command(
         ["plan_data.py", "check", "{plan}", "--stage", "draft"], 60, help="the plan can be carried out as it stands"
@@ -57,12 +70,18 @@ MILESTONES: list[Requirement] = [
 
 APPROVED_IDS = ("{milestones.code}", "{milestones.documentation}")
 COPIES = "{plan}/.changes"
+# The versions of the plan, and plan.md, which is the latest of them for readers.
+VERSIONS = "{plan}/plan.*"
 
 
 def collected(stage: str) -> list[Requirement]:
     """The commands that turn the copies under .changes/ into diffs, and check the plan they are part of."""
     return [
-        Command(["planner_check.py", "{plan}", *APPROVED_IDS], 60, help="the plan is the one that was reviewed"),
+        Command(
+            ["planner_check.py", "{plan}", *APPROVED_IDS, "{milestones.content}"],
+            60,
+            help="the plan and its draft are as they were reviewed, but for the changes",
+        ),
         Command(["plan_data.py", "collect", "{plan}"], 120, help="computes the diffs, and saves them with the plan"),
         Command(["plan_data.py", "check", "{plan}", "--stage", stage], 120, help=f"the plan bears checking as {stage}"),
     ]
@@ -154,13 +173,16 @@ ANSWERS = (
     "What the agent gave is its report of what the user said; nobody confirmed it."
 )
 COMPLETE = loop(
-    "plan-completeness", "milestones", "changes", reviewer("plan_completeness", ["{plan}/draft.json"], answers=ANSWERS)
+    "plan-completeness",
+    "milestones",
+    "changes",
+    reviewer("plan_completeness", ["{plan}/draft.json", VERSIONS], answers=ANSWERS),
 )
-CODED = loop("plan-code", "changes", "document", reviewer("plan_code", [COPIES], to_review), skipped="document")
-# It takes the verdict on the copies over, and it is the last to see the version that is approved.
-DOCUMENTED = loop(
-    "plan-docs", "document", None, reviewer("plan_docs", [COPIES, "{plan}/plan.*"]), [PROMPTS["approved"]]
+CODED = loop(
+    "plan-code", "changes", "document", reviewer("plan_code", [COPIES, VERSIONS], to_review), skipped="document"
 )
+# It takes the verdicts on the copies and on the versions over, and is the last to see the version that is approved.
+DOCUMENTED = loop("plan-docs", "document", None, reviewer("plan_docs", [COPIES, VERSIONS]), [PROMPTS["approved"]])
 
 WORKFLOW = Workflow(
     "planner",
@@ -186,7 +208,8 @@ WORKFLOW = Workflow(
         {Outcome.OK: "approaches"},
         person(
             "This is how the finished work would be proved.\n\nCommands:\n{testing.commands}\n\nStrategy:\n"
-            "{testing.strategy}\n\nIs that right? Answer yes, or say what should be different."
+            "{testing.strategy}\n\nIs that right? Answer yes, or say what should be different: no alone does not "
+            "say what to plan."
         ),
         needs=["request", "discover.results"],
         requires=TESTING,
@@ -209,7 +232,7 @@ WORKFLOW = Workflow(
         person(
             "Before the plan is written: what it would take for granted.\n{assumptions.assumptions}\n\nApproaches:\n"
             "{approaches.approaches}\n\nRecommended: {assumptions.recommendation}\n\nAnswer yes if all of this holds, "
-            "or say what is different and which approach to take."
+            "or say what is different and which approach to take: no alone does not say what to plan."
         ),
         needs=[*KNOWN, "approaches.approaches"],
         requires=ASSUMPTIONS,

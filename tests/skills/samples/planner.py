@@ -103,6 +103,21 @@ PLACES = [
 VALUES: dict[str, Any] = {
     "request": "A greeting without a name should greet all.",
     "plan": any_of(PLAN, PAPERS),
+    "testing.commands": ["test | python -m pytest -q | 1 passed"],
+    "approaches.approaches": [
+        "A1 | or in greet() | src/greet.py | none | blanks",
+        "A2 | refuse it | src/ | all | calls",
+    ],
+    "assumptions.assumptions": ["Q1 | blanks are a name | assumed | if not: strip() in greet()"],
+    "assumptions.recommendation": "A1, since callers send an empty name today.",
+    "locate.places": ["src/greet.py | the one function"],
+    **{
+        f"{step}.statements": [f"plan | it is so, looked at by its {step}"]
+        for step in (
+            *("read", "decisions", "milestones", "knowledge", "intent", "correctness", "structure", "tests"),
+            *("comments", "documents", "probe", "gather", "style"),
+        )
+    },
     "milestones.code": any_of(["M-001"], []),
     "milestones.documentation": ["M-002"],
     "findings": PLACES,

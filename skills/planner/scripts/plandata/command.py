@@ -36,14 +36,17 @@ def example(_: argparse.Namespace) -> None:
 
 
 def save(given: argparse.Namespace) -> None:
-    """Check a draft and keep it as the next version."""
+    """Check a draft and keep it as the next version; the draft in the plan's folder then gets the layout of that."""
     root = os.getcwd()
     plan = form.parse(_draft(given.draft), given.draft)
     _held(plan, given.stage, root, given.draft)
     _workable(plan, root, given.draft)
     folder = plan_folder(given.plan_dir, root, create=True)
     known = store.versions(folder)
-    _say(given, store.save(folder, plan, known[-1] if known else 0))
+    saved = store.save(folder, plan, known[-1] if known else 0)
+    _say(given, saved)
+    if saved.new and os.path.realpath(given.draft) == os.path.join(os.path.realpath(folder), store.DRAFT):
+        store.lay_out(given.draft, plan)
 
 
 def check(given: argparse.Namespace) -> None:

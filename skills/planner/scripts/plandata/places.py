@@ -27,12 +27,17 @@ def path_fault(path: str) -> str:
         return "leads upwards; no part may be .."
     if "" in parts or "." in parts:
         return "has an empty part or a single dot; write it plainly, as in src/app.py"
-    kept = next((part for part in parts if part.lower() in _KEPT), "")
+    kept = kept_in(path)
     if kept:
         return f"lies in {kept}, which no plan changes"
     if path in RESERVED:
         return "has a name that the folder of copies keeps for itself"
     return ""
+
+
+def kept_in(path: str) -> str:
+    """The folder of git or of the ledger that a path leads through; empty if it leads through none."""
+    return next((part for part in path.split("/") if part.lower() in _KEPT), "")
 
 
 def file_under(root: str, path: str) -> str:

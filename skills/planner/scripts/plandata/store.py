@@ -15,6 +15,7 @@ from .places import read_under
 
 _VERSION = re.compile(r"plan\.([1-9][0-9]{0,5})\.json")
 READABLE = "plan.md"
+DRAFT = "draft.json"
 
 
 class Saved(NamedTuple):
@@ -106,6 +107,19 @@ def render(folder: str) -> str:
         raise PlanError(what, code=ENVIRONMENT) from None
     _sync(folder)
     return path
+
+
+def lay_out(path: str, plan: Any) -> None:
+    """Write a draft anew in the layout of a version, so that a version can be copied over it and it is as it was."""
+    with open(path, "rb") as file:
+        if file.read() == stored(plan):
+            return
+    part = _write_beside(path, stored(plan))
+    try:
+        os.replace(part, path)
+    except OSError as error:
+        os.unlink(part)
+        raise PlanError(f"{path} cannot be written: {error.strerror}", code=ENVIRONMENT) from None
 
 
 def _write_beside(path: str, content: bytes) -> str:

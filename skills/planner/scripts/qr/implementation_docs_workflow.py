@@ -15,7 +15,7 @@ PROMPTS = read_prompts(__file__)
 WORKFLOW = Workflow(
     "planner-implementation-docs",
     steps.split(PROMPTS, "gather", "Gather what is stated", "style", []),
-    steps.split(PROMPTS, "style", "Read it as its readers will", "judge", [], "temporal"),
+    steps.split(PROMPTS, "style", "Read it as its readers will", "judge", [], "temporal", before=["gather"]),
     steps.judge(PROMPTS, "gather", "style"),
     forbidden=PROMPTS["forbidden"].splitlines(),
     tools=["read", "search", "write", "shell", "web"],

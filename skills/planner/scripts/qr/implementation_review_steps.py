@@ -28,9 +28,16 @@ JUDGED: list[Requirement] = [
 
 
 def split(
-    prompts: Mapping[str, str], name: str, title: str, after: str, needs: Sequence[str], convention: str = ""
+    prompts: Mapping[str, str],
+    name: str,
+    title: str,
+    after: str,
+    needs: Sequence[str],
+    convention: str = "",
+    before: Sequence[str] = (),
 ) -> StepDef:
-    """A step that splits statements off; ``convention`` names the one that they are measured by."""
+    """A step that splits statements off, others than the steps ``before`` did; ``convention`` names their measure."""
+    check = ["statements_check.py", "{plan}", "{statements}", *(f"{{{step}.statements}}" for step in before)]
     measure = ["", get_convention(convention)] if convention else []
     return StepDef(
         name,
@@ -38,7 +45,7 @@ def split(
         [prompts[name], "", SPLIT, *measure],
         {Outcome.OK: after},
         needs=["plan", *needs],
-        requires=[STATEMENTS],
+        requires=[STATEMENTS, Command(check, 60, help="each has a scope of the plan, and none is made twice")],
     )
 
 

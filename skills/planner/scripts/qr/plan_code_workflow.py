@@ -28,9 +28,20 @@ WORKFLOW = Workflow(
         ],
     ),
     steps.split(PROMPTS, "intent", "does what the plan says", "correctness", [*GIVEN, "read.map"]),
-    steps.split(PROMPTS, "correctness", "what could go wrong", "structure", ["plan", "read.map", "read.callers"]),
-    steps.split(PROMPTS, "structure", "structure", "tests", ["plan", "read.map"], "structural"),
-    steps.split(PROMPTS, "tests", "tests", "verify", ["plan", "read.map"]),
+    steps.split(
+        PROMPTS,
+        "correctness",
+        "what could go wrong",
+        "structure",
+        ["plan", "read.map", "read.callers"],
+        before=["intent"],
+    ),
+    steps.split(
+        PROMPTS, "structure", "structure", "tests", ["plan", "read.map"], "structural", before=["intent", "correctness"]
+    ),
+    steps.split(
+        PROMPTS, "tests", "tests", "verify", ["plan", "read.map"], before=["intent", "correctness", "structure"]
+    ),
     steps.verify(PROMPTS, GIVEN, ["intent", "correctness", "structure", "tests"]),
     forbidden=PROMPTS["forbidden"].splitlines(),
     tools=["read", "search", "write", "shell", "web"],

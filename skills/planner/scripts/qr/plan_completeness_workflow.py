@@ -24,12 +24,21 @@ WORKFLOW = Workflow(
         needs=GIVEN,
         requires=[
             Field("asked", "list", minimum=1, maximum=30, help='each "request or answers | demand"'),
-            steps.STATEMENTS,
+            *steps.stated(),
         ],
     ),
-    steps.split(PROMPTS, "decisions", "decisions and assumptions", "milestones", [*GIVEN, "read.asked"]),
-    steps.split(PROMPTS, "milestones", "milestones", "knowledge", ["request", "plan"]),
-    steps.split(PROMPTS, "knowledge", "risks and invisible knowledge", "verify", ["request", "plan"]),
+    steps.split(
+        PROMPTS, "decisions", "decisions and assumptions", "milestones", [*GIVEN, "read.asked"], before=["read"]
+    ),
+    steps.split(PROMPTS, "milestones", "milestones", "knowledge", ["request", "plan"], before=["read", "decisions"]),
+    steps.split(
+        PROMPTS,
+        "knowledge",
+        "risks and invisible knowledge",
+        "verify",
+        ["request", "plan"],
+        before=["read", "decisions", "milestones"],
+    ),
     steps.verify(PROMPTS, GIVEN, ["read", "decisions", "milestones", "knowledge"]),
     forbidden=PROMPTS["forbidden"].splitlines(),
     tools=["read", "search", "write", "shell", "web"],

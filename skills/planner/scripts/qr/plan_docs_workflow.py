@@ -28,7 +28,9 @@ WORKFLOW = Workflow(
         ],
     ),
     steps.split(PROMPTS, "comments", "comments", "documents", ["plan", "read.texts", "read.reasons"], "temporal"),
-    steps.split(PROMPTS, "documents", "documents", "verify", [*GIVEN, "read.texts"], "documentation"),
+    steps.split(
+        PROMPTS, "documents", "documents", "verify", [*GIVEN, "read.texts"], "documentation", before=["comments"]
+    ),
     steps.verify(PROMPTS, GIVEN, ["comments", "documents"]),
     forbidden=PROMPTS["forbidden"].splitlines(),
     tools=["read", "search", "write", "shell", "web"],

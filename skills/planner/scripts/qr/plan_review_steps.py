@@ -5,21 +5,36 @@ from __future__ import annotations
 from skills.lib.conventions import get_convention
 from skills.lib.prompts import read_resource
 from skills.lib.workflow.core import StepDef
-from skills.lib.workflow.requirements import Field
+from skills.lib.workflow.requirements import Command, Field
 from skills.lib.workflow.types import Outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from skills.lib.workflow.requirements import Requirement
+
 SPLIT = read_resource(__file__, "review-split.md").strip()
 STATEMENTS = Field("statements", "statements", maximum=20, help='each "scope | statement"; or "none: reason"')
 
 
+def stated(*before: str) -> list[Requirement]:
+    """The statements of a step, held to the plan's ids and to those of the steps ``before``."""
+    earlier = [f"{{{step}.statements}}" for step in before]
+    check = ["statements_check.py", "{plan}", "{statements}", *earlier]
+    return [STATEMENTS, Command(check, 60, help="each has a scope of the plan, and none is made twice")]
+
+
 def split(
-    prompts: Mapping[str, str], name: str, what: str, after: str, needs: Sequence[str], convention: str = ""
+    prompts: Mapping[str, str],
+    name: str,
+    what: str,
+    after: str,
+    needs: Sequence[str],
+    convention: str = "",
+    before: Sequence[str] = (),
 ) -> StepDef:
-    """A step that splits statements off; ``convention`` names the one that they are measured by."""
+    """A step that splits statements off, others than the steps ``before`` did; ``convention`` names their measure."""
     measure = ["", get_convention(convention)] if convention else []
     return StepDef(
         name,
@@ -27,7 +42,7 @@ def split(
         [prompts[name], "", SPLIT, *measure],
         {Outcome.OK: after},
         needs=needs,
-        requires=[STATEMENTS],
+        requires=stated(*before),
     )
 
 
