@@ -103,6 +103,7 @@ PLACES = [
 VALUES: dict[str, Any] = {
     "request": "A greeting without a name should greet all.",
     "plan": any_of(PLAN, PAPERS),
+    "testing.strategy": "One test of the empty name in tests/test_greet.py; nothing else changes.",
     "testing.commands": ["test | python -m pytest -q | 1 passed"],
     "approaches.approaches": [
         "A1 | or in greet() | src/greet.py | none | blanks",

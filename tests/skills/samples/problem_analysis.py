@@ -10,6 +10,8 @@ ANSWER = "Most likely the first thing is in the way of the second."
 LOOKED = ("once", "a second time", "a third time", "a fourth time", "a fifth time")
 
 VALUES: dict[str, Any] = {
+    "gate.problem": "The second does not come; it was wanted after the first.",
+    "gate.test": "wc: two lines is present, three lines is gone",
     "gate.facts": ["F1: there are three lines (ran wc)"],
     "gate.question": any_of("none", "Which of the two is meant?"),
     "hypothesize.hypotheses": [
