@@ -16,7 +16,7 @@ matters and what to do. An error makes a workflow invalid: it cannot be register
 warning is printed and changes nothing.
 
 A finding is waived at its step, with a reason: `StepDef(..., allow={"rule-name": "the reason"})`. If a rule can find
-several things at one step, the key names the one that is meant, as `rule-name:value`, and the others are still reported.
+several things at one step, the key names the one that is meant, as `rule-name:value`, and the others remain.
 What stops a run or opens a gate cannot be waived. `lockstep validate` counts what was waived; `--format json` and
 `sarif` list it.
 
