@@ -10,9 +10,8 @@ import tempfile
 from collections.abc import Iterator
 from shlex import quote
 
-from skills.lib.hosts.doctor.context import SOON, DoctorContext
+from skills.lib.hosts.doctor.examination import SOON, DoctorContext, Result, ok, problem, warning
 from skills.lib.hosts.doctor.probe import ask
-from skills.lib.hosts.doctor.result import Result, ok, problem, warning
 
 OLDEST = (3, 11)
 _LIBRARIES = {"click": "click", "lxml": "lxml", "networkx": "networkx", "rich": "rich", "yaml": "PyYAML"}

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-import signal
+import selectors
 import subprocess
 import tempfile
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from typing import IO, Any
+from typing import IO
+
+from skills.lib.git import kill
 
 # What keeps clients from looking for news while they are asked: their own switches, and proxies that lead nowhere.
 _NOWHERE, _OPENCODE = "http://127.0.0.1:9", ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
@@ -50,15 +53,12 @@ def ask(
     """Run a program to its end, at most so long; its process group is then killed."""
     with tempfile.TemporaryFile() as out, tempfile.TemporaryFile() as err:
         try:
-            process = _started(words, cwd, env, out, err)
+            with _started(words, cwd, env, out, err) as process:
+                process.communicate(given, timeout=seconds)
         except OSError as error:
             return Answer(None, why=f"{words[0]} cannot be started: {error.strerror}")
-        try:
-            process.communicate(given, timeout=seconds)
         except subprocess.TimeoutExpired:
             return Answer(None, _text(out), _text(err), f"no answer within {seconds:g} seconds")
-        finally:
-            _end(process)
         return Answer(process.returncode, _text(out), _text(err))
 
 
@@ -66,32 +66,24 @@ def converse(
     words: Sequence[str], seconds: float, lines: Sequence[bytes], until: Callable[[bytes], bool], cwd: str | None = None
 ) -> bytes | None:
     """Send lines to a program that goes on; the first line of its output that ``until`` accepts, None without one."""
-    import selectors
-    import time
-
-    with tempfile.TemporaryFile() as err:
-        try:
-            process = _started(words, cwd, None, subprocess.PIPE, err)
-        except OSError:
-            return None
+    end, held = time.monotonic() + seconds, b""
+    with (
+        suppress(OSError),
+        tempfile.TemporaryFile() as err,
+        selectors.DefaultSelector() as selector,
+        _started(words, cwd, None, subprocess.PIPE, err) as process,
+    ):
         assert process.stdin is not None
         assert process.stdout is not None
-        end, held = time.monotonic() + seconds, b""
-        try:
-            with selectors.DefaultSelector() as selector:
-                selector.register(process.stdout, selectors.EVENT_READ)
-                process.stdin.write(b"".join(line + b"\n" for line in lines))
-                process.stdin.flush()
-                while len(held) < _LIMIT and selector.select(max(0.0, end - time.monotonic())):
-                    chunk = os.read(process.stdout.fileno(), 65_536)
-                    *whole, held = (held + chunk).split(b"\n")
-                    found = next((line for line in whole if until(line)), None)
-                    if found is not None or not chunk:
-                        return found
-        except OSError:
-            return None
-        finally:
-            _end(process)
+        selector.register(process.stdout, selectors.EVENT_READ)
+        process.stdin.write(b"".join(line + b"\n" for line in lines))
+        process.stdin.flush()
+        while len(held) < _LIMIT and selector.select(max(0.0, end - time.monotonic())):
+            chunk = os.read(process.stdout.fileno(), 65_536)
+            *whole, held = (held + chunk).split(b"\n")
+            found = next((line for line in whole if until(line)), None)
+            if found is not None or not chunk:
+                return found
     return None
 
 
@@ -104,10 +96,12 @@ def texts_in(data: object) -> Iterator[str]:
             yield from texts_in(one)
 
 
+@contextmanager
 def _started(
     words: Sequence[str], cwd: str | None, env: Mapping[str, str] | None, out: int | IO[bytes], err: IO[bytes]
-) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A program at work. In the end no process of its group is left, and none of its pipes is open."""
+    process = subprocess.Popen(
         list(words),
         stdin=subprocess.PIPE,
         stdout=out,
@@ -116,23 +110,15 @@ def _started(
         env={**os.environ, **_QUIET, **(env or {})},
         start_new_session=True,
     )
-
-
-def _end(process: subprocess.Popen[bytes]) -> None:
-    """Leave no process of the group behind, and none of its pipes open."""
     try:
-        os.killpg(process.pid, signal.SIGKILL)
-    except (OSError, AttributeError):
-        process.kill()
-    for stream in (process.stdin, process.stdout):
-        if stream is not None:
-            _close(stream)
-    process.wait()
-
-
-def _close(stream: IO[Any]) -> None:
-    with suppress(OSError):  # what was to be written finds no reader any more
-        stream.close()
+        yield process
+    finally:
+        kill(process)
+        for stream in (process.stdin, process.stdout):
+            with suppress(OSError):  # what was to be written finds no reader any more
+                if stream is not None:
+                    stream.close()
+        process.wait()
 
 
 def _text(file: IO[bytes]) -> str:

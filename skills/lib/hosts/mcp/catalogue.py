@@ -36,7 +36,10 @@ def one(name: str, skills: Sequence[Skill]) -> Found:
     if own and not own[0]["scripts"]:
         raise UsageError(f"the skill {name} has no workflow to run", remedy=f"read the resource {own[0]['uri']}")
     names, errors = [skill["name"] for skill in skills], []
-    for script in _likely_first(name, [script for skill in own or skills for script in skill["scripts"]]):
+    # First those with the name of the workflow: then most often only one is loaded.
+    likely = name.replace("-", "_") + ".py"
+    scripts = [script for skill in own or skills for script in skill["scripts"]]
+    for script in sorted(scripts, key=lambda script: os.path.basename(script) != likely):
         try:
             workflow = loading.workflow_of_script(script)
         except LockstepError as error:
@@ -81,12 +84,6 @@ def shown(skill: Mapping[str, Any]) -> str:
         given = ", parameters={" + ", ".join(asked) + "}" if asked else ""
         lines.append(f'  start_run(skill="{workflow["name"]}"{given})')
     return "\n".join(lines)
-
-
-def _likely_first(name: str, scripts: Sequence[str]) -> list[str]:
-    """The scripts, first those with the name of the workflow: then most often only one is loaded."""
-    wanted = name.replace("-", "_") + ".py"
-    return sorted(scripts, key=lambda script: os.path.basename(script) != wanted)
 
 
 def _mains(scripts: Sequence[str]) -> Iterator[Found]:

@@ -105,9 +105,9 @@ class Skill(NamedTuple):
         below = [path[len(uri) + 1 :] for path in self.paths() if path.startswith(f"{uri}/")]
         if not below or not f"{uri}/".startswith(f"{self.root}/"):
             return None
-        names = sorted({name.partition("/")[0] for name in below})
         folders = {name.partition("/")[0] for name in below if "/" in name}
-        return [(f"{uri}/{name}", DIRECTORY if name in folders else "") for name in names]
+        types = {name: DIRECTORY if name in folders else File("", name, b"").type for name in folders.union(below)}
+        return [(f"{uri}/{name}", kind) for name, kind in sorted(types.items()) if "/" not in name]
 
     def about(self) -> dict[str, Any]:
         """What a worker needs to know of it."""
@@ -139,11 +139,13 @@ class Library:
         """The skills that can be read as resources."""
         return [skill for skill in self.skills() if not skill.problem]
 
-    def read(self) -> Iterator[tuple[Skill, list[File]]]:
+    def read(self) -> list[tuple[Skill, list[File]]]:
         """Each served skill with all of its files; one that cannot be read is left out: list_skills says why."""
+        found = []
         for skill in self.served():
             with suppress(SkillFileError, OSError):
-                yield skill, skill.files()
+                found.append((skill, skill.files()))
+        return found
 
     def of(self, uri: str) -> Skill | None:
         """The served skill whose folder or file the URI names.
