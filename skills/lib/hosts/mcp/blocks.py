@@ -163,10 +163,9 @@ def _part(part: Element, call: Callable[[Element], ToolCall | None]) -> dict[str
             onward = call(part)
             return {"next": onward._asdict()} if onward else {}
         case "RECORD":
-            specs = {kind: [_spec(child) for child in children if child.tag == kind] for kind in ("field", "param")}
-            return {
-                name: found for name, found in (("record", specs["field"]), ("parameters", specs["param"])) if found
-            }
+            kinds = {"record": "field", "parameters": "param"}
+            specs = {name: [_spec(child) for child in children if child.tag == kind] for name, kind in kinds.items()}
+            return {name: found for name, found in specs.items() if found}
         case "INVOKE_AFTER":
             ways = [{**_named(way, "name", "to"), "when": _text(way)} for way in children if way.tag == "outcome"]
             stale = [{**_named(way, "to"), "when": _text(way)} for way in children if way.tag == "stale"]

@@ -106,8 +106,10 @@ class Skill(NamedTuple):
         if not below or not f"{uri}/".startswith(f"{self.root}/"):
             return None
         folders = {name.partition("/")[0] for name in below if "/" in name}
-        types = {name: DIRECTORY if name in folders else File("", name, b"").type for name in folders.union(below)}
-        return [(f"{uri}/{name}", kind) for name, kind in sorted(types.items()) if "/" not in name]
+        types = {name: File(uri, name, b"").type for name in below if "/" not in name} | dict.fromkeys(
+            folders, DIRECTORY
+        )
+        return [(f"{uri}/{name}", kind) for name, kind in sorted(types.items())]
 
     def about(self) -> dict[str, Any]:
         """What a worker needs to know of it."""
