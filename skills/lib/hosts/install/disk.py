@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from contextlib import ExitStack, contextmanager, suppress
 
 from skills.lib.errors import EnvironmentProblem, RefusedError
 
@@ -62,11 +62,10 @@ class Disk:
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW
             file = os.open(os.path.basename(part), flags, 0o666, dir_fd=folder)
             try:
-                with os.fdopen(file, "wb", buffering=0) as opened:
-                    half = len(data) // 2
-                    _write(opened.fileno(), data[:half])
+                with os.fdopen(file, "wb") as opened:
                     before("write", part)
-                    _write(opened.fileno(), data[half:])
+                    opened.write(data)
+                    opened.flush()
                     before("sync", part)
                     os.fsync(opened.fileno())
                 before("rename", path)
@@ -85,15 +84,21 @@ class Disk:
 
     def drop_part(self, path: str) -> None:
         """Remove what an interrupted ``put`` left beside a path."""
-        with self._folder(path) as folder:
-            if folder is not None:
-                _unlink(os.path.basename(_part(path)), folder)
+        self.remove(_part(path))
 
     def prune(self, path: str) -> None:
         """Remove the folders above a path that are empty, in the bases and but for the first of these."""
         place = os.path.dirname(path)
         while place != self.root and any((place + os.sep).startswith(base + os.sep) for base in self.bases):
-            if not self._remove_folder(place):
+            before("rmdir", place)
+            if place in self.bases:
+                with suppress(OSError):
+                    os.rmdir(place)
+            else:
+                with self._folder(place) as folder, suppress(OSError):
+                    if folder is not None:
+                        os.rmdir(os.path.basename(place), dir_fd=folder)
+            if os.path.lexists(place):
                 return
             place = os.path.dirname(place)
 
@@ -101,19 +106,6 @@ class Disk:
         """The names in a folder; none if there is no such folder, or a link in its place."""
         with self._folder(os.path.join(path, "x")) as folder:
             return sorted(os.listdir(folder)) if folder is not None else []
-
-    def _remove_folder(self, path: str) -> bool:
-        """Remove a folder if it is empty. Returns True if there is no folder any more."""
-        before("rmdir", path)
-        if path in self.bases:
-            with suppress(OSError):
-                os.rmdir(path)
-            return not os.path.exists(path)
-        with self._folder(path) as folder:
-            with suppress(OSError):
-                if folder is not None:
-                    os.rmdir(os.path.basename(path), dir_fd=folder)
-            return not os.path.lexists(path)
 
     def _split(self, path: str) -> tuple[str, list[str]]:
         """The base that a path is below, and its parts from there."""
@@ -132,34 +124,30 @@ class Disk:
         """The folder of a path, opened without following a link below the base; None if it is missing and not made."""
         base, parts = self._split(path)
         opened, place = None, base
-        try:
-            if make and not os.path.isdir(base):
-                before("mkdir", base)
-                os.makedirs(base, exist_ok=True)
+        with ExitStack() as stack:
             try:
-                opened = os.open(base, _FOLDER)
-                for part in parts[:-1]:
-                    place = os.path.join(place, part)
-                    inner = _open(part, opened, place, make)
-                    os.close(opened)
-                    opened = inner
-            except FileNotFoundError:
-                if opened is not None:
-                    os.close(opened)
-                opened = None
-            yield opened
-        except NotADirectoryError:
-            raise _in_the_way(place, "a link" if os.path.islink(place) else "no folder") from None
-        except OSError as error:
-            if os.path.islink(place):
-                raise _in_the_way(place, "a link") from None
-            raise EnvironmentProblem(
-                f"{path} cannot be read or written: {error.strerror or error}",
-                remedy="make room or give access, then run the same command again: it completes what was begun",
-            ) from error
-        finally:
-            if opened is not None:
-                os.close(opened)
+                if make and not os.path.isdir(base):
+                    before("mkdir", base)
+                    os.makedirs(base, exist_ok=True)
+                try:
+                    opened = os.open(base, _FOLDER)
+                    stack.callback(os.close, opened)
+                    for part in parts[:-1]:
+                        place = os.path.join(place, part)
+                        opened = _open(part, opened, place, make)
+                        stack.callback(os.close, opened)
+                except FileNotFoundError:
+                    opened = None
+                yield opened
+            except NotADirectoryError:
+                raise _in_the_way(place, "a link" if os.path.islink(place) else "no folder") from None
+            except OSError as error:
+                if os.path.islink(place):
+                    raise _in_the_way(place, "a link") from None
+                raise EnvironmentProblem(
+                    f"{path} cannot be read or written: {error.strerror or error}",
+                    remedy="make room or give access, then run the same command again: it completes what was begun",
+                ) from error
 
     @staticmethod
     def _look(path: str, folder: int) -> bool:
@@ -199,11 +187,6 @@ def _unlink(name: str, folder: int) -> None:
 def _part(path: str) -> str:
     folder, name = os.path.split(path)
     return os.path.join(folder, f".{name}.lockstep.part")
-
-
-def _write(file: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(file, data) :]
 
 
 def _in_the_way(path: str, what: str) -> RefusedError:

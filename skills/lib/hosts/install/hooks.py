@@ -12,7 +12,6 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -87,26 +86,17 @@ def new_entries(host: str, stops: int) -> dict[str, dict[str, Any]]:
     return found
 
 
-@dataclass(frozen=True, slots=True)
-class Merge:
-    """A settings file with our entries, the digest of each, and the events whose entry the user changed."""
-
-    data: bytes
-    entries: dict[str, str]
-    yours: tuple[str, ...] = ()
-
-
 def merged(
     path: str, data: bytes | None, host: str, stops: int, known: Mapping[str, str], force: bool = False
-) -> Merge:
-    """A settings file with our entries in it, in place of those that were there.
+) -> tuple[bytes, dict[str, str], list[str]]:
+    """A settings file with our entries in it, the digest of each, and the events whose entry the user changed.
 
     ``known`` has the digest of each entry as it was written before. An entry that the user changed since stays, unless
     ``force``. RefusedError if the file is not plain JSON or its hooks are of another shape.
     """
     settings = _settings(path, data)
     events, wanted = settings.setdefault("hooks", {}), new_entries(host, stops)
-    yours, seen = [], set()
+    yours, seen = list[str](), set()
     for event, groups in events.items():
         for group, hook in list(_ours(groups, host)):
             changed = event in known and compact_json.digest(group) != known[event] and not force
@@ -125,7 +115,7 @@ def merged(
             events.setdefault(event, []).append(group)
     entries = {event: compact_json.digest(group) for event in events for group, _ in _ours(events[event], host)}
     entries |= {event: known[event] for event in yours}
-    return Merge(_written(settings, data), entries, tuple(yours))
+    return _written(settings, data), entries, yours
 
 
 def unmerged(path: str, data: bytes, host: str) -> tuple[bytes, bool]:
@@ -144,11 +134,6 @@ def unmerged(path: str, data: bytes, host: str) -> tuple[bytes, bool]:
             if not events:
                 del settings["hooks"]
     return _written(settings, data), bool(settings)
-
-
-def are_in(data: bytes) -> bool:
-    """True if settings that cannot be read as JSON have the name of our program in them."""
-    return PROGRAM[-1].encode() in data
 
 
 def states(path: str, data: bytes | None, host: str, known: Mapping[str, str]) -> dict[str, str]:

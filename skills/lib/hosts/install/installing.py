@@ -86,11 +86,7 @@ def install(
         old, others = manifest.read(place), manifest.others(place, project)
         was = Manifest(place.host, place.scope) if old is None or old.uninstalled else old
         spec = InstallSpec(skills, was.hooks if hooks is None else hooks, was.stops if stops is None else stops)
-
-        def planned(forced: frozenset[str] | None) -> Plan:
-            return plan.to_install(place, spec, old, others, forced)
-
-        chosen = _chosen(planned, choose)
+        chosen = _chosen(lambda forced: plan.to_install(place, spec, old, others, forced), choose)
         if dry_run:
             return chosen
         runtime.ensure()

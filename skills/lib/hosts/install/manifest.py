@@ -78,7 +78,7 @@ def read(place: Locations) -> Manifest | None:
         return None
     try:
         return _from_data(compact_json.loads(data.decode(), strict=True), place)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RefusedError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise EnvironmentProblem(
             f"the manifest {path_of(place)} cannot be used: {why}",
@@ -98,13 +98,12 @@ def others(place: Locations, project: str) -> list[OtherInstall]:
     Those are the other hosts' of the same scope and, if the project is the home, those of the other scope. A damaged
     manifest counts only if it shares a folder: EnvironmentProblem.
     """
+    [scope] = set(SCOPES) - {place.scope}
+    there = project if scope == "user" else place.bases[0]
     near = [locations.locations(host, place.scope, project) for host in HOSTS]
-    for scope in SCOPES:
-        there = project if scope == "user" else place.bases[0]
-        far = [locations.locations(host, scope, there) for host in HOSTS]
-        near += [other for other in far if scope != place.scope and _shares(place, other)]
+    far = [locations.locations(host, scope, there) for host in HOSTS]
     found = []
-    for other in near:
+    for other in (*near, *(other for other in far if _shares(place, other))):
         try:
             manifest = read(other) if path_of(other) != path_of(place) else None
         except LockstepError:
@@ -193,7 +192,10 @@ def _to_data(manifest: Manifest, place: Locations) -> dict[str, Any]:
 
 
 def _from_data(data: Any, place: Locations) -> Manifest:
-    """The manifest that JSON data has; ValueError, TypeError, KeyError or AttributeError if it has none."""
+    """The manifest that JSON data has.
+
+    Raises ValueError, TypeError, KeyError, AttributeError or RefusedError if it has none.
+    """
     if not isinstance(data, dict) or data.get("format") not in (1, FORMAT):
         raise ValueError("it has another format")
     if (data["host"], data["scope"]) != (place.host, place.scope):
@@ -202,7 +204,9 @@ def _from_data(data: Any, place: Locations) -> Manifest:
         data = _from_first_format(data)
     names = [*data["skills"], *_texts(data.get("kept", []))]
     for name in names:
-        _check_skill(name)
+        source.check_name(name)
+        if "/" in name:
+            raise ValueError(f"{name!r:.200} is no name of a skill")
     if type(data["stops"]) is not int or not 0 <= data["stops"] <= 1_000:
         raise ValueError("its number of stops is none")
     return Manifest(
@@ -238,15 +242,6 @@ def _from_first_format(data: Mapping[str, Any]) -> dict[str, Any]:
         "uninstalled": data.get("uninstalled", False),
         "kept": [*data.get("kept", []), *(((data.get("intended") or {}).get("then") or {}).get("skills") or {})],
     }
-
-
-def _check_skill(name: str) -> None:
-    try:
-        source.check_name(name)
-    except RefusedError as error:
-        raise ValueError(error.what) from None
-    if "/" in name:
-        raise ValueError(f"{name!r:.200} is no name of a skill")
 
 
 def _text(value: object) -> str:

@@ -127,8 +127,11 @@ def to_install(
         else:
             _drop(draft, path, "no longer part of it")
     entries = _merge(draft, spec) if place.hooks and place.is_merged else {}
-    is_made = draft.old.made or any(change.path == place.hooks and change.action == ADD for change in draft.changes)
-    is_made |= any(other.place.hooks == place.hooks and other.manifest.made for other in others)
+    is_made = (
+        draft.old.made
+        or any(change.path == place.hooks and change.action == ADD for change in draft.changes)
+        or any(other.place.hooks == place.hooks and other.manifest.made for other in others)
+    )
     then = Manifest(
         place.host,
         place.scope,
@@ -168,24 +171,24 @@ def apply(plan: Plan) -> None:
     disk, changing = Disk(place.bases), [change for change in plan.changes if change.action in CHANGING]
     if not changing and then == before:
         return
-    under_way = then or replace(before or Manifest(place.host, place.scope), uninstalled=True)
-    if before:
-        under_way = replace(
-            under_way, entries={**under_way.entries, **before.entries}, made=under_way.made or before.made
-        )
-    files = dict(before.files) if before else {}
-    for path, digests in under_way.files.items():
-        files[path] = tuple(dict.fromkeys((*files.get(path, ()), *digests)))
-    manifest.write(place, replace(under_way, files=files, complete=False))
-    if before and not before.complete:
-        for path in (*files, *([place.hooks] if place.hooks else [])):
+    was = before or Manifest(place.host, place.scope)
+    coming = then or replace(was, uninstalled=True)
+    files = {
+        path: tuple(dict.fromkeys((*was.files.get(path, ()), *coming.files.get(path, ()))))
+        for path in {**was.files, **coming.files}
+    }
+    entries, made = {**coming.entries, **was.entries}, coming.made or was.made
+    manifest.write(place, replace(coming, files=files, entries=entries, made=made, complete=False))
+    touched = {*files, *([place.hooks] if place.hooks else [])}
+    if not was.complete:
+        for path in touched:
             disk.drop_part(path)
     for change in changing:
         if change.data is not None:
             disk.put(change.path, change.data)
         else:
             _remove(disk, change.path)
-    for path in {*files, *([place.hooks] if place.hooks else [])} - (then.files.keys() if then else set()):
+    for path in touched - (then.files.keys() if then else set()):
         disk.prune(path)
     if then is None:
         manifest.forget(place)
@@ -294,15 +297,17 @@ def _merge(draft: _Draft, spec: InstallSpec) -> dict[str, str]:
     path = draft.place.hooks
     data = draft.disk.read(path)
     try:
-        found = hooks.merged(path, data, draft.place.host, spec.stops, draft.old.entries, draft.is_forced(path))
+        to_come, entries, yours = hooks.merged(
+            path, data, draft.place.host, spec.stops, draft.old.entries, draft.is_forced(path)
+        )
     except RefusedError as error:
         raise RefusedError(error.what, remedy=_without_hooks(draft, spec)) from error
-    action = SAME if found.data == data else ADD if data is None else EDIT
+    action = SAME if to_come == data else ADD if data is None else EDIT
     why = "entries of Lockstep are put in" if action == EDIT else ""
-    draft.note(action, path, "hooks", why, None if action == SAME else found.data)
-    for event in found.yours:
+    draft.note(action, path, "hooks", why, None if action == SAME else to_come)
+    for event in yours:
         draft.note(KEEP, path, f"hook {event}", "changed by you")
-    return found.entries
+    return entries
 
 
 def _unmerge(draft: _Draft) -> dict[str, str]:
@@ -320,7 +325,7 @@ def _unmerge(draft: _Draft) -> dict[str, str]:
     try:
         left, is_used = hooks.unmerged(path, data, draft.place.host)
     except RefusedError as error:
-        if not hooks.are_in(data):
+        if hooks.PROGRAM[-1].encode() not in data:
             return {}
         draft.note(STUCK, path, "hooks", str(error.__cause__ or "it is no plain JSON of hooks"))
         return old.entries
