@@ -14,6 +14,7 @@ from skills.lib.hosts.install import installing, manifest, runtime
 from skills.lib.hosts.install.locations import Locations, locations
 from skills.lib.hosts.install.manifest import Manifest
 from skills.lib.hosts.known_hosts import HOSTS, KNOWN, SCOPES
+from skills.lib.model.texts import listed
 
 _VERSION = re.compile(r"\b(\d+)\.(\d+)(?:\.(\d+))?")
 _SHOWN = 5
@@ -106,7 +107,7 @@ def files(context: DoctorContext, host: str) -> Iterator[Result]:
         for state, (result, worded, first, more) in _STATES.items():
             if paths[state]:
                 remedy = first + command(context, "upgrade", place, *more)
-                yield result(_listed(paths[state], worded, place.scope), paths[state][0], remedy)
+                yield result(_worded(paths[state], worded, place.scope), paths[state][0], remedy)
         if not any(paths.values()):
             yield ok(f"{len(compared.entries)} installed files ({place.scope}) are as they were written")
 
@@ -171,7 +172,6 @@ def _sharing(context: DoctorContext, hosts: Sequence[str], place: Locations) -> 
     return [other for other in found if other.skills == place.skills]
 
 
-def _listed(paths: list[str], what: str, scope: str) -> str:
-    names = ", ".join(os.path.basename(path) for path in paths[:_SHOWN])
-    more = f" and {len(paths) - _SHOWN} more" if len(paths) > _SHOWN else ""
-    return f"{counted(len(paths), 'installed file')} ({scope}) {what}: {names}{more}"
+def _worded(paths: list[str], what: str, scope: str) -> str:
+    names = listed([os.path.basename(path) for path in paths], _SHOWN)
+    return f"{counted(len(paths), 'installed file')} ({scope}) {what}: {names}"

@@ -319,17 +319,10 @@ def _is_held_up(event: Event, known: Sequence[str]) -> bool:
 def _is_open_here(known: Sequence[str]) -> bool:
     """True if some session follows a run of the project in the working directory; a file in doubt counts."""
     try:
-        project = paths.project_root()
-    except OSError:
+        project, found = paths.project_root(), [sessions.read(name) for name in known]
+    except (OSError, ValueError):
         return bool(known)
-    for name in known:
-        try:
-            session = sessions.read(name)
-        except (OSError, ValueError):
-            return True
-        if session and any(one["project"] == project for one in session["runs"]):
-            return True
-    return False
+    return any(one["project"] == project for session in found if session for one in session["runs"])
 
 
 def _deny(reason: str) -> int:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager, suppress
 
 from skills.lib.errors import EnvironmentProblem, RefusedError
@@ -17,14 +17,6 @@ LIMIT = 20_000_000
 # A system without these two is refused before anything is opened.
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
-
-
-def _nothing(operation: str, path: str) -> None:
-    """Do nothing between two operations."""
-
-
-# Called before each operation that changes the disk, with its name and the path; tests stop the process here.
-before: Callable[[str, str], None] = _nothing
 
 
 class Disk:
@@ -53,44 +45,39 @@ class Disk:
 
     def put(self, path: str, data: bytes) -> None:
         """Write a file whole, with the folders that lead to it."""
-        part, name = _part(path), os.path.basename(path)
+        name = os.path.basename(path)
+        part = _part(name)
         with self._folder(path, make=True) as folder:
             assert folder is not None
             self._look(path, folder)
-            _unlink(os.path.basename(part), folder)
-            before("create", part)
+            _unlink(part, folder)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW
-            file = os.open(os.path.basename(part), flags, 0o666, dir_fd=folder)
+            file = os.open(part, flags, 0o666, dir_fd=folder)
             try:
                 with os.fdopen(file, "wb") as opened:
-                    before("write", part)
                     opened.write(data)
                     opened.flush()
-                    before("sync", part)
                     os.fsync(opened.fileno())
-                before("rename", path)
-                os.rename(os.path.basename(part), name, src_dir_fd=folder, dst_dir_fd=folder)
+                os.rename(part, name, src_dir_fd=folder, dst_dir_fd=folder)
                 os.fsync(folder)
             except OSError:
-                _unlink(os.path.basename(part), folder)
+                _unlink(part, folder)
                 raise
 
     def remove(self, path: str) -> None:
         """Remove a file, or a link itself; nothing if there is none."""
         with self._folder(path) as folder:
             if folder is not None:
-                before("remove", path)
                 _unlink(os.path.basename(path), folder)
 
     def drop_part(self, path: str) -> None:
         """Remove what an interrupted ``put`` left beside a path."""
-        self.remove(_part(path))
+        self.remove(os.path.join(os.path.dirname(path), _part(os.path.basename(path))))
 
     def prune(self, path: str) -> None:
         """Remove the folders above a path that are empty, in the bases and but for the first of these."""
         place = os.path.dirname(path)
         while place != self.root and any((place + os.sep).startswith(base + os.sep) for base in self.bases):
-            before("rmdir", place)
             if place in self.bases:
                 with suppress(OSError):
                     os.rmdir(place)
@@ -127,14 +114,13 @@ class Disk:
         with ExitStack() as stack:
             try:
                 if make and not os.path.isdir(base):
-                    before("mkdir", base)
                     os.makedirs(base, exist_ok=True)
                 try:
                     opened = os.open(base, _FOLDER)
                     stack.callback(os.close, opened)
                     for part in parts[:-1]:
                         place = os.path.join(place, part)
-                        opened = _open(part, opened, place, make)
+                        opened = _open(part, opened, make)
                         stack.callback(os.close, opened)
                 except FileNotFoundError:
                     opened = None
@@ -167,13 +153,12 @@ class Disk:
         return True
 
 
-def _open(name: str, folder: int, place: str, make: bool) -> int:
+def _open(name: str, folder: int, make: bool) -> int:
     try:
         return os.open(name, _FOLDER | _NOFOLLOW, dir_fd=folder)
     except FileNotFoundError:
         if not make:
             raise
-    before("mkdir", place)
     with suppress(FileExistsError):
         os.mkdir(name, dir_fd=folder)
     return os.open(name, _FOLDER | _NOFOLLOW, dir_fd=folder)
@@ -184,9 +169,8 @@ def _unlink(name: str, folder: int) -> None:
         os.unlink(name, dir_fd=folder)
 
 
-def _part(path: str) -> str:
-    folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name}.lockstep.part")
+def _part(name: str) -> str:
+    return f".{name}.lockstep.part"
 
 
 def _in_the_way(path: str, what: str) -> RefusedError:

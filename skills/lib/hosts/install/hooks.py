@@ -70,20 +70,21 @@ def is_ours(hook: Any, host: str) -> bool:
 def plugin(stops: int) -> bytes:
     """The plugin with which opencode calls the hook."""
     template = Path(__file__).with_name("opencode.js.template").read_text(encoding="utf-8")
-    words = command("opencode", stops)
-    filled = Template(template).substitute(command=json.dumps(words), timeout=TIMEOUT * 1000)
-    return filled.encode()
+    words = json.dumps(command("opencode", stops))
+    return Template(template).substitute(command=words, timeout=TIMEOUT * 1000).encode()
 
 
 def new_entries(host: str, stops: int) -> dict[str, dict[str, Any]]:
     """The entry of each event."""
     line, factor = join(command(host, stops)), 1000 if host in _IN_MILLISECONDS else 1
-    found = {}
-    for event, matched in EVENTS[host].items():
-        timeout = _SHORTER.get((host, event), TIMEOUT) * factor
-        hook = {"type": "command", "command": line, "timeout": timeout}
-        found[event] = {**({"matcher": "*"} if matched else {}), "hooks": [hook]}
-    return found
+    timeouts = {event: _SHORTER.get((host, event), TIMEOUT) * factor for event in EVENTS[host]}
+    return {
+        event: {
+            **({"matcher": "*"} if matched else {}),
+            "hooks": [{"type": "command", "command": line, "timeout": timeouts[event]}],
+        }
+        for event, matched in EVENTS[host].items()
+    }
 
 
 def merged(

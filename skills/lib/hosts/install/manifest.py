@@ -116,11 +116,18 @@ def others(place: Locations, project: str) -> list[OtherInstall]:
 
 
 def write(place: Locations, manifest: Manifest) -> None:
-    """Replace the manifest; a project's .lockstep is made with the file that keeps git out of it."""
+    """Replace the manifest; a project's .lockstep is made with the file that keeps git out of it.
+
+    Paths in a project are relative to its root, so that the project can be moved.
+    """
     disk, ignore = _disk(place), os.path.join(os.path.dirname(place.records), IGNORE)
     if place.scope == "project" and disk.read(ignore) is None:
         disk.put(ignore, IGNORED)
-    data = {"format": FORMAT, **_to_data(manifest, place)}
+    data = {"format": FORMAT, **asdict(manifest)}
+    data["files"] = {_stored(path, place): list(digests) for path, digests in manifest.files.items()}
+    data["skills"] = {name: _stored(path, place) for name, path in manifest.skills.items()}
+    # The skills that are no part of the installation any more, and of which a file is left.
+    data["kept"] = sorted({name for path in manifest.files if (name := place.skill_of(path))} - set(manifest.skills))
     disk.put(path_of(place), (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode())
 
 
@@ -146,9 +153,9 @@ def locked(place: Locations) -> Iterator[None]:
     try:
         file = os.open(place.bases[0], os.O_RDONLY)
     except OSError as error:
-        what = f"{place.bases[0]} cannot be opened: {error.strerror}"
         raise EnvironmentProblem(
-            what, remedy=f"it is where the {place.scope} scope is; make it, and try again"
+            f"{place.bases[0]} cannot be opened: {error.strerror}",
+            remedy=f"it is where the {place.scope} scope is; make it, and try again",
         ) from error
     try:
         while True:
@@ -177,18 +184,6 @@ def _shares(one: Locations, other: Locations) -> bool:
     """True if two installations have a folder, or a file of hooks, in common."""
     pairs = ((one.skills, other.skills), (one.roles, other.roles), (one.hooks, other.hooks))
     return any(mine and mine == theirs for mine, theirs in pairs)
-
-
-def _to_data(manifest: Manifest, place: Locations) -> dict[str, Any]:
-    """The manifest as JSON data; paths in a project are relative to its root, so that the project can be moved.
-
-    ``kept`` names the skills that are no part of the installation any more, and of which a file is left.
-    """
-    data = asdict(manifest)
-    data["files"] = {_stored(path, place): list(digests) for path, digests in manifest.files.items()}
-    data["skills"] = {name: _stored(path, place) for name, path in manifest.skills.items()}
-    data["kept"] = sorted({name for path in manifest.files if (name := place.skill_of(path))} - set(manifest.skills))
-    return data
 
 
 def _from_data(data: Any, place: Locations) -> Manifest:

@@ -53,9 +53,11 @@ def one(name: str, skills: Sequence[Skill]) -> Found:
     if own:
         mains = [found.workflow.name for found in _mains(own[0]["scripts"])]
         raise UsageError(f"the skill {name} has several workflows", valid=", ".join(mains), remedy="name one of them")
-    what = f"there is no skill {name!r:.80}{did_you_mean(nearest(name, names))}"
-    remedy = "list_skills() says what each is for"
-    raise UsageError(what, valid=", ".join(sorted(set(names))), remedy=remedy)
+    raise UsageError(
+        f"there is no skill {name!r:.80}{did_you_mean(nearest(name, names))}",
+        valid=", ".join(sorted(set(names))),
+        remedy="list_skills() says what each is for",
+    )
 
 
 def describe(skills: Sequence[Skill]) -> list[dict[str, Any]]:
@@ -65,7 +67,14 @@ def describe(skills: Sequence[Skill]) -> list[dict[str, Any]]:
         entry = {"name": skill["name"], "uri": skill["uri"], "description": skill["description"], "workflows": []}
         problem = skill["problem"]
         try:
-            entry["workflows"] = [_described(found.workflow) for found in _mains(skill["scripts"])]
+            entry["workflows"] = [
+                {
+                    "name": workflow.name,
+                    "title": workflow.title,
+                    "parameters": [_parameter(arg) for arg in workflow.run_params()],
+                }
+                for _, workflow in _mains(skill["scripts"])
+            ]
         except LockstepError as error:
             problem = problem or error.what
         described.append({**entry, "problem": problem} if problem else entry)
@@ -96,14 +105,6 @@ def _mains(scripts: Sequence[str]) -> Iterator[Found]:
         if isinstance(step.handler, Dispatch) and step.handler.script
     }
     return (Found(script, workflow) for script, workflow in loaded.items() if script not in dispatched)
-
-
-def _described(workflow: Workflow) -> dict[str, Any]:
-    return {
-        "name": workflow.name,
-        "title": workflow.title,
-        "parameters": [_parameter(arg) for arg in workflow.run_params()],
-    }
 
 
 def _parameter(arg: Arg) -> dict[str, Any]:

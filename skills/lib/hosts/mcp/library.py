@@ -61,14 +61,9 @@ class Skill(NamedTuple):
     problem: str
 
     @property
-    def name(self) -> str:
-        """Its name, which is its folder's."""
-        return self.folder.name
-
-    @property
     def root(self) -> str:
         """The URI of its folder."""
-        return SCHEME + quote(self.name)
+        return SCHEME + quote(self.folder.name)
 
     @property
     def uri(self) -> str:
@@ -114,11 +109,15 @@ class Skill(NamedTuple):
     def about(self) -> dict[str, Any]:
         """What a worker needs to know of it."""
         return {
-            "name": self.name,
+            "name": self.folder.name,
             "uri": self.uri,
             "description": " ".join(self.description.split()),
             "problem": self.problem,
-            "scripts": [os.path.realpath(script) for script in self.folder.scripts if _has_workflow(script)],
+            "scripts": [
+                os.path.realpath(script)
+                for script in self.folder.scripts
+                if script.with_name(script.stem + "_workflow.py").is_file()
+            ],
         }
 
 
@@ -161,7 +160,7 @@ class Library:
         if known is not None and (known.path / FILE_NAME).is_file():
             skill = _inspected(known)
             return None if skill.problem else skill
-        return next((skill for skill in self.served() if quote(skill.name) == segment), None)
+        return next((skill for skill in self.served() if quote(skill.folder.name) == segment), None)
 
 
 def _inspected(folder: SkillFolder) -> Skill:
@@ -186,7 +185,3 @@ def _files(base: str) -> Iterator[tuple[str, Path]]:
 def _is_hidden(name: str) -> bool:
     """True if a file or folder of that name is nobody's to read: hidden, cached, or above the skill (``..``)."""
     return name.startswith(".") or name in SKIPPED or name.endswith(".pyc")
-
-
-def _has_workflow(script: Path) -> bool:
-    return script.with_name(script.stem + "_workflow.py").is_file()

@@ -46,8 +46,10 @@ class Workers:
         """The worker's reply; raises EnvironmentProblem if it ended without one."""
         given = json.dumps({**request, "project": self._project}).encode()
         if len(given) > REQUEST_LIMIT:
-            remedy = "write long texts to files in the project and record their paths"
-            raise UsageError(f"the call has {len(given):,} bytes, at most {REQUEST_LIMIT:,} are read", remedy=remedy)
+            raise UsageError(
+                f"the call has {len(given):,} bytes, at most {REQUEST_LIMIT:,} are read",
+                remedy="write long texts to files in the project and record their paths",
+            )
         async with self._room:
             code, out, err = await self._run(given)
         if code != 0:

@@ -174,7 +174,7 @@ def _resource(skill: Skill, file: File) -> Resource:
     main = file.uri == skill.uri
     return Resource(
         uri=file.uri,
-        name=skill.name if main else file.uri[len(skill.root) + 1 :],
+        name=skill.folder.name if main else file.uri[len(skill.root) + 1 :],
         description=skill.description if main else None,
         mime_type=file.type,
         size=len(file.data),
