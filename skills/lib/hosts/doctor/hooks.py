@@ -24,6 +24,7 @@ from skills.lib.hosts.install.manifest import Manifest
 from skills.lib.hosts.known_hosts import KNOWN
 
 _LIMIT = 20_000_000
+_PROGRAM = os.sep + PROGRAM[-1]
 
 
 def entries(context: DoctorContext, host: str) -> Iterator[Result]:
@@ -33,8 +34,9 @@ def entries(context: DoctorContext, host: str) -> Iterator[Result]:
     places = hosts.places(context, host)
     odd = [place for place in places if _is_odd(place.hooks)]
     for place in odd:
-        what = f"the settings of hooks ({place.scope}) are no regular file, and are not read"
-        yield problem(what, place.hooks, "move it away")
+        yield problem(
+            f"the settings of hooks ({place.scope}) are no regular file, and are not read", place.hooks, "move it away"
+        )
     found = [(place, one) for place in places if (one := manifest.installed(place)) is not None]
     for place, one in found:
         if one.hooks and place not in odd:
@@ -44,8 +46,10 @@ def entries(context: DoctorContext, host: str) -> Iterator[Result]:
     elif found:
         place, one = found[0]
         wanted = [f"--skill {quote(name)}" for name in one.skills]
-        remedy = hosts.command(context, "install", place, *wanted, "--hooks")
-        yield warning("skills are installed without hooks: steps are printed, and nothing is enforced", "", remedy)
+        yield warning(
+            "skills are installed without hooks: steps are printed, and nothing is enforced",
+            remedy=hosts.command(context, "install", place, *wanted, "--hooks"),
+        )
 
 
 def _installed(context: DoctorContext, place: Locations, found: Manifest) -> Result:
@@ -87,9 +91,11 @@ def trust(context: DoctorContext, host: str) -> Iterator[Result]:
     if host == "codex" and program:
         yield from _codex_trust(context, program, placed)
     elif host == "gemini" and program and "project" in placed and _is_distrusted(context, program):
-        remedy = f"cd {quote(context.project)} && gemini, then /permissions, and trust the folder"
-        what = "gemini does not run the hooks (project): it does not trust the folder"
-        yield problem(what, placed["project"], remedy)
+        yield problem(
+            "gemini does not run the hooks (project): it does not trust the folder",
+            placed["project"],
+            f"cd {quote(context.project)} && gemini, then /permissions, and trust the folder",
+        )
     elif placed and KNOWN[host].confirm:
         yield ok(KNOWN[host].confirm)
 
@@ -110,8 +116,11 @@ def _codex_trust(context: DoctorContext, program: str, placed: dict[str, str]) -
     start = f"cd {quote(context.project)} && codex"
     for scope, path in placed.items():
         if scope not in sources:
-            what = f"codex does not load the hooks ({scope}): it does not trust the project"
-            yield problem(what, path, f"{start}, and trust the folder; then /hooks")
+            yield problem(
+                f"codex does not load the hooks ({scope}): it does not trust the project",
+                path,
+                f"{start}, and trust the folder; then /hooks",
+            )
     untrusted = [one for one in ours if one.get("trustStatus") not in ("trusted", "managed") or not one.get("enabled")]
     if untrusted:
         events = ", ".join(sorted({str(hook.get("eventName")) for hook in untrusted}))
@@ -144,7 +153,7 @@ def _codex_hooks(context: DoctorContext, program: str) -> list[dict[str, Any]] |
         return None
 
 
-def _commands(place: Locations) -> list[list[str]]:
+def _commands(place: Locations) -> list[tuple[str, ...]]:
     """The different commands by which settings, or a plugin of ours, call the hook."""
     text = (_read(place.hooks) or b"").decode("utf-8", "replace").removeprefix("\ufeff")
     commands: list[list[str]] = []
@@ -156,12 +165,8 @@ def _commands(place: Locations) -> list[list[str]]:
         for line in text.splitlines():
             with suppress(ValueError):
                 commands.append(list(texts_in(json.loads(line[line.find("[") : line.rfind("]") + 1]))))
-    found = {tuple(words) for words in commands if words[1:2] == ["-IS"] and _is_hook(words)}
-    return [list(words) for words in sorted(found)]
-
-
-def _is_hook(words: list[str]) -> bool:
-    return len(words) >= 3 and words[2].endswith(os.sep + PROGRAM[-1])
+    ours = [words for words in commands if words[1:2] == ["-IS"] and words[2:] and words[2].endswith(_PROGRAM)]
+    return sorted({tuple(words) for words in ours})
 
 
 def _switched_off(host: str, places: list[Locations]) -> Iterator[Result]:
@@ -176,8 +181,11 @@ def _switched_off(host: str, places: list[Locations]) -> Iterator[Result]:
     for path in dict.fromkeys(paths):
         if _value(_read(path), keys) is value:
             key = ".".join(keys)
-            what = f"hooks are installed, and {key} in these settings switches all of them off"
-            yield warning(what, path, f"take {key} out of it")
+            yield warning(
+                f"hooks are installed, and {key} in these settings switches all of them off",
+                path,
+                f"take {key} out of it",
+            )
 
 
 def _value(data: bytes | None, keys: tuple[str, ...]) -> Any:

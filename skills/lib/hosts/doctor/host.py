@@ -103,13 +103,13 @@ def files(context: DoctorContext, host: str) -> Iterator[Result]:
                 remedy=remedy or command(context, "upgrade", place),
             )
             continue
-        paths = {state: [entry.path for entry in compared.entries if entry.state == state] for state in _STATES}
+        paths = {state: [file.path for file in compared.files if file.state == state] for state in _STATES}
         for state, (result, worded, first, more) in _STATES.items():
             if paths[state]:
                 remedy = first + command(context, "upgrade", place, *more)
                 yield result(_worded(paths[state], worded, place.scope), paths[state][0], remedy)
         if not any(paths.values()):
-            yield ok(f"{len(compared.entries)} installed files ({place.scope}) are as they were written")
+            yield ok(f"{len(compared.files)} installed files ({place.scope}) are as they were written")
 
 
 def places(context: DoctorContext, host: str) -> list[Locations]:

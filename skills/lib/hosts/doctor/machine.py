@@ -7,7 +7,7 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from shlex import quote
 
 from skills.lib.hosts.doctor.examination import SOON, DoctorContext, Result, ok, problem, warning
@@ -54,8 +54,8 @@ def libraries(context: DoctorContext) -> Iterator[Result]:
     """What the command needs beyond the standard library; a step needs none of it."""
     missing = [name for module, name in _LIBRARIES.items() if importlib.util.find_spec(module) is None]
     if missing:
-        words = " ".join(missing)
-        yield problem(f"not installed for this Python: {', '.join(missing)}", remedy=f"pip install {words}")
+        remedy = f"pip install {' '.join(missing)}"
+        yield problem(f"not installed for this Python: {', '.join(missing)}", remedy=remedy)
     else:
         yield ok("all libraries are installed")
 
@@ -97,7 +97,6 @@ def state_folder(context: DoctorContext) -> Iterator[Result]:
     there = folder
     while not os.path.lexists(there):
         there = os.path.dirname(there)
-    remedy = "export LOCKSTEP_STATE to a folder that can be written, where the host is started"
     if not os.path.isdir(there):
         yield problem(
             "the state folder cannot be made: a file is in its way",
@@ -108,7 +107,11 @@ def state_folder(context: DoctorContext) -> Iterator[Result]:
     try:
         tempfile.TemporaryFile(dir=there).close()
     except OSError as error:
-        yield problem(f"the state folder cannot be written: {error.strerror}", there, remedy)
+        yield problem(
+            f"the state folder cannot be written: {error.strerror}",
+            there,
+            "export LOCKSTEP_STATE to a folder that can be written, where the host is started",
+        )
         return
     yield ok("the state folder can be written", folder)
 
@@ -133,7 +136,7 @@ def runtimes(context: DoctorContext) -> Iterator[Result]:
         yield ok(f"runtimes of installed skills: {', '.join(runtime.versions()) or 'none'}", runtime.folder(""))
 
 
-def hook_answer(words: list[str]) -> Result:
+def hook_answer(words: Sequence[str]) -> Result:
     """Run a hook's command with an event that it must let pass, in a state folder of its own; the result of that."""
     if not os.path.isfile(words[2]):
         return problem("the hook's program is gone", words[2], "pip install --force-reinstall lockstep-skills")

@@ -88,8 +88,9 @@ def status_of_ended_runs(context: DoctorContext) -> Iterator[Result]:
     folder = status_files.folder(context.project)
     linked = link_to(context.project, folder)
     if linked:
-        what = "a link is in the place of the folder, and its files are left alone"
-        yield problem(what, linked, f"rm {quote(linked)}")
+        yield problem(
+            "a link is in the place of the folder, and its files are left alone", linked, f"rm {quote(linked)}"
+        )
         return
     try:
         names = sorted(name for name in os.listdir(folder) if status_files.is_id(name))

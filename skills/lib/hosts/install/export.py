@@ -101,10 +101,7 @@ def check_imports(name: str, data: bytes) -> None:
         found = _imports(data)
     except SyntaxError as error:
         raise SkillError(f"{name}:{error.lineno}: {error.msg}", remedy="lockstep validate") from error
-    held = set(modules())
-    # An installation has the package beside all others, which are not looked for there.
-    own = [module for module in found if module.partition(".")[0] == "skills"]
-    missing = [module for module in own if module in _package() and module not in held]
+    missing = (found & _package().keys()) - set(modules())
     if missing:
         raise SkillError(
             f"{name} imports {min(missing)}, which is no part of what prints steps, and is not in a copy",

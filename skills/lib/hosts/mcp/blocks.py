@@ -24,7 +24,8 @@ ARGUMENTS = (
     "parameters."
 )
 _FIELDS = "Give each field as an entry of record: a text of any length as it is, a list as a JSON array."
-_REPORTS = ("outcome", "answer", "lost", "replace", "reason")
+# How a step is left: flags of a command, and arguments of a call, of the same names.
+REPORTS = ("outcome", "answer", "lost", "replace", "reason")
 # The placeholder for a value of these types has no quotes.
 _BARE = ("int", "float", "bool", "list", "json", "items", "statements", "answers")
 
@@ -63,7 +64,7 @@ def tool_call(command: str, command_line: CommandLine, workflow: str) -> ToolCal
             # A client hands over values, not files: what was too long to be given back is to be filled in.
             with suppress(OSError, ValueError), open(value or "", encoding="utf-8") as file:
                 record |= {name: f"FILL_{name}" for name in json.load(file)}
-        elif flag in ("step", "run", "turn", "project", "new", *_REPORTS):
+        elif flag in ("step", "run", "turn", "project", "new", *REPORTS):
             given[flag] = value or ""
         else:
             parameters[flag.replace("-", "_")] = value or ""
@@ -73,7 +74,7 @@ def tool_call(command: str, command_line: CommandLine, workflow: str) -> ToolCal
         return _call("start_run", skill=workflow, parameters=parameters, new="new" in given)
     if given["step"] == "current" and len(given) == 2:
         return _call("run_state", run=given["run"])
-    turn, reports = int(given.get("turn", 0)), {name: given.get(name) for name in _REPORTS}
+    turn, reports = int(given.get("turn", 0)), {name: given.get(name) for name in REPORTS}
     return _call(
         "next_step", run=given["run"], turn=turn, step=given["step"], record=record, parameters=parameters, **reports
     )

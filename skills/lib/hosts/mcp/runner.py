@@ -17,7 +17,7 @@ from skills.lib import paths
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.errors import PRINTED, LockstepError, UsageError, did_you_mean, nearest
 from skills.lib.hosts.mcp import blocks, catalogue
-from skills.lib.hosts.mcp.blocks import ToolCall
+from skills.lib.hosts.mcp.blocks import REPORTS, ToolCall
 from skills.lib.hosts.mcp.catalogue import Found
 from skills.lib.ledger import Ledger
 from skills.lib.model.run import Request, Run
@@ -28,7 +28,6 @@ from skills.lib.runtime import Response, Runner, loading, script
 
 Given = Mapping[str, Any]
 Answer = dict[str, Any]
-_TEXTS = ("outcome", "answer", "lost", "replace", "reason")
 
 
 class UnknownRun(UsageError):
@@ -124,7 +123,7 @@ def _replied(given: Given, found: Found, call: Callable[[Runner], Response]) -> 
 
 def _request(given: Given, workflow: Workflow) -> Request:
     """The request that the arguments make, each text checked as those of a command line are."""
-    for name in ("step", *_TEXTS):
+    for name in ("step", *REPORTS):
         if given.get(name) is not None:
             check_text(given[name], name)
     records, errata = dict(given.get("record", {})), dict(given.get("errata", {}))
@@ -139,7 +138,7 @@ def _request(given: Given, workflow: Workflow) -> Request:
         parameters.setdefault(name, records.pop(name))
     if given.get("lost") is not None and given.get("replace") is not None:
         raise UsageError("lost gives up on a sub-agent and replace starts another", remedy="give one of the two")
-    fields: dict[str, Any] = {name: given.get(name) for name in (*_TEXTS, "run", "turn")}
+    fields: dict[str, Any] = {name: given.get(name) for name in (*REPORTS, "run", "turn")}
     return Request(given.get("step", "next"), params=parameters, records=records, errata=errata, **fields)
 
 
