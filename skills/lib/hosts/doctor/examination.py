@@ -27,7 +27,6 @@ class DoctorContext:
     project: str
     hosts: tuple[str, ...]
     named: bool = False
-    environment: Mapping[str, str] = field(default_factory=lambda: os.environ)
     remembered: dict[tuple[str, ...], Answer] = field(default_factory=dict)
 
     def program(self, host: str) -> str:

@@ -28,7 +28,7 @@ _PROGRAM = os.sep + PROGRAM[-1]
 
 
 def entries(context: DoctorContext, host: str) -> Iterator[Result]:
-    """Whether the hooks stand in the host's settings as they were written."""
+    """Whether the hooks are in the host's settings as they were written."""
     if host == "agents":
         return
     places = hosts.places(context, host)
@@ -189,7 +189,7 @@ def _switched_off(host: str, places: list[Locations]) -> Iterator[Result]:
 
 
 def _value(data: bytes | None, keys: tuple[str, ...]) -> Any:
-    """What stands in JSON under these keys, each inside the one before; None if there is nothing."""
+    """The value in JSON under these keys, each inside the one before; None if there is nothing."""
     try:
         found: Any = json.loads((data or b"{}").decode("utf-8-sig"))
     except (ValueError, RecursionError):

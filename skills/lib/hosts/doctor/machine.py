@@ -74,9 +74,8 @@ def command(context: DoctorContext) -> Iterator[Result]:
 
 def variables(context: DoctorContext) -> Iterator[Result]:
     """Whether LOCKSTEP_HOME, LOCKSTEP_STATE and LOCKSTEP_AGENTS, if they are set, can be used."""
-    given = context.environment
     names = ("LOCKSTEP_HOME", "LOCKSTEP_STATE", "LOCKSTEP_AGENTS")
-    home, state, agents = (given.get(name) for name in names)
+    home, state, agents = (os.environ.get(name) for name in names)
     if home and os.path.isfile(os.path.join(context.project, home)):
         yield problem("LOCKSTEP_HOME is no folder", home, "unset LOCKSTEP_HOME")
     if state and not os.path.isabs(state):
@@ -85,7 +84,7 @@ def variables(context: DoctorContext) -> Iterator[Result]:
     if agents and not (agents.isascii() and agents.isdigit() and int(agents) > 0):
         what = f"LOCKSTEP_AGENTS is {agents!r:.40}, and no whole number of 1 or more"
         yield problem(what, remedy="unset LOCKSTEP_AGENTS")
-    found = [f"{name}={given[name]}" for name in names if given.get(name)]
+    found = [f"{name}={os.environ[name]}" for name in names if os.environ.get(name)]
     yield ok("set: " + ", ".join(found) if found else "no variable of Lockstep is set")
 
 

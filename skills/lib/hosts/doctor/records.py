@@ -70,7 +70,7 @@ def open_runs(context: DoctorContext) -> Iterator[Result]:
 
 def ledgers_above(context: DoctorContext) -> Iterator[Result]:
     """Whether a folder above has a ledger too: an agent that starts there finds other runs than one from here."""
-    if os.path.isabs(context.environment.get("LOCKSTEP_HOME") or ""):
+    if os.path.isabs(os.environ.get("LOCKSTEP_HOME") or ""):
         return
     folder = context.project
     while os.path.dirname(folder) != folder:

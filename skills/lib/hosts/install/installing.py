@@ -160,7 +160,9 @@ def _sealed(done: Plan) -> Plan:
     for name in sorted(plan.edited_skills(done.changes) & then.skills.keys()):
         folder = os.path.join(place.skills, name)
         for path, data in source.seals(folder, source.files(folder)).items():
-            if not _is_shipped(os.path.join(name, *path.split("/")), data):
+            shipped = os.path.join(source.package(), name, *path.split("/"))
+            # The script finds a seal of the shipped skill there if it is the same.
+            if not os.path.isfile(shipped) or source.read(shipped) != data:
                 found[os.path.join(folder, *path.split("/"))] = data
     if not found:
         return done
@@ -172,9 +174,3 @@ def _sealed(done: Plan) -> Plan:
         if disk.read(path) != data:
             disk.put(path, data)
     return replace(done, then=then)
-
-
-def _is_shipped(path: str, data: bytes) -> bool:
-    """True if the shipped skill of that name has the same seal: the script finds it there."""
-    shipped = os.path.join(source.package(), path)
-    return os.path.isfile(shipped) and source.read(shipped) == data
