@@ -15,8 +15,7 @@ from typing import Any
 
 from skills.lib.hosts.doctor import host as hosts
 from skills.lib.hosts.doctor import machine, skills
-from skills.lib.hosts.doctor.examination import LATER, DoctorContext, Result, ok, problem, warning
-from skills.lib.hosts.doctor.probe import converse, texts_in
+from skills.lib.hosts.doctor.examination import LATER, DoctorContext, Result, converse, ok, problem, texts_in, warning
 from skills.lib.hosts.install import installing, manifest
 from skills.lib.hosts.install.hooks import PROGRAM
 from skills.lib.hosts.install.locations import Locations

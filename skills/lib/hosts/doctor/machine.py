@@ -10,8 +10,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from skills.lib.hosts.doctor.examination import SOON, DoctorContext, Result, ok, problem, warning
-from skills.lib.hosts.doctor.probe import ask
+from skills.lib.hosts.doctor.examination import SOON, DoctorContext, Result, ask, ok, problem, warning
 
 OLDEST = (3, 11)
 _LIBRARIES = {"click": "click", "lxml": "lxml", "networkx": "networkx", "rich": "rich", "yaml": "PyYAML"}

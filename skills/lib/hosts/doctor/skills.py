@@ -11,8 +11,17 @@ from shlex import quote
 
 from skills.lib.errors import BROKEN_SKILL, ENVIRONMENT, PRINTED, USAGE
 from skills.lib.hosts.doctor import host as hosts
-from skills.lib.hosts.doctor.examination import LATER, DoctorContext, Result, counted, ok, problem, warning
-from skills.lib.hosts.doctor.probe import Answer, texts_in
+from skills.lib.hosts.doctor.examination import (
+    LATER,
+    Answer,
+    DoctorContext,
+    Result,
+    counted,
+    ok,
+    problem,
+    texts_in,
+    warning,
+)
 from skills.lib.hosts.install import manifest
 from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.known_hosts import KNOWN
