@@ -106,8 +106,12 @@ def files(context: DoctorContext, host: str) -> Iterator[Result]:
         paths = {state: [file.path for file in compared.files if file.state == state] for state in _STATES}
         for state, (result, worded, first, more) in _STATES.items():
             if paths[state]:
-                remedy = first + command(context, "upgrade", place, *more)
-                yield result(_worded(paths[state], worded, place.scope), paths[state][0], remedy)
+                count, names = len(paths[state]), [os.path.basename(path) for path in paths[state]]
+                yield result(
+                    f"{counted(count, 'installed file')} ({place.scope}) {worded}: {listed(names, _SHOWN)}",
+                    paths[state][0],
+                    first + command(context, "upgrade", place, *more),
+                )
         if not any(paths.values()):
             yield ok(f"{len(compared.files)} installed files ({place.scope}) are as they were written")
 
@@ -170,8 +174,3 @@ def _sharing(context: DoctorContext, hosts: Sequence[str], place: Locations) -> 
     """The locations of those hosts that look for skills in the same folder."""
     found = [locations(host, place.scope, context.project) for host in hosts]
     return [other for other in found if other.skills == place.skills]
-
-
-def _worded(paths: list[str], what: str, scope: str) -> str:
-    names = listed([os.path.basename(path) for path in paths], _SHOWN)
-    return f"{counted(len(paths), 'installed file')} ({scope}) {what}: {names}"

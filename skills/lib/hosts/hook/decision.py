@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from skills.lib.hosts.hook.run_status import Status
-    from skills.lib.hosts.hook.sessions import Followed
+    from skills.lib.hosts.hook.sessions import Followed, Status
 
 ALLOWED, DENIED = 0, 2
 # How often a stop is refused while the run has not moved.

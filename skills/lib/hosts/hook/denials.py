@@ -12,8 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skills.lib.hosts.hook.run_status import Status
-    from skills.lib.hosts.hook.sessions import Followed
+    from skills.lib.hosts.hook.sessions import Followed, Status
 
 # Hosts cut what a hook says at 10,000 characters.
 LONGEST = 9_900

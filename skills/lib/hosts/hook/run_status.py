@@ -11,12 +11,8 @@ from skills.lib.hosts.hook import denials, sessions, tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from skills.lib.hosts.hook.sessions import Followed
+    from skills.lib.hosts.hook.sessions import Followed, Status
     from skills.lib.model.run import Run
-
-    Status = dict[str, Any]  # of a status file
 
 
 def refreshed(followed: Followed) -> Status | None:

@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any, TypedDict
 
+    Status = dict[str, Any]  # of a status file
+
     class Followed(TypedDict):
         """A run that an agent follows; ``seen`` is the stamp of its status file when it was named, or RAN."""
 
