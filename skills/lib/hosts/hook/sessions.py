@@ -155,9 +155,8 @@ def keep(name: str, session: dict[str, Any], runs: list[Followed]) -> None:
 def bind(name: str, session: dict[str, Any] | None, followed: Followed) -> dict[str, Any]:
     """Let an agent follow a run before all others, and return its session; the run then belongs to no other session."""
     before = (session or {"runs": []})["runs"]
+    followed = next((one for one in before if key(one) == key(followed)), followed)
     runs = [one for one in before if key(one) != key(followed)]
-    if len(runs) < len(before):
-        followed = next(one for one in before if key(one) == key(followed))
     session = {**(session or {}), "runs": [*runs, followed][-FOLLOWED:]}
     write(name, session)
     stem = name.partition(".")[0]

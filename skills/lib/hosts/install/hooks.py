@@ -63,8 +63,9 @@ def command(host: str, stops: int) -> list[str]:
 def is_ours(hook: Any, host: str) -> bool:
     """True if an entry of a host's settings calls our program for that host."""
     given = hook.get("command") if isinstance(hook, dict) else None
-    name = PROGRAM[-1]  # an older version has the program in another folder
-    return isinstance(given, str) and f"{os.sep}hosts{os.sep}" in given and name in given and f" --host {host}" in given
+    # An older version has the program in another folder.
+    marks = (f"{os.sep}hosts{os.sep}", PROGRAM[-1], f" --host {host}")
+    return isinstance(given, str) and all(mark in given for mark in marks)
 
 
 def plugin(stops: int) -> bytes:
