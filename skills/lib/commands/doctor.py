@@ -15,8 +15,7 @@ from skills.lib.commands.console.screen import Screen, clean, counted, one_line
 from skills.lib.commands.queries import install_output
 from skills.lib.errors import PRINTED
 from skills.lib.hosts.doctor import registry
-from skills.lib.hosts.doctor.context import DoctorContext
-from skills.lib.hosts.doctor.result import OK, PROBLEM, WARNING, CheckedResult
+from skills.lib.hosts.doctor.examination import OK, PROBLEM, WARNING, CheckedResult, DoctorContext
 from skills.lib.hosts.known_hosts import HOSTS
 
 # Something is wrong; warnings alone are no failure.

@@ -13,8 +13,7 @@ from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import install_output, sources
 from skills.lib.errors import LockstepError
 from skills.lib.hosts.doctor import machine
-from skills.lib.hosts.doctor.context import DoctorContext
-from skills.lib.hosts.doctor.result import OK
+from skills.lib.hosts.doctor.examination import OK, DoctorContext
 from skills.lib.hosts.install import installing, locations, manifest, runtime
 from skills.lib.hosts.install.plan import Plan
 from skills.lib.hosts.known_hosts import HOSTS, KNOWN, SCOPES

@@ -93,7 +93,7 @@ def _show_odd(screen: Screen, place: Locations, one: Installed, project: str) ->
     screen.print(screen.styled(f"{place.host}, {place.scope} scope: ", "bold"), what)
     if one.remedy:
         screen.print(f"  try:   {one.remedy}")
-    for entry in one.entries:
+    for entry in one.files:
         if entry.state != "current":
             screen.print(f"  {entry.state:8} {install_output.shown_path(entry.path, place, project)} ({entry.what})")
 
@@ -108,5 +108,5 @@ def _as_data(place: Locations, one: Installed) -> dict[str, Any]:
         "hooks": bool(place.hooks) and one.manifest.hooks,
         "stops": one.manifest.stops,
         "skills": sorted(one.manifest.skills),
-        "files": [{"path": entry.path, "what": entry.what, "state": entry.state} for entry in one.entries],
+        "files": [{"path": entry.path, "what": entry.what, "state": entry.state} for entry in one.files],
     }

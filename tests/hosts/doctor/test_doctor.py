@@ -18,9 +18,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from skills import __version__
 from skills.lib import status_files
-from skills.lib.hosts.doctor import probe, registry
-from skills.lib.hosts.doctor.context import DoctorContext
-from skills.lib.hosts.doctor.result import Result, ok
+from skills.lib.hosts.doctor import examination, registry
+from skills.lib.hosts.doctor.examination import DoctorContext, Result, ok
 from skills.lib.hosts.hook import sessions
 from skills.lib.hosts.install import runtime
 from skills.lib.ledger import Ledger
@@ -301,8 +300,8 @@ def test_the_version_of_a_host(said: str, status: str, what: str, doctor: Any, p
 def test_a_host_that_does_not_answer_is_left_with_all_that_it_started(
     doctor: Any, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skills.lib.hosts.doctor.context.SOON", 0.5)
-    monkeypatch.setattr(DoctorContext, "ask", lambda self, *words, seconds=0.5: probe.ask(words, 0.5))
+    monkeypatch.setattr("skills.lib.hosts.doctor.examination.SOON", 0.5)
+    monkeypatch.setattr(DoctorContext, "ask", lambda self, *words, seconds=0.5: examination.ask(words, 0.5))
     program(path / "qwen", "sleep 60 & sleep 60")
     begun = time.monotonic()
     assert only(doctor("qwen"), "qwen", "version").what == "qwen --version fails: no answer within 0.5 seconds"

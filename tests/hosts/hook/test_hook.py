@@ -13,7 +13,7 @@ import pytest
 
 from skills.lib import status_files
 from skills.lib.blocks.command_line import CommandLine
-from skills.lib.hosts.hook import run_status
+from skills.lib.hosts.hook import denials
 from skills.lib.runtime import Runner
 from tests.hosts.hook.hooked import Answer, Host, recorded
 
@@ -341,10 +341,10 @@ def test_a_block_that_is_too_long_for_a_host_or_cannot_be_made_is_named_instead(
     block = host.at("look")
     marker = status_files.read(str(host.project), block.run)
     assert marker is not None
-    whole = run_status.reminder(marker, 9_900)
+    whole = denials.reminder(marker, True)
     assert block.text in whole
     for longest, script in ((len(whole) - 1, marker["script"]), (9_900, "/nowhere/x.py")):
-        text = run_status.reminder({**marker, "script": script}, longest)
+        text = denials.reminder({**marker, "script": script}, True, longest)
         assert len(text) <= longest
         assert f" resume {block.run} --project {host.project}\n" in text
         assert block.next in text

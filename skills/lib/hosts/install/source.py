@@ -14,6 +14,7 @@ from skills.lib.validation import registration
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import NoReturn
 
 SEAL = ".seal"
 # Names in a skill's folder that are no part of the skill.
@@ -130,7 +131,6 @@ def read(path: str) -> bytes:
             return file.read()
     except OSError as error:
         _raise(error)
-        raise
 
 
 def _begins(path: str, mark: bytes) -> bool:
@@ -145,5 +145,5 @@ def _is_skipped(name: str) -> bool:
     return name in _SKIPPED or name.startswith(".") or name.endswith(_SKIPPED_ENDINGS)
 
 
-def _raise(error: OSError) -> None:
+def _raise(error: OSError) -> NoReturn:
     raise SkillError(f"{error.filename} cannot be read: {error.strerror}") from error
