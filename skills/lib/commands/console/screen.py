@@ -74,10 +74,6 @@ class Screen:
             text = text.replace(character, plain)
         return text
 
-    def in_ascii(self, line: Text) -> Text:
-        """The line with our own typography spelt in ASCII; for a line of one style, or of none but ASCII."""
-        return line if line.plain.isascii() else Text(self.drawable(line.plain), line.style)
-
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[Cell]], style: str = "bold") -> None:
         """Print rows in columns: folded to the width of a terminal; piped, aligned and never cut.
 
