@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,12 +27,8 @@ from skills.lib.model.run import Run
 @click.pass_obj
 def stats(screen: Screen, skill: str | None, as_json: bool, project: str) -> None:
     """Show where agents stumble: by step how often it was entered, repeated and refused, and for what."""
-    records = runs.open_records(project)
-    runs.check_skill(project, records, skill)
+    records = runs.records_to_list(screen, project, skill, as_json)
     if records is None:
-        if as_json:
-            screen.json([])
-        screen.say(f"No run was ever opened in {project}: there is no {runs.ledger_path(project)}.")
         return
     found = _counted(records, skill)
     if as_json:
@@ -75,11 +71,7 @@ class WorkflowRefusals:
     runs: int = 0
     statuses: Counter[str] = field(default_factory=Counter)
     turns: int = 0
-    steps: dict[str, StepRefusals] = field(default_factory=dict)
-
-    def step(self, step_id: str) -> StepRefusals:
-        """The counts of a step."""
-        return self.steps.setdefault(step_id, StepRefusals())
+    steps: dict[str, StepRefusals] = field(default_factory=lambda: defaultdict(StepRefusals))
 
     def as_data(self) -> dict[str, Any]:
         """The counts for a program."""
@@ -100,7 +92,7 @@ class WorkflowRefusals:
 def _counted(records: runs.Records, skill: str | None) -> list[WorkflowRefusals]:
     """The refusal statistics of every workflow that has run, by name."""
     found: dict[str, WorkflowRefusals] = {}
-    for run in records.runs():
+    for run in records.runs:
         if runs.is_of(run, skill):
             of_workflow = found.setdefault(run.workflow, WorkflowRefusals(runs.skill_of(run), run.workflow))
             _add(of_workflow, run, records.events(run.id))
@@ -111,13 +103,13 @@ def _add(of_workflow: WorkflowRefusals, run: Run, events: list[Event]) -> None:
     of_workflow.runs += 1
     of_workflow.statuses[run.status] += 1
     for step_id, visits in run.visits.items():
-        step = of_workflow.step(step_id)
+        step = of_workflow.steps[step_id]
         step.entered += visits
         step.repeated += visits - 1
         step.most = max(step.most, visits)
     for event in events:
         if event.kind == "refused":
-            of_workflow.step(str(event.detail.get("step") or "(ended)")).refused[str(event.detail.get("code"))] += 1
+            of_workflow.steps[str(event.detail.get("step") or "(ended)")].refused[str(event.detail.get("code"))] += 1
         of_workflow.turns += event.kind in ("moved", "finished", "asked")
 
 

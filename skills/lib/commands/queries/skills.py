@@ -224,11 +224,6 @@ def module_of(path: str) -> str:
     raise UsageError(f"{path} is neither a skill, an entry script nor a {SUFFIX} module", remedy="lockstep list")
 
 
-def gates(workflow: Workflow) -> int:
-    """How many reviews a workflow has; a question to a person is none."""
-    return sum(step.gate is not None for step in workflow.steps)
-
-
 def kind(handler: object) -> str:
     """What a step's handler makes of it: gate, person, dispatch, or step."""
     if isinstance(handler, Gate):

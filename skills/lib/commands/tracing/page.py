@@ -15,9 +15,8 @@ from skills.lib.commands.console.screen import one_line
 from skills.lib.commands.drawing import edges, picture
 from skills.lib.commands.queries.runs import Records, iso, left_undone, moment, skill_of, status_line, undone
 from skills.lib.commands.tracing import findings
-from skills.lib.commands.tracing.history import of_events
 from skills.lib.commands.tracing.markup import Piece, el, facts, table, value
-from skills.lib.commands.tracing.visits import Visits
+from skills.lib.commands.tracing.visits import Visits, of_events
 from skills.lib.errors import SkillError
 from skills.lib.model.steps import Workflow
 from skills.lib.model.texts import shortened
