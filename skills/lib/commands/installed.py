@@ -8,7 +8,7 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.queries import install_output, sources
+from skills.lib.commands.queries import install_output, skills
 from skills.lib.errors import PRINTED, LockstepError, tell
 from skills.lib.hosts.install import installing
 from skills.lib.hosts.install.installing import Installed
@@ -45,7 +45,7 @@ def installed(screen: Screen, as_json: bool, project: str) -> int:
     """
     found: list[tuple[Locations, Installed]] = []
     damaged: list[tuple[Locations, LockstepError]] = []
-    known = sources.every(project)
+    known = skills.sources(project)
     for scope in SCOPES:
         for host in HOSTS:
             place = locations(host, scope, project)

@@ -54,8 +54,7 @@ def uninstall(
         screen.say(f"The run {run.id} of {run.workflow} is open: lockstep abandon {run.id} --reason '…' ends it.")
     if as_json:
         screen.json(install_output.as_data(plan, dry_run))
-        return install_output.code_of(plan)
-    return install_output.show(screen, plan, project, dry_run, verbose)
+    return install_output.show(screen, plan, project, dry_run, verbose, as_json)
 
 
 def _open_runs(project: str, place: Locations) -> list[Run]:

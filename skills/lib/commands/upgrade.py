@@ -6,7 +6,7 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.queries import install_output, sources
+from skills.lib.commands.queries import install_output, skills
 from skills.lib.errors import PRINTED, LockstepError, UsageError, tell
 from skills.lib.hosts.install import installing, manifest, runtime
 from skills.lib.hosts.install.locations import Locations, locations
@@ -54,7 +54,7 @@ def upgrade(
         raise damaged[0]
     if not installed and not prune:
         raise UsageError("nothing is installed that could be upgraded", remedy="lockstep install HOST")
-    known = sources.every(project)
+    known = skills.sources(project)
     choose = install_output.chooser(force, dry_run)
     code, shown = PRINTED, []
     for place, before in installed:
@@ -65,10 +65,7 @@ def upgrade(
         shown.append(install_output.as_data(plan, dry_run))
         if not as_json and dry_run:
             screen.print(screen.styled(f"{place.host}, {place.scope} scope", "bold"))
-        if not as_json:
-            code = max(code, install_output.show(screen, plan, project, dry_run, verbose))
-        else:
-            code = max(code, install_output.code_of(plan))
+        code = max(code, install_output.show(screen, plan, project, dry_run, verbose, as_json))
     if prune:
         _prune(screen, project, dry_run)
     if as_json:

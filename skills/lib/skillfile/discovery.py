@@ -41,14 +41,6 @@ class SkillFolder:
         """The folder's name, which is the skill's."""
         return self.path.name
 
-    @property
-    def skill(self) -> SkillFile:
-        """What the SKILL.md says; raises the SkillFileError of a broken one."""
-        if self.loaded is None:
-            assert self.error is not None
-            raise self.error
-        return self.loaded
-
 
 def discover(root: str | os.PathLike[str]) -> list[SkillFolder]:
     """Every skill under ``root``, sorted by path; a broken one is in the list, with its error.

@@ -78,6 +78,5 @@ def leads_into(folder: Path, path: Path) -> bool:
 
 def read_fields(file: Path) -> tuple[dict[str, Node], dict[str, int], str, int]:
     """The fields, their lines, the body and its first line."""
-    source = read_source(file)
-    fields, lines = parse_frontmatter(source.frontmatter, file)
-    return fields, lines, source.body, source.body_line
+    frontmatter, body, body_line = read_source(file)
+    return *parse_frontmatter(frontmatter, file), body, body_line

@@ -44,7 +44,7 @@ def print_summary(screen: Screen, checked: Checked) -> None:
     warnings = len(checked.findings) - errors
     looked = counted(checked.modules, "workflow")
     if checked.skills:
-        looked = f"{counted(checked.skills, 'skill')}, {looked}"
+        looked = f"{counted(len(checked.skills), 'skill')}, {looked}"
     if checked.waived:
         looked += f"; {counted(len(checked.waived), 'finding')} waived"
     if not checked.findings:

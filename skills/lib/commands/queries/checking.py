@@ -19,11 +19,11 @@ from skills.lib.validation.finding import Finding
 class Checked:
     """What was looked at, and what was found; ``sealable`` are the workflows whose graph has no error.
 
-    ``waived`` are the findings that a step's ``allow`` waives. ``nameless`` are folders that were named, and have
-    scripts but no SKILL.md.
+    ``skills`` are the resolved folders of the skills, ``modules`` is the number of workflow modules. ``waived`` are the
+    findings that a step's ``allow`` waives. ``nameless`` are folders that were named, and have scripts but no SKILL.md.
     """
 
-    skills: int = 0
+    skills: set[str] = field(default_factory=set)
     modules: int = 0
     nameless: list[str] = field(default_factory=list)
     findings: list[Finding] = field(default_factory=list)
@@ -36,9 +36,8 @@ def check(paths: Sequence[str]) -> Checked:
     checked = Checked()
     entries: dict[str, skills.Loaded] = {}
     trees: list[tuple[str, list[str]]] = []
-    seen: set[str] = set()
     for path in (_folder(path) for path in paths):
-        modules = _modules(path, checked, seen)
+        modules = _modules(path, checked)
         for module in modules:
             if os.path.realpath(module) not in entries:
                 entry = entries[os.path.realpath(module)] = skills.load_file(module, None, validated=False)
@@ -68,18 +67,15 @@ def _folder(path: str) -> str:
     return os.path.dirname(os.path.abspath(path)) if os.path.basename(path) == "SKILL.md" else path
 
 
-def _modules(path: str, checked: Checked, seen: set[str]) -> list[str]:
-    """The workflow modules under a path; skills that are not in ``seen`` are counted, and added to it."""
+def _modules(path: str, checked: Checked) -> list[str]:
+    """The workflow modules under a path; notes which skills are there."""
     if not os.path.isdir(path):
         return [os.path.abspath(skills.module_of(path))]
     folders = discover(os.path.abspath(path))
     if not folders and (bare := skills.modules_in(os.path.abspath(path))):
         checked.nameless.append(path)
         return [str(file) for file in bare]
-    for skill in folders:
-        if os.path.realpath(skill.path) not in seen:
-            seen.add(os.path.realpath(skill.path))
-            checked.skills += 1
+    checked.skills.update(os.path.realpath(skill.path) for skill in folders)
     return [str(file) for skill in folders for file in skill.workflows]
 
 
@@ -90,9 +86,7 @@ def _check_module(checked: Checked, entry: skills.Loaded) -> None:
     found = validation.validate(entry.workflow, entry.file, waived=True)
     if not any(finding.severity == "error" and not finding.waived for finding in found):
         checked.sealable.append(Registered(entry.workflow, entry.file))
-    checked.findings += [finding for finding in found if not finding.waived]
-    checked.waived += [finding for finding in found if finding.waived]
-    _add(checked, validation.validate_source(entry.workflow, entry.file, waived=True))
+    _add(checked, [*found, *validation.validate_source(entry.workflow, entry.file, waived=True)])
 
 
 def _add(checked: Checked, found: Sequence[Finding]) -> None:

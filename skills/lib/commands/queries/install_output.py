@@ -71,11 +71,15 @@ def _ask(kept: list[Change]) -> frozenset[str]:
     )
 
 
-def show(screen: Screen, plan: Plan, project: str, dry_run: bool, verbose: bool = False) -> int:
-    """Print what was done, or would be, and return the exit code; see ``code_of``.
+def show(screen: Screen, plan: Plan, project: str, dry_run: bool, verbose: bool, as_json: bool) -> int:
+    """Print what was done, or would be, and return the exit code: 3 if something was kept back or could not be edited.
 
-    What would be done is shown by folders, file by file if it is ``verbose``.
+    What would be done is shown by folders, file by file if it is ``verbose``. Nothing is printed if ``as_json``: the
+    caller prints the plan as data.
     """
+    code = REFUSED if plan.kept() or plan.stuck() else PRINTED
+    if as_json:
+        return code
     if dry_run:
         _show_plan(screen, plan, project, verbose)
     else:
@@ -93,12 +97,7 @@ def show(screen: Screen, plan: Plan, project: str, dry_run: bool, verbose: bool 
         )
         for change in plan.stuck():
             screen.say(f"  {shown_path(change.path, plan.place, project)}: {change.why}")
-    return code_of(plan)
-
-
-def code_of(plan: Plan) -> int:
-    """The exit code of a plan: 3 if something was kept back for the user's sake, or could not be edited."""
-    return REFUSED if plan.kept() or plan.stuck() else PRINTED
+    return code
 
 
 def as_data(plan: Plan, dry_run: bool) -> dict[str, Any]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from lxml import html
-from lxml.builder import ElementMaker
+from lxml.builder import ElementMaker  # type: ignore[import-not-found]  # lxml-stubs lacks it
 
 from skills.lib import compact_json
 from skills.lib.commands.console.screen import clean
