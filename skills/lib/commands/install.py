@@ -85,9 +85,9 @@ def install(
     named = ctx.get_parameter_source("project") is ParameterSource.COMMANDLINE
     default = PROJECT if named else USER
     if scope is None and asks:
-        scope = prompts.one_of(
-            "For you in every project, or in this project?", SCOPES, install_output.scope_of(hosts[0], project, default)
-        )
+        question = "For you in every project, or in this project?"
+        usual = install_output.scope_of(hosts[0], project, default)
+        scope = click.prompt(question, default=usual, type=click.Choice(SCOPES), err=True)
     chosen = skills.chosen_sources(project, names) if names else skills.shipped_sources()
     code, shown = 0, []
     for host in hosts:

@@ -239,16 +239,12 @@ def _formatted(form: str, read: Callable[[float], time.struct_time], at: float) 
 def row(screen: Screen, records: Records, depth: int, run: Run) -> list[Cell]:
     """A run as a line of a table: id, skill, status, step, turn, when it opened and last moved."""
     events = records.events(run.id)
-    status = screen.styled(status_of(run), COLOURS.get(run.status, ""))
+    undone_at_the_end = f", {len(run.not_done)} not done" if run.ended and run.not_done else ""
+    status = screen.styled(run.status + undone_at_the_end, COLOURS.get(run.status, ""))
     opened = ago(events[0].at) if events else ""
     name = screen.styled("  " * depth + run.id, "bold")
     skill = run.workflow if run.workflow.startswith(skill_of(run)) else f"{skill_of(run)}/{run.workflow}"
     return [name, skill, status, run.step or "", str(run.turn), opened, ago(records.moved_at(run))]
-
-
-def status_of(run: Run) -> str:
-    """The status of a run in words; of a finished one with the number of things that it left undone."""
-    return f"{run.status}, {len(run.not_done)} not done" if run.ended and run.not_done else run.status
 
 
 def status_line(run: Run) -> str:

@@ -146,7 +146,8 @@ class Visits:
         if event.kind == "asked":
             pairs += [("question", value(str((event.change.get("question") or {}).get("text", "")), self.limit))]
         if detail.get("answer") is not None:
-            pairs += [("answer", value(detail["answer"], self.limit)), ("given by", _answered(detail))]
+            by = "a person at a terminal" if detail.get("by") == "person" else who(detail)
+            pairs += [("answer", value(detail["answer"], self.limit)), ("given by", by)]
         if detail.get("child"):
             pairs += [("sub-agent", str(detail["child"]))]
         if detail.get("stale"):
@@ -196,7 +197,3 @@ def _name(event: Event) -> str:
 
 def _by(event: Event) -> str:
     return "agent, for a person" if event.detail.get("by") == "reported" else event.actor
-
-
-def _answered(detail: Mapping[str, Any]) -> str:
-    return "a person at a terminal" if detail.get("by") == "person" else who(detail)
