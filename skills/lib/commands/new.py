@@ -47,7 +47,10 @@ def new(screen: Screen, name: str, folder: str | None, dry_run: bool, project: s
         raise RefusedError(f"{target} exists already, and nothing is overwritten", remedy="another name, or --dir DIR")
     contents = files(name, target)
     if not dry_run:
-        _write(target, contents)
+        try:
+            write_folder(target, {file: text.encode() for file, (_, text) in contents.items()})
+        except OSError as error:
+            raise EnvironmentProblem(f"{target} cannot be written: {error.strerror}", remedy="--dir DIR") from error
     shown = os.path.relpath(target)
     shown = target if shown.startswith("..") else shown
     screen.print(screen.styled(f"{'Would write' if dry_run else 'Wrote'} {shown}", "bold"))
@@ -95,14 +98,6 @@ def files(name: str, target: str) -> dict[str, tuple[str, str]]:
         f"scripts/{snake}_prompts.md": ("what each step says", _template_text("prompts.md", words)),
         f"tests/test_{snake}.py": ("walks every transition of the graph", _template_text("test.py", words)),
     }
-
-
-def _write(target: str, contents: dict[str, tuple[str, str]]) -> None:
-    """Write the skill, whole or not at all. Raises EnvironmentProblem if it cannot be written."""
-    try:
-        write_folder(target, {name: text.encode() for name, (_, text) in contents.items()})
-    except OSError as error:
-        raise EnvironmentProblem(f"{target} cannot be written: {error.strerror}", remedy="--dir DIR") from error
 
 
 def _next_commands(name: str, shown: str) -> list[list[str]]:

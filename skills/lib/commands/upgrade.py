@@ -7,10 +7,9 @@ import click
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import install_output, skills
-from skills.lib.errors import PRINTED, LockstepError, UsageError, tell
+from skills.lib.errors import PRINTED, UsageError, tell
 from skills.lib.hosts.install import installing, manifest, runtime
-from skills.lib.hosts.install.locations import Locations, locations
-from skills.lib.hosts.install.manifest import Manifest
+from skills.lib.hosts.install.locations import locations
 from skills.lib.hosts.known_hosts import HOSTS, SCOPES
 
 
@@ -49,9 +48,9 @@ def upgrade(
     is kept, unless you say otherwise at a terminal or with --force; the exit code is then 3.
     """
     found = [locations(one, each, project) for each in ((scope,) if scope else SCOPES) for one in hosts or HOSTS]
-    installed, damaged = _installed(found)
+    installed, damaged = install_output.read_each(found, manifest.installed)
     if not installed and damaged:
-        raise damaged[0]
+        raise damaged[0][1]
     if not installed and not prune:
         raise UsageError("nothing is installed that could be upgraded", remedy="lockstep install HOST")
     known = skills.sources(project)
@@ -70,9 +69,9 @@ def upgrade(
         _prune(screen, project, dry_run)
     if as_json:
         screen.json(shown)
-    for error in damaged:
+    for _, error in damaged:
         tell(error.message())
-    return max(code, *(error.exit_code for error in damaged), PRINTED)
+    return max([code, *(error.exit_code for _, error in damaged)])
 
 
 def _prune(screen: Screen, project: str, dry_run: bool) -> None:
@@ -81,17 +80,3 @@ def _prune(screen: Screen, project: str, dry_run: bool) -> None:
         screen.say(f"The runtime {version} {'would be' if dry_run else 'is'} removed: nothing needs it.")
         if not dry_run:
             runtime.remove(version)
-
-
-def _installed(found: list[Locations]) -> tuple[list[tuple[Locations, Manifest]], list[LockstepError]]:
-    """The manifests found at these locations, and the errors of damaged ones."""
-    installed, damaged = [], []
-    for place in found:
-        try:
-            one = manifest.installed(place)
-        except LockstepError as error:
-            damaged.append(error)
-            continue
-        if one is not None:
-            installed.append((place, one))
-    return installed, damaged

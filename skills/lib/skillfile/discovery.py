@@ -45,8 +45,8 @@ class SkillFolder:
 def discover(root: str | os.PathLike[str]) -> list[SkillFolder]:
     """Every skill under ``root``, sorted by path; a broken one is in the list, with its error.
 
-    Links to folders are not followed (what they lead to inside the root is found where it stands). A folder that
-    cannot be listed is reported like a broken skill. Raises UsageError where ``root`` is no folder.
+    Links to folders are not followed (a folder inside the root is found at its own path). A folder that
+    cannot be listed is reported like a broken skill. Raises UsageError if ``root`` is no folder.
     """
     root = Path(root)
     if not root.is_dir():

@@ -42,8 +42,8 @@ class SkillFile:
 def load_skill(path: str | os.PathLike[str]) -> SkillFile:
     """Read the SKILL.md at ``path``, or in the folder ``path``, strictly.
 
-    Raises SkillFileError naming file, line, column, cause and remedy. Whether what it says is also what the Agent
-    Skills specification wants is for ``check_specification`` to tell.
+    Raises SkillFileError naming file, line, column, cause and remedy. ``check_specification`` says whether
+    the file also meets the Agent Skills specification.
     """
     file = locate(Path(path))
     fields, lines, body, body_line = read_fields(file)

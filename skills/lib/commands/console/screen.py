@@ -79,7 +79,9 @@ class Screen:
 
         On a terminal that is too narrow for the columns, each cell takes a line.
         """
-        cells = [[self._cell(cell) for cell in row] for row in rows]
+        cells = [
+            [cell if isinstance(cell, Text) else Text(self.drawable(one_line(cell))) for cell in row] for row in rows
+        ]
         head = [Text(heading, style) for heading in headings]
         widths = [max(cell_len(row[at].plain) for row in [head, *cells]) for at in range(len(headings))]
         if self.terminal and sum(min(width, _UNFOLDED) + 2 for width in widths) - 2 > self.out.width:
@@ -127,9 +129,6 @@ class Screen:
                 remedy="the name of a file in a folder that is there, and may be written",
             ) from error
         self.say(f"wrote {file}")
-
-    def _cell(self, cell: Cell) -> Text:
-        return cell if isinstance(cell, Text) else Text(self.drawable(one_line(cell)))
 
     def _joined(self, parts: Sequence[Cell]) -> Text:
         line = Text()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import click
@@ -20,6 +20,7 @@ from skills.lib.hosts.install.plan import CHANGING, KEEP, SAME, SHARED, Change, 
 from skills.lib.hosts.known_hosts import HOSTS, SCOPES
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+_Found = TypeVar("_Found")
 # What is said of each action: planned, and done.
 _WORDS = {
     "add": ("write", "written"),
@@ -54,6 +55,22 @@ def scope_of(host: str, project: str, default: str) -> str:
         except LockstepError:  # it is damaged: the command itself says so
             return scope
     return default
+
+
+def read_each(
+    places: Iterable[Locations], read: Callable[[Locations], _Found | None]
+) -> tuple[list[tuple[Locations, _Found]], list[tuple[Locations, LockstepError]]]:
+    """What is read at each of these locations, and the errors of those whose manifest is damaged."""
+    found, damaged = [], []
+    for place in places:
+        try:
+            one = read(place)
+        except LockstepError as error:
+            damaged.append((place, error))
+            continue
+        if one is not None:
+            found.append((place, one))
+    return found, damaged
 
 
 def chooser(force: bool, dry_run: bool) -> Choose | None:

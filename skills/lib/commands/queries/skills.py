@@ -177,8 +177,8 @@ def unknown(name: str, names: Sequence[str]) -> UsageError:
 def sources(project: str) -> dict[str, str]:
     """The folder of each skill that can be installed, by its name: the shipped ones, and the project's own.
 
-    A project's skill that has the name of a shipped one is left out.
-    If a project has two of one name, the one in a host's hidden folder is the copy.
+    A project's skill with the name of a shipped one is left out. If a project has two skills of one name, the one in a
+    host's hidden folder is left out.
     """
     found = shipped_sources()
     own = [str(skill.path) for skill in find(project)]

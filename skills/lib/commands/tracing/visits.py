@@ -95,7 +95,7 @@ class Visits:
         self.known = known
 
     def sections(self, history: History) -> Iterator[html.HtmlElement]:
-        """One section for each visit, and one for the events while the run was at no step."""
+        """One section for each visit, and one for the events that happened while the run was at no step."""
         for visit in history.visits:
             yield el("details", el("summary", self._summary(visit)), self._inside(visit), class_="stay", open="open")
         if history.beside:
