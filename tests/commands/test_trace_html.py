@@ -10,7 +10,6 @@ import sys
 from collections import Counter
 from collections.abc import Callable, Iterator
 from html.parser import HTMLParser
-from itertools import combinations, pairwise
 from pathlib import Path
 from typing import Any
 
@@ -22,13 +21,12 @@ from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.blocks.command_line import CommandLine
 from skills.lib.commands.drawing import edges
-from skills.lib.commands.tracing import findings, svg
+from skills.lib.commands.tracing import findings
 from skills.lib.commands.tracing.markup import shown
-from skills.lib.commands.tracing.page import page
+from skills.lib.commands.tracing.page import drawn, page
 from skills.lib.ledger import Event
 from skills.lib.model.run import Run
 from skills.lib.runtime import Runner
-from skills.lib.runtime.loading import workflow_of_script
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
 from tests.commands.conftest import Command, Walker
@@ -40,7 +38,6 @@ Walk = Callable[[Path], Walker]
 FORM = {"id": "F1", "scope": "out.txt", "check": "it has a form", "severity": "MUST", "status": "PASS", "finding": ""}
 TASTE = {**FORM, "id": "T1", "check": "it reads well", "severity": "SHOULD"}
 FIXED: dict[str, Any] = {"records": {"fixes": ["F1 | changed | it has a form now"]}}
-SVG = {"svg", "g", "path", "rect", "text", "tspan", "desc"}
 VOID = {"meta"}
 
 
@@ -154,13 +151,18 @@ def test_what_a_person_accepted_is_told_with_the_reason(cli: Command, accepted: 
     ]
 
 
-def test_the_way_is_drawn_with_the_turns_and_the_loop(cli: Command, mended: Run) -> None:
+def test_the_way_is_drawn_with_the_turns_and_the_loop(cli: Command, mended: Run, snapshot: SnapshotAssertion) -> None:
     root = of(cli, mended)
-    taken = texts(root, "//main/figure//*[@class='taken']/text")
-    assert sorted(taken) == ["fail (4)", "ok (2, 5)", "ok (3, 6)", "ok (7)", "ok (8)"]
-    assert texts(root, "//main/figure//*[@class='way']/text") == []
-    boxes = texts(root, "//main/figure//*[contains(@class, 'box')]/text[@class='name']")
-    assert boxes == ["1 write", "2 design-review (dispatch)", "3 design-gate (gate)", "4 close", "done"]
+    assert texts(root, "//main/figure/pre//*[@class='name']") == [
+        "1 write",
+        "2 design-review (dispatch)",
+        "3 design-gate (gate)",
+        "4 close",
+        "done",
+    ]
+    taken = " ".join(texts(root, "//main/figure/pre//*[@class='taken']"))
+    assert re.findall(r"\w+ \([\d, ]+\)", taken) == ["ok (2, 5)", "ok (3, 6)", "fail (4)", "ok (7)", "ok (8)"]
+    assert root.xpath("string(//main/figure/pre)") == snapshot
     assert texts(root, "//main/figure/p") == [
         "write —ok→ design-review —ok→ design-gate —fail→ "
         "write —ok→ design-review —ok→ design-gate —ok→ close —ok→ done"
@@ -549,54 +551,27 @@ def test_hostile_text_comes_back_as_text_and_adds_no_element(text: str) -> None:
 
 
 def _tags(root: html.HtmlElement) -> Counter[str]:
-    """How often each element stands; a title that says nothing takes no line of its own in a box."""
-    count = Counter(str(found.tag) for found in root.iter())
-    return Counter({tag: number for tag, number in count.items() if tag != "text"})
+    """How often each element stands; a title that says nothing takes no line of its own in the picture."""
+    assert not root.xpath("//pre//*[not(self::span)]")
+    return Counter(str(found.tag) for found in root.iter() if not found.xpath("parent::pre"))
 
 
-@pytest.mark.parametrize("name", ["tour", "gated", "brood", "part"])
-def test_nothing_in_a_picture_overlaps_or_sticks_out(name: str, installed: Install) -> None:
-    workflow = workflow_of_script(str(installed(name)))
+def test_an_edge_of_the_picture_names_the_first_turns() -> None:
+    workflow = Workflow("loop", StepDef("one", "One", "Do.", {Outcome.OK: None, Outcome.FAIL: "one"}))
     events = [
-        Event(turn, "r", turn, "moved", "agent", 0.0, {"from": step.id, "outcome": outcome.value, "to": target}, {})
-        for step in workflow.steps
-        for outcome, target in step.next.items()
-        for turn in (2, 3, 40, 500)
+        Event(turn, "r", turn, "moved", "agent", 0.0, {"from": "one", "outcome": "fail", "to": "one"}, {})
+        for turn in range(2, 10)
     ]
-    [picture] = svg.drawn(edges.of_workflow(workflow, events), "the trail")
-    width, height = float(picture.get("width")), float(picture.get("height"))
-    lines = [_corners(path.get("d")) for path in picture.xpath(".//path[@class='line']")]
-    for points in lines:
-        for x, y in points:
-            assert 0 <= x <= width
-            assert 0 <= y <= height
-    labels = [_label_area(text) for text in picture.xpath(".//g[@class='taken']/text")]
-    areas = labels + [
-        (x, y, x + wide, y + high)
-        for rect in picture.xpath(".//rect")
-        for x, y, wide, high in [[float(rect.get(name)) for name in ("x", "y", "width", "height")]]
-    ]
-    for one, other in combinations(areas, 2):
-        apart = one[2] <= other[0] or other[2] <= one[0] or one[3] <= other[1] or other[3] <= one[1]
-        assert apart, (one, other)
-    for points in lines:
-        for (x1, y1), (x2, y2) in pairwise(points):
-            for left, top, right, bottom in labels:
-                beside = max(x1, x2) <= left or min(x1, x2) >= right or max(y1, y2) <= top or min(y1, y2) >= bottom
-                assert beside, "a line runs through a label"
-    shown = list(texts(picture, ".//g[@class='taken']/text/tspan"))
-    assert len(shown) == sum(len(step.next) for step in workflow.steps)
-    assert {text.partition(" ")[2].rstrip(",") for text in shown} == {"(2, 3, 40, 500)"}
-
-
-def _corners(path: str) -> list[tuple[float, float]]:
-    """The points of a path whose corners are rounded: its ends, and what its curves bend towards."""
-    found = re.findall(r"([MLQ])([\d.]+) ([\d.]+)", path)
-    ends = [point for at, point in enumerate(found) if at == 0 or point[0] == "Q" or at == len(found) - 1]
-    return [(float(x), float(y)) for _, x, y in ends]
-
-
-def _label_area(text: html.HtmlElement) -> tuple[float, float, float, float]:
-    x, y, width = float(text.get("x")), float(text.get("y")), len(text.text_content()) * svg.CELL
-    left = x - width if text.get("text-anchor") == "end" else x
-    return left, y - 12, left + width, y
+    shown_picture = drawn(edges.of_workflow(workflow, events), "one —fail→ one")
+    assert shown_picture.get("aria-label").endswith("the way that the run took: one —fail→ one")
+    assert shown_picture.text_content() == (
+        "╭────────╮\n"
+        "│ 1 one  │◀─────────────────────────────╮\n"
+        "│        ├─ fail (2, 3, 4, 5, 6, 7, …) ─╯\n"
+        "╰────────╯\n"
+        "     │ ok\n"
+        "     ▼\n"
+        "╭────────╮\n"
+        "│ done   │\n"
+        "╰────────╯\n"
+    )

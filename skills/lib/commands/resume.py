@@ -32,7 +32,7 @@ def resume(screen: Screen, run_id: str | None, project: str) -> int:
     records = runs.open_records(project) if run_id is None else runs.require_records(project)
     if run_id is not None and records is not None:
         return _print_block(screen, records.run(run_id), project)
-    opened = runs.only_open(records.roots()) if records else []
+    opened = [run for run in records.roots() if not run.ended] if records else []
     if len(opened) == 1:
         return _print_block(screen, opened[0], project)
     if not opened:
@@ -49,16 +49,12 @@ def resume(screen: Screen, run_id: str | None, project: str) -> int:
 def _list(screen: Screen, records: runs.Records, opened: list[Run], project: str) -> None:
     moved = {run.id: records.moved_at(run) for run in opened}
     here = [] if project == resolve_project(None) else ["--project", project]
-    rows = [
-        [run.workflow, run.status, run.step or "", runs.about(run), runs.ago(moved[run.id]), _command(run, here)]
-        for run in sorted(opened, key=lambda run: -moved[run.id])
-    ]
+    rows = []
+    for run in sorted(opened, key=lambda run: -moved[run.id]):
+        command = join(["lockstep", "resume", run.id, *here])
+        rows.append([run.workflow, run.status, run.step or "", runs.about(run), runs.ago(moved[run.id]), command])
     screen.say(f"{len(opened)} runs are open. Name the one to go on with:")
     screen.table(("WORKFLOW", "STATUS", "STEP", "ABOUT", "MOVED", "COMMAND"), rows)
-
-
-def _command(run: Run, here: list[str]) -> str:
-    return join(["lockstep", "resume", run.id, *here])
 
 
 def _print_block(screen: Screen, run: Run, project: str) -> int:

@@ -34,7 +34,6 @@ TESTS = 3
 ANSWERS = 20
 _OF_THE_SYSTEM = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin")
 _HEADINGS = ("SEQ", "TURN", "WHEN", "STEP", "WHAT", "BY", "DETAIL")
-_WHO = {"agent": "agent", "script": "script", "person": "person"}
 
 
 def as_data(records: Records, run: Run) -> dict[str, Any]:
@@ -95,7 +94,7 @@ def _row(screen: Screen, event: Event) -> list[Cell]:
     detail = event.detail
     step = str(detail.get("from") or detail.get("step") or event.change.get("step") or "")
     what = screen.styled(_what(event), "red" if event.kind == "refused" else "yellow" if event.kind == "asked" else "")
-    by = "agent (for a person)" if detail.get("by") == "reported" else _WHO.get(event.actor, event.actor)
+    by = "agent (for a person)" if detail.get("by") == "reported" else event.actor
     return [str(event.seq), str(event.turn), moment(event.at), step, what, by, _detail(event)]
 
 

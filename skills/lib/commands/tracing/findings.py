@@ -154,7 +154,7 @@ def histories(done: Sequence[Round]) -> list[ItemHistory]:
 
 
 def _by_key(items: Sequence[Mapping[str, Any]], shared: set[str]) -> dict[str, Mapping[str, Any]]:
-    """The items by id; by that and the reviewer, who is known by target or number, where several chose the same."""
+    """The items by id; if several reviewers chose the same id, by the id and the reviewer's target or number."""
     found: dict[str, Mapping[str, Any]] = {}
     for item in items:
         key, number = item["id"], f"reviewer {item.get('owner', '?')}"
