@@ -247,6 +247,11 @@ def test_an_unknown_option_is_told_the_valid_ones_and_only_a_near_one_is_guessed
     assert shown.endswith("  try:   lockstep runs --help\n")
 
 
+def test_a_misspelt_choice_offers_the_nearest(cli: Command) -> None:
+    assert "did you mean json?" in cli("validate", "--format", "jsn").err
+    assert "did you mean" not in cli("validate", "--format", "pdf").err
+
+
 def test_a_missing_choice_is_told_on_one_line(cli: Command) -> None:
     assert cli("completion").err == (
         "lockstep: lockstep completion: missing argument '{bash|zsh|fish}'\n"

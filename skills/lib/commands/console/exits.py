@@ -72,4 +72,7 @@ def _as_usage(error: click.ClickException) -> UsageError:
         valid = ", ".join(choices.replace(",", " ").split())
         listed = _LISTED.get(error.param.name or "") if error.param else None
         remedy = f"{listed}; or {remedy}" if listed else remedy
+    elif isinstance(error, click.BadParameter) and error.param and isinstance(error.param.type, click.Choice):
+        given = what.partition(": '")[2].partition("' is not one of")[0]
+        what += did_you_mean(nearest(given, [str(choice) for choice in error.param.type.choices]))
     return UsageError(f"{path}: {what[:1].lower()}{what[1:]}", valid=valid, remedy=remedy)
