@@ -12,19 +12,16 @@ from skills.lib.validation.rules import RULES, rules_of
 
 # The modules of this room that graph rules are built on; a change in how findings are printed leaves seals good.
 FOUNDATION = (
-    "dominance",
     "finding",
     "graph",
     "outcomes",
     "requested",
-    "review",
     "rule",
     "state_flow",
     "templates",
     "topology",
     "validator",
     "view",
-    "walks",
 )
 # What the rule on schemas is built on, beside the validator.
 SCHEMA = ("keywords", "patterns")

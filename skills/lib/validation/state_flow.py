@@ -12,7 +12,6 @@ from skills.lib.errors import nearest
 from skills.lib.model.requirements import Artifact, Command, Field
 from skills.lib.model.steps import StepDef
 from skills.lib.model.types import Dispatch, Gate, Person
-from skills.lib.validation.dominance import Dominance, leads_to
 
 if TYPE_CHECKING:
     from skills.lib.validation.graph import Graph
@@ -74,11 +73,6 @@ class StateFlow:
                 self.step_params.setdefault(arg.step, set()).add(arg.name)
 
     @cached_property
-    def dominance(self) -> Dominance:
-        """The dominators of the graph."""
-        return Dominance(self.graph)
-
-    @cached_property
     def unfilled(self) -> list[tuple[str, str]]:
         """The names in braces in ``closing`` that no parameter of the run fills, each with the nearest parameter."""
         names = placeholders((self.graph.workflow.closing,))
@@ -98,7 +92,7 @@ class StateFlow:
                 yield problem
             elif (writer := self._writer(read)) is not None and not self._comes_before(writer, read):
                 pairs.append((writer, read))
-        leads = leads_to(self.graph, ((writer, read.step) for writer, read in pairs))
+        leads = self.graph.leads_to(((writer, read.step) for writer, read in pairs))
         for writer, read in pairs:
             if (writer, read.step) not in leads or not {writer, read.step} <= self.graph.reachable:
                 name = self.graph.name(writer)
@@ -118,10 +112,10 @@ class StateFlow:
             writer = None if self._unknown(read) else self._writer(read)
             if writer is None or self._comes_before(writer, read) or self._is_given_again(writer, read):
                 continue
-            if read.step <= writer and self.dominance.passes(read.step, writer):
+            if read.step <= writer and self.graph.passes(read.step, writer):
                 continue
             pairs.append((writer, read))
-        leads = leads_to(self.graph, ((writer, read.step) for writer, read in pairs))
+        leads = self.graph.leads_to(((writer, read.step) for writer, read in pairs))
         for writer, read in pairs:
             if (writer, read.step) in leads and {writer, read.step} <= self.graph.reachable:
                 yield read, writer
@@ -147,7 +141,7 @@ class StateFlow:
     def _comes_before(self, writer: int, read: Read) -> bool:
         if writer == read.step:
             return read.moment == "leaving"
-        return self.dominance.passes(writer, read.step)
+        return self.graph.passes(writer, read.step)
 
     def _writer(self, read: Read) -> int | None:
         """The step that writes the value when it is left; None for a value of the run or of the reading step itself."""

@@ -1,4 +1,4 @@
-"""A workflow as numbered steps with routes between them.
+"""A workflow as numbered steps with routes between them, and the walks along these routes.
 
 If a name is misspelt, searches go on with the name that was probably meant, so that one slip is one finding. Steps with
 the same id count as one for the same reason.
@@ -6,7 +6,8 @@ the same id count as one for the same reason.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TypeVar
 
@@ -27,8 +28,8 @@ UNKNOWN = -2
 ROOT = -3
 # Words that an author may write for the end of a run in place of None; the rule unknown-target reports them.
 ENDINGS = frozenset(("done", "end", "none", "null"))
-
-
+# A longer walk is printed with its middle left out.
+SHOWN = 60
 # How often the nearest of many ids is looked for, so that a large graph of bad names takes linear time.
 QUESTIONS = 200
 
@@ -151,3 +152,67 @@ class Topology:
         if node in (END, ROOT):
             return "end" if node == END else "start"
         return "?" if node == UNKNOWN else str(self.steps[node].id)
+
+    def search(
+        self,
+        origin: int,
+        goal: Callable[[int], bool],
+        *,
+        within: Collection[int] | None = None,
+        avoid: Collection[int] = (),
+        skip: Collection[tuple[int, Outcome]] = (),
+    ) -> list[Hop]:
+        """The shortest walk of one hop or more from ``origin`` to a goal; END and UNKNOWN are never passed.
+
+        Empty if there is none.
+        """
+        came: dict[int, Hop] = {}
+        queue = deque((origin,))
+        while queue:
+            node = queue.popleft()
+            for outcome, target in self.routes[node]:
+                if skip and (node, outcome) in skip:
+                    continue
+                if goal(target):
+                    hops = [(node, outcome, target)]
+                    while hops[-1][0] != origin:
+                        hops.append(came[hops[-1][0]])
+                    return hops[::-1]
+                if target < 0 or target in came or target in avoid or (within is not None and target not in within):
+                    continue
+                came[target] = (node, outcome, target)
+                queue.append(target)
+        return []
+
+    def cycle(
+        self, members: Collection[int], skip: Collection[tuple[int, Outcome]] = (), first: int | None = None
+    ) -> list[Hop]:
+        """The shortest cycle through ``first``, else through the first of ``members``, that stays among them."""
+        first = min(members) if first is None else first
+        return self.search(first, lambda node: node == first, within=members, skip=skip)
+
+    def printed(self, hops: Sequence[Hop]) -> str:
+        """The walk as text: ``investigate -iterate-> investigate``."""
+        parts = [self.name(node) for node, _, _ in hops[:1]]
+        parts += [f"-{outcome.value}-> {self.name(target)}" for _, outcome, target in hops]
+        if len(parts) > SHOWN:
+            left_out = len(parts) - SHOWN
+            parts = [*parts[: SHOWN - 10], f"… ({left_out} more) …", *parts[-10:]]
+        return " ".join(parts)
+
+    def listed(self, nodes: Iterable[int], most: int = 12) -> str:
+        """The steps by name in the order of the workflow, at most ``most`` of them."""
+        ordered = sorted(nodes)
+        names = ", ".join(self.name(node) for node in ordered[:most])
+        return f"{names} and {len(ordered) - most} more" if len(ordered) > most else names
+
+
+def reached(origins: Iterable[int], onward: Callable[[int], Iterable[int]]) -> set[int]:
+    """The steps that ``onward`` leads to from the origins, directly or by other steps."""
+    found: set[int] = set()
+    stack = list(origins)
+    while stack:
+        new = {node for node in onward(stack.pop()) if node >= 0} - found
+        found |= new
+        stack += new
+    return found

@@ -9,7 +9,6 @@ from skills.lib.model import values
 from skills.lib.model.requirements import Command, Field
 from skills.lib.model.steps import Registered, StepDef, Workflow
 from skills.lib.model.types import Dispatch
-from skills.lib.validation import walks
 from skills.lib.validation.rule import TREE, Problem, rule
 from skills.lib.validation.templates import doubt, refusal
 from skills.lib.validation.topology import END
@@ -335,9 +334,9 @@ def _missing_items(graph: GraphView) -> Iterator[tuple[int, str]]:
     for start in graph.starts:
         if start == END or start in recording:
             continue
-        way = walks.search(graph, start, lambda node: node == END, avoid=recording)
+        way = graph.search(start, lambda node: node == END, avoid=recording)
         if way:
-            walk = walks.printed(graph, way)
+            walk = graph.printed(way)
             yield way[-1][0], f"a path leads to its end without a required Field of type answers, or items: {walk}"
             return
 
@@ -345,7 +344,7 @@ def _missing_items(graph: GraphView) -> Iterator[tuple[int, str]]:
 def _is_passed_by(graph: GraphView, at: int) -> bool:
     """True if a re-verification can reach its end without the step."""
     again = graph.starts[-1]
-    return again != at and walks.search(graph, again, lambda node: node == END, avoid={at}) is not None
+    return again != at and bool(graph.search(again, lambda node: node == END, avoid={at}))
 
 
 def _items_field(step: StepDef) -> Field | None:

@@ -169,7 +169,7 @@ def _is_written_before(graph: GraphView, at: int, path: str) -> bool:
     return any(
         isinstance(spec, Artifact) and _named_from_outside(other, spec.path) == path
         for before, other in graph.distinct
-        if before != at and graph.flow.dominance.passes(before, at)
+        if before != at and graph.passes(before, at)
         for spec in other.requires
     )
 

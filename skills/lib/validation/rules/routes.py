@@ -6,7 +6,6 @@ from bisect import bisect
 from collections.abc import Collection, Iterator
 
 from skills.lib.errors import did_you_mean
-from skills.lib.validation import walks
 from skills.lib.validation.rule import GRAPH, Problem, rule
 from skills.lib.validation.topology import END
 from skills.lib.validation.view import GraphView
@@ -131,7 +130,7 @@ def _island(
 
 def _and(graph: GraphView, nodes: Collection[int]) -> str:
     """The steps by name, as a sentence lists them."""
-    names = walks.listed(graph, nodes)
+    names = graph.listed(nodes)
     first, comma, last = names.rpartition(", ")
     return f"{first} and {last}" if comma and " more" not in last else names
 
