@@ -15,7 +15,6 @@ FOUNDATION = (
     "finding",
     "graph",
     "outcomes",
-    "requested",
     "rule",
     "state_flow",
     "templates",

@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from skills.lib.model import values
 from skills.lib.model.requirements import Arg, Field
 from skills.lib.model.types import Dispatch
-from skills.lib.validation.requested import as_choice, has_empty_range
 from skills.lib.validation.state_flow import PLACEHOLDER
 
 if TYPE_CHECKING:
@@ -83,6 +82,20 @@ def _fault(arg: Arg, text: str) -> str:
     except ValueError as error:
         return str(error)
     return ""
+
+
+def has_empty_range(spec: Arg | Field) -> bool:
+    """True if its minimum is above its maximum, so that no value fits."""
+    return spec.minimum is not None and spec.maximum is not None and spec.minimum > spec.maximum
+
+
+def as_choice(spec: Arg | Field) -> Field:
+    """The requirement that one choice must meet: a value of the same type, or for a list one of its entries."""
+    if spec.type == "list":
+        return Field(spec.name)
+    if has_empty_range(spec):
+        return Field(spec.name, spec.type)
+    return Field(spec.name, spec.type, minimum=spec.minimum, maximum=spec.maximum)
 
 
 def _never(source: Arg | Field | None, arg: Arg) -> str:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from skills.lib.errors import did_you_mean
 from skills.lib.model.types import Outcome
 from skills.lib.validation import outcomes
-from skills.lib.validation.handler_reads import strict_reads
 from skills.lib.validation.rule import SOURCE, Problem, rule
 from skills.lib.validation.view import GraphView
 
@@ -179,7 +178,7 @@ def handler_read_before_write(graph: GraphView) -> Iterator[Problem]:
         return
     unwritten = {found.read for found in graph.flow.unwritten(graph.flow.reads)}
     declared = [read for read in graph.flow.reads if read not in unwritten]
-    for found in graph.source_flow.unwritten([*declared, *strict_reads(graph)]):
+    for found in graph.source_flow.unwritten([*declared, *graph.strict_reads()]):
         read = found.read
         yield Problem(
             f"{graph.name(read.step)} reads {read.key} ({read.source}): {found.why}{did_you_mean(found.near)}",
@@ -241,7 +240,7 @@ def handler_read_on_some_paths(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    for read, writer in graph.source_flow.missed(strict_reads(graph)):
+    for read, writer in graph.source_flow.missed(graph.strict_reads()):
         way = graph.example(graph.start, read.step, avoid=(writer,))
         yield Problem(
             f"the handler of {graph.name(read.step)} reads {read.source}, and a path comes there without it{way}",
