@@ -12,7 +12,7 @@ from typing import TypeAlias
 
 from skills.lib.testing import blocks
 from skills.lib.testing.blocks import filled
-from skills.lib.testing.calls import InProcess, Shell
+from skills.lib.testing.follower import InProcess, Shell
 
 SKILLS = Path(__file__).resolve().parents[2] / "skills"
 

@@ -16,7 +16,7 @@ from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock
-from skills.lib.testing.calls import Shell
+from skills.lib.testing.follower import Shell
 from skills.lib.testing.transitions import ProjectCopies
 from skills.lib.workflow.core import StepContext
 from tests.skills.follower import SKILLS

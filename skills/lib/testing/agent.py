@@ -30,12 +30,12 @@ from skills.lib.testing.steering import CannotSteer, Steering
 from skills.lib.testing.walks import ASKED, Leg, Walk, shortest_walk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from skills.lib.model.run import Request, Run
     from skills.lib.model.steps import StepDef, Workflow
-    from skills.lib.testing.calls import ScriptedCaller
+    from skills.lib.testing.follower import ScriptedCaller
 
 # How many reports are tried if a check of the step refuses one: a refusal changes nothing.
 TRIES = 20
@@ -218,33 +218,28 @@ class Agent(Follower):
         wanted = None if step.gate or step.asks_later else leg
         if wanted and leg.how in ASKED:
             wanted = Leg(leg.step, Outcome.FAIL, Outcome.FAIL, leg.target)
-        after = self._try(block, run, wanted, verdict, children, workflow, self.text)
-        if after.code == "same-report":
-            after = self._try(block, run, wanted, verdict, children, workflow, lambda name: f"{self.text(name)} Again.")
-        if after.code == "same-report":
-            after = self._try(
-                block, run, wanted, verdict, children, workflow, self.text, ("missing-evidence", after.code)
-            )
+        attempts: list[tuple[samples.Text, Sequence[str]]] = [
+            (self.text, ["missing-evidence"]),
+            (lambda name: f"{self.text(name)} Again.", ["missing-evidence"]),
+            (self.text, ["missing-evidence", "same-report"]),
+        ]
+        for text, passing_over in attempts:
+            steering = Steering(workflow, self.given, text, run.script or self.script)
+            commands = steering.commands(block, run, wanted, verdict, children)
+            after = self._try(islice(commands, TRIES), run, workflow, step, passing_over)
+            if after.code != "same-report":
+                break
         if after.code == "missing-evidence":
             raise CannotSteer(f"nothing that was tried passes the checks of step {block.step}: {after.why}")
         assert after.exit_code == 0, f"{after.text}{after.errors}"
         return after
 
     def _try(
-        self,
-        block: PrintedBlock,
-        run: Run,
-        leg: Leg | None,
-        verdict: str,
-        children: Sequence[Run],
-        workflow: Workflow,
-        text: samples.Text,
-        passing_over: Sequence[str] = ("missing-evidence",),
+        self, commands: Iterable[str], run: Run, workflow: Workflow, step: StepDef, passing_over: Sequence[str]
     ) -> PrintedBlock:
         """The block after the first report that is not refused for one of these codes, else after the last tried."""
-        steering = Steering(workflow, self.given, text, run.script or self.script)
-        for command in islice(steering.commands(block, run, leg, verdict, children), TRIES):
-            request, step = cli.parse(workflow, shlex.split(command)[2:]), workflow.step(block.step)
+        for command in commands:
+            request = cli.parse(workflow, shlex.split(command)[2:])
             self._write_artifacts(run, request, step)
             self._write_what_is_reviewed(run, request, workflow, step)
             self._change_what_findings_name(workflow, run, step)

@@ -99,6 +99,8 @@ def shortest_walk(workflow: Workflow, last: Outcome | None = None, start: str | 
 
 
 State = tuple[str, tuple[int, ...]]
+# The state before each state, and the transition between them; None for the one that a search begins at.
+Came = dict[State, "tuple[State, Leg] | None"]
 
 
 class _Explored:
@@ -114,18 +116,28 @@ class _Explored:
         limited = [step for step in workflow.steps if step.max_iterations and not step.gate]
         self._loops = {step.id: loops.around(workflow, step) for step in limited}
         self._origin = self._entered(None, start or workflow.start, tuple(0 for _ in self._bounds))
-        self._came: dict[State, tuple[State, Leg] | None] = {self._origin: None}
+        self._came: Came = {self._origin: None}
         self.first: dict[Leg, State] = {}
-        queue = deque([self._origin])
+        for state, leg, _ in self._search(self._came):
+            self.first.setdefault(leg, state)
+            if len(self._came) > STATES:
+                raise Unplannable(f"{workflow.name}: more than {STATES:,} combinations of loop counts")
+
+    def _search(self, came: Came, skips: bool = True) -> Iterator[tuple[State, Leg, State | None]]:
+        """Every transition that follows the states in ``came``, the nearest first, past no Dispatch unless ``skips``.
+
+        ``came`` is filled with how each state is first reached.
+        """
+        queue = deque(came)
         while queue:
             state = queue.popleft()
             for leg, reached in self._onward(state):
-                self.first.setdefault(leg, state)
-                if reached is not None and reached not in self._came:
-                    self._came[reached] = (state, leg)
+                if self._is_skipped(leg) and not skips:
+                    continue
+                yield state, leg, reached
+                if reached is not None and reached not in came:
+                    came[reached] = (state, leg)
                     queue.append(reached)
-            if len(self._came) > STATES:
-                raise Unplannable(f"{workflow.name}: more than {STATES:,} combinations of loop counts")
 
     def leads_on(self, goal: Leg) -> bool:
         """True if the goal can be reached, and the end from there."""
@@ -137,39 +149,25 @@ class _Explored:
     def walk(self, goal: Leg) -> tuple[Leg, ...]:
         """The shortest way from the start through the goal, and on to the end."""
         at = self.first[goal]
-        before: list[Leg] = []
-        state = at
-        while (step := self._came[state]) is not None:
-            state, leg = step
-            before.append(leg)
+        before = _legs_to(at, self._came)
         reached = next(after for leg, after in self._onward(at) if leg == goal)
         if reached is None:
-            return (*before[::-1], goal)
+            return (*before, goal)
         # What a Dispatch had targets for once, it has most likely again: it is skipped where it was before.
         skips = any(self._is_skipped(leg) for leg in (*before, goal))
         onward = self._to_end(reached, skips) or self._to_end(reached, not skips)
         if onward is None:
             raise Unplannable(f"{self._workflow.name}: no walk leads from {reached[0]} to the end")
-        return (*before[::-1], goal, *onward)
+        return (*before, goal, *onward)
 
     def _is_skipped(self, leg: Leg) -> bool:
         return leg.route is Outcome.SKIP and _may_be_skipped(self._workflow.step(leg.step))
 
     def _to_end(self, origin: State, skips: bool) -> tuple[Leg, ...] | None:
         """The shortest way to the end, past no Dispatch unless ``skips``; None where there is none."""
-        ways: dict[State, tuple[Leg, ...]] = {origin: ()}
-        queue = deque([origin])
-        while queue:
-            state = queue.popleft()
-            for leg, reached in self._onward(state):
-                if self._is_skipped(leg) and not skips:
-                    continue
-                if reached is None:
-                    return (*ways[state], leg)
-                if reached not in ways:
-                    ways[reached] = (*ways[state], leg)
-                    queue.append(reached)
-        return None
+        came: Came = {origin: None}
+        ends = ((state, leg) for state, leg, reached in self._search(came, skips) if reached is None)
+        return next(((*_legs_to(state, came), leg) for state, leg in ends), None)
 
     def _onward(self, state: State) -> Iterator[tuple[Leg, State | None]]:
         at, counts = state
@@ -195,6 +193,15 @@ class _Explored:
         source = self._workflow.step(leg.step)
         answered = isinstance(source.handler, Person) or (leg.how in ASKED and not source.gate)
         return answered or leg.step not in loop
+
+
+def _legs_to(state: State, came: Came) -> tuple[Leg, ...]:
+    """The way on which a search reached the state."""
+    legs: list[Leg] = []
+    while (step := came[state]) is not None:
+        state, leg = step
+        legs.append(leg)
+    return tuple(legs[::-1])
 
 
 def _may_be_skipped(step: StepDef) -> bool:
