@@ -12,7 +12,6 @@ from skills.lib.validation.rules import RULES, rules_of
 
 # The modules of this room that graph rules are built on; a change in how findings are printed leaves seals good.
 FOUNDATION = (
-    "finding",
     "graph",
     "outcomes",
     "rule",

@@ -1,16 +1,15 @@
-"""What a rule is: a function that yields problems, with a name, a severity, and its page as docstring."""
+"""What a rule is: a function that yields problems, with a name, a severity, and its page as docstring; its findings."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from skills.lib.model.types import Outcome
-from skills.lib.validation.finding import Finding, Severity, allow_key
 
 if TYPE_CHECKING:
     from skills.lib.model.steps import StepDef
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from skills.lib.validation.tree import TreeView
     from skills.lib.validation.view import GraphView
 
+Severity = Literal["error", "warning"]
 SECTIONS = ("What it does", "Why it is bad", "Example", "Use instead")
 View = TypeVar("View")
 
@@ -63,6 +63,48 @@ class Problem:
     graph: Graph | None = None
     where: str = ""
     severity: Severity | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A defect: ``where`` is ``skill:step:outcome`` as far as it goes; ``line`` counts from 1, 0 is unknown.
+
+    ``value`` is what of the step it is about, if the rule can find several things there: a field, an outcome, a
+    parameter. ``waived`` is the reason that the step's ``allow`` gives for it. ``position`` is the step's place in the
+    workflow, which findings are ordered by; it is not part of the data.
+    """
+
+    rule: str
+    severity: Severity
+    where: str
+    file: str
+    line: int
+    what: str
+    why: str
+    do: str
+    position: int = field(default=-1, compare=False)
+    value: str = ""
+    waived: str = ""
+
+    def to_data(self) -> dict[str, Any]:
+        """The finding as plain JSON data."""
+        return {
+            "rule": self.rule,
+            "severity": self.severity,
+            "where": self.where,
+            "file": self.file,
+            "line": self.line,
+            "what": self.what,
+            "why": self.why,
+            "do": self.do,
+            **({"value": self.value} if self.value else {}),
+            **({"waived": self.waived} if self.waived else {}),
+        }
+
+
+def allow_key(rule: str, value: str = "") -> str:
+    """The key under which ``allow`` waives the rule's finding about ``value``."""
+    return f"{rule}:{value}" if value else rule
 
 
 @dataclass(frozen=True)

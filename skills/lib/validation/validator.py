@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from skills.lib.errors import InvalidWorkflow
 from skills.lib.validation import output
-from skills.lib.validation.finding import Finding
-from skills.lib.validation.rule import GRAPH, SOURCE, TREE, Scope
+from skills.lib.validation.rule import GRAPH, SOURCE, TREE, Finding, Scope
 from skills.lib.validation.rules import rules_of
 from skills.lib.validation.tree import TreeView
 from skills.lib.validation.view import GraphView

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import cached_property
 
-from skills.lib.validation.context_reads import Access
+from skills.lib.validation.function_source import Access
 from skills.lib.validation.graph import Graph
 from skills.lib.validation.handlers import Handlers, Source
 from skills.lib.validation.prompt_texts import Sections

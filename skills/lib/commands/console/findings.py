@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len, chop_cells
 
 from skills.lib.commands.console.screen import Screen, clean, counted, one_line
-from skills.lib.validation.finding import Finding
+from skills.lib.validation.rule import Finding
 
 if TYPE_CHECKING:
     from skills.lib.commands.queries.checking import Checked

@@ -12,7 +12,7 @@ from skills.lib.model.steps import Registered
 from skills.lib.skillfile import discover
 from skills.lib.validation import registration
 from skills.lib.validation import validator as validation
-from skills.lib.validation.finding import Finding
+from skills.lib.validation.rule import Finding
 
 
 @dataclass

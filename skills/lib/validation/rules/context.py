@@ -7,8 +7,7 @@ from functools import cache
 
 from skills.lib.errors import did_you_mean
 from skills.lib.model.values import NOT_KEPT, SECRET_NAMES, is_secret
-from skills.lib.validation.finding import allow_key
-from skills.lib.validation.rule import GRAPH, Problem, rule
+from skills.lib.validation.rule import GRAPH, Problem, allow_key, rule
 from skills.lib.validation.state_flow import TARGETS, Read, placeholders
 from skills.lib.validation.view import GraphView
 
