@@ -225,13 +225,11 @@ def _legs(workflow: Workflow, step: StepDef, visit: int) -> Iterator[Leg]:
     for outcome in _possible(step):
         spent = bool(step.max_iterations) and visit >= (step.max_iterations or 0) and not step.gate
         if step.gate and outcome is Outcome.FAIL and visit >= step.gate.bound:
-            yield from _leg(step, Outcome.OK, "accept")
-            yield from _leg(step, Outcome.FAIL, "revise")
+            yield from _asked(step)
         elif outcome is Outcome.FAIL and spent and loops.leads_back(workflow, step, outcome):
             yield from _at_limit(step)
         elif outcome is Outcome.ITERATE and step.max_iterations and visit >= step.max_iterations:
-            for leg in _leg(step, step.at_limit, "limit"):
-                yield Leg(leg.step, Outcome.ITERATE, leg.route, leg.target, leg.how)
+            yield from _leg(step, step.at_limit, "limit", reported=outcome)
         else:
             yield from _leg(step, outcome)
 
@@ -239,17 +237,22 @@ def _legs(workflow: Workflow, step: StepDef, visit: int) -> Iterator[Leg]:
 def _at_limit(step: StepDef) -> Iterator[Leg]:
     """What a FAIL leads to at its step's limit: the way that is declared for it, or what a person decides."""
     if step.at_limit not in (Outcome.OK, Outcome.FAIL, Outcome.ITERATE) and step.route(step.at_limit):
-        for leg in _leg(step, step.at_limit, "limit"):
-            yield Leg(leg.step, Outcome.FAIL, leg.route, leg.target, leg.how)
-        return
+        yield from _leg(step, step.at_limit, "limit", reported=Outcome.FAIL)
+    else:
+        yield from _asked(step)
+
+
+def _asked(step: StepDef) -> Iterator[Leg]:
+    """How a person settles a review or a limit."""
     yield from _leg(step, Outcome.OK, "accept")
     yield from _leg(step, Outcome.FAIL, "revise")
 
 
-def _leg(step: StepDef, outcome: Outcome, how: str = "") -> Iterator[Leg]:
+def _leg(step: StepDef, outcome: Outcome, how: str = "", reported: Outcome | None = None) -> Iterator[Leg]:
     route = step.route(outcome)
     if route is not None:
-        yield Leg(step.id, outcome, outcome if outcome in step.next else Outcome.DEFAULT, route[0], how)
+        way = outcome if outcome in step.next else Outcome.DEFAULT
+        yield Leg(step.id, reported or outcome, way, route[0], how)
 
 
 def _possible(step: StepDef) -> list[Outcome]:

@@ -136,7 +136,16 @@ class Lines:
 
     @cached_property
     def _constants(self) -> dict[str, str]:
-        return dict(_text_constants(self.tree))
+        """The texts that the module gives names to."""
+        return {
+            target.id: node.value.value
+            for node in self.tree.body
+            if isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
 
     @cached_property
     def _steps(self) -> dict[str, list[ast.Call]]:
@@ -204,14 +213,6 @@ def _route_line(call: ast.Call, outcome: str) -> int:
             if isinstance(key, ast.Attribute) and key.attr == outcome.upper():
                 return key.lineno
     return 0
-
-
-def _text_constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    yield target.id, node.value.value
 
 
 @contextmanager

@@ -179,12 +179,13 @@ def _reviewed_hops(
 
 def _spending_gate(graph: GraphView, at: int, gates: Collection[int], without: Collection[int]) -> int | None:
     """Another gate of the checkpoint whose OK leads here without a review, so that the verdict is used up."""
-    for other in sorted(gates):
-        if other == at or other not in graph.reachable:
-            continue
-        if any(outcome is Outcome.OK and target in without for outcome, target in graph.routes[other]):
-            return other
-    return None
+    opening_here = (
+        other
+        for other in sorted(gates)
+        if other != at and other in graph.reachable
+        if any(outcome is Outcome.OK and target in without for outcome, target in graph.routes[other])
+    )
+    return next(opening_here, None)
 
 
 def _unreviewed(graph: GraphView, gate: int, reviewers: Collection[int]) -> set[int]:
