@@ -192,7 +192,8 @@ class Agent(Follower):
         assert last.next == again.next, "the last sub-agent gives another command than the parent's block"
         if lost:
             return again
-        if verdict == "fail" and not step.checkpoint and not self._failed(block):
+        children = self.runs([child.id for child in block.children])
+        if verdict == "fail" and not step.checkpoint and not any(verdict_of(child) == "fail" for child in children):
             remedy = Steering(self.workflow, self.given, self.text, self.script).remedy(block)
             raise CannotSteer(f"{self.workflow.name}: no sub-agent of {leg.step} fails. {remedy}")
         return again
@@ -206,9 +207,6 @@ class Agent(Follower):
         state = {**run.state.get(step.id, {}), "results": lost}
         found = step.function(StepContext(run.params, state, run.state, step.id, run.iteration, run.reviews))
         return (found[0] if isinstance(found, tuple) else found) is Outcome.FAIL
-
-    def _failed(self, block: PrintedBlock) -> bool:
-        return any(verdict_of(child) == "fail" for child in self.runs([child.id for child in block.children]))
 
     def _report(self, block: PrintedBlock, leg: Leg, verdict: str, workflow: Workflow) -> PrintedBlock:
         run = self.state(block.run)

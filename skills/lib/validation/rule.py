@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
@@ -139,32 +139,24 @@ class Rule(Generic[View]):
             yield Finding("unchecked-rule", "error", where, graph.file if graph else "", 0, what, why, do)
 
     def _finding(self, problem: Problem, graph: Graph | None) -> Finding:
-        found = Finding(
-            self.name,
-            problem.severity or self.severity,
-            problem.where,
-            problem.file or "",
-            problem.line or 0,
-            problem.what,
-            problem.why,
-            problem.do,
-            value=problem.value,
+        """The finding with its place in the file and in the order of the steps, and with its waiver."""
+        where, position, waived, what = problem.where, -1, "", problem.what
+        file, line = problem.file or "", problem.line or 0
+        if graph is not None and not where:
+            where = str(graph.workflow.name)
+            if problem.step is not None:
+                step = graph.steps[problem.step]
+                where += f":{step.id}" + (f":{problem.outcome.value}" if problem.outcome else "")
+                position, waived = problem.step, self.waiver(step, problem.value)
+            location = graph.location(problem.step, problem.outcome)
+            what += f" ({location.made})" if location.made else ""
+            if problem.line is None:
+                file, line = location.file, location.line
+            file = file or graph.file
+        severity = problem.severity or self.severity
+        return Finding(
+            self.name, severity, where, file, line, what, problem.why, problem.do, position, problem.value, waived
         )
-        return found if problem.where or graph is None else self._located(found, problem, graph)
-
-    def _located(self, found: Finding, problem: Problem, graph: Graph) -> Finding:
-        """The finding with its place in the graph, in the file and in the order of the steps, and with its waiver."""
-        location = graph.location(problem.step, problem.outcome)
-        where, position, waived = str(graph.workflow.name), -1, ""
-        if problem.step is not None:
-            step = graph.steps[problem.step]
-            where += f":{step.id}" + (f":{problem.outcome.value}" if problem.outcome else "")
-            position, waived = problem.step, self.waiver(step, problem.value)
-        what = f"{found.what} ({location.made})" if location.made else found.what
-        file, line = location.file, location.line
-        if problem.line is not None:
-            file, line = problem.file or graph.file, problem.line
-        return replace(found, where=where, file=file, line=line, what=what, position=position, waived=waived)
 
     def waiver(self, step: StepDef, value: str = "") -> str:
         """The reason that the step's ``allow`` gives for the finding about ``value``; empty if it gives none."""

@@ -94,12 +94,10 @@ class StateFlow:
                 pairs.append((writer, read))
         leads = self.graph.leads_to(((writer, read.step) for writer, read in pairs))
         for writer, read in pairs:
-            if (writer, read.step) not in leads or not {writer, read.step} <= self.graph.reachable:
-                name = self.graph.name(writer)
-                if read.step in self.graph.reachable:
-                    yield Unwritten(
-                        read, f"no path leads from {name}, which writes it, to {self.graph.name(read.step)}", ""
-                    )
+            leads_there = (writer, read.step) in leads and writer in self.graph.reachable
+            if read.step in self.graph.reachable and not leads_there:
+                writes, reads_it = self.graph.name(writer), self.graph.name(read.step)
+                yield Unwritten(read, f"no path leads from {writes}, which writes it, to {reads_it}", "")
 
     def missed(self, reads: Iterable[Read]) -> Iterator[tuple[Read, int]]:
         """The reads of values that some path has written and another has not, with the writer.

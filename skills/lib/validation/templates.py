@@ -45,7 +45,8 @@ def doubt(graph: GraphView, at: int, template: str, arg: Arg) -> str:
     handler = graph.steps[at].handler
     if template == "{target}" and isinstance(handler, Dispatch) and isinstance(handler.targets, str):
         listed = source_of(graph, handler.targets)
-        return _partly(_entry(listed), arg) if listed is not None else ""
+        # One entry of a list is a text, of the choices that the list has.
+        return _partly(Field(listed.name, choices=listed.choices), arg) if listed is not None else ""
     sources = [source_of(graph, name) for name in names]
     if arg.required and not PLACEHOLDER.sub("", template).strip() and all(map(may_be_missing, sources)):
         return "it may be missing, and is required"
@@ -62,11 +63,6 @@ def source_of(graph: GraphView, name: str) -> Arg | Field | None:
     if index is not None:
         specs += [spec for spec in graph.steps[index].requires if isinstance(spec, Field)]
     return next((spec for spec in specs if spec.name == field), None)
-
-
-def _entry(listed: Arg | Field) -> Field:
-    """What one entry of a list is: a text, of the choices that the list has."""
-    return Field(listed.name, choices=listed.choices)
 
 
 def may_be_missing(spec: Arg | Field | None) -> bool:

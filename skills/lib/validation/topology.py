@@ -12,7 +12,6 @@ from functools import cached_property
 from typing import TypeVar
 
 from skills.lib.errors import MANY_NAMES, nearest
-from skills.lib.model.requirements import Requirement
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.types import Outcome
 from skills.lib.validation import outcomes
@@ -131,11 +130,8 @@ class Topology:
 
     def required(self, kind: type[Spec]) -> Iterator[tuple[int, StepDef, Spec]]:
         """The requirements of that kind, each with its step."""
-        return ((at, step, spec) for at, step, spec in self._requirements if isinstance(spec, kind))
-
-    @cached_property
-    def _requirements(self) -> list[tuple[int, StepDef, Requirement]]:
-        return [(at, step, spec) for at, step in enumerate(self.steps) for spec in step.requires]
+        requirements = ((at, step, spec) for at, step in enumerate(self.steps) for spec in step.requires)
+        return ((at, step, spec) for at, step, spec in requirements if isinstance(spec, kind))
 
     def handled_by(self, kind: type[Handler]) -> Iterator[tuple[int, StepDef, Handler]]:
         """The steps whose handler is of that kind, each with its handler."""

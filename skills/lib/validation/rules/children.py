@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from skills.lib.errors import did_you_mean, nearest
 from skills.lib.model import values
 from skills.lib.model.requirements import Command, Field
-from skills.lib.model.steps import Registered, StepDef, Workflow
+from skills.lib.model.steps import Registered, Workflow
 from skills.lib.model.types import Dispatch
 from skills.lib.validation.rule import TREE, Problem, rule
 from skills.lib.validation.templates import doubt, refusal
@@ -313,12 +313,13 @@ def _missing_items(graph: GraphView) -> Iterator[tuple[int, str]]:
     recording = set()
     answered = any(spec.type == "answers" for step in graph.steps for spec in step.requires if isinstance(spec, Field))
     for at, step in graph.distinct:
-        item = _items_field(step)
-        if not answered and any(isinstance(spec, Field) and spec.type == "statements" for spec in step.requires):
+        fields = [spec for spec in step.requires if isinstance(spec, Field)]
+        item = next((field for field in fields if field.name == "items"), None)
+        if not answered and any(field.type == "statements" for field in fields):
             yield at, f"no step records answers to the statements of {step.id}"
         if any(isinstance(spec, Command) and spec.severity for spec in step.requires) and _is_passed_by(graph, at):
             yield at, f"a re-verification passes {step.id} by, whose command judges"
-        if any(isinstance(spec, Field) and spec.type == "answers" and spec.required for spec in step.requires):
+        if any(field.type == "answers" and field.required for field in fields):
             recording.add(at)
             continue
         if item and item.type != "items":
@@ -345,7 +346,3 @@ def _is_passed_by(graph: GraphView, at: int) -> bool:
     """True if a re-verification can reach its end without the step."""
     again = graph.starts[-1]
     return again != at and bool(graph.search(again, lambda node: node == END, avoid={at}))
-
-
-def _items_field(step: StepDef) -> Field | None:
-    return next((spec for spec in step.requires if isinstance(spec, Field) and spec.name == "items"), None)
