@@ -45,6 +45,8 @@ _REPETITIONS = {"*": (0, _NO_END), "+": (1, _NO_END), "?": (0, 1)}
 _HEX = frozenset("0123456789abcdefABCDEF")
 _SET, _SPLIT, _JUMP, _ASSERT, _MATCH = "set", "split", "jump", "assert", "match"
 _START, _END, _BOUNDARY, _INSIDE = 1, 2, 4, 8
+_SIGNS: dict[str, Instruction] = {".": (_SET, _LINE_ENDS, True), "^": (_ASSERT, _START), "$": (_ASSERT, _END)}
+_EDGES: dict[str, Instruction] = {"b": (_ASSERT, _BOUNDARY), "B": (_ASSERT, _INSIDE)}
 
 
 class PatternError(ValueError):
@@ -219,20 +221,15 @@ class _Compiler:
             return self._group(begin)
         if char == "[":
             return [self._class(begin)]
-        if char == ".":
-            return [(_SET, _LINE_ENDS, True)]
-        if char == "^":
-            return [(_ASSERT, _START)]
-        if char == "$":
-            return [(_ASSERT, _END)]
-        if char in "*+?":
-            raise PatternError(f"the {char} at {begin} has nothing before it to repeat")
-        if char == "{":
-            raise PatternError(f"the {{ at {begin} has nothing before it to repeat; write \\{{ for it")
+        if char in _SIGNS:
+            return [_SIGNS[char]]
+        if char in "*+?{":
+            instead = "; write \\{ for it" if char == "{" else ""
+            raise PatternError(f"the {char} at {begin} has nothing before it to repeat{instead}")
         if char == "\\":
-            if self.text[self.at : self.at + 1] in ("b", "B"):
+            if self.text[self.at : self.at + 1] in _EDGES:
                 self.at += 1
-                return [(_ASSERT, _BOUNDARY if self.text[self.at - 1] == "b" else _INSIDE)]
+                return [_EDGES[self.text[self.at - 1]]]
             return [(_SET, *self._escape(begin))]
         return [(_SET, ((ord(char), ord(char)),), False)]
 

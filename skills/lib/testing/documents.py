@@ -36,14 +36,6 @@ def parse(document: str) -> etree._Element:
     return root
 
 
-def parse_fragment(fragment: str) -> etree._Element:
-    """Return the DO element of a step that holds just this fragment, once that step is valid."""
-    head = '<step number="1" of="1" title="Fragment"><STATE>Step 1 of 1.</STATE><DO>'
-    do = parse(f"{head}{fragment}</DO></step>").find("DO")
-    assert do is not None  # the grammar requires it
-    return do
-
-
 def parse_well_formed(document: str) -> etree._Element:
     """Return the root of a well-formed document of any kind; raise DocumentError as ``parse`` does."""
     if not (document[:1] == "<" and document[1:2].isalpha()):

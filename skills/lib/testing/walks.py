@@ -117,9 +117,10 @@ class _Explored:
         self._loops = {step.id: loops.around(workflow, step) for step in limited}
         self._origin = self._entered(None, start or workflow.start, tuple(0 for _ in self._bounds))
         self._came: Came = {self._origin: None}
-        self.first: dict[Leg, State] = {}
-        for state, leg, _ in self._search(self._came):
-            self.first.setdefault(leg, state)
+        # From where each transition is first taken, and what it reaches.
+        self.first: dict[Leg, tuple[State, State | None]] = {}
+        for state, leg, reached in self._search(self._came):
+            self.first.setdefault(leg, (state, reached))
             if len(self._came) > STATES:
                 raise Unplannable(f"{workflow.name}: more than {STATES:,} combinations of loop counts")
 
@@ -143,14 +144,13 @@ class _Explored:
         """True if the goal can be reached, and the end from there."""
         if goal not in self.first:
             return False
-        reached = next(after for leg, after in self._onward(self.first[goal]) if leg == goal)
+        _, reached = self.first[goal]
         return reached is None or self._to_end(reached, skips=True) is not None
 
     def walk(self, goal: Leg) -> tuple[Leg, ...]:
         """The shortest way from the start through the goal, and on to the end."""
-        at = self.first[goal]
+        at, reached = self.first[goal]
         before = _legs_to(at, self._came)
-        reached = next(after for leg, after in self._onward(at) if leg == goal)
         if reached is None:
             return (*before, goal)
         # What a Dispatch had targets for once, it has most likely again: it is skipped where it was before.

@@ -48,15 +48,10 @@ class Sections:
     def _location(self, text: str, words: str) -> tuple[str | None, int | None]:
         for title, section in self.texts.items():
             if words in section and section in text:
-                return self.file, self._first_line(title) + section.count("\n", 0, section.index(words))
+                at = self.line_of(title)
+                first = next(number for number, line in enumerate(self._source[at:], at + 1) if line.strip())
+                return self.file, first + section.count("\n", 0, section.index(words))
         return None, None
-
-    def _first_line(self, title: str) -> int:
-        """The line on which the section's text begins."""
-        at = self.line_of(title)
-        while not self._source[at].strip():
-            at += 1
-        return at + 1
 
     @cached_property
     def _source(self) -> list[str]:
