@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from lxml import etree
 
-from skills.lib.testing.documents import parse
+from skills.lib.testing.blocks import parse
 
 
 def parse_fragment(fragment: str) -> etree._Element:

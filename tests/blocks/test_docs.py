@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import skills.lib.workflow.formatters as formatters
-from skills.lib.testing.documents import parse
+from skills.lib.testing.blocks import parse
 from tests.blocks.fragments import parse_fragment
 
 DOCS = Path(__file__).parents[2] / "docs" / "formatters.md"

@@ -12,7 +12,7 @@ import pytest
 from lxml import etree
 
 import skills
-from skills.lib.testing.documents import parse
+from skills.lib.testing.blocks import parse
 from skills.lib.workflow.types import QRState
 from tests.blocks.fragments import parse_fragment
 

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from skills.lib.testing.agent import Agent
-    from skills.lib.testing.blocks import PrintedBlock
-    from skills.lib.testing.documents import parse
+    from skills.lib.testing.blocks import PrintedBlock, parse
     from skills.lib.testing.follower import InProcess, Shell
     from skills.lib.testing.samples import any_of
     from skills.lib.testing.session import Session
@@ -36,7 +35,7 @@ _ROOMS = {
     "any_of": "samples",
     "every_transition": "transitions",
     "every_walk": "walks",
-    "parse": "documents",
+    "parse": "blocks",
 }
 
 

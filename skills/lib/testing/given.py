@@ -25,7 +25,8 @@ def check(scripts: Sequence[Path], values: Mapping[str, Any], files: Mapping[str
     for key in values:
         if key not in fields and key not in bare:
             raise _unknown(f"values has {key!r:.80}, which no step and no parameter asks for", key, [*fields], [*bare])
-    artifacts = dict.fromkeys(name for workflow in workflows for name in _artifacts(workflow))
+    required = (one for workflow in workflows for step in workflow.steps for one in step.requires)
+    artifacts = dict.fromkeys(one.path.strip("{}") for one in required if isinstance(one, Artifact))
     for key in files:
         # A path is a file of the project, whoever reads it; a bare name may be what a field holds.
         if not ("/" in key or "." in key or key in artifacts or key in _texts(values)):
@@ -77,11 +78,6 @@ def _fields(workflow: Workflow) -> Iterator[str]:
     for step in workflow.steps:
         yield from (f"{step.id}.{one.name}" for one in step.requires if isinstance(one, Field))
         yield from (f"{step.id}.{arg.name}" for arg in workflow.step_params(step.id))
-
-
-def _artifacts(workflow: Workflow) -> Iterator[str]:
-    for step in workflow.steps:
-        yield from (one.path.strip("{}") for one in step.requires if isinstance(one, Artifact))
 
 
 def _texts(values: Mapping[str, Any]) -> set[str]:

@@ -114,14 +114,6 @@ class ProjectCopies:
         agent.blocks = list(blocks)
         return block
 
-    def reached(self, point: Hashable, agent: Agent, reach: Callable[[], PrintedBlock]) -> PrintedBlock:
-        """Put the copy of that point back, or reach and keep it; the block that the agent then has."""
-        block = self.restore(point, agent)
-        if block is None:
-            block = reach()
-            self.keep(point, agent, block)
-        return block
-
 
 class SharedBeginnings:
     """The walks of one script in one project, each from the last point at which an earlier walk parts from it.

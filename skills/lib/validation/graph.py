@@ -30,6 +30,15 @@ def loops_in(graph: nx.DiGraph[int]) -> list[set[int]]:
     return sorted((part for part in parts if len(part) > 1 or graph.has_edge(*(next(iter(part)),) * 2)), key=min)
 
 
+def _by_checkpoint(steps: Iterable[tuple[str | None, int]]) -> dict[str, set[int]]:
+    """The steps by their checkpoints; those without one are left out."""
+    found: dict[str, set[int]] = {}
+    for checkpoint, at in steps:
+        if checkpoint is not None:
+            found.setdefault(checkpoint, set()).add(at)
+    return found
+
+
 class Graph(Topology):
     """The graph of one workflow. Each search in it is made at most once."""
 
@@ -160,20 +169,13 @@ class Graph(Topology):
     @cached_property
     def reviewers(self) -> dict[str, set[int]]:
         """The steps whose reviews the engine counts, by checkpoint."""
-        found: dict[str, set[int]] = {}
-        for at, step in self.distinct:
-            if step.handler is not None and step.checkpoint is not None:
-                found.setdefault(step.checkpoint, set()).add(at)
-        return found
+        return _by_checkpoint((step.checkpoint, at) for at, step in self.distinct if step.handler is not None)
 
     @cached_property
     def gates(self) -> dict[str, set[int]]:
         """The Gate steps by checkpoint."""
-        found: dict[str, set[int]] = {}
-        for at, step in self.distinct:
-            if isinstance(step.handler, Gate):
-                found.setdefault(step.handler.checkpoint, set()).add(at)
-        return found
+        handlers = ((at, step.handler) for at, step in self.distinct)
+        return _by_checkpoint((handler.checkpoint, at) for at, handler in handlers if isinstance(handler, Gate))
 
     @cached_property
     def covering(self) -> dict[str, set[int]]:

@@ -12,9 +12,6 @@ from skills.lib.model.types import Dispatch, Person, Rendered
 from skills.lib.prompts import read_prompts
 from skills.lib.record import Record
 
-_FENCE = "```"
-
-
 # Words that a text has, and the file and line where they stand; neither is known outside of the prompts file.
 Said = tuple[str, str | None, int | None]
 
@@ -65,7 +62,7 @@ class Sections:
         for number, line in enumerate(self._source, 1):
             if line.startswith("## ") and not fenced:
                 lines[line[3:].strip()] = number
-            fenced ^= line.lstrip().startswith(_FENCE)
+            fenced ^= line.lstrip().startswith("```")
         return lines
 
 

@@ -149,7 +149,9 @@ class StateFlow:
     def _unknown(self, read: Read) -> Unwritten | None:
         source, dot, name = read.key.rpartition(".")
         if read.source in (_PARAMS, TEXTS) and read.key == "target":
-            return self._untargeted(read)
+            handler = self.graph.steps[read.step].handler
+            has_targets = isinstance(handler, Dispatch) and bool(handler.targets)
+            return None if has_targets else Unwritten(read, "the Dispatch has no targets", "")
         if dot:
             return self._unknown_value(read, source, name)
         if read.source == TARGETS:
@@ -173,12 +175,6 @@ class StateFlow:
                 return Unwritten(read, why, f"{step_id}.{read.key}")
         return Unwritten(read, "the workflow has no run parameter of that name", nearest(read.key, sorted(known)))
 
-    def _untargeted(self, read: Read) -> Unwritten | None:
-        handler = self.graph.steps[read.step].handler
-        if isinstance(handler, Dispatch) and handler.targets:
-            return None
-        return Unwritten(read, "the Dispatch has no targets", "")
-
     def _unknown_value(self, read: Read, source: str, name: str) -> Unwritten | None:
         at = self.graph.index.get(source)
         if at is None:
@@ -188,7 +184,9 @@ class StateFlow:
         if written is None or name in written:
             return None
         near = nearest(name, sorted(written - _ANSWERED or written))
-        return Unwritten(read, f"{source} writes {_list(written)}", f"{source}.{near}" if near else "")
+        return Unwritten(
+            read, f"{source} writes {', '.join(sorted(written)) or 'nothing'}", f"{source}.{near}" if near else ""
+        )
 
 
 def _reads(at: int, step: StepDef) -> Iterator[Read]:
@@ -223,7 +221,3 @@ def _placeholders(
 def placeholders(texts: Iterable[str]) -> list[str]:
     """The names in braces, each once."""
     return list(dict.fromkeys(name for text in texts for name in PLACEHOLDER.findall(text)))
-
-
-def _list(names: Iterable[str]) -> str:
-    return ", ".join(sorted(names)) or "nothing"

@@ -81,19 +81,13 @@ class Topology:
     @cached_property
     def routes(self) -> list[list[tuple[Outcome, int]]]:
         """The routes of each step. Routes of a repeated id are counted with the first step of that id."""
-        routes: list[list[tuple[Outcome, int]]] = []
+        routes: list[list[tuple[Outcome, int]]] = [[] for _ in self.steps]
         index = self.index
-        for at, step in enumerate(self.steps):
-            ways = [
+        for step in self.steps:
+            routes[index[step.id]] += [
                 (outcome, END if target is None else index[target] if target in index else self.meant(target))
                 for outcome, target in step.next.items()
             ]
-            first = index[step.id]
-            if first == at:
-                routes.append(ways)
-            else:
-                routes.append([])
-                routes[first].extend(ways)
         return routes
 
     def meant(self, target: str) -> int:

@@ -199,14 +199,13 @@ def _unreviewed(graph: GraphView, gate: int, reviewers: Collection[int]) -> set[
     while stack and graph.start not in seen:
         node = stack.pop()
         for before in graph.digraph.pred[node]:
-            if before not in seen and (before not in reviewers or _skips_to(graph, before, node)):
+            if before not in seen and (
+                before not in reviewers
+                or any(target == node and graph.skips(before, outcome) for outcome, target in graph.routes[before])
+            ):
                 seen.add(before)
                 stack.append(before)
     return seen
-
-
-def _skips_to(graph: GraphView, at: int, to: int) -> bool:
-    return any(target == to and graph.skips(at, outcome) for outcome, target in graph.routes[at])
 
 
 @rule("error", GRAPH, stops=True)
