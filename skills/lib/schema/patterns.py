@@ -50,7 +50,7 @@ _EDGES: dict[str, Instruction] = {"b": (_ASSERT, _BOUNDARY), "B": (_ASSERT, _INS
 
 
 class PatternError(ValueError):
-    """A pattern that cannot be used; the message says what of it, and where."""
+    """A pattern that cannot be used; the message says which part of it, and where."""
 
 
 class TooMuchWork(Exception):
@@ -67,7 +67,7 @@ class Pattern:
         self._steps: dict[tuple[frozenset[int], int, str], frozenset[int]] = {}
 
     def is_found_in(self, text: str, spend: Callable[[int], None] = lambda amount: None) -> bool:
-        """True if some part of the text matches; ``spend`` is told how much work is done and may raise."""
+        """True if some part of the text matches; ``spend`` is called with the work that was done, and may raise."""
         states: frozenset[int] = frozenset((0,))
         last = len(text)
         spend(1 + last // 16)

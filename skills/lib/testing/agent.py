@@ -95,7 +95,7 @@ class Agent(Follower):
         return self.end(self.reach(walk, len(walk.legs), *words, **parameters))
 
     def end(self, block: PrintedBlock) -> list[Taken]:
-        """The transitions of the run whose last block this is; AssertionError where it is not done."""
+        """The transitions of the run whose last block this is; AssertionError if it is not done."""
         assert (block.exit_code, block.kind) == (0, "done"), block.text + block.errors
         return self.taken(block.run)
 
@@ -253,8 +253,10 @@ class Agent(Follower):
             if isinstance(artifact, Artifact):
                 path = fill(artifact.path, known)
                 content = self.files.get(path, self.files.get(artifact.path.strip("{}")))
-                if content is None:
-                    content = _content(artifact, self.text)
+                if content is None and artifact.schema is None:
+                    content = self.text(artifact.path) + "\n"
+                elif content is None:
+                    content = compact_json.readable(_instance(artifact.schema or {}))
                 self.write(path, content)
 
     def _write_what_is_reviewed(self, run: Run, request: Request, workflow: Workflow, step: StepDef) -> None:
@@ -313,12 +315,6 @@ def _reworked(name: str, text: str, rounds: int) -> str:
         return " " * rounds + text
     begin, end = ("<!-- ", " -->") if name.endswith((".md", ".html", ".xml")) else ("# ", "")
     return f"{text.removesuffix(chr(10))}\n{begin}round {rounds}{end}\n"
-
-
-def _content(artifact: Any, text: samples.Text) -> str:
-    if artifact.schema is None:
-        return text(artifact.path) + "\n"
-    return compact_json.readable(_instance(artifact.schema))
 
 
 def _instance(schema: Mapping[str, Any]) -> Any:

@@ -48,7 +48,7 @@ class Spec:
 
 @dataclass(frozen=True)
 class Child:
-    """A sub-agent as its parent's block shows it; ``command`` is empty where it has ended."""
+    """A sub-agent as its parent's block shows it; ``command`` is empty if it has ended."""
 
     id: str
     status: str
@@ -69,7 +69,7 @@ class PrintedBlock:
 
     @cached_property
     def root(self) -> etree._Element:
-        """The document's root; AssertionError where nothing was printed, or what is not valid."""
+        """The document's root; AssertionError if nothing was printed, or no valid document."""
         assert self.text, f"exit code {self.exit_code}, and nothing was printed: {self.errors}"
         return parse(self.text.removesuffix("\n"))
 
@@ -80,32 +80,32 @@ class PrintedBlock:
 
     @property
     def step(self) -> str:
-        """The id of the step that the block prints; empty where it prints none."""
+        """The id of the step that the block prints; empty if it prints none."""
         return self.root.get("id", "")
 
     @property
     def run(self) -> str:
-        """The run's id; empty where there is no run."""
+        """The run's id; empty if there is no run."""
         return self.root.get("run", "")
 
     @property
     def turn(self) -> int:
-        """The run's turn; 0 where there is none."""
+        """The run's turn; 0 if there is none."""
         return int(self.root.get("turn", "0"))
 
     @property
     def code(self) -> str:
-        """Why the request was refused, in one word; empty where it was not."""
+        """Why the request was refused, in one word; empty if it was not."""
         return self.root.get("code", "")
 
     @property
     def next(self) -> str:
-        """The command that goes on; empty where there is none."""
+        """The command that goes on; empty if there is none."""
         return self.words("NEXT")
 
     @property
     def show(self) -> str:
-        """The command that prints the present block again, where a refusal gives one."""
+        """The command that prints the present block again: a refusal gives it; else empty."""
         return self.words("SHOW")
 
     @property
@@ -166,7 +166,7 @@ class PrintedBlock:
         return f"{command} {shlex.join(more)}" if more else command
 
     def words(self, path: str) -> str:
-        """The text of the element at that path; empty where there is none."""
+        """The text of the element at that path; empty if there is none."""
         element = self.root.find(path)
         return "" if element is None else "".join(str(text) for text in element.itertext())
 
@@ -180,8 +180,8 @@ class PrintedBlock:
 def filled(command: str, values: Mapping[str, Any]) -> str:
     """The printed command with these values, quoted for the shell, in place of its placeholders.
 
-    Text stands as it is and anything else as JSON; a placeholder without a value is left alone. A value that a refusal
-    gave back is replaced where it stands.
+    Text stands as it is and anything else as JSON; a placeholder without a value stays. A value that a refusal
+    gave back is replaced in its place.
     """
 
     def fill(found: re.Match[str]) -> str:
@@ -217,7 +217,7 @@ def _text(value: Any) -> str:
 
 
 def placeholders(command: str) -> list[str]:
-    """The names of what stands to be filled in."""
+    """The names of the placeholders that are to be filled in."""
     return [found["name"] for found in _PLACEHOLDER.finditer(command)]
 
 
@@ -237,7 +237,7 @@ def _spec(element: etree._Element) -> Spec:
 
 
 class DocumentError(AssertionError):
-    """A printed document that its reader could not take: what is wrong, and the line (from 1) that holds it."""
+    """A printed document that cannot be read: what is wrong, and in which line (from 1)."""
 
     def __init__(self, what: str, line: int, document: str) -> None:
         shown = document.split("\n")[line - 1 : line]

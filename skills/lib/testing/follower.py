@@ -78,8 +78,13 @@ class InProcess:
         """Run a step script with these arguments."""
         output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
         errors = io.StringIO()
+        script = os.path.realpath(script)
         with redirect_stdout(output), redirect_stderr(errors):
-            code = self._serve(os.path.realpath(script), arguments)
+            try:
+                code = main(self.workflow(script), arguments, script, exiting=self.leaves)
+            except LockstepError as error:
+                sys.stderr.write(error.message())
+                code = error.exit_code
         output.flush()
         return PrintedBlock(code, output.buffer.getvalue().decode(), errors.getvalue())
 
@@ -87,13 +92,6 @@ class InProcess:
         """The graph of a script."""
         known = self.workflows.get(script)
         return known if known is not None else loading.workflow_of_script(script)
-
-    def _serve(self, script: str, arguments: list[str]) -> int:
-        try:
-            return main(self.workflow(script), arguments, script, exiting=self.leaves)
-        except LockstepError as error:
-            sys.stderr.write(error.message())
-            return error.exit_code
 
 
 class AsPerson:
@@ -193,7 +191,7 @@ class Follower:
 
 
 def show_again(block: PrintedBlock) -> str:
-    """The command that prints the block again: its own NEXT, asked for the present step and without a turn."""
+    """The command that prints the block again: its NEXT with the present step and without a turn."""
     words = shlex.split(block.next)
     words[words.index("--step") + 1] = "current"
     at = words.index("--turn")

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 def check(scripts: Sequence[Path], values: Mapping[str, Any], files: Mapping[str, str]) -> None:
-    """UsageError, with the nearest name and the valid ones, for a key that no step of the scripts has a use for."""
+    """UsageError, with the nearest name and the valid ones, for a key that no step of the scripts uses."""
     workflows = list(_reached(scripts))
     fields = dict.fromkeys(name for workflow in workflows for name in _fields(workflow))
     bare = {name.rpartition(".")[2] for name in fields}
@@ -28,14 +28,14 @@ def check(scripts: Sequence[Path], values: Mapping[str, Any], files: Mapping[str
     required = (one for workflow in workflows for step in workflow.steps for one in step.requires)
     artifacts = dict.fromkeys(one.path.strip("{}") for one in required if isinstance(one, Artifact))
     for key in files:
-        # A path is a file of the project, whoever reads it; a bare name may be what a field holds.
+        # A path is any file of the project; a bare name is the value of a field.
         if not ("/" in key or "." in key or key in artifacts or key in _texts(values)):
             what = f"files has {key!r:.80}, which is neither a path nor a field that holds one"
             raise _unknown(what, key, [*artifacts, "a path with / or ."], [*artifacts])
 
 
 def of_sub_agents(script: str, step: StepDef) -> list[str]:
-    """The fields that the sub-agents of a step are asked for; ``script`` is the entry script of its workflow."""
+    """The fields that the sub-agents of a step report; ``script`` is the entry script of its workflow."""
     if not isinstance(step.handler, Dispatch):
         return []
     entry = Path(script).parent / step.handler.script if step.handler.script else None
@@ -68,7 +68,7 @@ def _reached(scripts: Sequence[Path]) -> Iterator[Workflow]:
 
 
 def _of_a_task(step: StepDef) -> Workflow:
-    """The workflow of a sub-agent without a script, with everything that it may be asked for."""
+    """The workflow of a sub-agent without a script, with every field that it may report."""
     review = {"checkpoint": step.checkpoint} if step.checkpoint else {"verdict": True}
     return task_workflow(TASK, {"task": "", **review})
 

@@ -74,11 +74,6 @@ def path(covers: str) -> str:
     return posixpath.normpath(found if named and found not in (".", "..") else f"{found}/sample.txt")
 
 
-def statements(text: Text = plain) -> list[str]:
-    """What a scripted reviewer splits off."""
-    return [f"all | it is so: {text('the statement')}"]
-
-
 def answers(stubs: Mapping[str, Mapping[str, str]], verdict: str, place: str) -> list[dict[str, Any]]:
     """An answer to each thing that a reviewer is to judge, by id; for the verdict fail, one of the gravest fails.
 
@@ -129,7 +124,7 @@ def _made(spec: Spec, text: Text, verdict: str) -> list[Any]:
     if spec.type == "items":
         return [[item(verdict)]]
     if spec.type == "statements":
-        return [statements(text)]
+        return [[f"all | it is so: {text('the statement')}"]]
     if spec.choices and spec.type == "list":
         return [list(spec.choices[:count]) for count in {low: 0, len(spec.choices): 0} if count] + [
             [choice] for choice in spec.choices if low == 1

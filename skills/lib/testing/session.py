@@ -41,7 +41,7 @@ class Session:
         return self.block
 
     def children(self, verdict: str = "pass") -> PrintedBlock:
-        """Play every sub-agent of the present block, with that verdict, and show where the run then stands."""
+        """Play every sub-agent of the present block, with that verdict, and show the run's present step."""
         for child in self.block.children:
             if child.command:
                 self.agent.finish(child.command, verdict)
@@ -58,17 +58,17 @@ class Session:
 
     @property
     def step(self) -> str:
-        """The step that was printed last; empty where the run is done, or the last command was refused."""
+        """The step that was printed last; empty if the run is done, or the last command was refused."""
         return self.block.step
 
     @property
     def refused(self) -> str:
-        """Why the last command was refused, in one word; empty where it was not."""
+        """Why the last command was refused, in one word; empty if it was not."""
         return self.block.code
 
     @property
     def done(self) -> bool:
-        """Whether the run has come to its end."""
+        """True if the run has ended."""
         return self.block.kind == "done"
 
     @property

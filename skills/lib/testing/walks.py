@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # A graph with more combinations of positions and loop counts than this is not planned.
 STATES = 200_000
-# How a person settles what a gate or a limit puts to them.
+# The answers by which a person settles a review or a limit.
 ASKED = ("accept", "revise")
 
 
@@ -59,7 +59,7 @@ class Unplannable(ValueError):
 def every_walk(workflow: Workflow) -> list[Walk]:
     """Walks to the end that together take every transition of the workflow in every way there is.
 
-    Raises Unplannable where a route of the graph is on no walk, or a walk does not come to the end.
+    Raises Unplannable if a route of the graph is on no walk, or a walk does not reach the end.
     """
     explored = _Explored(workflow)
     missing = [
@@ -164,7 +164,7 @@ class _Explored:
         return leg.route is Outcome.SKIP and _may_be_skipped(self._workflow.step(leg.step))
 
     def _to_end(self, origin: State, skips: bool) -> tuple[Leg, ...] | None:
-        """The shortest way to the end, past no Dispatch unless ``skips``; None where there is none."""
+        """The shortest way to the end, past no Dispatch unless ``skips``; None if there is none."""
         came: Came = {origin: None}
         ends = ((state, leg) for state, leg, reached in self._search(came, skips) if reached is None)
         return next(((*_legs_to(state, came), leg) for state, leg in ends), None)
@@ -210,7 +210,7 @@ def _may_be_skipped(step: StepDef) -> bool:
 
 
 def _bound(step: StepDef) -> int:
-    """How many entries of the step behave differently; 0 where all are alike."""
+    """How many entries of the step behave differently; 0 if all are alike."""
     if step.gate:
         return step.gate.bound
     return step.max_iterations or 0
@@ -225,7 +225,7 @@ def _legs(workflow: Workflow, step: StepDef, visit: int) -> Iterator[Leg]:
     for outcome in _possible(step):
         spent = bool(step.max_iterations) and visit >= (step.max_iterations or 0) and not step.gate
         if step.gate and outcome is Outcome.FAIL and visit >= step.gate.bound:
-            yield from _asked(step)
+            yield from _settled(step)
         elif outcome is Outcome.FAIL and spent and loops.leads_back(workflow, step, outcome):
             yield from _at_limit(step)
         elif outcome is Outcome.ITERATE and step.max_iterations and visit >= step.max_iterations:
@@ -239,10 +239,10 @@ def _at_limit(step: StepDef) -> Iterator[Leg]:
     if step.at_limit not in (Outcome.OK, Outcome.FAIL, Outcome.ITERATE) and step.route(step.at_limit):
         yield from _leg(step, step.at_limit, "limit", reported=Outcome.FAIL)
     else:
-        yield from _asked(step)
+        yield from _settled(step)
 
 
-def _asked(step: StepDef) -> Iterator[Leg]:
+def _settled(step: StepDef) -> Iterator[Leg]:
     """How a person settles a review or a limit."""
     yield from _leg(step, Outcome.OK, "accept")
     yield from _leg(step, Outcome.FAIL, "revise")
@@ -263,5 +263,5 @@ def _possible(step: StepDef) -> list[Outcome]:
         return [outcome for outcome in step.next if outcome in (Outcome.OK, Outcome.FAIL, Outcome.SKIP)]
     if not (step.function and step.outcomes):
         return list(step.next)
-    skips = isinstance(step.handler, Dispatch) and Outcome.SKIP in step.next  # where its targets come out empty
+    skips = isinstance(step.handler, Dispatch) and Outcome.SKIP in step.next  # if there is no target
     return list(dict.fromkeys((*step.outcomes, *([Outcome.SKIP] if skips else []))))

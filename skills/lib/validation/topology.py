@@ -50,13 +50,10 @@ class Topology:
         """The step id that was probably meant; empty if none is near."""
         wanted = str(name)
         if wanted not in self._near:
-            asked_too_often = len(self._near) >= QUESTIONS and len(self._ids) > MANY_NAMES
-            self._near[wanted] = "" if asked_too_often else nearest(wanted, self._ids)
+            is_spent = len(self._near) >= QUESTIONS and len(self.index) > MANY_NAMES
+            ids = [] if is_spent else [step_id for step_id in self.index if isinstance(step_id, str)]
+            self._near[wanted] = nearest(wanted, ids)
         return self._near[wanted]
-
-    @cached_property
-    def _ids(self) -> list[str]:
-        return [step_id for step_id in self.index if isinstance(step_id, str)]
 
     @cached_property
     def start(self) -> int:
