@@ -224,7 +224,7 @@ class Agent(Follower):
         for text, passing_over in attempts:
             steering = Steering(workflow, self.given, text, run.script or self.script)
             commands = steering.commands(block, run, wanted, verdict, children)
-            after = self._try(islice(commands, TRIES), run, workflow, step, passing_over)
+            after = self._try(islice(commands, TRIES), run, workflow, workflow.step(block.step), passing_over)
             if after.code != "same-report":
                 break
         if after.code == "missing-evidence":

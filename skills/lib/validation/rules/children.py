@@ -73,8 +73,8 @@ def child_parameter(tree: TreeView) -> Iterator[Problem]:
     ## What it does
     Compares the `params` of each Dispatch with the workflow that its script runs, and reports a parameter that the workflow
     does not have, one that it requires and is not given, and a value that the parameter can never accept, by its type, its
-    choices or its range; of a value with placeholders, as far as it is written out or what fills it is declared. Also
-    `params` without a script: nobody takes them.
+    choices or its range. Of a value with placeholders it checks what is written out, and what is declared of the values
+    that fill it. It also reports `params` without a script: nobody takes them.
 
     ## Why it is bad
     The sub-agent's run is refused, and the step waits for it until it is given up.
@@ -263,8 +263,8 @@ def reviewer_without_items(tree: TreeView) -> Iterator[Problem]:
     statements that no `answers` answer; and a Command with a severity that a re-verification passes by.
 
     ## Why it is bad
-    The verdict is read from these items. A reviewer without them has not reviewed: its checkpoint fails, and what it found
-    is not told. Items of another form count as none. A command that is not run again leaves its item to do, which blocks.
+    The verdict is read from these items. A reviewer without them has not reviewed: its checkpoint fails, and nobody
+    learns what it found. Items of another form count as none. A command that is not run again leaves its item to do, which blocks.
 
     ## Example
     ```python

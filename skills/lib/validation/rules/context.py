@@ -19,8 +19,8 @@ def read_before_write(graph: GraphView) -> Iterator[Problem]:
     ## What it does
     Reports an entry of `needs`, a `{placeholder}` of an Artifact, Command, Person or Dispatch (its `task`, `tasks`,
     `context` and `params`), and a list of dispatch targets that no step writes, or that only steps write which no path
-    passes before; also a `{placeholder}` of the workflow's `closing` that is no parameter of the run. Braces that mean
-    themselves are waived by name: `allow={"read-before-write:name": "…"}`.
+    passes before; also a `{placeholder}` of the workflow's `closing` that is no parameter of the run. Braces that are
+    plain text are waived by name: `allow={"read-before-write:name": "…"}`.
 
     ## Why it is bad
     The step is printed without the value, its command runs with a hole in it, or its dispatch is refused.

@@ -21,7 +21,7 @@ def artifact_outside_project(graph: GraphView) -> Iterator[Problem]:
 
     ## What it does
     Reports an `Artifact` whose path is absolute, or leads out of the project by `..`. Paths with a placeholder are checked
-    when a run comes there.
+    in the run.
 
     ## Why it is bad
     Evidence is looked for under the project alone: whatever the agent writes, no run can leave the step.

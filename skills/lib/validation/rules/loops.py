@@ -26,7 +26,7 @@ def trap(graph: GraphView) -> Iterator[Problem]:
     which nothing else can be reached.
 
     ## Why it is bad
-    A run that comes there goes round for ever: the end cannot be reached any more.
+    A run that reaches it goes round for ever: it can no longer reach the end.
 
     ## Example
     ```python
@@ -107,7 +107,7 @@ def loop_without_exit(graph: GraphView) -> Iterator[Problem]:
     leave it.
 
     ## Why it is bad
-    A run that comes there goes round for ever, although a diagram shows a way out.
+    A run that reaches it goes round for ever, although a diagram shows a way out.
 
     ## Example
     ```python

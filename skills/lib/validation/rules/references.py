@@ -121,8 +121,8 @@ def unresolved_command(graph: GraphView) -> Iterator[Problem]:
 
     ## What it does
     Reports a Command that begins with a bare `name.py` which is no file beside the skill's entry script, and one with an
-    argument that names a missing file of the skill by its whole path. A program of the machine, such as `git`, may be
-    missing here and there at a run, and is not looked for.
+    argument that names a missing file of the skill by its whole path. A program of the machine, such as `git`, is not
+    looked for: it may be missing here and present on the machine of a run.
 
     ## Why it is bad
     The command fails whatever was done, so no run leaves the step.
@@ -264,7 +264,7 @@ def bare_gate_call(graph: GraphView) -> Iterator[Problem]:
     Reports a call of `format_gate_step` in the file that registers the workflow.
 
     ## Why it is bad
-    A bare formatter prints what it is told: no run, no turn, no verdict from the ledger. A workflow's gate is built by the
+    A bare formatter prints its arguments alone: no run, no turn, no verdict from the ledger. A workflow's gate is built by the
     engine.
 
     ## Example

@@ -18,7 +18,7 @@ def review_without_gate(graph: GraphView) -> Iterator[Problem]:
     """Nothing reads the verdict of a review.
 
     ## What it does
-    Reports a step that dispatches reviewers, where a path leads to the end without passing the Gate of that checkpoint.
+    Reports a step that dispatches reviewers if a path leads to the end without passing the Gate of that checkpoint.
     A review that is its own gate (a quality reviewer's Dispatch with OK and FAIL routes) needs no other.
 
     ## Why it is bad

@@ -25,8 +25,8 @@ def bare_gate(graph: GraphView) -> Iterator[Problem]:
     Reports the output of `format_gate_step`, or another gate in XML, among `actions` or `repeat`.
 
     ## Why it is bad
-    A bare formatter prints what it is told: no run, no turn, no verdict from the ledger. Who follows it passes a gate that
-    nobody guards.
+    A bare formatter prints its arguments alone: no run, no turn, no verdict from the ledger. An agent that follows it
+    passes a gate that nobody guards.
 
     ## Example
     ```python

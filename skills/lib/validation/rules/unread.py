@@ -16,7 +16,7 @@ def unread_value(graph: GraphView) -> Iterator[Problem]:
 
     ## What it does
     Reports a Field, and a key that a handler returns, that no `needs`, no placeholder, no dispatch and no handler reads.
-    Steps that can be the last are excepted, for what they record is the result; so are review items. Where a handler uses
+    Steps that can be the last are excepted, for what they record is the result; so are review items. If a handler uses
     its context in a way that cannot be followed, the rule is silent for the whole workflow.
 
     ## Why it is bad
@@ -70,8 +70,8 @@ def unread_parameter(graph: GraphView) -> Iterator[Problem]:
 
     ## What it does
     Reports an `Arg` that no `needs`, no placeholder, no `closing` and no handler reads. What is reported on leaving a step
-    that can be the last is excepted, for it is the result. Where a handler uses its context in a way that cannot be
-    followed, the rule is silent for the whole workflow. A parameter of the run is told at the first step.
+    that can be the last is excepted, for it is the result. If a handler uses its context in a way that cannot be
+    followed, the rule is silent for the whole workflow. A parameter of the run is reported at the first step.
 
     ## Why it is bad
     Whoever opens a run is asked for something that changes nothing: the reader was forgotten, or the parameter can go.

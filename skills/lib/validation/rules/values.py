@@ -166,7 +166,7 @@ def impossible_choice(graph: GraphView) -> Iterator[Problem]:
     Person too, that is blank or looks like a placeholder.
 
     ## Why it is bad
-    The block offers it, and whoever takes it is refused. Where no choice is left, no run can go on.
+    The block offers it, and whoever takes it is refused. If no choice is left, no run can go on.
 
     ## Example
     ```python
