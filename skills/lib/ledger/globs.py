@@ -23,7 +23,8 @@ _CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
 # How many patterns one with {a,b} may stand for.
 _MOST_CHOICES = 1_000
 _WILDCARD = re.compile(r"\*\*/|\*\*|\*")
-_PART = re.compile(r"\*\*/|\*\*|\[(?P<chars>.[^\]]*)\]|.", re.DOTALL)
+_PART = re.compile(r"\*\*/|\*\*|\[.[^\]]*\]|.", re.DOTALL)
+_PART_BUT_CLASS = re.compile(r"\*\*/|\*\*|.", re.DOTALL)
 # What a token of a glob takes: one character; any number without a slash; any number; or it passes two tokens over.
 _ONE, _MANY, _ALL, _SKIP = "one", "many", "all", "skip"
 _WILDCARDS = {
@@ -130,11 +131,12 @@ class Glob:
 
 def _tokens(glob: str) -> Iterator[tuple[str, str]]:
     """The tokens of a glob: their kinds, and what each single character must be."""
-    for part in _PART.finditer(glob):
-        if part["chars"]:
-            yield from _class(part["chars"])
+    head, close, tail = glob.rpartition("]")  # behind it no class is looked for: each search would read to the end
+    for part in _PART.findall(head + close) + _PART_BUT_CLASS.findall(tail):
+        if part[0] == "[" and len(part) > 1:
+            yield from _class(part[1:-1])
         else:
-            yield from _WILDCARDS.get(part[0]) or [(_ONE, re.escape(part[0]))]
+            yield from _WILDCARDS.get(part) or [(_ONE, re.escape(part))]
 
 
 def _class(chars: str) -> list[tuple[str, str]]:
