@@ -27,6 +27,8 @@ _PART = re.compile(r"\*\*/|\*\*|\[.[^\]]*\]|.", re.DOTALL)
 _PART_BUT_CLASS = re.compile(r"\*\*/|\*\*|.", re.DOTALL)
 # What a token of a glob takes: one character; any number without a slash; any number; or it passes two tokens over.
 _ONE, _MANY, _ALL, _SKIP = "one", "many", "all", "skip"
+# How many tokens further a match may go on without a character.
+_PASSED = {_ONE: (), _MANY: (1,), _ALL: (1,), _SKIP: (1, 3)}
 _WILDCARDS = {
     "**/": [(_SKIP, ""), (_ALL, ""), (_ONE, "/")],
     "**": [(_ALL, "")],
@@ -97,7 +99,7 @@ def expression(glob: str) -> str:
 
 
 class Glob:
-    """A compiled glob, which follows all ways of matching at once: a bit of ``states`` for each token that is next."""
+    """A compiled glob, which follows all ways of matching at once: a state is the number of the token that is next."""
 
     def __init__(self, glob: str) -> None:
         self._tokens = [(kind, re.compile(one, re.DOTALL)) for kind, one in _tokens(glob)]
@@ -105,28 +107,32 @@ class Glob:
 
     def fullmatch(self, path: str) -> bool:
         """True if the whole path matches."""
-        states = self._passed(1)
+        states = self._passed([0])
         for char in path:
             states = self._after(states, char)
-        return bool(states >> len(self._tokens))
+        return len(self._tokens) in states
 
-    def _step(self, states: int, char: str) -> int:
+    def _step(self, states: frozenset[int], char: str) -> frozenset[int]:
         """The states after the character."""
-        found = 0
-        for at, (kind, one) in enumerate(self._tokens):
-            if states >> at & 1:
-                if kind == _ALL or (kind == _MANY and char != "/"):
-                    found |= 1 << at
-                elif kind == _ONE and one.fullmatch(char):
-                    found |= 2 << at
+        found = []
+        for at in states - {len(self._tokens)}:
+            kind, one = self._tokens[at]
+            if kind == _ALL or (kind == _MANY and char != "/"):
+                found.append(at)
+            elif kind == _ONE and one.fullmatch(char):
+                found.append(at + 1)
         return self._passed(found)
 
-    def _passed(self, states: int) -> int:
+    def _passed(self, states: list[int]) -> frozenset[int]:
         """The states with those that are reached from them without a character."""
-        for at, (kind, _) in enumerate(self._tokens):
-            if kind != _ONE and states >> at & 1:
-                states |= 2 << at | (8 << at if kind == _SKIP else 0)
-        return states
+        found: set[int] = set()
+        while states:
+            at = states.pop()
+            if at not in found:
+                found.add(at)
+                kind = self._tokens[at][0] if at < len(self._tokens) else _ONE
+                states += [at + over for over in _PASSED[kind]]
+        return frozenset(found)
 
 
 def _tokens(glob: str) -> Iterator[tuple[str, str]]:

@@ -24,8 +24,7 @@ from skills.lib.model.types import Element, Outcome
 from skills.lib.runtime import Runner, cli
 from skills.lib.testing import samples
 from skills.lib.testing.blocks import PrintedBlock, Spec
-from skills.lib.testing.follower import Follower
-from skills.lib.testing.follower import show_again as show_again  # a name of this module, too
+from skills.lib.testing.follower import Follower, show_again
 from skills.lib.testing.steering import CannotSteer, Steering
 from skills.lib.testing.walks import ASKED, Leg, Walk, shortest_walk
 

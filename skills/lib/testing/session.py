@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skills.lib.errors import UsageError
-from skills.lib.testing.agent import Agent, show_again
+from skills.lib.testing.agent import Agent
+from skills.lib.testing.follower import show_again
 from skills.lib.testing.transitions import entry_scripts, find
 
 if TYPE_CHECKING:

@@ -85,9 +85,9 @@ class Steering:
 
     def _made_up(self, block: PrintedBlock, spec: Spec, run: Run, verdict: str) -> list[Any]:
         """Values for one field on leaving the block's step, the most ordinary first."""
-        findings = _findings(block)
+        findings = [text for name, text in block.context.items() if name.endswith(".findings")]
         if spec.name == "fixes" and findings:
-            return [samples.fixes(findings)]
+            return [samples.fixes("\n".join(findings))]
         if spec.type == "answers":
             return [samples.answers(answers.to_answer(self._workflow, run), verdict, _place(run) or "the work")]
         if spec.type == "items" and "checkpoint" in run.spec:
@@ -137,11 +137,6 @@ def _place(run: Run) -> str:
     """A place for what a reviewer judges: in a file that the review covers; empty if there is none."""
     covered = contents.manifest(run.project, run.spec["covers"]) if "covers" in run.spec else {}
     return next((f"{path}:1" for path in covered), "")
-
-
-def _findings(block: PrintedBlock) -> str:
-    """The findings that the block shows, from a line with the name of each."""
-    return "\n".join(text for name, text in block.context.items() if name.endswith(".findings"))
 
 
 def _values(names: Iterable[str]) -> str:

@@ -120,8 +120,7 @@ class Graph(Topology):
     @cached_property
     def open_loops(self) -> list[set[int]]:
         """The loops that some declared route leaves."""
-        trapped = {min(members) for members in self.traps}
-        return [members for members in self.loops if min(members) not in trapped]
+        return [members for members in self.loops if any(target not in members for _, _, target in self.hops(members))]
 
     @cached_property
     def has_end(self) -> bool:

@@ -73,12 +73,6 @@ class StateFlow:
                 self.step_params.setdefault(arg.step, set()).add(arg.name)
 
     @cached_property
-    def unfilled(self) -> list[tuple[str, str]]:
-        """The names in braces in ``closing`` that no parameter of the run fills, each with the nearest parameter."""
-        names = placeholders((self.graph.workflow.closing,))
-        return [(name, nearest(name, sorted(self.run_params))) for name in names if name not in self.run_params]
-
-    @cached_property
     def reads(self) -> list[Read]:
         """Every read that the data of the steps declares."""
         return [read for at, step in self.graph.distinct for read in _reads(at, step)]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from skills.lib.errors import did_you_mean
+from skills.lib.errors import did_you_mean, nearest
 from skills.lib.model.values import NOT_KEPT, SECRET_NAMES, is_secret
 from skills.lib.validation.rule import GRAPH, Problem, allow_key, rule
 from skills.lib.validation.state_flow import TARGETS, Read, placeholders
@@ -52,7 +52,11 @@ def read_before_write(graph: GraphView) -> Iterator[Problem]:
             step=read.step,
             value=read.key,
         )
-    for name, near in graph.flow.unfilled:
+    params = sorted(graph.flow.run_params)
+    for name in placeholders((graph.workflow.closing,)):
+        if name in params:
+            continue
+        near = nearest(name, params)
         yield Problem(
             f"closing names {{{name}}}, which is no parameter of the run{did_you_mean(near)}",
             why="closing is filled with the parameters of the run alone: the braces are printed as they stand",
