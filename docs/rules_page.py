@@ -5,8 +5,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from skills.lib.validation.finding import allow_key
-from skills.lib.validation.rule import GRAPH, SECTIONS, SOURCE, TREE, Rule
+from skills.lib.validation.rule import GRAPH, SECTIONS, SOURCE, TREE, Rule, allow_key
 from skills.lib.validation.rules import rules_of
 
 _HEAD = """# Validation rules

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from skills.lib.testing.documents import parse
+from skills.lib.testing.blocks import parse
 from tests.fixtures.legacy.tree import install, tree
 
 pytestmark = pytest.mark.req("W-14")

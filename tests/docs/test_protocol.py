@@ -14,7 +14,7 @@ from skills.lib import errors
 from skills.lib.model import items, texts
 from skills.lib.model.values import SECRET_NAMES
 from skills.lib.runtime import cli
-from skills.lib.testing.documents import SCHEMA, parse
+from skills.lib.testing.blocks import SCHEMA, parse
 from skills.lib.workflow.core import RESERVED_FLAGS
 
 ROOT = Path(__file__).resolve().parents[2]

@@ -9,7 +9,7 @@ import pytest
 
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import filled
-from skills.lib.testing.calls import InProcess
+from skills.lib.testing.follower import InProcess
 from tests.fixtures.deviations import standing
 from tests.fixtures.processes import race
 

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
-from skills.lib.testing.calls import InProcess
+from skills.lib.testing.follower import InProcess
 from tests.fixtures.deviations import standing
 from tests.fixtures.processes import ended, forked
 

@@ -13,8 +13,9 @@ import pytest
 from skills.lib import paths
 from skills.lib.ledger import Ledger
 from skills.lib.ledger.database import VERSION
-from skills.lib.testing.agent import Agent, show_again
+from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock
+from skills.lib.testing.follower import show_again
 from tests.fixtures.ledgers import build
 
 LEDGERS = Path(build.__file__).parent

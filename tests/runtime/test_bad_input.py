@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
-from skills.lib.testing.calls import InProcess
+from skills.lib.testing.follower import InProcess
 from tests.fixtures.deviations import assert_refused, assert_way_on, standing
 from tests.fixtures.skill import install, source_of
 from tests.fixtures.strategies import MARKUP

@@ -13,7 +13,7 @@ from lxml import etree
 from skills.lib.runtime import loading
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
-from skills.lib.testing.calls import InProcess
+from skills.lib.testing.follower import InProcess
 from skills.lib.workflow.formatters import format_record_block
 from skills.lib.workflow.requirements import Arg
 from tests.fixtures.deviations import assert_refused, standing

@@ -11,7 +11,7 @@ from skills.lib import paths
 from skills.lib.errors import InvalidWorkflow, SkillError
 from skills.lib.ledger import evidence
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.calls import InProcess
+from skills.lib.testing.follower import InProcess
 from skills.lib.workflow.requirements import Artifact
 from tests.runtime.calls import OPEN_ENDED, leave, serve
 

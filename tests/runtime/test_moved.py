@@ -13,7 +13,7 @@ import pytest
 
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
-from skills.lib.testing.calls import Shell
+from skills.lib.testing.follower import Shell
 from tests.fixtures.deviations import standing
 from tests.fixtures.skill import install, source_of
 

@@ -14,7 +14,7 @@ from hypothesis import HealthCheck, given, settings
 
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
-from skills.lib.testing.calls import InProcess
+from skills.lib.testing.follower import InProcess
 from skills.lib.testing.walks import every_walk
 from skills.lib.workflow.core import Workflow
 from tests.fixtures.deviations import assert_refused, assert_way_on, standing

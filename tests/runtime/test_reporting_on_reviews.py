@@ -12,8 +12,9 @@ from click.testing import CliRunner
 
 from skills.lib.commands.console.app import lockstep
 from skills.lib.runtime import cli
-from skills.lib.testing.agent import Agent, show_again
+from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
+from skills.lib.testing.follower import show_again
 from tests.fixtures.agents import Skill
 from tests.fixtures.deviations import assert_refused
 

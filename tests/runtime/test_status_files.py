@@ -15,7 +15,7 @@ from skills.lib import status_files
 from skills.lib.blocks.command_line import CommandLine
 from skills.lib.runtime import Runner
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.calls import Shell
+from skills.lib.testing.follower import Shell
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
 from tests.fixtures.skill import install, source_of

@@ -11,7 +11,7 @@ import pytest
 
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
-from skills.lib.testing.calls import InProcess
+from skills.lib.testing.follower import InProcess
 from skills.lib.validation import registration
 from tests.fixtures.agents import Skill, git
 from tests.fixtures.deviations import assert_refused

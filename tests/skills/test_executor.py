@@ -25,7 +25,7 @@ from skills.planner.scripts.plandata.lists import lists
 from tests.fixtures import small_project
 from tests.fixtures.shop_story.walk import fixes
 from tests.fixtures.small_project import DONE, plan, plan_data, save_plan, write
-from tests.skills.follower import SKILLS
+from tests.skills.follower import SKILLS, reached
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
@@ -201,7 +201,7 @@ def crew(root: Path) -> Crew:
 @pytest.fixture
 def written(crew: Crew, copies: ProjectCopies) -> PrintedBlock:
     """The block of the code review of a run whose developers have reported, and written nothing."""
-    block = copies.reached("written", crew.agent, crew.written)
+    block = reached(copies, "written", crew.agent, crew.written)
     crew.run = block.run
     return block
 
@@ -209,7 +209,7 @@ def written(crew: Crew, copies: ProjectCopies) -> PrintedBlock:
 @pytest.fixture
 def finished(crew: Crew, copies: ProjectCopies) -> PrintedBlock:
     """The last block of a run whose work is done and reviewed."""
-    block = copies.reached("finished", crew.agent, crew.finished)
+    block = reached(copies, "finished", crew.agent, crew.finished)
     crew.run = block.run
     return block
 

@@ -16,10 +16,10 @@ from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock
-from skills.lib.testing.calls import Shell
+from skills.lib.testing.follower import Shell
 from skills.lib.testing.transitions import ProjectCopies
 from skills.lib.workflow.core import StepContext
-from tests.skills.follower import SKILLS
+from tests.skills.follower import SKILLS, reached
 from tests.skills.follower import Block as Printed
 
 if TYPE_CHECKING:
@@ -266,13 +266,13 @@ def reconciler(agent: Agent, block: PrintedBlock, item: str) -> PrintedBlock:
 @pytest.fixture
 def exploring(agent: Agent, copies: ProjectCopies) -> PrintedBlock:
     """The block that dispatches the explorers."""
-    return copies.reached("exploring", agent, lambda: agent.follow(agent.follow(agent.open(), **SURVEY), **CHOICE))
+    return reached(copies, "exploring", agent, lambda: agent.follow(agent.follow(agent.open(), **SURVEY), **CHOICE))
 
 
 @pytest.fixture
 def diving(agent: Agent, exploring: PrintedBlock, copies: ProjectCopies) -> PrintedBlock:
     """The block that dispatches the deep dives."""
-    return copies.reached("diving", agent, lambda: agent.follow(play(agent, exploring, explorer), **CANDIDATES))
+    return reached(copies, "diving", agent, lambda: agent.follow(play(agent, exploring, explorer), **CANDIDATES))
 
 
 @pytest.fixture
@@ -283,7 +283,7 @@ def answered(agent: Agent, diving: PrintedBlock, copies: ProjectCopies) -> Print
         asking = agent.follow(agent.follow(play(agent, diving, diver), **ANALYSIS), **FIRST_BATCH)
         return agent.follow(asking, answer=FIRST_ANSWER)
 
-    return copies.reached("answered", agent, reach)
+    return reached(copies, "answered", agent, reach)
 
 
 @pytest.fixture
@@ -294,7 +294,7 @@ def planning(agent: Agent, answered: PrintedBlock, copies: ProjectCopies) -> Pri
         batch = agent.follow(answered, **FIRST)
         return agent.follow(agent.follow(agent.follow(batch, **SECOND_BATCH), answer="Drop it. No."), **SECOND)
 
-    return copies.reached("planning", agent, reach)
+    return reached(copies, "planning", agent, reach)
 
 
 def refused(block: PrintedBlock) -> str:

@@ -22,7 +22,7 @@ from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import filled
 from skills.lib.testing.transitions import ProjectCopies
 from skills.lib.workflow.core import StepContext
-from tests.skills.follower import SKILLS, Follower
+from tests.skills.follower import SKILLS, Follower, reached
 from tests.skills.samples import planner as sample
 
 if TYPE_CHECKING:
@@ -151,13 +151,15 @@ def planned(agent: Agent, copies: ProjectCopies) -> PrintedBlock:
         block = agent.follow(block, **APPROACHES)
         return agent.follow(agent.follow(block, **ASSUMPTIONS), answer="yes, A1")
 
-    return copies.reached("planned", agent, reach)
+    return reached(copies, "planned", agent, reach)
 
 
 @pytest.fixture
 def changes(agent: Agent, planned: PrintedBlock, copies: ProjectCopies) -> PrintedBlock:
     """The block of the developers, once the milestones are reviewed."""
-    return copies.reached("changes", agent, lambda: gated(agent, drafted(agent, planned, sample.DRAFT), Judged("plan")))
+    return reached(
+        copies, "changes", agent, lambda: gated(agent, drafted(agent, planned, sample.DRAFT), Judged("plan"))
+    )
 
 
 def play(
@@ -403,7 +405,7 @@ def documented(agent: Agent, changes: PrintedBlock, copies: ProjectCopies) -> Pr
         document = gated(agent, dispatched(agent, changes, DEVELOPER, develop(agent)), Judged("M-001"))
         return dispatched(agent, document, WRITER, write_texts(agent))
 
-    return copies.reached("documented", agent, reach)
+    return reached(copies, "documented", agent, reach)
 
 
 @pytest.mark.req("S-01")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from skills.lib.skillfile import commands_in, load_skill
-from skills.lib.testing.documents import parse
+from skills.lib.testing.blocks import parse
 from tests.skills.follower import SKILLS
 
 COMMANDS = [

@@ -15,7 +15,7 @@ from skills.lib.skillfile.commands import commands_in
 from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.calls import Shell
+from skills.lib.testing.follower import Shell
 from tests.skills.follower import SKILLS, without_places
 
 if TYPE_CHECKING:

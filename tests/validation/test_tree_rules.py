@@ -10,8 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.validation import output
-from skills.lib.validation.finding import Finding
-from skills.lib.validation.rule import TREE
+from skills.lib.validation.rule import TREE, Finding
 from skills.lib.validation.rules import rules_of
 from skills.lib.validation.validator import validate_tree
 from skills.lib.workflow.core import Registered

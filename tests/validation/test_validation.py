@@ -11,7 +11,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.errors import InvalidWorkflow
-from skills.lib.validation.finding import Finding
+from skills.lib.validation.rule import Finding
 from skills.lib.validation.validator import require_valid, validate
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Field

@@ -20,7 +20,7 @@ from skills.lib.runtime import script
 from skills.lib.skillfile import discover
 from skills.lib.validation import output, registration
 from skills.lib.validation import validator as validation
-from skills.lib.validation.finding import Finding
+from skills.lib.validation.rule import Finding
 
 
 @click.command(

@@ -15,7 +15,7 @@ import time
 
 from skills.lib import git as gits
 from skills.lib.git import Git, end
-from skills.lib.ledger.globs import Patterns, plain
+from skills.lib.ledger.globs import matcher, plain
 from skills.lib.paths import FOLDER, folder_of, is_within
 
 TYPE_CHECKING = False
@@ -48,7 +48,7 @@ _ROW = len("H 100644 ") + 40 + len(" 0")
 
 def manifest(project: str, covers: Sequence[str]) -> Manifest:
     """The digest of each file of the project that the patterns cover, by path; a folder's name covers all below it."""
-    wanted = Patterns(project, covers).fullmatch
+    wanted = matcher(project, covers)
     below: dict[str, list[str]] = {}
 
     def walk() -> None:
@@ -67,8 +67,8 @@ def manifest(project: str, covers: Sequence[str]) -> Manifest:
 
 def covered(project: str, covers: Sequence[str], paths: Sequence[str]) -> set[str]:
     """Those of the paths that the patterns cover."""
-    wanted = Patterns(project, covers)
-    return {path for path in paths if wanted.fullmatch(path)}
+    wanted = matcher(project, covers)
+    return {path for path in paths if wanted(path)}
 
 
 def digest(found: Mapping[str, str]) -> str:

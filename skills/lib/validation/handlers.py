@@ -15,8 +15,7 @@ from typing import Any, Literal, TypeVar
 
 from skills.lib.model.steps import StepDef
 from skills.lib.model.types import Dispatch, Outcome
-from skills.lib.validation.context_reads import Access, ContextReads
-from skills.lib.validation.function_source import FunctionSource, Module, literal
+from skills.lib.validation.function_source import Access, ContextReads, FunctionSource, Module, literal
 from skills.lib.validation.locations import Lines
 
 T = TypeVar("T")

@@ -64,7 +64,7 @@ def is_sealed(workflow: Workflow, file: str) -> bool:
         pass
     try:
         return os.path.exists(cached(workflow)) or os.path.exists(in_project(workflow))
-    except OSError:  # the working directory is gone
+    except OSError:  # the working directory was removed
         return False
 
 
@@ -102,7 +102,7 @@ def _keep_in_project(workflow: Workflow) -> None:
     """Write the seal into the project's ledger folder, if it has one."""
     try:
         path = in_project(workflow)
-    except OSError:  # the working directory is gone
+    except OSError:  # the working directory was removed
         return
     if os.path.isdir(os.path.dirname(os.path.dirname(path))):
         write(path, text(workflow))

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 from rich.cells import cell_len, chop_cells
 
 from skills.lib.commands.console.screen import Screen, clean, one_line
-from skills.lib.validation.finding import Finding
+from skills.lib.validation.rule import Finding
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow"}
 _SOURCE_LIMIT = 1_000_000
