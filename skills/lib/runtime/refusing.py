@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from skills.lib import compact_json, paths
 from skills.lib.blocks import document, parts
 from skills.lib.blocks.command_line import quote
@@ -95,7 +93,7 @@ def _listing_runs(project: Project, workflow: Workflow, request: Request, refusa
     If sub-agents are at work the agent may be any of them: then there is no NEXT.
     """
     opening = _start_line(project, workflow, request.params, request.new)
-    if not os.path.exists(os.path.join(paths.home(project.command_line.project), database.FILE)):
+    if not database.exists(paths.home(project.command_line.project)):
         return refusal, opening
     known = _known_runs(project, workflow)
     children = _sub_agents(project, known, request)

@@ -11,13 +11,13 @@ from skills.lib.errors import LedgerError
 from skills.lib.hosts.doctor.context import DoctorContext
 from skills.lib.hosts.doctor.result import Result, ok, problem, warning
 from skills.lib.ledger import Ledger
-from skills.lib.ledger.database import FILE, MARKER
+from skills.lib.ledger.database import FILE, exists
 
 
 def ledger(context: DoctorContext) -> Iterator[Result]:
     """Whether every checksum holds and the events lead to the runs as they stand."""
     home = paths.home(context.project)
-    if not any(os.path.lexists(os.path.join(home, name)) for name in (FILE, MARKER)):
+    if not os.path.isdir(home) or (os.access(home, os.X_OK) and not exists(home)):
         yield ok("no run was ever opened here", home)
         return
     if not os.access(home, os.W_OK | os.X_OK):
