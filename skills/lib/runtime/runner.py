@@ -143,7 +143,7 @@ class Runner(Project):
                 from skills.lib.engine import children  # few runs are a free-form sub-agent's
 
                 workflow = children.task_workflow(run.workflow, run.spec)
-            request = cli.resolve(workflow, request)
+            request = cli.resolve(workflow, request, run.step)
             run = self._at_its_script(run)
             if run.status != "pending" and not run.ended and run.fingerprint != workflow.fingerprint:
                 run = self._with_definition(workflow, run)
