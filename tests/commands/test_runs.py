@@ -166,6 +166,7 @@ def test_a_run_of_a_project_without_a_ledger_is_an_environment_error(words: list
     shown = cli(*words)
     assert shown.code == 4
     assert "there is no ledger at" in shown.err
+    assert "LOCKSTEP_HOME names its folder: copy the folder there that has the runs, or unset it" in shown.err
 
 
 @pytest.mark.parametrize("command", ["runs", "stats", "prune", "resume"])

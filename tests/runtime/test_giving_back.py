@@ -280,3 +280,17 @@ def test_a_report_that_was_made_before_is_to_be_filled_in(make: Make) -> None:
     refused = report(agent, again, "--outcome", "iterate", seen="the log is empty")
     assert refused.code == "same-report"
     assert reported(agent, refused) == ({"seen": "FILL_seen"}, {}, "iterate")
+
+
+def test_a_note_that_is_no_reason_is_to_be_filled_in(make: Make) -> None:
+    agent = make()
+    agent.write("proof.txt", "x")
+    block = agent.follow(agent.open(), why="so", sure="low", places=["a"], mode="quick", outcome="ok")
+    words = shlex.split(block.next)
+    erratum = ("--erratum", "look.why=wrong", "--erratum", "look.places=b is meant")
+    refused = agent.run_command(shlex.join([*words, *erratum]))
+    assert (refused.code, agent.run_command(refused.next).code) == ("no-reason", "unfilled")
+    assert dict(cli.parse(agent.workflow, shlex.split(refused.next)[2:]).errata) == {
+        "look.why": "FILL_note",
+        "look.places": "b is meant",
+    }

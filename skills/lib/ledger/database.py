@@ -118,10 +118,10 @@ class Database:
         if marked and not there:
             raise self.broken("is missing, and it was there before", "restore it from a copy")
         if not there and not create:
-            raise LedgerError(
-                f"there is no ledger at {self.path}",
-                remedy="give --project as it stands in the commands that the run printed; --step 1 opens a new run",
-            )
+            remedy = "give --project as it stands in the commands that the run printed"
+            if os.environ.get("LOCKSTEP_HOME"):
+                remedy = "LOCKSTEP_HOME names its folder: copy the folder there that has the runs, or unset it"
+            raise LedgerError(f"there is no ledger at {self.path}", remedy=f"{remedy}; --step 1 opens a new run")
         if not there:
             self._make_home()
         self._connect()

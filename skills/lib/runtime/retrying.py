@@ -14,6 +14,7 @@ from skills.lib.model import values
 from skills.lib.model.requirements import Arg, Command, Field
 from skills.lib.model.run import FIXES, Request
 from skills.lib.model.types import Outcome, is_word
+from skills.lib.reasons import is_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -77,8 +78,9 @@ def _rejected(workflow: Workflow, step: StepDef, refusal: Refusal, fitting: Coll
 
     These are what a check of the skill read, answers and items as a whole, and a report that was made before.
     """
-    fields = [spec for spec in step.requires if isinstance(spec, Field)]
-    given = [spec for spec in (*workflow.step_params(step.id), *fields) if spec.name in fitting]
+    every: list[Arg | Field] = [*workflow.step_params(step.id)]
+    every += [spec for spec in step.requires if isinstance(spec, Field)]
+    given = [spec for spec in every if spec.name in fitting]
     if refusal.code in ("bad-value", "other-items"):
         return [spec for spec in given if spec.type in ("answers", "items")]
     if refusal.code == "missing-evidence" and refusal.evidence:
@@ -120,7 +122,11 @@ def _sorted(workflow: Workflow, run: Run, step: StepDef, request: Request) -> tu
             words.pop(spec.name, None)
         else:
             words[spec.name] = document.placeholder(spec)
-    kept = [f"{name}={note}" for name, note in request.errata.items() if name in run.recorded or name in run.params]
+    kept = [
+        f"{name}={note if is_reason(note) else 'FILL_note'}"
+        for name, note in request.errata.items()
+        if name in run.recorded or name in run.params
+    ]
     if kept:
         words["--erratum"] = " --erratum ".join(map(quote, kept))
     outcome = request.outcome or ""
