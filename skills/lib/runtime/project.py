@@ -113,8 +113,8 @@ class Project:
         """
         while True:
             children = self.ledger.runs(run.children)
-            present = self.ledger.run(run.id)
-            if present is None or present.version == run.version or present.turn != run.turn:
+            present = None if self.ledger.version(run.id) == run.version else self.ledger.run(run.id)
+            if present is None or present.turn != run.turn:
                 return run, children
             run = present
 
