@@ -130,6 +130,29 @@ def test_a_newer_python_prints_the_first_step(script: Path, python: str, tmp_pat
         assert prints_its_first_step(script, interpreter, tmp_path)
 
 
+INTERRUPTED_AT = """
+import os, runpy, signal, sys
+
+def trace(frame, event, argument):
+    if frame.f_code.co_name == sys.argv[1]:
+        sys.settrace(None)
+        os.kill(os.getpid(), signal.SIGINT)
+    return None
+
+sys.argv[:] = [sys.argv[2], sys.argv[1]]
+script, name = sys.argv
+sys.argv[1:] = [name]
+sys.settrace(trace)
+runpy.run_path(script, run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("where", ["check_python", "exit_code"])
+def test_an_early_interrupt_ends_a_script_without_a_traceback(tmp_path: Path, where: str) -> None:
+    done = run([sys.executable, "-c", INTERRUPTED_AT, where, str(SERVING[0])], tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
+
+
 @pytest.mark.req("W-13")
 def test_a_linked_script_finds_its_root(tmp_path: Path) -> None:
     [script] = [path for path in SCRIPTS if path.stem == "problem_analysis"]

@@ -72,6 +72,30 @@ def test_the_last_block_tells_what_was_not_done(end: PrintedBlock) -> None:
     assert (end.root.get("status"), told) == ("done", WHAT)
 
 
+def test_an_abandoned_run_tells_which_findings_are_open(agent: Agent, cli: Command) -> None:
+    block = agent.open()
+    for child in block.children:
+        agent.finish(child.command)
+    review = agent.follow(agent.follow(agent.run_command(block.next), answer="yes"))
+    found = [{"id": "a", "check": "it holds", "severity": "MUST", "status": "FAIL", "finding": "it leaks", "scope": ""}]
+    last = agent.follow(agent.run_command(review.children[0].command), items=found)
+    assert agent.follow(agent.run_command(last.next)).step == "work"
+    what = "a (MUST, open): it leaks"
+    shown = cli("abandon", block.run, "--reason", "the ticket was closed")
+    assert shown.out.splitlines() == [
+        "Run testrun1 is abandoned at work.",
+        "Not done by testrun1",
+        "  answer at ask: answered by the agent for a person: yes",
+        f"  finding at d: {what}",
+    ]
+    done = PrintedBlock(0, cli("resume", block.run).out)
+    told = [(entry.get("kind"), entry.get("step"), entry.text) for entry in done.root.iterfind("NOT_DONE/entry")]
+    assert (done.root.get("status"), told[-1]) == ("abandoned", ("finding", "d", what))
+    trace = cli("trace", block.run).out
+    assert f"finding at d: {what}" in trace
+    assert json.loads(cli("runs", "--all", "--json").out)[0]["not_done"][-1]["what"] == what
+
+
 @pytest.mark.req("S-03")
 def test_the_list_of_runs_tells_what_was_not_done(end: PrintedBlock, cli: Command) -> None:
     shown = cli("runs", "--all").out.splitlines()

@@ -16,11 +16,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from skills.lib.errors import LedgerError
+from skills.lib.ledger import Ledger
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
 from skills.lib.testing.follower import InProcess
 from tests.fixtures.deviations import standing
 from tests.fixtures.processes import ended, forked
+from tests.fixtures.skill import install, source_of
 
 PYTHON = shlex.quote(sys.executable)
 
@@ -348,6 +351,72 @@ def test_a_ledger_that_can_only_be_read(agent: Factory, tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (4, "")
     assert str(mount / ".lockstep" / "runs.db") in done.stderr
     assert "Traceback" not in done.stderr
+
+
+COVERING = """
+StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}),
+*review_loop("d", work="work", passed="last",
+    reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["out.txt"])),
+StepDef("last", "Last", "Stop.", {Outcome.OK: None})
+"""
+LOSSES = {
+    "the events of the run": "DELETE FROM events WHERE run='{run}'",
+    "a reviewer's run": "DELETE FROM runs WHERE id='{child}'",
+    "a reviewer's run with its events": "DELETE FROM runs WHERE id='{child}'; DELETE FROM events WHERE run='{child}'",
+    "a reviewer's events": "DELETE FROM events WHERE run='{child}'",
+    "the definition": "DELETE FROM definitions",
+    "the files that were reviewed": "DELETE FROM contents",
+}
+
+
+@pytest.mark.parametrize("lost", LOSSES)
+def test_no_gate_opens_if_the_evidence_of_its_review_was_lost(tmp_path: Path, project: Path, lost: str) -> None:
+    source = source_of("covering", COVERING)
+    gated = Agent(install(tmp_path, "covering", source), project)
+    gated.write("out.txt", "done")
+    block = gated.follow(gated.open())
+    [child] = block.children
+    found = {**FAILED_ITEM, "status": "PASS", "place": "out.txt:1"}
+    last = gated.follow(gated.run_command(child.command), items=[found])
+    gate = gated.run_command(last.next)
+    assert gate.step == "d-gate"
+    base = sqlite3.connect(gated.project / ".lockstep" / "runs.db")
+    base.executescript(LOSSES[lost].format(run=gate.run, child=child.id))
+    base.close()
+    refused = gated.run_command(gate.next)
+    assert (refused.exit_code, refused.text) == (4, "")
+    assert "runs.db is damaged" in refused.errors
+    with Ledger(str(gated.project / ".lockstep")) as ledger, pytest.raises(LedgerError, match=r"runs.db is damaged"):
+        ledger.verify()
+
+
+def test_a_run_of_a_ledger_that_can_only_be_read_goes_on_in_a_copy_of_its_folder(
+    agent: Factory, tmp_path: Path
+) -> None:
+    tour = agent("tour")
+    mount, copy = tmp_path / "mount", tmp_path / "copy"
+    start = f"{PYTHON} {tour.script} --project {mount}"
+    script = (
+        f"{start} --step 1 --topic why >{tmp_path}/opened; "
+        f"run=$(sed -n '1s/.* run=\"\\([a-z0-9]*\\)\".*/\\1/p' {tmp_path}/opened); mount -o remount,ro {mount}; "
+        f"{start} --step next --run $run --turn 1 --record summary=s; cp -r {mount}/.lockstep {copy}; "
+        f"LOCKSTEP_HOME={copy} {start} --step next --run $run --turn 1 --record summary=s"
+    )
+    done = mounted(tmp_path, "size=4m", script)
+    home = mount / ".lockstep"
+    assert f"make {home} writable; or copy it to a folder that can be written, and set LOCKSTEP_HOME" in done.stderr
+    assert (done.returncode, PrintedBlock(0, done.stdout).turn) == (0, 2)
+
+
+@pytest.mark.parametrize("step", ["1 --topic why", "current --run abcdefgh", "next"])
+def test_a_ledger_that_may_not_be_looked_into_is_told_as_such(agent: Factory, step: str) -> None:
+    tour = agent("tour")
+    home = tour.project / ".lockstep"
+    home.rmdir()
+    home.symlink_to(home)  # root may not look into it either
+    block = tour.run_command(f"{PYTHON} {tour.script} --project {tour.project} --step {step}")
+    assert block.exit_code == 4
+    assert f"the ledger's folder {home} cannot be read: Too many levels of symbolic links" in block.errors
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes where it likes")

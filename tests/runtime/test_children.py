@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from skills.lib.blocks import xml
+from skills.lib.blocks.command_line import CommandLine
+from skills.lib.runtime import Runner
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
 from tests.fixtures.deviations import assert_refused, assert_way_on, edited, standing
@@ -30,6 +34,18 @@ def at_scan(brood: Agent, explore: PrintedBlock) -> PrintedBlock:
     for child in explore.children:
         last = brood.finish(child.command)
     return brood.run_command(last.next)
+
+
+def test_a_block_shows_the_sub_agents_of_one_moment(brood: Agent, explore: PrintedBlock) -> None:
+    runner = Runner(CommandLine(sys.executable, brood.script, str(brood.project)))
+    before = runner.ledger.run(explore.run)
+    assert before is not None
+    command = filled(explore.words("DISPATCH/replace"), {"child": explore.children[0].id})
+    replaced = brood.run_command(command)
+    shown = PrintedBlock(0, xml.render(runner.show(brood.workflow, before).element))  # as it was read before that
+    runner.close()
+    assert [child.id for child in shown.children] == [child.id for child in replaced.children]
+    assert f"{explore.run}.3" in [child.id for child in shown.children]
 
 
 @pytest.mark.req("W-04")

@@ -84,6 +84,21 @@ def test_a_sub_agent_with_a_script_that_lost_its_run_is_not_led_to_open_another(
     assert refused.valid[-1].endswith("--all 'FILL_all'")
 
 
+def test_a_sub_agent_that_begins_anew_is_shown_the_sub_agents_at_work(skill: Skill) -> None:
+    look = 'StepDef("look", "Look", "L.", {Outcome.OK: None}, needs=["all"], requires=[Field("x")])'
+    agent = skill(scripted('{"all": "z"}'), part=look, params='params=[Arg("all")]')
+    block = agent.follow(agent.open())
+    child = agent.run_command(block.children[0].command)
+    begin = re.sub(r" --step .*? --project", " --step 1 --project", child.next).partition(" --record")[0]
+    refused = assert_refused(agent, begin, "no-run")
+    assert (refused.next, "--all is missing" in refused.why) == ("", True)
+    assert agent.run_command(refused.valid[0].partition("  #")[0]).text == child.text
+    assert refused.valid[-1].endswith("--all 'FILL_all'")
+    agent.follow(child, x="y")
+    again = agent.run_command(begin)
+    assert (again.code, again.next.endswith("--all 'FILL_all'")) == ("missing-parameter", True)
+
+
 def test_once_its_sub_agents_are_done_a_lost_orchestrator_is_led_to_its_run(skill: Skill) -> None:
     agent = skill(SENDS)
     block = agent.follow(agent.open())

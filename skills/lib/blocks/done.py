@@ -36,10 +36,10 @@ def done_document(
     attributes = {"protocol": "1", "skill": workflow.name, "run": run.id, "turn": run.turn, "status": run.status}
     last = run.last.get("step", "")
     notices, not_done = list(notices), []
-    if run.status in FINISHED:
+    if run.status in FINISHED or run.status == "abandoned":
         not_done = _undone(run, command_line)
-        if workflow.closing and parent is None:
-            notices.append(parts.notice(_closing(workflow, run, command_line)))
+    if run.status in FINISHED and workflow.closing and parent is None:
+        notices.append(parts.notice(_closing(workflow, run, command_line)))
     files = offloaded or {}
     recorded = parts.result_values(workflow, run, last)
     values = [parts.value(last, name, one, files.get(f"{last}.{name}")) for name, one in recorded]

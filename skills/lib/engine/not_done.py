@@ -78,6 +78,13 @@ def at_end(workflow: Workflow, run: Run) -> Run:
     return run
 
 
+def at_abandoning(run: Run) -> Run:
+    """The run with an entry for each finding that is open when a person or an agent gives the run up."""
+    for kind, step, what in _findings(run):
+        run = noted(run, kind, step, what)
+    return run
+
+
 def _gates(workflow: Workflow, run: Run) -> Iterator[tuple[str, str, str]]:
     gates = list(verdicts.gates(workflow))
     entered = {gate.checkpoint for step, gate in gates if run.visits.get(step.id)}

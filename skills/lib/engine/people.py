@@ -97,7 +97,8 @@ def _settle(leaving: Leaving, run: Run, asked: dict[str, Any], detail: dict[str,
         raise Refused("no-reason", f"{what} takes a reason, in more than a word: --reason.", (ACCEPT, REVISE, ABANDON))
     if request.answer == ABANDON:
         last = {**run.last, "reason": reason}
-        ended = run.changed(status="abandoned", turn=run.turn + 1, last=last, question=None)
+        left = not_done.at_abandoning(run)
+        ended = left.changed(status="abandoned", turn=run.turn + 1, last=last, question=None)
         return Move(ended, "abandoned", {"from": run.step, "reason": reason, "children": [], **detail})
     if about != "limit":
         run = run.changed(reviews={**run.reviews, name: {**run.reviews[name], "decision": detail}})

@@ -149,9 +149,10 @@ def _check_together(workflow: Workflow, found: dict[str, Any], params: dict[str,
         )
 
 
-def resolve(workflow: Workflow, request: Request) -> Request:
+def resolve(workflow: Workflow, request: Request, at: str | None = None) -> Request:
     """The request with the id of its step, and the step as typed; UsageError for a wrong step or total.
 
+    ``at`` is the step at which the run is: a misspelt step is compared only with those that it leads to.
     It is no part of ``request_of``, for a free-form sub-agent's run has a workflow of its own.
     """
     total = request.total_steps
@@ -161,11 +162,11 @@ def resolve(workflow: Workflow, request: Request) -> Request:
             valid=str(len(workflow.steps)),
             remedy="leave --total-steps out; the workflow knows its own length",
         )
-    fields = {**request.fields(), "step": step_id(workflow, request.step), "typed": request.typed or request.step}
+    fields = {**request.fields(), "step": step_id(workflow, request.step, at), "typed": request.typed or request.step}
     return Request(**fields)  # type: ignore[arg-type]
 
 
-def step_id(workflow: Workflow, given: str | None) -> str:
+def step_id(workflow: Workflow, given: str | None, at: str | None = None) -> str:
     """The id meant by an id, a position, ``next``, ``done`` or ``current``; UsageError names the valid ones."""
     ids = [step.id for step in workflow.steps]
     if given is not None and given.isascii() and given.isdigit() and len(given) < 9 and 0 < int(given) <= len(ids):
@@ -175,7 +176,7 @@ def step_id(workflow: Workflow, given: str | None) -> str:
     valid = ", ".join(f"{at} {step}" for at, step in enumerate(ids, 1)) + ", next, done, current"
     if given is None:
         raise UsageError("--step is missing", valid=valid, remedy="--step 1 opens a run")
-    near = nearest(given, ids)
+    near = nearest(given, [at, *filter(None, workflow.step(at).next.values())] if at and workflow.has(at) else ids)
     remedy = f"--step {near}" if near else "--step current --run ID shows where a run stands"
     raise UsageError(f"{workflow.name} has no step {given!r:.80}", valid=valid, remedy=remedy)
 

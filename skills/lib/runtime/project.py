@@ -78,8 +78,8 @@ class Project:
         """The present block of a run, or how it ended."""
         if run.ended:
             return self._show_end(workflow, run, notices)
+        run, children = self._with_children(run) if run.children else (run, [])
         status_files.write(self.command_line.project, run.id, document.run_status(workflow, run, self.command_line))
-        children = self.ledger.runs(run.children) if run.children else []
 
         def build(offloaded: Offloaded) -> Element:
             return document.step_document(
@@ -96,7 +96,7 @@ class Project:
         if parent is not None and (parent.ended or run.id not in parent.children):
             parent, words = None, "The step that started this sub-agent was left since: nothing more is wanted of it."
             notices = [*notices, parts.notice(words)]
-        siblings = self.ledger.runs(parent.children) if parent else []
+        parent, siblings = self._with_children(parent) if parent else (None, [])
         command = self._command_of(parent) if parent else ""
 
         def build(offloaded: Offloaded) -> Element:
@@ -105,6 +105,18 @@ class Project:
             )
 
         return Response(build({}), PRINTED, run, workflow, build)
+
+    def _with_children(self, run: Run) -> tuple[Run, list[Run]]:
+        """The run and its children as they were at one moment.
+
+        If another process moved the run since it was read, it is read again; on another turn the given run is kept.
+        """
+        while True:
+            children = self.ledger.runs(run.children)
+            present = None if self.ledger.version(run.id) == run.version else self.ledger.run(run.id)
+            if present is None or present.turn != run.turn:
+                return run, children
+            run = present
 
     def _command_of(self, run: Run) -> str:
         """The command with which that run goes on; the command that shows its block if its skill is broken."""

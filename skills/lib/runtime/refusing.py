@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-
 from skills.lib import compact_json, paths
 from skills.lib.blocks import document, parts
 from skills.lib.blocks.command_line import quote
@@ -43,6 +41,8 @@ def refuse(project: Project, workflow: Workflow, run: Run | None, request: Reque
     ``run`` is the run that was found, for an opening the one that is open already; None if there is none.
     """
     asked = asked_for(request)
+    if run is None and refusal.code == "missing-parameter" and _has_sub_agents(project, request):
+        refusal = Refusal("no-run", f"{refusal.why} If this is for a run that is open, --run is missing.")
     if refusal.code in LOST:
         refusal, next_line = _listing_runs(project, workflow, request, refusal)
         return _response(project, workflow, None, asked, refusal, next_line)
@@ -95,7 +95,7 @@ def _listing_runs(project: Project, workflow: Workflow, request: Request, refusa
     If sub-agents are at work the agent may be any of them: then there is no NEXT.
     """
     opening = _start_line(project, workflow, request.params, request.new)
-    if not os.path.exists(os.path.join(paths.home(project.command_line.project), database.FILE)):
+    if not _has_ledger(project):
         return refusal, opening
     known = _known_runs(project, workflow)
     children = _sub_agents(project, known, request)
@@ -115,6 +115,15 @@ def _listing_runs(project: Project, workflow: Workflow, request: Request, refusa
         why += f" {len(children) - LISTED} more sub-agents are not listed."
     lines = [f"{parts.child_command(child, project.command_line)}  # {_about(child)}" for child in children[:LISTED]]
     return Refusal(refusal.code, why, (*lines, *commands, opening)), ""
+
+
+def _has_ledger(project: Project) -> bool:
+    return database.exists(paths.home(project.command_line.project))
+
+
+def _has_sub_agents(project: Project, request: Request) -> bool:
+    """True if sub-agents are at work that this script serves: one of them may have lost its run's id."""
+    return not request.new and _has_ledger(project) and bool(_sub_agents(project, (), request))
 
 
 def _about(child: Run) -> str:

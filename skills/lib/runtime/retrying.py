@@ -11,12 +11,14 @@ from skills.lib.blocks.refused import printed
 from skills.lib.engine import inputs
 from skills.lib.errors import EnvironmentProblem
 from skills.lib.model import values
-from skills.lib.model.requirements import Arg, Field
+from skills.lib.model.requirements import Arg, Command, Field
 from skills.lib.model.run import FIXES, Request
 from skills.lib.model.types import Outcome, is_word
+from skills.lib.reasons import is_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection
     from typing import Any
 
     from skills.lib.engine.decision import Refusal
@@ -36,16 +38,23 @@ def next_command(project: Project, workflow: Workflow, run: Run, request: Reques
             return project.command_line.step("current", run, "--lost", request.lost) + " --reason 'FILL_reason'"
         if request.lost or request.replace:
             return project.command_line.step("current", run, turn=False)
-        words = _answer(run, request) if run.status == "waiting" else _reports(project, workflow, run, request)
+        words = _answer(run, request) if run.status == "waiting" else _reports(project, workflow, run, request, refusal)
     return document.next_command(workflow, run, project.command_line, words)
 
 
-def _reports(project: Project, workflow: Workflow, run: Run, request: Request) -> dict[str, str] | None:
+def _reports(
+    project: Project, workflow: Workflow, run: Run, request: Request, refusal: Refusal
+) -> dict[str, str] | None:
     """The reports of the refused request, by flag or by the name of a field, as ``document.next_command`` takes them.
 
     None if they are too long for a command and cannot be written to a file: then every value is a placeholder again.
     """
-    fitting, words = _sorted(workflow, run, workflow.step(run.step or ""), request)
+    step = workflow.step(run.step or "")
+    fitting, words = _sorted(workflow, run, step, request)
+    if not any(name in words for name in (*request.records, *request.params)):
+        for spec in _rejected(workflow, step, refusal, fitting):
+            del fitting[spec.name]
+            words[spec.name] = document.placeholder(spec)
     filed = {
         name: path for name, path in request.filed.items() if name in fitting and fitting[name] == request.records[name]
     }
@@ -62,6 +71,28 @@ def _reports(project: Project, workflow: Workflow, run: Run, request: Request) -
     if files:
         words["--record-file"] = " --record-file ".join(files)
     return {**words, **texts}
+
+
+def _rejected(workflow: Workflow, step: StepDef, refusal: Refusal, fitting: Collection[str]) -> list[Arg | Field]:
+    """The values that were refused though each of them fits: the same command would be refused again.
+
+    These are what a check of the skill read, answers and items as a whole, and a report that was made before.
+    """
+    every: list[Arg | Field] = [*workflow.step_params(step.id)]
+    every += [spec for spec in step.requires if isinstance(spec, Field)]
+    given = [spec for spec in every if spec.name in fitting]
+    if refusal.code in ("bad-value", "other-items"):
+        return [spec for spec in given if spec.type in ("answers", "items")]
+    if refusal.code == "missing-evidence" and refusal.evidence:
+        checks = [spec for spec in step.requires if not isinstance(spec, Field)]
+        failed = checks[len(refusal.evidence) - 1]
+        # A command that is no script of the skill looks at the project, which may be put right instead.
+        if not isinstance(failed, Command) or not failed.argv[0].endswith(".py"):
+            return []
+        given = [spec for spec in given if any(f"{{{spec.name}}}" in word for word in failed.argv)]
+    elif refusal.code != "same-report":
+        return []
+    return [spec for spec in given if not spec.choices] or given
 
 
 def _sorted(workflow: Workflow, run: Run, step: StepDef, request: Request) -> tuple[dict[str, Any], dict[str, str]]:
@@ -91,7 +122,11 @@ def _sorted(workflow: Workflow, run: Run, step: StepDef, request: Request) -> tu
             words.pop(spec.name, None)
         else:
             words[spec.name] = document.placeholder(spec)
-    kept = [f"{name}={note}" for name, note in request.errata.items() if name in run.recorded or name in run.params]
+    kept = [
+        f"{name}={note if is_reason(note) else 'FILL_note'}"
+        for name, note in request.errata.items()
+        if name in run.recorded or name in run.params
+    ]
     if kept:
         words["--erratum"] = " --erratum ".join(map(quote, kept))
     outcome = request.outcome or ""

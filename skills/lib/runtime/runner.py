@@ -99,9 +99,12 @@ class Runner(Project):
     def abandon(self, run_id: str, reason: str) -> list[Run]:
         """End a run and its sub-agents' unfinished runs, and record why; return those that were ended.
 
+        Findings that are open are noted as not done.
         Raises UsageError for an unknown run, and RefusedError for a run that has ended and for a sub-agent's run whose
         parent waits for it: the parent gives it up as lost.
         """
+        from skills.lib.engine import not_done  # no step abandons a run
+
         while True:
             run = self.ledger.run(run_id)
             if run is None:
@@ -115,7 +118,8 @@ class Runner(Project):
                 raise RefusedError(f"run {run.id} is a sub-agent's of {parent.id}, which waits for it", remedy=lost)
             below = self._unfinished_below(run)
             last = {**run.last, "reason": reason}
-            ended = run.changed(status="abandoned", turn=run.turn + 1, last=last, question=None)
+            left = not_done.at_abandoning(run)
+            ended = left.changed(status="abandoned", turn=run.turn + 1, last=last, question=None)
             detail = {"from": run.step, "reason": reason, "children": [child.id for child in below]}
             end = tuple((child.id, "abandoned") for child in below)
             try:
@@ -139,7 +143,7 @@ class Runner(Project):
                 from skills.lib.engine import children  # few runs are a free-form sub-agent's
 
                 workflow = children.task_workflow(run.workflow, run.spec)
-            request = cli.resolve(workflow, request)
+            request = cli.resolve(workflow, request, run.step)
             run = self._at_its_script(run)
             if run.status != "pending" and not run.ended and run.fingerprint != workflow.fingerprint:
                 run = self._with_definition(workflow, run)
@@ -180,7 +184,11 @@ class Runner(Project):
         decision = engine.decide(workflow, run, request, self.proof(run), self.actor)
         if isinstance(decision, Refusal):
             raise Refused(decision.code, decision.why, decision.valid, decision.evidence)
-        return run if isinstance(decision, Repeat) else self._commit(run, decision)
+        if isinstance(decision, Repeat):
+            return run
+        if run.step and workflow.step(run.step).gate:
+            self.ledger.verify_tree(run.id)
+        return self._commit(run, decision)
 
     def _commit(self, run: Run, move: Move) -> Run:
         """Commit a move. A run that it ends takes the unfinished runs of its own sub-agents with it."""

@@ -194,12 +194,12 @@ def emit(text: str, code: int) -> int:
 
 def _way_back(flags: Mapping[str, str | None], script: str) -> str:
     """How to see the block of the run that a wrong command names; empty if it names none."""
-    run = flags.get("run")
+    run = flags.get("run") or ""
     try:
         project = os.path.realpath(flags.get("project") or paths.project_root())
     except (OSError, ValueError):
         return ""
-    if not run or not os.path.exists(os.path.join(paths.home(project), "runs.db")):
+    if not status_files.is_id(run) or not os.path.exists(os.path.join(paths.home(project), "runs.db")):
         return ""
     words = [sys.executable, script, "--step", "current", "--run", run, "--project", project]
     line = "Nothing was changed. The present block of the run, with its NEXT command, is printed again by:"

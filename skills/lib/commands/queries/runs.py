@@ -17,7 +17,7 @@ from skills.lib.commands.console.screen import Cell, Screen, one_line
 from skills.lib.commands.queries import skills
 from skills.lib.errors import UsageError, did_you_mean, nearest
 from skills.lib.ledger import Event, Ledger
-from skills.lib.ledger.database import FILE, MARKER
+from skills.lib.ledger.database import FILE, exists
 from skills.lib.model.run import FINISHED, Run
 from skills.lib.model.steps import Workflow
 from skills.lib.model.texts import shortened
@@ -97,9 +97,7 @@ class Records:
 def open_records(project: str) -> Records | None:
     """The project's records; None if it never had a ledger. Raises LedgerError if its ledger is missing."""
     home = paths.home(project)
-    if not os.path.exists(os.path.join(home, FILE)) and not os.path.exists(os.path.join(home, MARKER)):
-        return None
-    return _opened(home)
+    return _opened(home) if exists(home) else None
 
 
 def require_records(project: str) -> Records:

@@ -20,7 +20,7 @@ from skills.lib.files import PART
 from skills.lib.hosts.doctor.examination import DoctorContext, Result, counted, ok, problem, warning
 from skills.lib.hosts.hook import sessions
 from skills.lib.ledger import Ledger
-from skills.lib.ledger.database import FILE, MARKER
+from skills.lib.ledger.database import FILE, exists
 
 FIX = "lockstep doctor --fix"
 # A file that was being written that long ago (seconds) is not being written any more.
@@ -32,7 +32,7 @@ _SESSION = re.compile(r"[a-z0-9]+[-~][A-Za-z0-9_.~-]*")
 def ledger(context: DoctorContext) -> Iterator[Result]:
     """Whether every checksum holds and the events lead to the runs as they stand."""
     home = paths.home(context.project)
-    if not any(os.path.lexists(os.path.join(home, name)) for name in (FILE, MARKER)):
+    if not os.path.isdir(home) or (os.access(home, os.X_OK) and not exists(home)):
         yield ok("no run was ever opened here", home)
         return
     if not os.access(home, os.W_OK | os.X_OK):
