@@ -7,11 +7,11 @@ that was printed before; so each document is complete in itself.
 from __future__ import annotations
 
 from skills.lib.blocks import parts
-from skills.lib.model.requirements import Field
+from skills.lib.model.requirements import Arg, Field, Requirement
 from skills.lib.model.run import FIXES, Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.texts import ANSWER_SHAPE, ITEM_SHAPE, JUDGED_SHAPE
-from skills.lib.model.types import Dispatch, Element, Gate, Outcome, Person
+from skills.lib.model.types import BOUND, Dispatch, Element, Gate, Outcome, Person
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skills.lib.blocks.command_line import CommandLine
-    from skills.lib.blocks.parts import Offloaded
-    from skills.lib.model.requirements import Arg, Requirement
 
 # How much is printed of a question.
 QUESTION_LIMIT = 3_000
@@ -46,13 +44,9 @@ def step_document(
     command_line: CommandLine,
     children: Sequence[Run] = (),
     notices: Sequence[Element] = (),
-    offloaded: Offloaded | None = None,
     max_parallel: int | None = None,
 ) -> Element:
-    """The block of the run's present step; ``offloaded`` has the context values that files hold.
-
-    ``max_parallel`` is how many sub-agents may work at a time; None means all of them.
-    """
+    """The block of the run's present step; at most ``max_parallel`` sub-agents work at a time, None means all."""
     step = workflow.step(run.step or "")
     notices = list(notices)
     if "limit" in run.last:
@@ -78,7 +72,7 @@ def step_document(
         _state(workflow, run, step),
         _actions(run, step),
         notices,
-        parts.context(workflow, run, step, offloaded or {}),
+        parts.context(workflow, run, step),
         dispatch,
         record,
         parts.forbidden(workflow.forbidden_in(step)),
@@ -219,7 +213,6 @@ def _state(workflow: Workflow, run: Run, step: StepDef) -> str:
         words += f" {quality.mode(run.spec)}"
     if checkpoint:
         from skills.lib.engine import quality, verdicts
-        from skills.lib.model.review_loop import BOUND
 
         gate = step.gate or verdicts.gate_of(workflow, checkpoint)
         bound = gate.bound if gate else BOUND

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from skills.lib.blocks.command_line import join
-from skills.lib.model.requirements import Arg, Artifact, Command, Field
+from skills.lib.blocks.command_line import CommandLine, join
+from skills.lib.model.requirements import Arg, Artifact, Command, Field, Requirement
 from skills.lib.model.run import Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.texts import number, present
@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from skills.lib.blocks.command_line import CommandLine
-    from skills.lib.model.requirements import Requirement
-
-    # By the key of a value: the file that holds it whole, and the excerpt that the block shows.
-    Offloaded = Mapping[str, tuple[str, str]]
 
 # What hosts cut hook and tool output at (lessons measured on four clients).
 BLOCK_LIMIT = 10_000
@@ -54,16 +49,10 @@ def notice(words: str, command: str = "") -> Element:
     return Element("NOTICE", None, *_with_command(words, command))
 
 
-def value(
-    step: str, name: str, recorded: Any, offloaded: tuple[str, str] | None = None, errata: Sequence[str] | None = None
-) -> Element:
+def value(step: str, name: str, recorded: Any, errata: Sequence[str] = ()) -> Element:
     """A recorded value as a block shows it, with what was found wrong with it since; a run's parameter has no step."""
-    text, file = present(recorded), None
-    if offloaded:
-        file, excerpt = offloaded
-        text = f"{excerpt} … ({len(text):,} characters; read the file for all of it)"
-    erratum = "; ".join(errata) if errata else None
-    return Element("value", {"step": step or None, "name": name, "erratum": erratum, "file": file}, text)
+    attributes = {"step": step or None, "name": name, "erratum": "; ".join(errata) or None}
+    return Element("value", attributes, present(recorded))
 
 
 def record(requirements: Iterable[Requirement | Arg], writing: str = "") -> Element:
@@ -162,19 +151,17 @@ def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[st
 
 
 def shown_values(workflow: Workflow, run: Run) -> list[tuple[str, str, str, str]]:
-    """The values that the run's present block shows, also at its end: a long block may move them to files."""
+    """The values that the run's present block shows, in their order there, also at its end."""
     if run.ended:
         last = run.last.get("step", "")
         return [(f"{last}.{name}", last, name, present(value)) for name, value in result_values(workflow, run, last)]
     return context_values(workflow, run, workflow.step(run.step or ""))
 
 
-def context(workflow: Workflow, run: Run, step: StepDef, offloaded: Offloaded) -> Element:
+def context(workflow: Workflow, run: Run, step: StepDef) -> Element:
     """The values that the step needs."""
-    values = [
-        value(source, name, text, offloaded.get(key), run.errata.get(key))
-        for key, source, name, text in context_values(workflow, run, step)
-    ]
+    found = context_values(workflow, run, step)
+    values = [value(source, name, text, run.errata.get(key, ())) for key, source, name, text in found]
     return Element("CONTEXT", None, *values)
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from skills.lib.engine import quality
-from skills.lib.engine.decision import Refused
+from skills.lib.engine.decision import Proof, Refused
 from skills.lib.errors import did_you_mean, nearest
 from skills.lib.model.requirements import Command, Field
 from skills.lib.model.run import Run
-from skills.lib.model.steps import Workflow
+from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.texts import ANSWER_SHAPE, JUDGED_SHAPE, faults_text, listed
 from skills.lib.model.types import ItemStatus, Severity
 from skills.lib.reasons import is_reason
@@ -16,9 +16,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
-
-    from skills.lib.engine.decision import Proof
-    from skills.lib.model.steps import StepDef
 
     Item = dict[str, Any]
 

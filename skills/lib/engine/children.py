@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from skills.lib.engine.decision import Decision, Move, Refused, Repeat
+from skills.lib.engine.decision import Move, Refused
 from skills.lib.model import values
 from skills.lib.model.requirements import Field
-from skills.lib.model.run import FINISHED
+from skills.lib.model.run import FINISHED, Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.types import Outcome, QRStatus, is_word
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from skills.lib.model.run import Request, Run
 
 TASK = "task"
 
@@ -155,30 +154,28 @@ def collect(run: Run, step: StepDef, children: Sequence[Run]) -> tuple[dict[str,
     return found, run
 
 
-def account(run: Run, request: Request, children: Sequence[Run]) -> Decision:
-    """Give up on a child (lost), or start another in its place."""
-    child_id = request.lost or request.replace or ""
+def account(run: Run, verb: str, child_id: str, given: str | None, children: Sequence[Run]) -> Move | None:
+    """Give up on a child (``verb`` is lost), or start another in its place (replaced); None if that was done before."""
+    is_lost, reason = verb == "lost", (given or "").strip()
     known = {child.id: child for child in children}
     running = tuple(child.id for child in missing(children))
     if values.is_placeholder(child_id, "child"):
-        flag = "--lost" if request.lost else "--replace"
+        flag = "--lost" if is_lost else "--replace"
         why = f"{flag} still stands as a placeholder; put in the id of a sub-agent that has not finished."
         raise Refused("unfilled", why, running)
     child = known.get(child_id)
     if child is None:
         raise Refused("unknown-child", f"{child_id!r:.80} is not a sub-agent of the present step.", tuple(known))
-    verb = "lost" if request.lost else "replaced"
     if child.status == verb:
-        return Repeat()
+        return None
     if child.ended:
         raise Refused("child-ended", f"{child_id} is {child.status} already.", running)
-    reason = (request.reason or "").strip()
-    if request.lost and (not reason or values.is_placeholder(reason, "reason")):
+    if is_lost and (not reason or values.is_placeholder(reason, "reason")):
         raise Refused("no-reason", f"Say why {child_id} is given up: --reason.")
-    if request.lost:
+    if is_lost:
         from skills.lib.engine import not_done
 
         what = f"{child_id} ({not_done.task_of(child)}) was given up: {reason}"
         run = not_done.noted(run, "sub-agent", run.step or "", what)
-    create = () if request.lost else (child.spec,)
+    create = () if is_lost else (child.spec,)
     return Move(run, f"child-{verb}", {"child": child_id, "reason": reason}, create, ((child_id, verb),))

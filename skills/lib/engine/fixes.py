@@ -11,7 +11,7 @@ file again with the same content is no change.
 from __future__ import annotations
 
 from skills.lib.engine import not_done, quality, verdicts
-from skills.lib.engine.decision import Refused
+from skills.lib.engine.decision import Proof, Refused
 from skills.lib.model import values
 from skills.lib.model.requirements import Field
 from skills.lib.model.run import FIXES, Run
@@ -25,8 +25,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from skills.lib.engine.decision import Proof
-    from skills.lib.model.run import Request
 
 CHANGED, DISPUTED = "changed", "disputed"
 # How a change is known: the record shows it, or only the answer claims it.
@@ -101,9 +99,8 @@ def must_be_answered(items: list[Mapping[str, Any]]) -> bool:
     return any(not item.get("file") or item.get("outside") for item in items)
 
 
-def read(run: Run, step: StepDef, request: Request) -> Run:
-    """The run with the answers of the request. Raises Refused if one answers no open finding."""
-    given = request.records.get(FIXES)
+def read(run: Run, step: StepDef, given: Any) -> Run:
+    """The run with the given answers to findings. Raises Refused if one answers no open finding."""
     if given is None:
         return run
     entries, known = _entries(given), _known(run)

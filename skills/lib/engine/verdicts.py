@@ -10,7 +10,7 @@ from skills.lib.model.requirements import fill
 from skills.lib.model.run import Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.texts import printable
-from skills.lib.model.types import Outcome, Person, QRStatus
+from skills.lib.model.types import Gate, Outcome, Person, QRStatus
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,7 +18,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skills.lib.engine.decision import Proof
-    from skills.lib.model.types import Gate
 
 # How many changed files are listed for a reviewer.
 LISTED = 50

@@ -15,7 +15,7 @@ from skills.lib.field_checks import (
     shown,
 )
 from skills.lib.model.as_data import import_callable, plain, plain_fields, rich
-from skills.lib.model.requirements import Arg, Artifact, Command, Field
+from skills.lib.model.requirements import Arg, Artifact, Command, Field, Requirement
 from skills.lib.model.types import (
     AgentRole,
     Before,
@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
     from dataclasses import KW_ONLY
     from typing import Any
-
-    from skills.lib.model.requirements import Requirement
 
     Handler = Callable[["StepContext"], "Outcome | tuple[Outcome, dict[str, Any]]"]
 
@@ -292,7 +290,23 @@ class Workflow(Record):
 
         Raises SkillError for data of another form or a callable that cannot be found.
         """
-        return _from_data(data, resolve or import_callable)
+        find = resolve or import_callable
+        try:
+            steps = [StepDef(**{key: rich(value, find) for key, value in step.items()}) for step in data["steps"]]
+            return cls(
+                data["name"],
+                *steps,
+                params=[rich(arg, find) for arg in data.get("params", ())],
+                start=data.get("start"),
+                output=data.get("output", "xml"),
+                tools=data.get("tools", ()),
+                forbidden=data.get("forbidden", ()),
+                reverify=data.get("reverify"),
+                always=[rich(stated, find) for stated in data.get("always", ())],
+                **{name: data.get(name, "") for name in ("title", "description", "closing", "unchecked")},
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise SkillError(f"this is not a workflow's data: {type(error).__name__}: {error}") from error
 
     @property
     def fingerprint(self) -> str:
@@ -371,25 +385,3 @@ def _check_tools(tools: Sequence[str], where: str) -> tuple[str, ...]:
         if tool not in TOOLS and not (program and not set(program) & set(" \t\n()'\"|&;<>$`")):
             raise ValueError(f"{where} tools: {tool!r} is not a tool: use one of {', '.join(TOOLS)}, shell(PROGRAM)")
     return tuple(tools)
-
-
-_TEXTS = ("title", "description", "closing", "unchecked")
-
-
-def _from_data(data: Mapping[str, Any], find: Callable[[str], Handler]) -> Workflow:
-    try:
-        steps = [StepDef(**{key: rich(value, find) for key, value in step.items()}) for step in data["steps"]]
-        return Workflow(
-            data["name"],
-            *steps,
-            params=[rich(arg, find) for arg in data.get("params", ())],
-            start=data.get("start"),
-            output=data.get("output", "xml"),
-            tools=data.get("tools", ()),
-            forbidden=data.get("forbidden", ()),
-            reverify=data.get("reverify"),
-            always=[rich(stated, find) for stated in data.get("always", ())],
-            **{name: data.get(name, "") for name in _TEXTS},
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise SkillError(f"this is not a workflow's data: {type(error).__name__}: {error}") from error

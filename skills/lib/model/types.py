@@ -306,16 +306,20 @@ def person(
     return Person(question, choices, at_terminal)  # type: ignore[arg-type]
 
 
+# Completed reviews after which a person decides (requirement W-10).
+BOUND = 5
+
+
 class Gate(Record):
     """The stop condition of a review loop: reads the verdict of ``checkpoint`` from the ledger.
 
     ``bound`` is the number of completed reviews, and of fallen verdicts, after which a person decides (requirement
-    W-10; five by default). ``stale`` is the step that a run goes back to when the files that the review covers were
+    W-10; BOUND by default). ``stale`` is the step that a run goes back to when the files that the review covers were
     changed since: from the gate, and from every step that would end the run.
     """
 
     checkpoint: str
-    bound: int = 5
+    bound: int = BOUND
     stale: str | None = None
 
     def _check(self) -> None:

@@ -6,7 +6,7 @@ import os
 
 from skills.lib import paths, status_files
 from skills.lib.blocks import document, parts
-from skills.lib.engine.decision import Move
+from skills.lib.engine.decision import Move, Proof
 from skills.lib.errors import PRINTED, LockstepError
 from skills.lib.ledger import Ledger
 from skills.lib.record import Record
@@ -14,12 +14,10 @@ from skills.lib.runtime import loading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from skills.lib.blocks.command_line import CommandLine
-    from skills.lib.blocks.parts import Offloaded
-    from skills.lib.engine.decision import Proof
     from skills.lib.model.requirements import Artifact, Command
     from skills.lib.model.run import Run
     from skills.lib.model.steps import Workflow
@@ -27,16 +25,12 @@ if TYPE_CHECKING:
 
 
 class Response(Record):
-    """What a call returns: the document, its exit code, and the run and workflow that it is about.
-
-    ``rebuild`` makes the document again, with the context values of the given names in files.
-    """
+    """What a call returns: the document, its exit code, and the run and workflow that it is about."""
 
     element: Element
     exit_code: int = PRINTED
     run: Run | None = None
     workflow: Workflow | None = None
-    rebuild: Callable[[Offloaded], Element] | None = None
 
 
 class Project:
@@ -60,15 +54,10 @@ class Project:
             self._ledger = Ledger(paths.home(self.command_line.project), create)
         return self._ledger
 
-    def close(self) -> None:
-        """Close the ledger."""
+    def close(self, exiting: bool = False) -> None:
+        """Close the ledger; it is only released if the process exits right after, which is quicker."""
         if self._ledger is not None:
-            self._ledger.close()
-
-    def leave(self) -> None:
-        """Release the ledger just before the process exits, which is quicker than closing it."""
-        if self._ledger is not None:
-            self._ledger.leave()
+            self._ledger.close(exiting)
 
     def proof(self, run: Run) -> Proof:
         """The engine's access to files, commands and children of that run."""
@@ -80,13 +69,8 @@ class Project:
             return self._show_end(workflow, run, notices)
         status_files.write(self.command_line.project, run.id, document.run_status(workflow, run, self.command_line))
         children = self.ledger.runs(run.children) if run.children else []
-
-        def build(offloaded: Offloaded) -> Element:
-            return document.step_document(
-                workflow, run, self.command_line, children, notices, offloaded, self.max_parallel
-            )
-
-        return Response(build({}), PRINTED, run, workflow, build)
+        element = document.step_document(workflow, run, self.command_line, children, notices, self.max_parallel)
+        return Response(element, PRINTED, run, workflow)
 
     def _show_end(self, workflow: Workflow, run: Run, notices: Sequence[Element]) -> Response:
         from skills.lib.blocks import done
@@ -98,13 +82,10 @@ class Project:
             notices = [*notices, parts.notice(words)]
         siblings = self.ledger.runs(parent.children) if parent else []
         command = self._command_of(parent) if parent else ""
-
-        def build(offloaded: Offloaded) -> Element:
-            return done.done_document(
-                workflow, run, self.command_line, parent, command, siblings, notices, offloaded, self.max_parallel
-            )
-
-        return Response(build({}), PRINTED, run, workflow, build)
+        element = done.done_document(
+            workflow, run, self.command_line, parent, command, siblings, notices, self.max_parallel
+        )
+        return Response(element, PRINTED, run, workflow)
 
     def _command_of(self, run: Run) -> str:
         """The command with which that run goes on; the command that shows its block if its skill is broken."""

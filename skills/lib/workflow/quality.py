@@ -8,5 +8,5 @@ from skills.lib.engine.quality import check_same as check_same
 from skills.lib.engine.quality import state as state
 from skills.lib.engine.quality import verdict as verdict
 from skills.lib.model.items import read_items as read_items
-from skills.lib.model.review_loop import BOUND as BOUND
 from skills.lib.model.review_loop import review_loop as review_loop
+from skills.lib.model.types import BOUND as BOUND

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skills.lib import paths
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
@@ -16,11 +16,7 @@ from skills.lib.ledger import Ledger
 from skills.lib.model.run import Request, Run
 from skills.lib.model.steps import Workflow
 from skills.lib.model.texts import check_text, check_tree
-from skills.lib.model.types import Element
 from skills.lib.runtime import Response, Runner, loading, script
-
-if TYPE_CHECKING:
-    from skills.lib.blocks.parts import Offloaded
 
 Given = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -92,20 +88,8 @@ def _replied(command_line: CommandLine, workflow: Workflow, call: Callable[[Runn
         response = call(runner)
         served = response.workflow or workflow
         step = response.run.step if response.run else None
-        rebuild = response.rebuild
-
-        def build(offloaded: Offloaded) -> Element:
-            assert rebuild is not None
-            return blocks.for_client(rebuild(offloaded), command_line, served, step)
-
-        shown = Response(
-            blocks.for_client(response.element, command_line, served, step),
-            response.exit_code,
-            response.run,
-            served,
-            build if rebuild else None,
-        )
-        text = script.render_response(shown, runner)
+        shown = blocks.for_client(response.element, command_line, served, step)
+        text = script.render_response(Response(shown, response.exit_code, response.run, served), runner)
     finally:
         runner.close()
     return {"text": text, "error": response.exit_code != 0, "data": blocks.data_of(response, command_line)}
