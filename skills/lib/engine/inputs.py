@@ -12,6 +12,7 @@ from skills.lib.model.requirements import Arg, Field
 from skills.lib.model.run import FIXES, Request, Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.types import Outcome, is_word
+from skills.lib.reasons import is_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -169,8 +170,6 @@ def _check_waiver(spec: Arg, value: Any) -> None:
     """Refuse a value that waives evidence and is no reason."""
     if not (spec.waives and isinstance(value, str) and value):
         return
-    from skills.lib.reasons import is_reason  # few steps ask for a reason
-
     if not is_reason(value):
         why = f"{spec.flag} waives {spec.waives}: give the reason in more than a word; it is kept and told at the end."
         raise Refused("no-reason", why)
@@ -270,8 +269,6 @@ def _field(workflow: Workflow, run: Run, step: StepDef, spec: Field, raw: Any) -
 
 def corrected(run: Run, reported: Mapping[str, str]) -> Run:
     """The run with the reported errata. Raises Refused if one names nothing that was recorded."""
-    from skills.lib.reasons import is_reason  # few steps ask for a reason
-
     errata = dict(run.errata)
     known = {name: value for name, value in {**run.params, **run.recorded}.items() if value is not None}
     for name, note in reported.items():

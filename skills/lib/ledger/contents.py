@@ -14,9 +14,15 @@ import stat
 import time
 
 from skills.lib import git as gits
+from skills.lib.compact_json import checksum
 from skills.lib.git import Git, end
 from skills.lib.ledger.globs import Patterns, plain
 from skills.lib.paths import FOLDER, folder_of, is_within
+
+try:
+    from _sha1 import sha1  # type: ignore[import-not-found]
+except ImportError:
+    from hashlib import sha1
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -73,12 +79,8 @@ def covered(project: str, covers: Sequence[str], paths: Sequence[str]) -> set[st
 
 def digest(found: Mapping[str, str]) -> str:
     """32 hex digits over a manifest."""
-    try:
-        from _blake2 import blake2b
-    except ImportError:
-        from hashlib import blake2b
     text = "\n".join([f"{path}\0{content}" for path, content in found.items()])
-    return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+    return checksum(text.encode("utf-8", "surrogateescape"))
 
 
 def content_id(path: str) -> str:
@@ -299,10 +301,6 @@ def _content(path: str) -> bytes:
 
 def blob_id(size: int, content: Iterable[bytes]) -> str:
     """The id that git gives a content of that size."""
-    try:
-        from _sha1 import sha1  # type: ignore[import-not-found]
-    except ImportError:
-        from hashlib import sha1
     found: Any = sha1(b"blob %d\0" % size, usedforsecurity=False)
     for part in content:
         found.update(part)

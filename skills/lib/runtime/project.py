@@ -9,6 +9,7 @@ from skills.lib.blocks import document, parts
 from skills.lib.engine.decision import Move, Proof
 from skills.lib.errors import PRINTED, LockstepError
 from skills.lib.ledger import Ledger
+from skills.lib.model.requirements import Artifact, Command
 from skills.lib.record import Record
 from skills.lib.runtime import loading
 
@@ -18,7 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skills.lib.blocks.command_line import CommandLine
-    from skills.lib.model.requirements import Artifact, Command
     from skills.lib.model.run import Run
     from skills.lib.model.steps import Workflow
     from skills.lib.model.types import Element
@@ -113,7 +113,6 @@ class _Proof:
 
     def check(self, requirement: Artifact | Command, fields: Mapping[str, Any]) -> dict[str, Any]:
         from skills.lib.ledger import evidence
-        from skills.lib.model.requirements import Command
 
         self._contents.clear()  # a command may change files
         self._looks.clear()
