@@ -139,19 +139,43 @@ def collect(run: Run, step: StepDef, children: Sequence[Run]) -> tuple[dict[str,
         raise Refused("unaccounted-child", why, tuple(child.id for child in running))
     found = {"results": _results(children)}
     if any(child.not_done or child.status == "failed" for child in children):
-        from skills.lib.engine import not_done
-
         ended = [child for child in children if child.status in FINISHED]
-        run = not_done.from_children(run, step.id, ended)
+        run = _with_not_done(run, step.id, ended)
         # A review counts what its reviewers left out, and a FAIL route says what follows.
         if step.checkpoint is None and Outcome.FAIL not in step.next:
-            run = not_done.failed_children(run, step.id, ended)
+            run = _with_failed(run, step.id, ended)
     if step.checkpoint is not None and children:
         from skills.lib.engine import reviewers
 
         review = reviewers.reviewed(run, step.checkpoint, children)
         run = run.changed(reviews={**run.reviews, step.checkpoint: review})
     return found, run
+
+
+def _with_not_done(run: Run, step: str, children: Sequence[Run]) -> Run:
+    """The run with what its finished sub-agents left undone; an entry of kind review is noted once for all rounds."""
+    before = [entry["what"] for entry in run.not_done if entry["step"] == step]
+    for child in children:
+        for entry in child.not_done:
+            what = f": {entry['what']}"
+            if entry["kind"] != "review" or not any(text.endswith(what) for text in before):
+                run = run.noted(entry["kind"], step, f"sub-agent {child.id}{what}")
+    return run
+
+
+def _with_failed(run: Run, step: str, children: Sequence[Run]) -> Run:
+    """The run with an entry for each of its sub-agents whose own run failed."""
+    for child in children:
+        if child.status == "failed":
+            what = f"{child.id} ({_task_of(child)}) ended as failed, and nothing followed from it"
+            run = run.noted("sub-agent", step, what)
+    return run
+
+
+def _task_of(child: Run) -> str:
+    """What a sub-agent was started for, in few words: its target, its task or its script."""
+    given = child.spec.get("target") or child.spec.get("task") or child.spec.get("script") or ""
+    return " ".join(given.split())[:80]
 
 
 def account(run: Run, verb: str, child_id: str, given: str | None, children: Sequence[Run]) -> Move | None:
@@ -173,9 +197,7 @@ def account(run: Run, verb: str, child_id: str, given: str | None, children: Seq
     if is_lost and (not reason or values.is_placeholder(reason, "reason")):
         raise Refused("no-reason", f"Say why {child_id} is given up: --reason.")
     if is_lost:
-        from skills.lib.engine import not_done
-
-        what = f"{child_id} ({not_done.task_of(child)}) was given up: {reason}"
-        run = not_done.noted(run, "sub-agent", run.step or "", what)
+        what = f"{child_id} ({_task_of(child)}) was given up: {reason}"
+        run = run.noted("sub-agent", run.step or "", what)
     create = () if is_lost else (child.spec,)
     return Move(run, f"child-{verb}", {"child": child_id, "reason": reason}, create, ((child_id, verb),))

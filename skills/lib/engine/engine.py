@@ -135,10 +135,8 @@ def _end_step(leaving: Leaving, run: Run, outcome: Outcome, detail: dict[str, An
             # A FAIL never becomes OK by itself: a person is asked.
             if step.at_limit in (Outcome.OK, Outcome.FAIL, Outcome.ITERATE) or step.route(step.at_limit) is None:
                 return questions.ask_at_limit(leaving, run, detail)
-        from skills.lib.engine import not_done
-
         what = f"{step.id} was to be done once more, and its {limit} iterations were used up"
-        run, outcome = not_done.noted(run, "limit", step.id, what), step.at_limit
+        run, outcome = run.noted("limit", step.id, what), step.at_limit
         detail = {**detail, "limit": limit}
     return go(leaving, run, outcome, {**detail, "outcome": outcome})
 

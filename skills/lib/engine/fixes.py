@@ -10,7 +10,7 @@ file again with the same content is no change.
 
 from __future__ import annotations
 
-from skills.lib.engine import not_done, quality, verdicts
+from skills.lib.engine import quality, verdicts
 from skills.lib.engine.decision import Proof, Refused
 from skills.lib.model import values
 from skills.lib.model.requirements import Field
@@ -223,7 +223,7 @@ def settle(run: Run, step: StepDef, checkpoint: str, proof: Proof) -> tuple[Run,
     if blanks:
         after["blanks"] = blanks
     for name in blanks:
-        run = not_done.noted(run, "finding", checkpoint, f"{name} was answered by a change of blanks alone")
+        run = run.noted("finding", checkpoint, f"{name} was answered by a change of blanks alone")
     return run.changed(reviews={**run.reviews, checkpoint: after}), undecided
 
 

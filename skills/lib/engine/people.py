@@ -30,7 +30,7 @@ def answer(workflow: Workflow, run: Run, step: StepDef, report: Report, actor: s
     outcome = handler.choices.get(given, Outcome.OK) if isinstance(handler, Person) else Outcome.OK
     report.check_outcome(step, outcome)
     if actor != "person":
-        run = not_done.noted(run, "answer", step.id, f"answered by the agent for a person: {given}")
+        run = run.noted("answer", step.id, f"answered by the agent for a person: {given}")
     contents: dict[str, dict[str, str]] = {}
     if outcome is not Outcome.FAIL:
         run, contents = _heard(workflow, run, step, outcome, detail, proof)
@@ -87,7 +87,7 @@ def _settle(leaving: Leaving, run: Run, asked: dict[str, Any], detail: dict[str,
     if about == "limit":
         leaving = Leaving(leaving.workflow, step, leaving.report, leaving.proof, leaving.state, answered=True)
         if accepts:
-            run = not_done.noted(run, "verdict", step.id, f"a person went on although {step.id} failed: {reason}")
+            run = run.noted("verdict", step.id, f"a person went on although {step.id} failed: {reason}")
     elif accepts:
         run = verdicts.pass_on(run, name, accepted=detail)
     else:
@@ -119,7 +119,7 @@ def _settle_change(leaving: Leaving, run: Run, asked: dict[str, Any], detail: di
     settled = {"outcome": outcome, **detail}
     if detail["answer"] == ACCEPT:
         run, contents = verdicts.let_stand(run, checkpoint, detail, proof)
-        run = not_done.noted(run, "verdict", step.id, not_done.let_stand(checkpoint, detail["reason"]))
+        run = run.noted("verdict", step.id, not_done.let_stand(checkpoint, detail["reason"]))
         return go(leaving, run, outcome, settled).keeping(contents)
     gate = verdicts.gate_of(leaving.workflow, checkpoint)
     to = (gate.stale,) if gate and gate.stale else step.route(Outcome.FAIL) or (step.id,)
