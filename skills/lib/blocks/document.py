@@ -207,17 +207,16 @@ def _state(workflow: Workflow, run: Run, step: StepDef) -> str:
     elif run.iteration > 1 and not checkpoint:
         words += f", iteration {run.iteration}"
     words += "."
+    if "checkpoint" in run.spec or checkpoint:
+        from skills.lib.engine import verdicts  # few steps are of a review
+
     if "checkpoint" in run.spec:
-        from skills.lib.engine import quality
-
-        words += f" {quality.mode(run.spec)}"
+        words += f" {verdicts.mode(run.spec)}"
     if checkpoint:
-        from skills.lib.engine import quality, verdicts
-
         gate = step.gate or verdicts.gate_of(workflow, checkpoint)
         bound = gate.bound if gate else BOUND
         judged = isinstance(step.handler, Gate) or run.status == "waiting"
-        words += " " + quality.banner(checkpoint, run.reviews.get(checkpoint), bound, judged)
+        words += " " + verdicts.banner(checkpoint, run.reviews.get(checkpoint), bound, judged)
     return words
 
 

@@ -172,7 +172,7 @@ def is_of_review(key: str) -> bool:
 
 def _to_fix(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, list[str]]]:
     """The blocking findings that sent the run back to this step, by checkpoint; or the files whose verdict fell."""
-    from skills.lib.engine import fixes, quality
+    from skills.lib.engine import fixes, verdicts
 
     found = []
     to_answer = fixes.asked_at(workflow, run, step)
@@ -184,7 +184,7 @@ def _to_fix(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, list
         else:
             lines = [
                 _finding(fixes.name_of(run, checkpoint, item), item, review.get("upheld", ()))
-                for item in quality.blocking_now(review)
+                for item in verdicts.blocking_now(review)
             ]
         found += [(checkpoint, lines)] if lines else []
     return found
@@ -206,16 +206,14 @@ def result_values(workflow: Workflow, run: Run, last: str) -> list[tuple[str, An
     if "checkpoint" in run.spec and isinstance(state.get("items"), list):
         known = ["judged", *[spec.name for spec in specs if spec.type == "answers"]]
         state = {name: value for name, value in state.items() if name not in known}
-        state["items"] = [_without_digest(item) for item in state["items"]]
+        # The place of an item says which file: a reader needs no digest.
+        known = ["file", "content", "text", "failed"]
+        state["items"] = [
+            {name: part for name, part in item.items() if name not in known} if isinstance(item, dict) else item
+            for item in state["items"]
+        ]
     names = [spec.name for spec in specs if spec.name in state]
     return [(name, state[name]) for name in [*names, *sorted(set(state) - set(names))]]
-
-
-def _without_digest(item: Any) -> Any:
-    """An item of a review for a reader: its place says which file, so it needs no digest."""
-    if not isinstance(item, dict):
-        return item
-    return {name: part for name, part in item.items() if name not in ("file", "content", "text", "failed")}
 
 
 def clipped(text: str, limit: int) -> str:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skills.lib.engine import quality
+from skills.lib.engine import verdicts
 from skills.lib.engine.decision import Proof, Refused
 from skills.lib.errors import did_you_mean, nearest
 from skills.lib.model.requirements import Command, Field
@@ -292,7 +292,7 @@ def judged(
     every = found["items"] = with_findings_before(found["items"], findings_before(run))
     # The author of a check or a command chose its severity; the reviewer chose that of the others.
     own = [item for item in every if "kind" not in item and not item.get("command")]
-    blocks = any(item["severity"] in quality.blocking_severities(1) for item in every)
+    blocks = any(item["severity"] in verdicts.blocking_severities(1) for item in every)
     if own and not run.spec.get("items") and not blocks:
         why = "Every item is a COULD, and a COULD stops nothing: judge at least one thing that is MUST or SHOULD."
         raise Refused("bad-value", why)

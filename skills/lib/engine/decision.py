@@ -47,7 +47,7 @@ class Refused(Exception):
     """Not allowed in the present state of the run: a code for programs, the reason in words, what would be valid."""
 
     def __init__(self, code: str, why: str, valid: tuple[str, ...] = (), evidence: tuple[dict[str, Any], ...] = ()):
-        super().__init__(why)
+        super().__init__(f"{code}: {why}")
         self.code, self.why, self.valid, self.evidence = code, why, valid, evidence
 
 

@@ -106,14 +106,14 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, report: Report, proof: P
 
 def _ask(leaving: Leaving, run: Run, detail: dict[str, Any]) -> Move:
     """Put the question of a step whose requirements are met, once the findings ahead of it are answered."""
-    from skills.lib.engine import gates, questions
+    from skills.lib.engine import gates  # few steps ask a person later
 
     settled: Run | Move = run
     if run.reviews:
         settled = gates.answer_findings(leaving, run, leaving.step.next.values(), detail)
     if isinstance(settled, Move):
         return settled
-    return questions.ask(leaving, inputs.without_outdated_errata(settled, leaving.step, leaving.state), detail)
+    return gates.ask(leaving, inputs.without_outdated_errata(settled, leaving.step, leaving.state), detail)
 
 
 def _end_step(leaving: Leaving, run: Run, outcome: Outcome, detail: dict[str, Any]) -> Move:
@@ -128,13 +128,13 @@ def _end_step(leaving: Leaving, run: Run, outcome: Outcome, detail: dict[str, An
     limit = step.max_iterations
     if limit and run.iteration >= limit and outcome in (Outcome.ITERATE, Outcome.FAIL):
         if outcome is Outcome.FAIL:
-            from skills.lib.engine import questions
+            from skills.lib.engine import gates
 
             if not leads_back(leaving.workflow, step, outcome):
                 return go(leaving, run, outcome, {**detail, "outcome": outcome})
             # A FAIL never becomes OK by itself: a person is asked.
             if step.at_limit in (Outcome.OK, Outcome.FAIL, Outcome.ITERATE) or step.route(step.at_limit) is None:
-                return questions.ask_at_limit(leaving, run, detail)
+                return gates.ask_at_limit(leaving, run, detail)
         what = f"{step.id} was to be done once more, and its {limit} iterations were used up"
         run, outcome = run.noted("limit", step.id, what), step.at_limit
         detail = {**detail, "limit": limit}

@@ -10,7 +10,7 @@ file again with the same content is no change.
 
 from __future__ import annotations
 
-from skills.lib.engine import quality, verdicts
+from skills.lib.engine import verdicts
 from skills.lib.engine.decision import Proof, Refused
 from skills.lib.model import values
 from skills.lib.model.requirements import Field
@@ -42,7 +42,7 @@ def open_findings(run: Run) -> dict[str, list[Mapping[str, Any]]]:
     found = {}
     for checkpoint, review in run.reviews.items():
         if verdicts.failed(review):
-            blocking = [item for item in quality.blocking_now(review) if item["status"] != ItemStatus.TODO]
+            blocking = [item for item in verdicts.blocking_now(review) if item["status"] != ItemStatus.TODO]
             if blocking:
                 found[checkpoint] = blocking
     return found

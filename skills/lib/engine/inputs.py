@@ -252,7 +252,7 @@ def _field(workflow: Workflow, run: Run, step: StepDef, spec: Field, raw: Any) -
     """The value of a field; statements get their numbers, and a re-verification is held to the items given."""
     if spec.type not in ("items", "statements"):
         return _value(spec, raw)
-    from skills.lib.engine import answers, quality
+    from skills.lib.engine import answers, verdicts
 
     if spec.type == "statements":
         return answers.numbered(workflow, run, step.id, spec.name, _value(spec, raw))
@@ -261,10 +261,10 @@ def _field(workflow: Workflow, run: Run, step: StepDef, spec: Field, raw: Any) -
     if not known:
         return value
     try:
-        quality.check_same(value, known, run.spec.get("failed", ()))
+        verdicts.check_same(value, known, run.spec.get("failed", ()))
     except ValueError as error:
         raise Refused("other-items", f"{error}.") from None
-    return quality.as_split(value, known)
+    return verdicts.as_split(value, known)
 
 
 def corrected(run: Run, reported: Mapping[str, str]) -> Run:
@@ -297,10 +297,10 @@ def check_echo(run: Run, step: StepDef, request: Request) -> None:
     """Refuse a --qr flag that the ledger does not confirm."""
     if request.qr_status is None and request.qr_iteration is None and request.qr_fail is None:
         return
-    from skills.lib.engine import quality
+    from skills.lib.engine import verdicts
 
     checkpoint = step.gate.checkpoint if step.gate else step.checkpoint
-    state = quality.state(run.reviews.get(checkpoint or ""))
+    state = verdicts.state(run.reviews.get(checkpoint or ""))
     status = str(state.status or "not reviewed")
     if request.qr_status is not None and request.qr_status != status:
         why = f"--qr-status {request.qr_status} is not what the ledger has for {checkpoint or step.id}: {status}."

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from skills.lib.engine import fixes, gates, not_done, quality, verdicts
+from skills.lib.engine import fixes, gates, not_done, verdicts
 from skills.lib.engine.decision import Leaving, Move, Proof, Refused, Report
-from skills.lib.engine.questions import ABANDON, ACCEPT, REVISE, ask
 from skills.lib.engine.transition import go
 from skills.lib.model.run import Run
 from skills.lib.model.steps import StepDef, Workflow
@@ -51,7 +50,7 @@ def _heard(
     contents: dict[str, dict[str, str]] = {}
     for checkpoint, review in run.reviews.items():
         fell = verdicts.fell_to(review, step)
-        grave = fell or any(item["severity"] == Severity.MUST for item in quality.blocking_now(review))
+        grave = fell or any(item["severity"] == Severity.MUST for item in verdicts.blocking_now(review))
         if not (fell or verdicts.failed(review)) or (detail["by"] != "person" and grave):
             continue
         if verdicts.leads_to_review(workflow, step, outcome, checkpoint):
@@ -68,11 +67,15 @@ def _heard(
 def _settle(leaving: Leaving, run: Run, asked: dict[str, Any], detail: dict[str, Any]) -> Move:
     """A person accepts what is open, with a reason that is kept, sends the work back once more, or ends the run."""
     step, given, reason = leaving.step, detail["answer"], detail["reason"].strip()
-    name, about, accepts = asked["gate"], asked.get("about", "bound"), given == ACCEPT
-    if given != REVISE and not is_reason(reason):
+    name, about, accepts = asked["gate"], asked.get("about", "bound"), given == gates.ACCEPT
+    if given != gates.REVISE and not is_reason(reason):
         what = "Accepting what is open" if accepts else "Abandoning the run"
-        raise Refused("no-reason", f"{what} takes a reason, in more than a word: --reason.", (ACCEPT, REVISE, ABANDON))
-    if given == ABANDON:
+        raise Refused(
+            "no-reason",
+            f"{what} takes a reason, in more than a word: --reason.",
+            (gates.ACCEPT, gates.REVISE, gates.ABANDON),
+        )
+    if given == gates.ABANDON:
         last = {**run.last, "reason": reason}
         ended = run.changed(status="abandoned", turn=run.turn + 1, last=last, question=None)
         return Move(ended, "abandoned", {"from": run.step, "reason": reason, "children": [], **detail})
@@ -101,7 +104,7 @@ def _settle_dispute(leaving: Leaving, run: Run, asked: dict[str, Any], detail: d
     checkpoint, ids = asked["gate"], asked["ids"]
     outcome = Outcome(asked["outcome"])
     settled = {"outcome": outcome, **detail}
-    if detail["answer"] != ACCEPT:
+    if detail["answer"] != gates.ACCEPT:
         run = fixes.upheld(run, checkpoint, ids)
         work = run.reviews[checkpoint].get("sent_back_to") or step.id
         return go(leaving, run, outcome, settled, to=(work,))
@@ -109,7 +112,7 @@ def _settle_dispute(leaving: Leaving, run: Run, asked: dict[str, Any], detail: d
     if not step.asks_later:
         return go(leaving, run, outcome, settled)
     answered = gates.answer_findings(leaving, run, step.next.values(), detail)
-    return answered if isinstance(answered, Move) else ask(leaving, answered, detail)
+    return answered if isinstance(answered, Move) else gates.ask(leaving, answered, detail)
 
 
 def _settle_change(leaving: Leaving, run: Run, asked: dict[str, Any], detail: dict[str, Any]) -> Move:
@@ -117,7 +120,7 @@ def _settle_change(leaving: Leaving, run: Run, asked: dict[str, Any], detail: di
     step, proof = leaving.step, leaving.proof
     checkpoint, outcome = asked["gate"], Outcome(asked["outcome"])
     settled = {"outcome": outcome, **detail}
-    if detail["answer"] == ACCEPT:
+    if detail["answer"] == gates.ACCEPT:
         run, contents = verdicts.let_stand(run, checkpoint, detail, proof)
         run = run.noted("verdict", step.id, not_done.let_stand(checkpoint, detail["reason"]))
         return go(leaving, run, outcome, settled).keeping(contents)

@@ -6,7 +6,7 @@ next review begins a new series.
 
 from __future__ import annotations
 
-from skills.lib.engine import quality, verdicts
+from skills.lib.engine import verdicts
 from skills.lib.engine.decision import Proof
 from skills.lib.model.items import PARTS, read_items
 from skills.lib.model.run import FINISHED, Run
@@ -35,7 +35,7 @@ def shares(review: Mapping[str, Any] | None, targets: Sequence[str], named: bool
     found: list[tuple[str, list[Mapping[str, Any]]]] = [(target, []) for target in targets]
     removed: list[tuple[str, list[Mapping[str, Any]]]] = []
     free = list(range(len(targets)))
-    for number, items in _by_reviewer(quality.open_series(review)):
+    for number, items in _by_reviewer(verdicts.open_series(review)):
         target = items[0].get("target", "") if named else ""
         if target:
             at = next((at for at in free if targets[at] == target), None)
@@ -116,7 +116,7 @@ def covered(run: Run, step: StepDef) -> dict[str, Any]:
 
 def _of_reviewer(run: Run, checkpoint: str, target: str, number: int) -> list[dict[str, Any]]:
     """The items of a reviewer in the open series of reviews, by its target, or by its number if it has none."""
-    items = quality.open_series(run.reviews.get(checkpoint)).get("items", ())
+    items = verdicts.open_series(run.reviews.get(checkpoint)).get("items", ())
     mine = ("target", target) if target else ("owner", number)
     return [item for item in items if item.get(mine[0]) == mine[1]]
 
@@ -242,22 +242,22 @@ def _reported(child: Run) -> list[dict[str, Any]]:
         except (ValueError, TypeError):
             continue
         if {item["id"] for item in known} <= {item["id"] for item in items}:
-            return quality.as_split(items, known)
+            return verdicts.as_split(items, known)
     return []
 
 
 def reviewed(run: Run, checkpoint: str, reviewers: Sequence[Run]) -> dict[str, Any]:
     """The checkpoint's next review: one more of its series, or the first of a new one."""
     before = run.reviews.get(checkpoint) or {}
-    last = quality.open_series(before)
+    last = verdicts.open_series(before)
     iteration = last.get("iteration", 0) + 1
     # Another step may review the same checkpoint, and cover no file.
     covers = next((child.spec["covers"] for child in reviewers if "covers" in child.spec), None)
     content = run.handed.get(checkpoint) if covers is not None else None
     accepted = [item for item in last.get("items", ()) if item.get("accepted")]
     items = [*found(reviewers, accepted), *accepted]
-    level = quality.level_of(last) + _is_other_work(last, content) if last else 1
-    review = {"iteration": iteration, "level": level, "items": items, "status": quality.verdict(items, level)}
+    level = verdicts.level_of(last) + _is_other_work(last, content) if last else 1
+    review = {"iteration": iteration, "level": level, "items": items, "status": verdicts.verdict(items, level)}
     if content:
         review.update(content=content, covers=covers)
     kept = {"series": before.get("series", 1) + bool(before.get("passed")), "returns": before.get("returns", 0)}

@@ -93,9 +93,9 @@ def enter(
     rounds = counted(workflow, run, step_id, answered)
     entered = run.changed(step=step_id, visits=visits, rounds=rounds, status="open")
     if isinstance(step.handler, Person) and not step.asks_later:
-        from skills.lib.engine import questions
+        from skills.lib.engine import gates
 
-        return Move(entered.changed(status="waiting", question=questions.question(run, step)), kind, detail)
+        return Move(entered.changed(status="waiting", question=gates.question(run, step)), kind, detail)
     if isinstance(step.handler, Dispatch):
         from skills.lib.engine import dispatch
 

@@ -90,7 +90,11 @@ def request_of(workflow: Workflow, words: Iterable[Word]) -> Request:
             in_files.update(content)
             files.update(dict.fromkeys(content, os.path.abspath(value)) if value != "-" else {})
         elif flag in _PRINTS:
-            raise HelpRequested(_printed(flag, workflow))
+            if flag == "version":
+                raise HelpRequested(f"lockstep {__version__}, protocol 1")
+            from skills.lib.runtime.help_text import help_text  # a step does without it
+
+            raise HelpRequested(help_text(workflow))
         elif flag in found or params_of.get(flag) in params:
             raise UsageError(f"--{flag} is given twice", remedy="give it once")
         elif flag in params_of:
@@ -251,12 +255,3 @@ def _read_file(path: str) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"--record-file {path!r:.200} is not UTF-8: byte {error.start}") from None
-
-
-def _printed(flag: str, workflow: Workflow) -> str:
-    """What ``--help`` or ``--version`` prints."""
-    if flag == "help":
-        from skills.lib.runtime.help_text import help_text  # a step does without it
-
-        return help_text(workflow)
-    return f"lockstep {__version__}, protocol 1"

@@ -46,10 +46,9 @@ class Project:
     @property
     def ledger(self) -> Ledger:
         """The project's ledger, opened on first use; LedgerError if there is none, for only opening a run makes one."""
-        return self.use_ledger(create=False)
+        return self._use_ledger(create=False)
 
-    def use_ledger(self, create: bool) -> Ledger:
-        """The project's ledger, opened on first use; if there is none it is made on ``create``."""
+    def _use_ledger(self, create: bool) -> Ledger:
         if self._ledger is None:
             self._ledger = Ledger(paths.home(self.command_line.project), create)
         return self._ledger

@@ -64,7 +64,7 @@ class Runner(Project):
                 continue
 
     def _open(self, workflow: Workflow, move: Move, request: Request) -> Response:
-        beside = self.use_ledger(create=True).open_runs(workflow.name)
+        beside = self._use_ledger(create=True).open_runs(workflow.name)
         others = [other for other in beside if not is_of_another_project(other, self.command_line.project)]
         twins = [] if request.new else [other for other in others if self._is_twin(other, move.run)]
         for twin in twins:
