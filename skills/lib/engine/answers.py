@@ -5,12 +5,12 @@ from __future__ import annotations
 from skills.lib.engine import verdicts
 from skills.lib.engine.decision import Proof, Refused
 from skills.lib.errors import did_you_mean, nearest
+from skills.lib.field_checks import is_reason
 from skills.lib.model.requirements import Command, Field
 from skills.lib.model.run import Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.texts import ANSWER_SHAPE, JUDGED_SHAPE, faults_text, listed
 from skills.lib.model.types import ItemStatus, Severity
-from skills.lib.reasons import is_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

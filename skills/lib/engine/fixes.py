@@ -12,13 +12,13 @@ from __future__ import annotations
 
 from skills.lib.engine import verdicts
 from skills.lib.engine.decision import Proof, Refused
+from skills.lib.field_checks import is_reason
 from skills.lib.model import values
 from skills.lib.model.requirements import Field
 from skills.lib.model.run import FIXES, Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.texts import listed
 from skills.lib.model.types import ItemStatus
-from skills.lib.reasons import is_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,12 +7,12 @@ from __future__ import annotations
 
 from skills.lib.compact_json import digest
 from skills.lib.engine.decision import Refused, Report
+from skills.lib.field_checks import is_reason
 from skills.lib.model import values
 from skills.lib.model.requirements import Arg, Field
 from skills.lib.model.run import FIXES, Request, Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.types import Outcome, is_word
-from skills.lib.reasons import is_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from skills.lib.engine import fixes, gates, not_done, verdicts
 from skills.lib.engine.decision import Leaving, Move, Proof, Refused, Report
 from skills.lib.engine.transition import go
+from skills.lib.field_checks import is_reason
 from skills.lib.model.run import Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.types import Outcome, Person, Severity
-from skills.lib.reasons import is_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ def answer(workflow: Workflow, run: Run, step: StepDef, report: Report, actor: s
     if detail["reason"]:
         state["reason"] = detail["reason"]
     if run.question and "gate" in run.question:
-        return _settle(Leaving(workflow, step, report, proof, state), run, run.question, detail)
+        is_limit = run.question.get("about") == "limit"
+        return _settle(Leaving(workflow, step, report, proof, state, is_limit), run, run.question, detail)
     handler = step.handler
     outcome = handler.choices.get(given, Outcome.OK) if isinstance(handler, Person) else Outcome.OK
     report.check_outcome(step, outcome)
@@ -88,7 +89,6 @@ def _settle(leaving: Leaving, run: Run, asked: dict[str, Any], detail: dict[str,
     outcome = Outcome.OK if accepts else Outcome.FAIL
     leaving.report.check_outcome(step, outcome)
     if about == "limit":
-        leaving = Leaving(leaving.workflow, step, leaving.report, leaving.proof, leaving.state, answered=True)
         if accepts:
             run = run.noted("verdict", step.id, f"a person went on although {step.id} failed: {reason}")
     elif accepts:

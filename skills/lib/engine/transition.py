@@ -136,7 +136,6 @@ def leads_back(workflow: Workflow, step: StepDef, outcome: Outcome) -> bool:
 def around(workflow: Workflow, step: StepDef) -> set[str]:
     """The natural loops of the step's ITERATE and FAIL edges: what lies on a way from their targets back to it."""
     members = {step.id}
-    before = _before(workflow)
     for outcome in (Outcome.ITERATE, Outcome.FAIL):
         route = step.route(outcome)
         head = route[0] if route else None
@@ -145,7 +144,8 @@ def around(workflow: Workflow, step: StepDef) -> set[str]:
         behind = {step.id}
         queue = [] if head == step.id else [step.id]
         while queue:
-            for name in before.get(queue.pop(), ()):
+            target = queue.pop()
+            for name in [before.id for before in workflow.steps if target in before.next.values()]:
                 if name not in behind:
                     behind.add(name)
                     if name != head:
@@ -154,15 +154,6 @@ def around(workflow: Workflow, step: StepDef) -> set[str]:
         if step.id in reached:
             members |= (behind & reached) | {head}
     return members
-
-
-def _before(workflow: Workflow) -> Mapping[str, list[str]]:
-    found: dict[str, list[str]] = {}
-    for step in workflow.steps:
-        for target in step.next.values():
-            if target is not None:
-                found.setdefault(target, []).append(step.id)
-    return found
 
 
 def _reached(workflow: Workflow, start: str) -> set[str]:

@@ -12,12 +12,12 @@ covers, as they were handed to the reviewers.
 
 from __future__ import annotations
 
+from skills.lib.field_checks import is_reason
 from skills.lib.model.requirements import fill
 from skills.lib.model.run import Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.texts import printable
 from skills.lib.model.types import Gate, ItemStatus, Outcome, Person, QRStatus, Severity
-from skills.lib.reasons import is_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

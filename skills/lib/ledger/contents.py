@@ -97,7 +97,7 @@ def content_id(path: str) -> str:
             return blob_id(len(link), [link]) + (behind and f":{behind}")
         if not stat.S_ISREG(status.st_mode):
             return ""
-        mode = _mode(bool(status.st_mode & stat.S_IXUSR))
+        mode = "+x" if status.st_mode & stat.S_IXUSR else ""
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
             if size > HASHED:
@@ -105,10 +105,6 @@ def content_id(path: str) -> str:
             return blob_id(size, iter(lambda: file.read(_READ_AT_ONCE), b"")) + mode
     except OSError:
         return ""
-
-
-def _mode(is_program: bool) -> str:
-    return "+x" if is_program else ""
 
 
 def _fixed(text: str) -> str:
@@ -229,13 +225,13 @@ def _listing(git: Git, staged: bytes, others: bytes) -> tuple[Manifest, list[str
         if head[2:8] == "160000":
             nested.append(path)
         elif len(head) == _ROW and head[:9] == "H 100755 ":
-            files[path] = head[9:49] + _mode(True)
+            files[path] = head[9:49] + "+x"
         else:
             files[path] = ""
     for path in _texts(git, others):
         if not path:
             raise git.garbled()
-        if any(_is_made(part) for part in path.split("/")):
+        if any(part in MADE or part.endswith(".pyc") for part in path.split("/")):
             continue
         if path[-1] == "/":
             nested.append(path[:-1])
@@ -305,10 +301,6 @@ def blob_id(size: int, content: Iterable[bytes]) -> str:
     for part in content:
         found.update(part)
     return str(found.hexdigest())
-
-
-def _is_made(name: str) -> bool:
-    return name in MADE or name.endswith(".pyc")
 
 
 def _walk(folder: str, hidden: bool = False) -> Iterator[str]:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from skills.lib.field_checks import is_reason
 from skills.lib.model.texts import ANSWER_SHAPE, ITEM_SHAPE, JUDGED_SHAPE, faults_text
 from skills.lib.model.types import ItemStatus, Severity, is_word
-from skills.lib.reasons import is_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -9,6 +9,7 @@ from skills.lib.field_checks import (
     check_list,
     check_mapping,
     check_optional_text,
+    check_records,
     check_text,
     check_texts,
     coerce,
@@ -202,10 +203,8 @@ class Workflow(Record):
         where = f"workflow {shown(name)}"
         if output not in ("xml", "text"):
             raise ValueError(f"{where} output: {shown(output)} is not one of xml, text")
-        params = check_list(params, f"{where} params", "params=[Arg('topic')]")
+        params = check_records(params, f"{where} params", "params=[Arg('topic')]", Arg, "an Arg")
         for arg in params:
-            if not isinstance(arg, Arg):
-                raise TypeError(f"{where} params: {shown(arg)} is not an Arg")
             if arg.flag[2:] in RESERVED_FLAGS:
                 raise ValueError(f"{where}: {arg.flag} is a flag of every step script, choose another name")
         for at, step in enumerate(steps, 1):
@@ -230,7 +229,13 @@ class Workflow(Record):
             tools=_check_tools(check_texts(tools, f"{where} tools"), where),
             forbidden=check_texts(forbidden, f"{where} forbidden"),
             reverify=check_optional_text(reverify, f"{where} reverify"),
-            always=_properties(always, where) if always else (),
+            always=check_records(
+                always or (),
+                f"{where} always",
+                "always=[Passes('review')]",
+                (Before, Passes, NeverEndsFailed),
+                "a Before, a Passes or a NeverEndsFailed",
+            ),
             unchecked=check_text(unchecked, f"{where} unchecked"),
             _by_id={step.id: step for step in reversed(steps)},
             _fingerprint="",
@@ -355,13 +360,12 @@ def _outcomes(value: Sequence[Outcome | str], where: str) -> tuple[Outcome, ...]
 
 def _requirements(value: Any, where: str, handler: object) -> tuple[Requirement, ...]:
     """The requirements of a step; ValueError for a Field of a name under which the engine itself records something."""
-    requires = check_list(value, f"{where} requires", f"requires=[{type(value).__name__}(…)]")
+    what, example = f"{where} requires", f"requires=[{type(value).__name__}(…)]"
+    kinds = (Field, Artifact, Command)
+    requires = check_records(value, what, example, kinds, "a Field, an Artifact or a Command")
     own: tuple[str, ...] = ("results",) if isinstance(handler, Dispatch) else ()
     if isinstance(handler, (Person, Gate)):
         own = ("answer", "answered_by", "reason")
-    for spec in requires:
-        if not isinstance(spec, (Field, Artifact, Command)):
-            raise TypeError(f"{where} requires: {shown(spec)} is not a Field, an Artifact or a Command")
     if any(isinstance(spec, Field) and spec.type == "answers" for spec in requires):
         own += ("items",)
     for spec in requires:
@@ -369,14 +373,6 @@ def _requirements(value: Any, where: str, handler: object) -> tuple[Requirement,
         if name in own:
             raise ValueError(f"{where} requires: the engine records {name!r} of this step, choose another name")
     return requires
-
-
-def _properties(value: Any, where: str) -> tuple[Before | Passes | NeverEndsFailed, ...]:
-    properties = check_list(value, f"{where} always", "always=[Passes('review')]")
-    for one in properties:
-        if not isinstance(one, (Before, Passes, NeverEndsFailed)):
-            raise TypeError(f"{where} always: {shown(one)} is not a Before, a Passes or a NeverEndsFailed")
-    return properties
 
 
 def _check_tools(tools: Sequence[str], where: str) -> tuple[str, ...]:

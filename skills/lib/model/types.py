@@ -12,6 +12,7 @@ from skills.lib.field_checks import (
     check_count,
     check_list,
     check_mapping,
+    check_records,
     check_text,
     check_texts,
     coerce,
@@ -255,10 +256,8 @@ class Dispatch(Record):
 
 
 def _checks(checks: Sequence[Check]) -> tuple[Check, ...]:
-    found = check_list(checks, "Dispatch checks", "checks=[Check('kind', 'MUST', 'what must be so')]")
-    for check in found:
-        if not isinstance(check, Check):
-            raise TypeError(f"Dispatch checks: {shown(check)} is not a Check")
+    example = "checks=[Check('kind', 'MUST', 'what must be so')]"
+    found: tuple[Check, ...] = check_records(checks, "Dispatch checks", example, Check, "a Check")
     kinds = [check.kind for check in found]
     if len(set(kinds)) < len(kinds):
         twice = next(kind for kind in kinds if kinds.count(kind) > 1)
