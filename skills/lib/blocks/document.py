@@ -60,7 +60,7 @@ def step_document(
         onward = _waiting(workflow, run, command_line)
     else:
         if isinstance(step.handler, Dispatch) and run.status == "open":
-            from skills.lib.blocks import dispatching
+            from skills.lib.blocks import dispatching  # few steps start sub-agents
 
             dispatch = dispatching.dispatch_element(run, step.handler, command_line, children, max_parallel)
         record = _record(workflow, step, run)
@@ -128,7 +128,7 @@ def _answers_findings(workflow: Workflow, run: Run, step: StepDef) -> bool | Non
     """True if leaving the step must answer findings in the record, False if it may, None if none is open there."""
     if not run.reviews:
         return None
-    from skills.lib.engine import fixes
+    from skills.lib.engine import fixes  # few runs have reviews
 
     items = fixes.asks(workflow, run, step)
     # Who sends sub-agents goes on by what the last of them printed, and sees no RECORD again.
@@ -139,7 +139,7 @@ def _stale_ways(workflow: Workflow, run: Run, step: StepDef) -> list[Element]:
     """Where a run goes if a reviewed file was changed, from a step that decides on the verdict or ends the run."""
     if not run.handed:
         return []
-    from skills.lib.engine import verdicts
+    from skills.lib.engine import verdicts  # few runs have reviews
 
     own = step.gate.checkpoint if step.gate else None
     names = [own] if own else [name for name, review in run.reviews.items() if review.get("passed")]
@@ -247,7 +247,7 @@ def _record(workflow: Workflow, step: StepDef, run: Run) -> Element:
     required: list[Requirement | Arg] = [*step.requires]
     answers_findings = _answers_findings(workflow, run, step)
     if answers_findings is not None and all(spec.name != FIXES for spec in required if isinstance(spec, Field)):
-        from skills.lib.engine import fixes
+        from skills.lib.engine import fixes  # few runs have reviews
 
         required.append(Field(FIXES, "list", required=answers_findings, help=fixes.HELP))
     types = {spec.type for spec in required if isinstance(spec, Field)}
@@ -265,7 +265,7 @@ def _judged(workflow: Workflow, run: Run, types: set[str]) -> str:
         again = is_review and run.spec.get("items")
         forms = f"Items are a JSON array, {f'one for each given: {JUDGED_SHAPE}' if again else f'each {ITEM_SHAPE}'}. "
     if "answers" in types:
-        from skills.lib.engine import answers
+        from skills.lib.engine import answers  # only reviewers report these
 
         form = answers.form(workflow, run) if is_review else ""
         forms += form or f"Answers are a JSON array, each {ANSWER_SHAPE}. "

@@ -65,7 +65,7 @@ def _orchestrator(
         pending = len([child for child in siblings if child.status == "pending"])
         held = pending > 0
         if held and not max_parallel:
-            from skills.lib.blocks import dispatching
+            from skills.lib.blocks import dispatching  # only for a sub-agent among many
 
             held = dispatching.are_held(siblings, command_line)
         text = "This sub-agent is finished. " + _others(left, count, pending, held, max_parallel)
@@ -82,7 +82,7 @@ def _undone(run: Run, command_line: CommandLine) -> list[Element]:
     entries = run.not_done
     room = UNDONE_LIMIT - sum(len(entry["what"]) for entry in entries)
     if room < 0:
-        from skills.lib.engine import not_done
+        from skills.lib.engine import not_done  # seldom so much is left
 
         entries = not_done.gravest(entries)
         while room < 0:

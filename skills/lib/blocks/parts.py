@@ -133,10 +133,15 @@ def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[st
         if state.get(name) is not None:
             found.append((need, source, name, present(state[name])))
     if "checkpoint" in run.spec:
-        from skills.lib.engine import answers, children
+        from skills.lib.engine import answers, children  # few runs are a reviewer's
 
+        # Without what the earlier review made of them: fresh eyes judge again.
+        again = [
+            f"{item['id']} ({item['severity']}, {item['scope'] or 'whole'}): {item['check']}"
+            for item in answers.to_judge(workflow, run.spec)
+        ]
         given_to_review = {
-            "items": children.to_verify(answers.to_judge(workflow, run.spec)),
+            "items": again,
             "checks": children.to_check(run.spec),
             "accepted": run.spec.get("accepted"),
             "changed": run.spec.get("since"),
@@ -172,7 +177,7 @@ def is_of_review(key: str) -> bool:
 
 def _to_fix(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, list[str]]]:
     """The blocking findings that sent the run back to this step, by checkpoint; or the files whose verdict fell."""
-    from skills.lib.engine import fixes, verdicts
+    from skills.lib.engine import fixes, verdicts  # few runs have reviews
 
     found = []
     to_answer = fixes.asked_at(workflow, run, step)

@@ -91,11 +91,6 @@ def to_check(spec: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def to_verify(items: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The items that a reviewer verifies again, a line each, without what the earlier review made of them."""
-    return [f"{item['id']} ({item['severity']}, {item['scope'] or 'whole'}): {item['check']}" for item in items]
-
-
 def missing(children: Sequence[Run]) -> list[Run]:
     """The children that have neither finished nor been accounted for."""
     return [child for child in children if not child.ended]
@@ -145,7 +140,7 @@ def collect(run: Run, step: StepDef, children: Sequence[Run]) -> tuple[dict[str,
         if step.checkpoint is None and Outcome.FAIL not in step.next:
             run = _with_failed(run, step.id, ended)
     if step.checkpoint is not None and children:
-        from skills.lib.engine import reviewers
+        from skills.lib.engine import reviewers  # most sub-agents review nothing
 
         review = reviewers.reviewed(run, step.checkpoint, children)
         run = run.changed(reviews={**run.reviews, step.checkpoint: review})

@@ -252,7 +252,7 @@ def _field(workflow: Workflow, run: Run, step: StepDef, spec: Field, raw: Any) -
     """The value of a field; statements get their numbers, and a re-verification is held to the items given."""
     if spec.type not in ("items", "statements"):
         return _value(spec, raw)
-    from skills.lib.engine import answers, verdicts
+    from skills.lib.engine import answers, verdicts  # only reviewers report these
 
     if spec.type == "statements":
         return answers.numbered(workflow, run, step.id, spec.name, _value(spec, raw))
@@ -297,7 +297,7 @@ def check_echo(run: Run, step: StepDef, request: Request) -> None:
     """Refuse a --qr flag that the ledger does not confirm."""
     if request.qr_status is None and request.qr_iteration is None and request.qr_fail is None:
         return
-    from skills.lib.engine import verdicts
+    from skills.lib.engine import verdicts  # few commands echo a review
 
     checkpoint = step.gate.checkpoint if step.gate else step.checkpoint
     state = verdicts.state(run.reviews.get(checkpoint or ""))

@@ -213,7 +213,7 @@ class Ledger:
 
     def _verify_contents(self) -> None:
         """Check that the files of each review are there, and have the digest that they are kept by."""
-        from skills.lib.ledger import contents
+        from skills.lib.ledger import contents  # it brings re and git
 
         kept = {name for (name,) in self.database.rows("SELECT digest FROM contents")}
         for name in kept:

@@ -72,7 +72,7 @@ class Project:
         return Response(element, PRINTED, run, workflow)
 
     def _show_end(self, workflow: Workflow, run: Run, notices: Sequence[Element]) -> Response:
-        from skills.lib.blocks import done
+        from skills.lib.blocks import done  # a run ends once
 
         status_files.remove(self.command_line.project, run.id)
         parent = self.ledger.run(run.parent) if run.parent else None
@@ -111,7 +111,7 @@ class _Proof:
         return self._runs.ledger.runs(self._run.children)
 
     def check(self, requirement: Artifact | Command, fields: Mapping[str, Any]) -> dict[str, Any]:
-        from skills.lib.ledger import evidence
+        from skills.lib.ledger import evidence  # few steps have files or commands to check
 
         self._contents.clear()  # a command may change files
         self._looks.clear()
@@ -121,7 +121,7 @@ class _Proof:
         return evidence.check(requirement, fields, self._project, os.path.dirname(self._run.script), opening)
 
     def contents(self, covers: Sequence[str]) -> dict[str, str]:
-        from skills.lib.ledger import contents
+        from skills.lib.ledger import contents  # it brings re and git
 
         key = "\n".join(covers)
         if key not in self._contents:
@@ -129,7 +129,7 @@ class _Proof:
         return self._contents[key]
 
     def digest(self, files: Mapping[str, str]) -> str:
-        from skills.lib.ledger import contents
+        from skills.lib.ledger import contents  # it brings re and git
 
         return contents.digest(files)
 
@@ -137,12 +137,12 @@ class _Proof:
         return self._runs.ledger.contents(digest)
 
     def covered(self, covers: Sequence[str], paths: Sequence[str]) -> set[str]:
-        from skills.lib.ledger import contents
+        from skills.lib.ledger import contents  # it brings re and git
 
         return contents.covered(self._project, covers, paths)
 
     def look(self, place: str, bases: Sequence[str] = ()) -> dict[str, Any]:
-        from skills.lib.ledger import places
+        from skills.lib.ledger import places  # it brings re and git
 
         key = (place, *bases)
         if key not in self._looks:

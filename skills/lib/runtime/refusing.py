@@ -115,9 +115,13 @@ def _listing_runs(project: Project, workflow: Workflow, request: Request, refusa
 
     If sub-agents are at work the agent may be any of them: then there is no NEXT.
     """
-    has_ledger = os.path.exists(os.path.join(paths.home(project.command_line.project), database.FILE))
-    known = _known_runs(project, workflow) if has_ledger else []
-    children = _sub_agents(project, known, request.run) if has_ledger else []
+    known: list[Run] = []
+    children: list[Run] = []
+    if os.path.exists(os.path.join(paths.home(project.command_line.project), database.FILE)):
+        moves = project.ledger.last_moves()
+        found = sorted(project.ledger.open_runs(workflow.name), key=lambda run: -moves.get(run.id, 0))
+        known = [run for run in found if not _is_elsewhere(project, run)]
+        children = _sub_agents(project, known, request.run)
     opening = _start_line(project, workflow, request.params, request.new)
     if not known and not children:
         return refusal, opening
@@ -156,13 +160,6 @@ def _sub_agents(project: Project, known: Sequence[Run], wanted: str | None) -> l
     ]
     numbers = {child.id: [int(part) for part in child.id.split(".")[1:]] for child in found}
     return sorted(found, key=lambda child: (child.parent != family, child.id.partition(".")[0], numbers[child.id]))
-
-
-def _known_runs(project: Project, workflow: Workflow) -> list[Run]:
-    """The open runs of the workflow in this project, the last moved first."""
-    moves = project.ledger.last_moves()
-    known = sorted(project.ledger.open_runs(workflow.name), key=lambda run: -moves.get(run.id, 0))
-    return [run for run in known if not _is_elsewhere(project, run)]
 
 
 def _is_elsewhere(project: Project, run: Run) -> bool:

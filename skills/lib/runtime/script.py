@@ -202,7 +202,7 @@ def render_response(response: Response, runner: Runner) -> str:
 def render(workflow: Workflow, element: Element) -> str:
     """The document as the workflow wants it: XML, or plain text; a refusal is always XML."""
     if workflow.output == "text" and element.tag != "refused":
-        from skills.lib.blocks import text
+        from skills.lib.blocks import text  # few workflows print plain text
 
         return text.render(element) + "\n"
     return xml.render(element) + "\n"
@@ -261,7 +261,7 @@ def silence_output() -> int:
 
 def report_bug() -> int:
     """Write the traceback to a log, say in one line where it is, and return the exit code."""
-    import tempfile
+    import tempfile  # a step does without both
     import traceback
 
     error = sys.exc_info()[1]

@@ -57,7 +57,10 @@ def explain(error: Exception) -> tuple[str, str, str]:
 
 def _misspelt(error: Exception) -> tuple[str, str, list[str]] | None:
     """What is wrong in words, the name that does not exist, and those that do; None if no name is misspelt."""
-    text, frame = str(error), _frame(error)
+    # The frame that raised the error; if an argument does not fit a record, the frame that makes the record.
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    frame = next((frame for frame in reversed(frames) if frame.f_code.co_filename != record.__file__), None)
+    text = str(error)
     if isinstance(error, AttributeError) and error.name and error.obj is not None:
         holder, kind = error.obj, "name" if isinstance(error.obj, ModuleType) else "member"
         called = getattr(holder, "__name__", "") if isinstance(holder, (ModuleType, type)) else type(holder).__name__
@@ -104,9 +107,3 @@ def _parameters(frame: FrameType, called: str) -> list[str]:
 def _quoted(message: str, before: str) -> str:
     """The quoted name that follows ``before`` in a message."""
     return message.partition(before)[2][1:].partition("'")[0]
-
-
-def _frame(error: Exception) -> FrameType | None:
-    """The frame that raised the error; if an argument does not fit a record, the frame that makes the record."""
-    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
-    return next((frame for frame in reversed(frames) if frame.f_code.co_filename != record.__file__), None)
