@@ -299,12 +299,6 @@ def judged(
     return found
 
 
-def check(workflow: Workflow, run: Run, step: StepDef, recorded: Mapping[str, Any], proof: Proof) -> None:
-    """Refuse answers or items that are wrong whatever the step's commands show."""
-    passed = [{"ok": True, "what": "", "why": ""} for spec in step.requires if not isinstance(spec, Field)]
-    judged(workflow, run, step, recorded, passed, proof)
-
-
 def _located_items(run: Run, items: Sequence[Mapping[str, Any]], proof: Proof) -> list[dict[str, Any]]:
     """The reported items with the files that their places name. Raises Refused for a place that is wrong."""
     found, faults = [], []

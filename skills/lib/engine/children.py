@@ -91,11 +91,6 @@ def to_check(spec: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def missing(children: Sequence[Run]) -> list[Run]:
-    """The children that have neither finished nor been accounted for."""
-    return [child for child in children if not child.ended]
-
-
 def _results(children: Sequence[Run]) -> list[dict[str, Any]]:
     """What each child returned, in order; a lost one says why."""
     found = []
@@ -124,7 +119,7 @@ def verdict_of(child: Run) -> str:
 
 def collect(run: Run, step: StepDef, children: Sequence[Run]) -> tuple[dict[str, Any], Run]:
     """The children's results, and the run with their review counted. Raises Refused while a child is still running."""
-    running = missing(children)
+    running = [child for child in children if not child.ended]
     if running:
         names = ", ".join(child.id + " (not begun)" * (child.status == "pending") for child in running)
         why = (
@@ -177,7 +172,7 @@ def account(run: Run, verb: str, child_id: str, given: str | None, children: Seq
     """Give up on a child (``verb`` is lost), or start another in its place (replaced); None if that was done before."""
     is_lost, reason = verb == "lost", (given or "").strip()
     known = {child.id: child for child in children}
-    running = tuple(child.id for child in missing(children))
+    running = tuple(child.id for child in children if not child.ended)
     if values.is_placeholder(child_id, "child"):
         flag = "--lost" if is_lost else "--replace"
         why = f"{flag} still stands as a placeholder; put in the id of a sub-agent that has not finished."

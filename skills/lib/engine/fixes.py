@@ -199,7 +199,8 @@ def settle(run: Run, step: StepDef, checkpoint: str, proof: Proof) -> tuple[Run,
         return run, []
     review = run.reviews[checkpoint]
     fixes, disputes = review.get("fixes", {}), dict(review.get("disputes", {}))
-    before = _contents_before(review, proof)
+    covered = (proof.known(review["content"]) or {}) if review.get("content") else {}
+    before = {**_named(review), **covered}  # the content of each file, as the reviewers had it
     missing, blanks, moved, undecided = [], [], False, []
     for item in items:
         fix = fixes.get(item["id"], {})
@@ -241,12 +242,6 @@ def _looked_at(
     places += [fix["why"] for item in items if (fix := fixes.get(item["id"], {})).get("how") == CHANGED]
     seen = [proof.look(place) for place in dict.fromkeys(places)]
     return {one["file"]: one["content"] for one in seen if one["content"] or one["file"] in before}
-
-
-def _contents_before(review: Mapping[str, Any], proof: Proof) -> dict[str, str]:
-    """The content of the files that were covered or named, as the reviewers had them, by path."""
-    covered = (proof.known(review["content"]) or {}) if review.get("content") else {}
-    return {**_named(review), **covered}
 
 
 def _change(

@@ -90,20 +90,12 @@ def read_answer(workflow: Workflow, run: Run, step: StepDef, request: Request, d
     return Report(digest, request.step, request.outcome, recorded=recorded)
 
 
-def targets(step: StepDef) -> dict[str | None, list[Outcome]]:
-    """Where the step can lead, with the outcomes that lead there; the end is None."""
-    ways: dict[str | None, list[Outcome]] = {}
-    for outcome, target in step.next.items():
-        ways.setdefault(target, []).append(outcome)
-    return ways
-
-
 def check_target_possible(workflow: Workflow, step: StepDef, wanted: str) -> None:
     """Refuse a step to which no outcome leads."""
     target = None if wanted == "done" else wanted
     if wanted == "next" or target in step.next.values():
         return
-    ways = tuple(target or "done" for target in targets(step))
+    ways = tuple(target or "done" for target in dict.fromkeys(step.next.values()))
     if wanted == "current":
         why = f"--step current only shows {step.id}; what it reports is given with the step that it leads to."
         raise Refused("skipped-step", why, ways)
@@ -124,7 +116,8 @@ def _outcome(step: StepDef, given: str | None, target: str) -> Outcome:
     if len(step.next) == 1:
         return next(iter(step.next))
     if target != "next":
-        ways = targets(step)[None if target == "done" else target]
+        wanted = None if target == "done" else target
+        ways = [outcome for outcome, way in step.next.items() if way == wanted]
         if len(ways) == 1:
             return ways[0]
     raise Refused("missing-outcome", f"Step {step.id} can end in {len(valid)} ways: say which with --outcome.", valid)

@@ -85,7 +85,10 @@ def review_spec(
     items: list[dict[str, Any]],
 ) -> dict[str, Any]:
     """What a reviewer is given beside: the items to verify again, the checks to make, what a person accepted."""
-    before = _of_reviewer(run, checkpoint, target, number)
+    # The items of this reviewer in the open series of reviews, by its target, or by its number if it has none.
+    name, whose = ("target", target) if target else ("owner", number)
+    items_before = verdicts.open_series(run.reviews.get(checkpoint)).get("items", ())
+    before = [item for item in items_before if item.get(name) == whose]
     accepted = [item for item in before if item.get("accepted")]
     if accepted and not items and (dispatch.script or not dispatch.checks):
         # It has nothing left to verify: what is there now is still looked at.
@@ -112,13 +115,6 @@ def covered(run: Run, step: StepDef) -> dict[str, Any]:
     covers = verdicts.patterns(run, step)
     folders = dict.fromkeys([folder_of(text) for text in covers])
     return {"covers": covers, "bases": [folder for folder in folders if folder and folder != "."]}
-
-
-def _of_reviewer(run: Run, checkpoint: str, target: str, number: int) -> list[dict[str, Any]]:
-    """The items of a reviewer in the open series of reviews, by its target, or by its number if it has none."""
-    items = verdicts.open_series(run.reviews.get(checkpoint)).get("items", ())
-    mine = ("target", target) if target else ("owner", number)
-    return [item for item in items if item.get(mine[0]) == mine[1]]
 
 
 def _checks(

@@ -18,6 +18,7 @@ from skills.lib.field_checks import (
 from skills.lib.model.as_data import import_callable, plain, plain_fields, rich
 from skills.lib.model.requirements import Arg, Artifact, Command, Field, Requirement
 from skills.lib.model.types import (
+    RESERVED_FLAGS,
     AgentRole,
     Before,
     Dispatch,
@@ -37,13 +38,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     Handler = Callable[["StepContext"], "Outcome | tuple[Outcome, dict[str, Any]]"]
-
-# Flags of every step script: a parameter of a workflow cannot take one of these names.
-RESERVED_FLAGS = frozenset(
-    "step total-steps run turn project record record-file erratum outcome answer lost replace reason"
-    " qr-status qr-iteration qr-fail stateless new help version".split()
-)
-
 
 # What an agent works with, by the same names on every host (skills/lib/hosts has the names that each host uses).
 TOOLS = ("read", "search", "edit", "write", "shell", "web", "agent", "ask")

@@ -79,6 +79,13 @@ else:
             return type(self), (self.value,)
 
 
+# Flags of every step script: a parameter of a workflow cannot take one of these names.
+RESERVED_FLAGS = frozenset(
+    "step total-steps run turn project record record-file erratum outcome answer lost replace reason"
+    " qr-status qr-iteration qr-fail stateless new help version".split()
+)
+
+
 class Rendered(str):
     """Rendered XML, which is printed as it is; a plain string beside it is escaped.
 
@@ -342,6 +349,23 @@ class NeverEndsFailed(Record):
     """A property of all paths: no run ends while the last verdict of the checkpoint is FAIL, but by FAIL itself."""
 
     checkpoint: str
+
+
+class Choice(Record):
+    """Which script of a skill its common entry runs: the words of a flag, each with the file of a script beside it."""
+
+    name: str
+    scripts: Mapping[str, str]
+    help: str = ""
+
+    def _check(self) -> None:
+        if self.name in RESERVED_FLAGS:
+            raise ValueError(f"Choice: --{self.name} is a flag of every step script, choose another name")
+
+    @property
+    def flag(self) -> str:
+        """The command-line flag that chooses."""
+        return "--" + self.name
 
 
 def is_word(kind: type[Any], value: object) -> bool:

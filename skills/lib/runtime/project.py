@@ -6,7 +6,7 @@ import os
 
 from skills.lib import paths, status_files
 from skills.lib.blocks import document, parts
-from skills.lib.engine.decision import Move, Proof
+from skills.lib.engine.decision import Move
 from skills.lib.errors import PRINTED, LockstepError
 from skills.lib.ledger import Ledger
 from skills.lib.model.requirements import Artifact, Command
@@ -58,10 +58,6 @@ class Project:
         if self._ledger is not None:
             self._ledger.close(exiting)
 
-    def proof(self, run: Run) -> Proof:
-        """The engine's access to files, commands and children of that run."""
-        return _Proof(self, run)
-
     def show(self, workflow: Workflow, run: Run, notices: Sequence[Element] = ()) -> Response:
         """The present block of a run, or how it ended."""
         if run.ended:
@@ -99,8 +95,8 @@ class Project:
         return self.command_line.step("current", run, turn=False)
 
 
-class _Proof:
-    """The engine's access to files, commands and children of one run."""
+class Evidence:
+    """The engine's access to files, commands and children of one run: its ``Proof``."""
 
     def __init__(self, project: Project, run: Run) -> None:
         self._runs, self._run, self._project = project, run, project.command_line.project

@@ -12,7 +12,7 @@ from skills.lib.errors import RefusedError, UsageError
 from skills.lib.ledger import Stale, new_id
 from skills.lib.model.run import Request, Run
 from skills.lib.runtime import cli
-from skills.lib.runtime.project import Project, Response, is_of_another_project, with_search_paths
+from skills.lib.runtime.project import Evidence, Project, Response, is_of_another_project, with_search_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ class Runner(Project):
         script, project = self.command_line.script, self.command_line.project
         run = Run(id=new_id(), workflow=workflow.name, script=script, project=project, turn=1)
         try:
-            move = engine.open_run(workflow, run, parameters, self.proof(run))
+            move = engine.open_run(workflow, run, parameters, Evidence(self, run))
         except Refused as refused:
             return self.refuse(workflow, None, request, refused)
         while True:
@@ -172,7 +172,7 @@ class Runner(Project):
             return self._begun(workflow, run, request, working)
         if _only_looks(workflow, run, request):
             return None
-        return engine.decide(workflow, run, request, self.proof(run), self.actor)
+        return engine.decide(workflow, run, request, Evidence(self, run), self.actor)
 
     def _begun(self, workflow: Workflow, run: Run, request: Request, working: Sequence[str]) -> Move:
         """Open a sub-agent's run. Raises Refused if it cannot begin, or not while the sub-agents ``working`` are."""
@@ -194,7 +194,7 @@ class Runner(Project):
             raise Refused("agents-busy", why)
         params = run.spec["params"] if run.spec.get("script") else {}
         try:
-            return with_search_paths(engine.open_run(workflow, run.changed(turn=1), params, self.proof(run)))
+            return with_search_paths(engine.open_run(workflow, run.changed(turn=1), params, Evidence(self, run)))
         except Refused as refused:
             # No command of its own goes on: its orchestrator gives it up.
             why = "The step that started this sub-agent gave it parameters that do not fit: "

@@ -20,13 +20,13 @@ from skills.lib.errors import (
     tell,
 )
 from skills.lib.model.texts import check_text
+from skills.lib.model.types import Choice
 from skills.lib.runtime import cli, loading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from skills.lib.model.choice import Choice
     from skills.lib.model.run import Request
     from skills.lib.model.steps import Workflow
     from skills.lib.model.types import Element
@@ -59,8 +59,6 @@ def _chosen(path: str, words: list[cli.Word]) -> tuple[str, list[cli.Word]]:
     file = path[: -len(".py")] + loading.CHOICE
     if not os.path.isfile(file):
         return path, words
-    from skills.lib.model.choice import Choice  # few skills have one entry for several scripts
-
     choice = getattr(loading.load_module(file), "CHOICE", None)
     if not isinstance(choice, Choice):
         raise SkillError(
