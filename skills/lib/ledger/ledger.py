@@ -179,8 +179,10 @@ class Ledger:
             if total != digest([tips.get(fields[1], ""), *fields[1:]]):
                 raise self.database.broken(f"is damaged: event {fields[0]} of run {fields[1]} has a wrong checksum")
             tips[fields[1]] = total
-            *columns, detail, change = fields
-            events.append(Event(*columns, compact_json.loads(detail), compact_json.loads(change)))
+            seq, run, turn, kind, actor, at, detail, change = fields
+            events.append(
+                Event(seq, run, turn, kind, actor, at, compact_json.loads(detail), compact_json.loads(change))
+            )
         return events
 
     def opening(self, run_id: str) -> dict[str, Any]:

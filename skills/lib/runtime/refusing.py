@@ -235,14 +235,12 @@ def _sorted(workflow: Workflow, run: Run, request: Request) -> tuple[dict[str, A
             entries = fixes.given_back(run, given[FIXES])
             if entries:
                 fitting[FIXES] = entries
-                words.pop(FIXES, None)
             elif fixes.open_findings(run):
                 words[FIXES] = document.placeholder(spec)
             continue
         # A secret is neither printed nor written.
         if inputs.fits(workflow, run, step, spec, given[spec.name]) and not values.is_secret(spec.name):
             fitting[spec.name] = given[spec.name]
-            words.pop(spec.name, None)
         else:
             words[spec.name] = document.placeholder(spec)
     kept = [f"{name}={note}" for name, note in request.errata.items() if name in run.recorded or name in run.params]
@@ -251,7 +249,7 @@ def _sorted(workflow: Workflow, run: Run, request: Request) -> tuple[dict[str, A
     outcome = request.outcome or ""
     if "--outcome" in words and is_word(Outcome, outcome) and Outcome(outcome) in step.next:
         words["--outcome"] = outcome
-    return fitting, words
+    return fitting, {name: word for name, word in words.items() if name not in fitting}
 
 
 def _answer(run: Run, request: Request) -> tuple[dict[str, Any], dict[str, str]]:
