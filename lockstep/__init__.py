@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         UnsealedWorkflow,
         UsageError,
     )
-    from skills.lib.model.choice import Choice
     from skills.lib.model.requirements import Arg, Artifact, Command, Field
     from skills.lib.model.review_loop import review_loop
     from skills.lib.model.run import Request, Run
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
         AgentRole,
         Before,
         Check,
+        Choice,
         Confidence,
         Dispatch,
         Gate,
@@ -59,13 +59,12 @@ _MODULES = {
     "blocks.command_line": "CommandLine",
     "errors": "EnvironmentProblem HandlerError InvalidWorkflow LedgerError LockstepError RefusedError SkillError"
     " UnsealedWorkflow UsageError",
-    "model.choice": "Choice",
     "model.requirements": "Arg Artifact Command Field",
     "model.review_loop": "review_loop",
     "model.run": "Request Run",
     "model.steps": "StepDef Workflow",
-    "model.types": "AgentRole Before Check Confidence Dispatch Gate ItemStatus NeverEndsFailed Outcome Passes Person"
-    " QRStatus Severity StepContext person",
+    "model.types": "AgentRole Before Check Choice Confidence Dispatch Gate ItemStatus NeverEndsFailed Outcome Passes"
+    " Person QRStatus Severity StepContext person",
     "prompts": "read_prompts",
     "runtime.loading": "load_workflow",
     "runtime.project": "Response",

@@ -39,7 +39,7 @@ def refusals() -> set[str]:
     found = set()
     for source in SOURCES:
         for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("Refused", "Refusal") and node.args:
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Refused" and node.args:
                 found |= words(node.args[0])
     return found
 

@@ -165,7 +165,7 @@ def test_nothing_is_given_back_where_no_file_can_be_written(make: Make) -> None:
     block = agent.open()
     agent.write(".lockstep/context", "a file in the way")
     refused = report(agent, block, "--mode", "full", why="x" * 3_000, sure="low", places="a")
-    assert (refused.code, refused.next) == ("missing-evidence", block.next)
+    assert (refused.code, refused.next) == ("missing-outcome", block.next)
 
 
 def test_a_secret_is_neither_printed_nor_written(make: Make) -> None:

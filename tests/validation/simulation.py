@@ -548,7 +548,7 @@ class _Judge:
             try:
                 inputs.parameters(child.run_params(), given)
             except Refused as refused:
-                why = re.sub(r"\W+", " ", refused.refusal.why)[:60]
+                why = re.sub(r"\W+", " ", refused.why)[:60]
                 yield self.harm("sub-agents that never begin", f"{step.id} {why}", step.id)
         for one in child.steps:
             if isinstance(one.handler, Dispatch):

@@ -160,18 +160,16 @@ class Database:
             if self._connection is not None and self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
 
-    def leave(self) -> None:
-        """Let go before the process exits: close only when the write-ahead log has grown, for closing folds it in."""
-        try:
-            grown = os.path.getsize(self.path + "-wal") > WAL_LIMIT
-        except OSError:
-            grown = True
-        if grown:
-            self.close()
+    def close(self, exiting: bool = False) -> None:
+        """Close the connection, which folds the write-ahead log into the database.
 
-    def close(self) -> None:
-        """Close the connection, which folds the write-ahead log into the database."""
-        if self._connection is not None:
+        ``exiting`` says that the process ends right after: then it is closed only if the log has grown.
+        """
+        try:
+            left_open = exiting and os.path.getsize(self.path + "-wal") <= WAL_LIMIT
+        except OSError:
+            left_open = False
+        if self._connection is not None and not left_open:
             connection, self._connection = self._connection, None
             try:
                 connection.close()

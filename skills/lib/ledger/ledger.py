@@ -249,7 +249,7 @@ class Ledger:
 
     def _verify_contents(self) -> None:
         """Check that the files of each review are there, and have the digest that they are kept by."""
-        from skills.lib.ledger import contents
+        from skills.lib.ledger import contents  # it brings re and git
 
         kept = {name for (name,) in self.database.rows("SELECT digest FROM contents")}
         for name in kept:
@@ -277,13 +277,9 @@ class Ledger:
             if name not in kept:
                 self.database.execute(f"DELETE FROM {table} WHERE {key}=?", (name,))  # noqa: S608
 
-    def leave(self) -> None:
-        """Let go before the process exits."""
-        self.database.leave()
-
-    def close(self) -> None:
-        """Close the ledger."""
-        self.database.close()
+    def close(self, exiting: bool = False) -> None:
+        """Close the ledger; ``exiting`` as for the database."""
+        self.database.close(exiting)
 
     def _open_ids(self, workflow: str) -> set[str]:
         rows = self.database.rows(f"SELECT id FROM runs WHERE {_OPEN}", (workflow,))  # noqa: S608  a condition of ours

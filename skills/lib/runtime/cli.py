@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 
-from skills.lib import compact_json
+from skills.lib import __version__, compact_json
+from skills.lib.blocks.command_line import quote
 from skills.lib.errors import UsageError, nearest
 from skills.lib.model.run import Request
 from skills.lib.model.steps import Workflow
@@ -88,7 +90,11 @@ def request_of(workflow: Workflow, words: Iterable[Word]) -> Request:
             in_files.update(content)
             files.update(dict.fromkeys(content, os.path.abspath(value)) if value != "-" else {})
         elif flag in _PRINTS:
-            raise HelpRequested(_printed(flag, workflow))
+            if flag == "version":
+                raise HelpRequested(f"lockstep {__version__}, protocol 1")
+            from skills.lib.runtime.help_text import help_text  # a step does without it
+
+            raise HelpRequested(help_text(workflow))
         elif flag in found or params_of.get(flag) in params:
             raise UsageError(f"--{flag} is given twice", remedy="give it once")
         elif flag in params_of:
@@ -183,8 +189,6 @@ def step_id(workflow: Workflow, given: str | None, at: str | None = None) -> str
 
 def _bare_word(word: str, workflow: Workflow, params: dict[str, Any], found: dict[str, Any]) -> UsageError:
     """The error for a word that is no flag: most likely a value whose flag is missing."""
-    from skills.lib.blocks.command_line import quote
-
     asked = sorted(workflow.params, key=lambda arg: (bool(arg.step), not arg.required))
     flags = [arg.flag for arg in asked] + [f"--{name}" for name in (*_RECORDS, *_WORDS, *_NUMBERS)]
     missing = [arg.flag for arg in workflow.run_params() if arg.required and arg.name not in params]
@@ -235,8 +239,6 @@ def _in_file(path: str) -> dict[str, Any]:
 def _read_file(path: str) -> str:
     try:
         if path == "-":
-            import sys
-
             if sys.stdin is None:
                 raise UsageError("--record-file -: standard input is closed", remedy="give the path of a JSON file")
             raw = sys.stdin.buffer.read(FILE_LIMIT + 1)
@@ -254,14 +256,3 @@ def _read_file(path: str) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"--record-file {path!r:.200} is not UTF-8: byte {error.start}") from None
-
-
-def _printed(flag: str, workflow: Workflow) -> str:
-    """What ``--help`` or ``--version`` prints."""
-    if flag == "help":
-        from skills.lib.runtime.help_text import help_text
-
-        return help_text(workflow)
-    from skills.lib import __version__
-
-    return f"lockstep {__version__}, protocol 1"

@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from skills.lib.engine import answers, engine
-from skills.lib.engine.decision import Move, Refusal
+from skills.lib.engine.decision import Refused
 from skills.lib.errors import LockstepError
 from skills.lib.ledger import contents, evidence
 from skills.lib.model.requirements import Command
@@ -122,14 +122,15 @@ class Steering:
             run = run.changed(**once) if (step.max_iterations or 0) > 1 else run
         try:
             request = cli.resolve(self._workflow, cli.parse(self._workflow, arguments))
-            decision = engine.decide(self._workflow, run, request, _Trusting(run, children))
+            move = engine.decide(self._workflow, run, request, _Trusting(run, children))
         except LockstepError as error:
             return error.what
-        if isinstance(decision, Refusal) and decision.code == "same-report":
-            return ""  # who runs the command changes the words
-        if not isinstance(decision, Move):
-            return str(getattr(decision, "why", "a repeat"))
-        outcome = decision.detail.get("outcome")  # none if a question comes first
+        except Refused as refused:
+            # Who runs the command changes the words of a report that is the same.
+            return "" if refused.code == "same-report" else refused.why
+        if move is None:
+            return "a repeat"
+        outcome = move.detail.get("outcome")  # none if a question comes first
         return "" if leg is None or _is(step, leg, outcome) else f"outcome {outcome}"
 
 

@@ -21,7 +21,7 @@ from skills.lib.commands.queries.runs import (
     undone,
 )
 from skills.lib.commands.tracing import findings
-from skills.lib.engine import quality
+from skills.lib.engine import verdicts
 from skills.lib.ledger import Event
 from skills.lib.model.run import Run
 
@@ -45,7 +45,7 @@ def as_data(records: Records, run: Run) -> dict[str, Any]:
         **described(run, records),
         "script": run.script,
         "definition": run.fingerprint,
-        **({"review": quality.mode(run.spec)} if "checkpoint" in run.spec else {}),
+        **({"review": verdicts.mode(run.spec)} if "checkpoint" in run.spec else {}),
         "reviews": run.reviews,
         "rounds": {name: findings.as_data(done) for name, done in findings.rounds(records.events(run.id)).items()},
         "state": run.state,
@@ -67,7 +67,7 @@ def print_run(screen: Screen, records: Records, run: Run, whole: bool) -> None:
         ]
         screen.print(f"  sub-agent of {run.parent}: ", ", ".join(part for part in about if part))
         if "checkpoint" in run.spec:
-            screen.print(f"  {quality.mode(run.spec)}")
+            screen.print(f"  {verdicts.mode(run.spec)}")
     # A workflow's name says little: any file can give one of that name.
     screen.print(f"  script {run.script or 'none'}, definition {run.fingerprint or 'none'}")
     for name, value in run.params.items():

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from skills.lib.blocks import parts
 from skills.lib.blocks.command_line import CommandLine
 from skills.lib.blocks.xml import COMMANDS
-from skills.lib.engine import quality
+from skills.lib.engine import verdicts
 from skills.lib.model.requirements import Arg, Field
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Element
@@ -144,7 +144,7 @@ def data_of(response: Response, command_line: CommandLine) -> dict[str, Any]:
     if run is not None:
         data |= {"run": run.id, "turn": run.turn, "step": run.step, "status": run.status}
         if "checkpoint" in run.spec:
-            data["review"] = quality.mode(run.spec)
+            data["review"] = verdicts.mode(run.spec)
     if element.tag == "refused":
         data["code"] = element.attributes["code"]
 

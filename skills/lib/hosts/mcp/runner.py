@@ -23,7 +23,6 @@ from skills.lib.ledger import Ledger
 from skills.lib.model.run import Request, Run
 from skills.lib.model.steps import Workflow
 from skills.lib.model.texts import check_text, check_tree
-from skills.lib.model.types import Element
 from skills.lib.runtime import Response, Runner, loading, script
 
 Given = Mapping[str, Any]
@@ -102,20 +101,10 @@ def _replied(given: Given, found: Found, call: Callable[[Runner], Response]) -> 
     runner = Runner(command_line)
     try:
         response = call(runner)
-        workflow, rebuild = response.workflow or found.workflow, response.rebuild
+        workflow = response.workflow or found.workflow
         step = response.run.step if response.run else None
-
-        def shown(element: Element) -> Element:
-            return blocks.for_client(element, command_line, workflow, step)
-
-        for_client = Response(
-            shown(response.element),
-            response.exit_code,
-            response.run,
-            workflow,
-            (lambda offloaded: shown(rebuild(offloaded))) if rebuild else None,
-        )
-        text = script.render_response(for_client, runner)
+        shown = blocks.for_client(response.element, command_line, workflow, step)
+        text = script.render_response(Response(shown, response.exit_code, response.run, workflow), runner)
     finally:
         runner.close()
     return {"text": text, "error": response.exit_code != 0, "data": blocks.data_of(response, command_line)}
