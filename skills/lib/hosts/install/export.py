@@ -3,6 +3,7 @@
     <skill>/SKILL.md, scripts/, resources/     as they are; the climb in the head of each script shortened
     <skill>/scripts/**/<workflow>.seal         a fresh seal for each workflow, so that nothing is validated there
     <skill>/skills/, skills.py                 the package ``skills`` as far as a step needs it, and conventions/
+    <skill>/lockstep/, lockstep.py             the names that graphs may import in place of the package's
 
 What a copy holds depends on the skill and on Lockstep alone: the same files with the same bytes, wherever it is made.
 No name begins with an underscore, as installers leave such files out: a package ``x/__init__.py`` is ``x.py`` with a
@@ -28,6 +29,8 @@ ROOMS = ("blocks", "compat", "engine", "ledger", "model", "runtime", "validation
 # Not in a copy: graphs are validated when the copy is made, and a copy looks at their seals alone.
 LEFT_OUT = "skills.lib.validation."
 REGISTRATION = LEFT_OUT + "registration"
+# Of the package lockstep: what serves its names, and the way in if another package skills is nearer on the path.
+FACADE = ("lockstep", "lockstep.bootstrap", "lockstep.library")
 _NEEDS_PACKAGE = b"compatibility: Needs Python 3.11 or later with the package lockstep-skills.\n"
 _NEEDS_PYTHON = b"compatibility: Needs Python 3.11 or later.\n"
 _CLIMB = b"root = os.path.realpath(__file__)\nfor _ in range(%d):\n    root = os.path.dirname(root)"
@@ -60,12 +63,12 @@ def write_copy(place: str, contents: Mapping[str, bytes], replace: bool) -> None
 
 @cache
 def vendored() -> dict[str, bytes]:
-    """The package ``skills`` as far as a step needs it, by path below the copy."""
-    package = source.package()
+    """The packages ``skills``, as far as a step needs it, and ``lockstep``, by path below the copy."""
+    above = os.path.dirname(source.package())
     found = {"skills/LICENSE": runtime.license_text()}
-    for module in modules():
+    for module in (*modules(), *FACADE):
         path = _file_of(module)
-        name, data = _plain("skills/" + os.path.relpath(path, package).replace(os.sep, "/"), source.read(path))
+        name, data = _plain(os.path.relpath(path, above).replace(os.sep, "/"), source.read(path))
         found[name] = data
     shared = runtime.contents()
     return found | {name: shared[name] for name in shared if name.startswith("skills/conventions/")}
@@ -94,15 +97,23 @@ def check_imports(name: str, data: bytes) -> None:
         found = _imports(data)
     except SyntaxError as error:
         raise SkillError(f"{name}:{error.lineno}: {error.msg}", remedy="lockstep validate") from error
-    held = set(modules())
+    held = {*modules(), *FACADE}
     # An installation has the package beside all others, which are not looked for there.
-    own = [module for module in found if module.partition(".")[0] == "skills"]
-    missing = [module for module in own if _file_of(module) and module not in held]
+    own = {one: _defining().get(one, one) for one in found if one.partition(".")[0] in ("skills", "lockstep")}
+    missing = [one for one, module in own.items() if _file_of(module) and module not in held]
     if missing:
         raise SkillError(
             f"{name} imports {min(missing)}, which is no part of what prints steps, and is not in a copy",
             remedy="import what docs/authoring.md names",
         )
+
+
+@cache
+def _defining() -> dict[str, str]:
+    """The module of the library that defines each name of the package ``lockstep``: what it shows a type checker."""
+    nodes = ast.walk(ast.parse(source.read(_file_of("lockstep"))))
+    shown = [node for node in nodes if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("skills.")]
+    return {f"lockstep.{alias.name}": node.module or "" for node in shown for alias in node.names}
 
 
 def _check_place(place: str, replace: bool) -> None:
