@@ -1,7 +1,7 @@
 """Lockstep: coding agents follow skills, one printed step at a time. This package names what programs import.
 
-Each name is the very object of the library ``skills.lib``, which is loaded when a name of it is first used. A skill
-itself imports from ``skills.lib``, for a copy of it brings that library along (docs/authoring.md).
+Each name is the very object of the library ``skills.lib``, which is loaded when a name of it is first used. A skill's
+graph may import from here, too: an installed or exported copy brings both packages along (docs/authoring.md).
 """
 
 from lockstep import library
@@ -131,7 +131,8 @@ __all__ = [
 def __getattr__(name: str) -> object:
     for module, names in _MODULES.items():
         if name in names.split():
-            return getattr(library.load(f"skills.lib.{module}"), name)
+            found = globals()[name] = getattr(library.load(f"skills.lib.{module}"), name)
+            return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -37,8 +37,8 @@ def export(screen: Screen, skill: str, target: str, dry_run: bool, force: bool, 
     place = os.path.join(os.path.realpath(target), name)
     if not dry_run:
         exporting.write_copy(place, files, replace=force)
-    own = sum(len(data) for path, data in files.items() if not path.startswith("skills/"))
-    step_path = sum(len(data) for path, data in files.items() if path.startswith("skills/"))
+    step_path = sum(map(len, exporting.vendored().values()))
+    own = sum(map(len, files.values())) - step_path
     if as_json:
         sizes = {path: len(data) for path, data in files.items()}
         screen.json({"skill": name, "folder": place, "written": not dry_run, "files": sizes})

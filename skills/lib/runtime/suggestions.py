@@ -88,7 +88,8 @@ def _names(holder: object) -> list[str]:
     if isinstance(holder, type(Outcome)):
         return [word.name for word in holder]
     public = [name for name in dir(holder) if name.isidentifier() and name[0] != "_" and name != "TYPE_CHECKING"]
-    return [name for name in public if not isinstance(getattr(holder, name, None), ModuleType)]
+    # A name that is loaded when it is asked for stays unloaded.
+    return [name for name in public if not isinstance(inspect.getattr_static(holder, name, None), ModuleType)]
 
 
 def _modules(package: str) -> list[str]:

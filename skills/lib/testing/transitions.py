@@ -37,7 +37,7 @@ def every_transition(
     ``where`` is a skill's folder, a folder of skills, or an entry script; a relative path is looked for from the
     working directory and then from the test's folder upward. The whole of a skill's own suite may be::
 
-        from skills.lib.testing import every_transition
+        from lockstep import every_transition
 
         test_transitions = every_transition("skills/my-skill")
 

@@ -100,7 +100,7 @@ def _outcomes(function: FunctionSource, node: ast.expr | None, depth: int = 0) -
     """The outcomes that an expression can be; None if they are unknown."""
     if node is None or depth > _EXPRESSIONS_DEEP:
         return None
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Outcome":
+    if isinstance(node, ast.Attribute) and ast.unparse(node.value).rpartition(".")[2] == "Outcome":
         return {word for word in Outcome if word.name == node.attr} or None
     parts: Sequence[ast.expr | None] = ()
     if isinstance(node, ast.IfExp):

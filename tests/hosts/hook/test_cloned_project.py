@@ -265,6 +265,7 @@ def test_skills_are_installed_from_where_other_packages_are(project: Path, home:
     site = tmp_path / "site"
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "skills" / "lib", site / "skills" / "lib", ignore=ignored)
+    shutil.copytree(ROOT / "lockstep", site / "lockstep", ignore=ignored)
     for path in (ROOT / "skills").glob("*.py"):
         shutil.copy(path, site / "skills")
     for name in ("conventions", "roles"):

@@ -3,6 +3,7 @@
     <skill>/SKILL.md, scripts/, resources/     as they are; the climb in the head of each script shortened
     <skill>/scripts/**/<workflow>.seal         a fresh seal for each workflow, so that nothing is validated there
     <skill>/skills/, skills.py                 the package ``skills`` as far as a step needs it, and conventions/
+    <skill>/lockstep/, lockstep.py             the names that graphs may import in place of the package's
 
 What a copy holds depends on the skill and on Lockstep alone: the same files with the same bytes, wherever it is made.
 No name begins with an underscore, as installers leave such files out: a package ``x/__init__.py`` is ``x.py`` with a
@@ -29,6 +30,8 @@ ROOMS = ("blocks", "compat", "engine", "ledger", "model", "runtime", "schema", "
 # at their seals alone. Roles are for hosts.
 _SEALS = ("skills.lib.validation", "skills.lib.validation.registration")
 _LEFT_OUT = ("skills.lib.roles",)
+# Of the package lockstep: what serves its names, and the way in if another package skills is nearer on the path.
+_FACADE = ("lockstep", "lockstep.bootstrap", "lockstep.library")
 _NEEDS_PACKAGE = b"compatibility: Needs Python 3.11 or later with the package lockstep-skills.\n"
 _NEEDS_PYTHON = b"compatibility: Needs Python 3.11 or later.\n"
 _CLIMB = b"root = os.path.realpath(__file__)\nfor _ in range(%d):\n    root = os.path.dirname(root)"
@@ -67,7 +70,7 @@ def write_copy(place: str, contents: Mapping[str, bytes], replace: bool) -> None
 
 @cache
 def vendored() -> dict[str, bytes]:
-    """The package ``skills`` as far as a step needs it, by path below the copy."""
+    """The packages ``skills``, as far as a step needs it, and ``lockstep``, by path below the copy."""
     whole = runtime.contents()
     held = dict(_plain(_package()[module], whole[_package()[module]]) for module in modules())
     conventions = {name: data for name, data in whole.items() if name.startswith("skills/conventions/")}
@@ -83,14 +86,14 @@ def modules() -> tuple[str, ...]:
 def _is_held(module: str) -> bool:
     below = module.removeprefix("skills.lib.")
     if below == module:
-        return module in ("skills", "skills.bootstrap", "skills.lib")
+        return module in ("skills", "skills.bootstrap", "skills.lib", *_FACADE)
     is_ground = "." not in below and not _package()[module].endswith("/__init__.py")
     return below.partition(".")[0] in ROOMS or module in _SEALS or (is_ground and module not in _LEFT_OUT)
 
 
 @cache
 def _package() -> dict[str, str]:
-    """The file of each module of the package ``skills`` in a runtime, by the module's name."""
+    """The file of each module of a runtime, by the module's name."""
     names = [name for name in runtime.contents() if name.endswith(".py")]
     return {name[: -len(".py")].replace("/", ".").removesuffix(".__init__"): name for name in names}
 
@@ -101,12 +104,20 @@ def check_imports(name: str, data: bytes) -> None:
         found = _imports(data)
     except SyntaxError as error:
         raise SkillError(f"{name}:{error.lineno}: {error.msg}", remedy="lockstep validate") from error
-    missing = (found & _package().keys()) - set(modules())
+    missing = [one for one in found if _defining().get(one, one) in _package().keys() - set(modules())]
     if missing:
         raise SkillError(
             f"{name} imports {min(missing)}, which is no part of what prints steps, and is not in a copy",
             remedy="import what docs/authoring.md names",
         )
+
+
+@cache
+def _defining() -> dict[str, str]:
+    """The module of the library that defines each name of the package ``lockstep``: what it shows a type checker."""
+    nodes = ast.walk(ast.parse(runtime.contents()["lockstep/__init__.py"]))
+    shown = [node for node in nodes if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("skills.")]
+    return {f"lockstep.{alias.name}": node.module or "" for node in shown for alias in node.names}
 
 
 def _imports(data: bytes) -> set[str]:

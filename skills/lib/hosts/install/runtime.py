@@ -2,6 +2,7 @@
 
     <data folder>/runtimes/<version>/VERSION, LICENSE
     <data folder>/runtimes/<version>/skills/             the package, with conventions and roles inside
+    <data folder>/runtimes/<version>/lockstep/           the names that graphs may import in place of the package's
 
 The data folder is LOCKSTEP_DATA, else ``lockstep`` in XDG_DATA_HOME or ~/.local/share (on Windows in LOCALAPPDATA). The
 script template of an installation looks in the same places.
@@ -77,6 +78,8 @@ def contents() -> dict[str, bytes]:
     found = {"LICENSE": license_text()}
     for path in source.walk(package, sealed=True):
         found["skills/" + os.path.relpath(path, package).replace(os.sep, "/")] = source.read(path)
+    for path in source.walk(source.facade()):
+        found["lockstep/" + os.path.relpath(path, source.facade()).replace(os.sep, "/")] = source.read(path)
     for kind in SHARED:
         beside = os.path.join(os.path.dirname(package), kind)
         is_inside = os.path.isdir(os.path.join(package, kind))  # as in an installed package

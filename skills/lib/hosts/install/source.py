@@ -33,6 +33,11 @@ def package() -> str:
     return os.path.dirname(os.path.abspath(skills.__file__))
 
 
+def facade() -> str:
+    """The folder of the package ``lockstep`` beside it."""
+    return os.path.join(os.path.dirname(package()), "lockstep")
+
+
 def is_shipped(folder: str) -> bool:
     """True if a skill's folder came with this Lockstep."""
     return os.path.dirname(os.path.realpath(folder)) == os.path.realpath(package())
@@ -62,10 +67,10 @@ def files(folder: str) -> dict[str, bytes]:
     if os.path.islink(folder):
         raise RefusedError(f"{folder} is a link", remedy="give the folder that it leads to")
     found: dict[str, bytes] = {}
-    library = os.path.join(folder, "skills") if is_copy(folder) else ""
+    of_library = _vendored(folder)
     for path in walk(folder):
         name = os.path.relpath(path, folder).replace(os.sep, "/")
-        if library and (path.startswith(library + os.sep) or path == library + ".py"):
+        if name.partition("/")[0].removesuffix(".py") in of_library:
             continue
         check_name(name)
         found[name] = read(path)
@@ -139,6 +144,14 @@ def _begins(path: str, mark: bytes) -> bool:
             return file.read(len(mark)) == mark
     except OSError:
         return False
+
+
+def _vendored(folder: str) -> set[str]:
+    """The packages of Lockstep in a copy: ``x.py`` or ``x/``."""
+    if not is_copy(folder):
+        return set()
+    has_facade = os.path.isfile(os.path.join(folder, "lockstep", "library.py"))
+    return {"skills", "lockstep"} if has_facade else {"skills"}
 
 
 def _is_skipped(name: str) -> bool:
