@@ -18,6 +18,7 @@ SCRIPTS = {
     "ends with a text": SHOW + "sys.exit('so it ends')",
     "ends with nothing said": SHOW + "sys.exit()",
     "finds its neighbour": SHOW + "import neighbour; print(neighbour.NAME)",
+    "has a mistake": SHOW + "1 +",
     "cleans up at its end": SHOW + "import atexit; atexit.register(print, 'cleaned up')",
 }
 
@@ -37,7 +38,21 @@ def test_a_script_prints_and_ends_as_in_a_python_of_its_own(
         [sys.executable, str(script), "one", "two words"], cwd=tmp_path, capture_output=True, text=True, timeout=60
     )
     assert (warm.returncode, warm.stdout, warm.stderr) == (own.returncode, own.stdout, own.stderr)
-    assert str(tmp_path) in warm.stdout
+    assert (str(tmp_path) in warm.stdout) is not source.endswith("1 +")
+
+
+def test_a_script_that_is_not_there_ends_as_in_a_python_of_its_own(tmp_path: Path) -> None:
+    done = warm_python.run(tmp_path / "script.py")
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "No such file or directory" in done.stderr
+
+
+@pytest.mark.parametrize("word", ["a\0b", "a" * 200_000], ids=["nul", "long"])
+def test_what_the_system_refuses_is_refused(word: str, tmp_path: Path) -> None:
+    script = tmp_path / "script.py"
+    script.write_text("print('it ran')")
+    with pytest.raises((ValueError, OSError)):
+        warm_python.run(script, word)
 
 
 def test_an_error_of_a_script_is_its_traceback_and_the_next_script_runs(tmp_path: Path) -> None:

@@ -267,7 +267,7 @@ def test_a_plan_is_carried_out_reviewed_fixed_documented_and_run_green(crew: Cre
     assert block.step == "retrospective"
     assert "M-002 | promise-4" in block.context["implement.log"]
 
-    # Its size differs from that of the fixed file: of sources of one second, Python sees only by the size that they differ.
+    # The fixed file has another size: of sources of one second, Python sees only by the size that they differ.
     write(root, {"tests/test_export.py": small_project.TEST_EXPORT.replace("Ada,8", "Ada,80")})
     red = crew.agent.follow(block, **END)
     assert (red.exit_code, red.code) == (3, "missing-evidence")

@@ -625,6 +625,7 @@ def test_it_changes_nothing_without_being_asked(cli: Command, opened: Any, proje
 # The real clients.
 
 
+@pytest.mark.slow
 @pytest.mark.req("H-03")
 @pytest.mark.parametrize("host", ["codex", "opencode", "gemini"])
 def test_a_real_client_is_asked_what_it_sees_and_trusts(

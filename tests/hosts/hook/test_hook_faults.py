@@ -16,7 +16,7 @@ import pytest
 from tests.fixtures.skill import ROOT
 from tests.hosts.hook.hooked import Answer, Host
 
-pytestmark = [pytest.mark.req("H-02"), pytest.mark.usefixtures("own_project")]
+pytestmark = [pytest.mark.req("H-02"), pytest.mark.usefixtures("own_project"), pytest.mark.slow]
 SILENT = Answer(0, "", "")
 WAYS_OUT = ("lockstep doctor", "lockstep runs", "lockstep abandon RUN --reason")
 
