@@ -14,5 +14,4 @@ from tests.fixtures import warm_python
 @pytest.fixture(autouse=True)
 def warm_evidence(monkeypatch: pytest.MonkeyPatch) -> None:
     """Scripts that a step runs as its evidence run in the warm Python."""
-    kept = {name: getattr(subprocess, name) for name in ("DEVNULL", "TimeoutExpired")}
-    monkeypatch.setattr(command, "subprocess", SimpleNamespace(Popen=warm_python.start, **kept))
+    monkeypatch.setattr(command, "subprocess", SimpleNamespace(**{**vars(subprocess), "Popen": warm_python.start}))
