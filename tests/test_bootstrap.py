@@ -1,4 +1,4 @@
-"""Entry scripts on every Python of this machine: too old ones are told so, the others print the first step."""
+"""Entry scripts on every Python of this machine: too old ones say so, the others print the first step."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_n_leads_to_the_root_and_the_graph_is_beside(script: Path) -> None:
 @pytest.mark.skipif(not old(), reason="no Python before 3.11 on this machine")
 @pytest.mark.parametrize("python", old())
 @pytest.mark.parametrize("script", KINDS, ids=lambda path: path.stem)
-def test_an_old_python_is_told_what_is_needed(script: Path, python: str, tmp_path: Path) -> None:
+def test_an_old_python_shows_what_is_needed(script: Path, python: str, tmp_path: Path) -> None:
     done = run([python, str(script), "--step", "1"], tmp_path)
     assert "needs Python 3.11 or later" in done.stderr
     assert python in done.stderr

@@ -49,7 +49,7 @@ def test_each_convention_is_a_titled_page(name: str) -> None:
 
 
 @pytest.mark.parametrize("name, count", [(CATALOGUES[0], 10), (CATALOGUES[1], 8), (CATALOGUES[2], 7)])
-def test_each_smell_says_what_holds_how_to_look_and_from_where_on_it_counts(name: str, count: int) -> None:
+def test_each_smell_says_what_holds_how_to_look_and_from_which_point_it_counts(name: str, count: int) -> None:
     smells = convention_sections(name)
     assert len(smells) == count
     for smell in smells:

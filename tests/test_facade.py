@@ -12,6 +12,7 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from hatchling.build import build_wheel
 
 import lockstep
 from skills.lib.hosts.install import export
@@ -66,9 +67,8 @@ def test_the_import_loads_nothing_of_the_library() -> None:
 def test_the_wheel_holds_both_packages_and_names_the_entry_points(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    build = pytest.importorskip("hatchling.build")
     monkeypatch.chdir(ROOT)
-    wheel = zipfile.ZipFile(tmp_path / build.build_wheel(os.fspath(tmp_path)))
+    wheel = zipfile.ZipFile(tmp_path / build_wheel(os.fspath(tmp_path)))
     names = wheel.namelist()
     for file in (ROOT / "lockstep").iterdir():
         assert not file.is_file() or f"lockstep/{file.name}" in names

@@ -84,7 +84,7 @@ def test_a_run_that_is_looked_for_in_the_wrong_folder_is_sent_to_its_project(run
     )
 
 
-def test_a_record_file_is_looked_for_where_the_command_runs(project: Path, run: str, tmp_path: Path) -> None:
+def test_a_record_file_is_looked_for_in_the_working_directory(project: Path, run: str, tmp_path: Path) -> None:
     (project / "values.json").write_text("{}", encoding="utf-8")
     done = serve(tmp_path, "--step", "next", "--run", run, f"--project={project}", "--record-file", "values.json")
     assert f"--record-file 'values.json' is not a file in {tmp_path}\n" in done.stderr

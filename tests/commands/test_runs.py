@@ -311,7 +311,7 @@ def test_resume_lists_several_open_runs(
     assert stable(shown.out) == snapshot
 
 
-def test_runs_of_one_workflow_are_told_apart_by_what_they_are_for(
+def test_runs_of_one_workflow_are_distinguished_by_their_purpose(
     cli: Command, installed: Install, walker: Walk, project: Path
 ) -> None:
     walk = walker(installed("part"))
@@ -351,7 +351,7 @@ def test_a_list_of_another_project_s_runs_names_it_in_each_command(
     assert shown.out.splitlines()[1].endswith(f"  lockstep resume {last.id} --project {project}")
 
 
-def test_where_no_run_is_open_the_next_move_is_named(cli: Command, project: Path) -> None:
+def test_without_an_open_run_the_next_command_is_named(cli: Command, project: Path) -> None:
     shown = cli("resume")
     assert shown.err == (
         f"No run is open in {project}. Runs of another project: lockstep resume --project DIR. "
@@ -605,7 +605,7 @@ def test_stats_show_where_agents_stumble(
     assert (found["runs"], found["transitions"], found["steps"]["dig"]["repeated"]) == (2, 6, 2)
 
 
-def test_a_number_of_days_that_is_none_is_told_in_plain_words(cli: Command) -> None:
+def test_an_invalid_number_of_days_is_reported_in_plain_words(cli: Command) -> None:
     shown = cli("prune", "--older", "foo")
     assert (shown.code, shown.out) == (2, "")
     assert shown.err == (

@@ -63,7 +63,7 @@ def review(walk: Walker, run: Run, form: str, lost: str = "") -> Run:
 
 
 @pytest.fixture
-def mended(installed: Install, walker: Walk, project: Path) -> Run:
+def fixed(installed: Install, walker: Walk, project: Path) -> Run:
     """A run of gated that was refused once, failed its first review, lost a reviewer on the way, and passed."""
     walk = walker(installed("gated"))
     (project / "out.txt").write_text("x\n", encoding="utf-8")
@@ -94,9 +94,9 @@ def of(cli: Command, run: Run, *words: str) -> html.HtmlElement:
 
 
 def test_the_page_tells_the_way_the_steps_and_who_said_it(
-    cli: Command, mended: Run, stable: Callable[[str], str], snapshot: SnapshotAssertion
+    cli: Command, fixed: Run, stable: Callable[[str], str], snapshot: SnapshotAssertion
 ) -> None:
-    root = of(cli, mended)
+    root = of(cli, fixed)
     assert texts(root, "//h1") == ["Run testrun1: gated"]
     steps = texts(root, "//main/details[@class='stay']/summary")
     assert [step.split(" · ")[0] for step in steps][:4] == [
@@ -108,8 +108,8 @@ def test_the_page_tells_the_way_the_steps_and_who_said_it(
     assert stable("\n".join(texts(root, "//main/details[@class='stay']"))) == snapshot
 
 
-def test_each_finding_is_told_through_the_iterations_to_its_end(cli: Command, mended: Run) -> None:
-    root = of(cli, mended)
+def test_each_finding_is_reported_through_the_iterations_to_its_end(cli: Command, fixed: Run) -> None:
+    root = of(cli, fixed)
     rows = [texts(row, "td") for row in root.xpath("//main/div[@class='wide']/table/tbody/tr")]
     assert rows == [
         [
@@ -135,7 +135,7 @@ def test_each_finding_is_told_through_the_iterations_to_its_end(cli: Command, me
 
 
 @pytest.mark.req("W-24")
-def test_what_a_person_accepted_is_told_with_the_reason(cli: Command, accepted: Run) -> None:
+def test_what_a_person_accepted_is_reported_with_the_reason(cli: Command, accepted: Run) -> None:
     root = of(cli, accepted)
     form, taste = (texts(row, "td") for row in root.xpath("//main/div[@class='wide']/table/tbody/tr"))
     assert form[3:8] == [*["FAIL it has none changed: it has a form now"] * 4, "FAIL it has none"]
@@ -151,8 +151,8 @@ def test_what_a_person_accepted_is_told_with_the_reason(cli: Command, accepted: 
     ]
 
 
-def test_the_way_is_drawn_with_the_turns_and_the_loop(cli: Command, mended: Run, snapshot: SnapshotAssertion) -> None:
-    root = of(cli, mended)
+def test_the_way_is_drawn_with_the_turns_and_the_loop(cli: Command, fixed: Run, snapshot: SnapshotAssertion) -> None:
+    root = of(cli, fixed)
     assert texts(root, "//main/figure/pre//*[@class='name']") == [
         "1 write",
         "2 design-review (dispatch)",
@@ -197,19 +197,19 @@ def _stays(root: html.HtmlElement) -> Iterator[tuple[html.HtmlElement, str]]:
         yield stay, texts(stay, "./summary")[0]
 
 
-def test_sub_agents_have_sections_that_the_steps_lead_to(cli: Command, mended: Run) -> None:
-    root = of(cli, mended)
+def test_sub_agents_have_sections_that_the_steps_lead_to(cli: Command, fixed: Run) -> None:
+    root = of(cli, fixed)
     children = root.xpath("//main/details[@class='child']")
-    assert [child.get("id") for child in children] == [f"run-{mended.id}.{number}" for number in (1, 2, 3, 4)]
+    assert [child.get("id") for child in children] == [f"run-{fixed.id}.{number}" for number in (1, 2, 3, 4)]
     told = "quality-reviewer · design · substance · lost: never came back"
-    assert texts(children[1], "./summary") == [f"{mended.id}.2 {told}"]
+    assert texts(children[1], "./summary") == [f"{fixed.id}.2 {told}"]
     links = set(root.xpath("//main//a/@href"))
-    assert links == {f"#run-{mended.id}", *(f"#{child.get('id')}" for child in children)}
+    assert links == {f"#run-{fixed.id}", *(f"#{child.get('id')}" for child in children)}
     assert not children[0].get("open")
 
 
-def test_the_page_stands_alone_and_runs_nothing(cli: Command, mended: Run) -> None:
-    text = cli("trace", mended.id, "--html", "-").out
+def test_the_page_stands_alone_and_runs_nothing(cli: Command, fixed: Run) -> None:
+    text = cli("trace", fixed.id, "--html", "-").out
     root = read(text)
     assert not root.xpath("//script | //link | //img | //iframe | //object | //base | //form")
     assert not [
@@ -228,7 +228,7 @@ def test_the_page_stands_alone_and_runs_nothing(cli: Command, mended: Run) -> No
     )
 
 
-@pytest.mark.parametrize("which", ["mended", "accepted"])
+@pytest.mark.parametrize("which", ["fixed", "accepted"])
 def test_the_page_is_sound_html(which: str, cli: Command, request: pytest.FixtureRequest) -> None:
     run = request.getfixturevalue(which)
     sound(cli("trace", run.id, "--html", "-").out)
@@ -332,7 +332,7 @@ def test_how_a_finding_ended(reviews: list[Event], ends: dict[str, str]) -> None
     assert {history.key: history.end for history in findings.histories(done)} == ends
 
 
-def test_several_series_of_one_checkpoint_are_told_apart() -> None:
+def test_several_series_of_one_checkpoint_are_distinguished() -> None:
     events = [completed(1, "fail", ("A", "MUST", "FAIL")), completed(2, "pass", ("A", "MUST", "PASS"))]
     later = [completed(1, "pass", ("A", "MUST", "PASS")), completed(1, "fail", ("A", "MUST", "FAIL"))]
     for at, event in enumerate(later, 2):
@@ -362,7 +362,7 @@ def test_an_item_is_known_by_its_target_wherever_its_reviewer_stands() -> None:
 
 
 @pytest.mark.parametrize("how", ["abandoned", "pending"])
-def test_a_run_that_was_given_up_or_never_began_is_told(
+def test_a_run_that_was_given_up_or_never_began_is_reported(
     how: str, cli: Command, installed: Install, walker: Walk
 ) -> None:
     walk = walker(installed("brood"))
@@ -379,33 +379,33 @@ def test_a_run_that_was_given_up_or_never_began_is_told(
     sound(cli("trace", run.id, "--html", "-").out)
 
 
-def test_a_file_is_written_and_not_overwritten(cli: Command, mended: Run, project: Path) -> None:
+def test_a_file_is_written_and_not_overwritten(cli: Command, fixed: Run, project: Path) -> None:
     file = project / "run.html"
-    assert cli("trace", mended.id, "--html", "run.html").err == "wrote run.html\n"
+    assert cli("trace", fixed.id, "--html", "run.html").err == "wrote run.html\n"
     first = file.read_text(encoding="utf-8")
     assert first.startswith('<!DOCTYPE html>\n<html lang="en">')
     file.write_text("mine", encoding="utf-8")
-    again = cli("trace", mended.id, "--html", "run.html")
+    again = cli("trace", fixed.id, "--html", "run.html")
     assert again.code == 3
     assert "is not overwritten" in again.err
     assert file.read_text(encoding="utf-8") == "mine"
-    assert cli("trace", mended.id, "--html", "run.html", "--force").code == 0
+    assert cli("trace", fixed.id, "--html", "run.html", "--force").code == 0
     assert file.read_text(encoding="utf-8") == first
-    lost = cli("trace", mended.id, "--html", "no/run.html")
+    lost = cli("trace", fixed.id, "--html", "no/run.html")
     assert lost.code == 4
     assert "try:   the name of a file in a folder that is there" in lost.err
     for words in ([], ["--force"]):
-        folder = cli("trace", mended.id, "--html", ".", *words)
+        folder = cli("trace", fixed.id, "--html", ".", *words)
         assert folder.code == 2
         assert folder.err == "lockstep: . is a folder\n  try:   the name of a file in it\n"
-    assert cli("trace", mended.id, "--html", "-", "--json").code == 2
+    assert cli("trace", fixed.id, "--html", "-", "--json").code == 2
 
 
-def test_a_run_whose_skill_is_gone_is_told_all_the_same(cli: Command, mended: Run, project: Path) -> None:
-    before = cli("trace", mended.id, "--html", "-").out
+def test_a_run_whose_skill_was_removed_is_shown_all_the_same(cli: Command, fixed: Run, project: Path) -> None:
+    before = cli("trace", fixed.id, "--html", "-").out
     (project / "skills" / "gated" / "scripts" / "gated_workflow.py").unlink()
     sys.modules.pop("lockstep_skill.gated.scripts.gated_workflow")
-    assert cli("trace", mended.id, "--html", "-").out == before
+    assert cli("trace", fixed.id, "--html", "-").out == before
 
 
 def test_long_values_are_folded_and_cut_unless_whole_ones_are_wanted(

@@ -166,7 +166,7 @@ def test_on_a_narrow_terminal_a_line_is_cut_rather_than_folded(installed: Instal
 
 
 @pytest.mark.parametrize("folder", ["skills", ".claude/skills"])
-def test_the_bare_name_of_a_skill_is_told_with_its_path(folder: str, cli: Command, project: Path) -> None:
+def test_the_bare_name_of_a_skill_is_reported_with_its_path(folder: str, cli: Command, project: Path) -> None:
     (project / folder / "bug-triage").mkdir(parents=True)
     shown = cli("validate", "bug-triage")
     assert (shown.code, shown.out) == (2, "")
@@ -177,7 +177,7 @@ def test_the_bare_name_of_a_skill_is_told_with_its_path(folder: str, cli: Comman
     )
 
 
-def test_a_missing_section_is_told_with_the_line_that_asks(
+def test_a_missing_section_is_reported_with_the_line_that_asks(
     cli: Command, installed: Install, snapshot: SnapshotAssertion
 ) -> None:
     steps = "\nStepDef('one', 'One', PROMPTS['clos'], {'ok': None})"
@@ -207,9 +207,7 @@ def test_a_missing_section_is_told_with_the_line_that_asks(
         ("Feild('x')", "name 'Feild' is not defined; did you mean Field?"),
     ],
 )
-def test_a_misspelt_name_is_told_with_the_one_that_is_meant(
-    line: str, what: str, cli: Command, installed: Install
-) -> None:
+def test_a_misspelt_name_is_reported_with_the_nearest(line: str, what: str, cli: Command, installed: Install) -> None:
     imports = "from skills.lib.workflow import core, requirements, types\n"
     installed("bad", skill.HEAD + imports + line + "\n")
     (found,) = json.loads(cli("validate", "--format", "json").out)["findings"]
@@ -230,7 +228,9 @@ def test_a_misspelt_name_is_told_with_the_one_that_is_meant(
         ),
     ],
 )
-def test_a_misspelt_name_is_told_with_the_valid_ones(line: str, valid: str, cli: Command, installed: Install) -> None:
+def test_a_misspelt_name_is_reported_with_the_valid_ones(
+    line: str, valid: str, cli: Command, installed: Install
+) -> None:
     installed("bad", skill.HEAD + line + "\n")
     (found,) = json.loads(cli("validate", "--format", "json").out)["findings"]
     assert f" (valid: {valid}" in found["what"]
@@ -309,7 +309,7 @@ def test_the_summary_counts_what_was_waived_and_json_lists_it(cli: Command, inst
     ]
 
 
-def test_a_step_of_a_helper_is_told_with_its_line(cli: Command, installed: Install) -> None:
+def test_a_step_of_a_helper_is_reported_with_its_line(cli: Command, installed: Install) -> None:
     source = f"""{skill.HEAD}def step(name, after):
     return StepDef(name, name.title(), 'Do.', {{Outcome.OK: after}})
 

@@ -1,4 +1,4 @@
-"""What a run left undone is told alike by its last block, lockstep runs, lockstep trace and the MCP reply."""
+"""What a run left undone is reported alike by its last block, lockstep runs, lockstep trace and the MCP reply."""
 
 from __future__ import annotations
 
@@ -178,7 +178,7 @@ StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}),
 """
 
 
-def test_reviewers_that_stated_nothing_are_told_once_in_all_rounds(installed: Install, project: Path) -> None:
+def test_reviewers_that_stated_nothing_are_reported_once_in_all_rounds(installed: Install, project: Path) -> None:
     script = installed("stated", source_of("stated", SCRIPTED))
     part = installed("part", source_of("part", SPLIT))
     for file in part.parent.glob("*.py"):
@@ -221,7 +221,7 @@ StepDef("next", "Next", "Next.", {Outcome.OK: None, Outcome.ITERATE: "work"}, ma
         (1, "the gate of d was not entered again after the last review"),
     ],
 )
-def test_a_gate_that_a_passed_review_never_came_to_is_told(
+def test_a_gate_that_a_passed_review_never_reached_is_reported(
     installed: Install, project: Path, monkeypatch: pytest.MonkeyPatch, rounds: int, told: str
 ) -> None:
     monkeypatch.setattr(registration, "demanded", False)

@@ -109,7 +109,7 @@ def test_a_repeat_is_known_by_its_request(step: str) -> None:
     assert other.code == "wrong-turn"
 
 
-def test_a_target_implies_the_outcome_where_only_one_leads_there() -> None:
+def test_a_target_implies_the_outcome_if_only_one_leads_to_it() -> None:
     run = moved(LINE, at_start(LINE), records={"x": "1"}).run
     assert moved(LINE, run, "done").detail["outcome"] == "ok"
     assert moved(LINE, run, "a").detail["outcome"] == "fail"
@@ -216,7 +216,7 @@ def test_a_dispatch_asks_for_its_children() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(workflow=workflows(), data=st.data())
-def test_no_request_moves_a_run_where_the_graph_does_not_lead(workflow: Workflow, data: st.DataObject) -> None:
+def test_no_request_moves_a_run_off_the_graph(workflow: Workflow, data: st.DataObject) -> None:
     run = at_start(workflow)
     routes = {(step.id, target) for step in workflow.steps for target in step.next.values()}
     for _ in range(6):

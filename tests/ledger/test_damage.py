@@ -1,4 +1,4 @@
-"""A ledger that was damaged is told by name, or shows what was once committed; no gate passes, nothing is reset."""
+"""A damaged ledger is reported by name, or shows what was once committed; no gate passes, nothing is reset."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from skills.lib.ledger import Ledger
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
 from skills.lib.testing.follower import InProcess
-from tests.fixtures.deviations import standing
+from tests.fixtures.deviations import recorded_state
 from tests.fixtures.processes import ended, forked
 from tests.fixtures.skill import install, source_of
 
@@ -48,7 +48,7 @@ class Kept:
             last = gated.follow(gated.run_command(child.command), items=[FAILED_ITEM])
         self.gate = gated.run_command(last.next)
         assert self.gate.step == "design-gate"
-        standing(tour)
+        recorded_state(tour)
         self._fold()
         self.content = self.file.read_bytes()
         self.commands = {
@@ -81,7 +81,7 @@ class Kept:
         return self.tour.call(command)
 
     def assert_told_or_true(self, content: bytes, what: str, names: tuple[str, ...] = ("show", "move", "gate")) -> int:
-        """Each command, on a ledger of its own: told by name, or as if nothing were wrong. How many were told."""
+        """Run each command on a ledger of its own: it reports the damage or sees none. Return how many reported it."""
         told = 0
         for name in names:
             block = self.run(self.commands[name], content)
@@ -101,7 +101,7 @@ def kept(agent: Factory) -> Kept:
     return Kept(agent("tour"), agent("gated"))
 
 
-def test_a_flip_in_any_page_is_told_or_does_no_harm(kept: Kept) -> None:
+def test_a_flipped_bit_in_any_page_is_reported_or_does_no_harm(kept: Kept) -> None:
     size = 4096
     chance = random.Random(7)
     assert len(kept.content) % size == 0
@@ -129,7 +129,7 @@ def test_whatever_is_written_over_it(kept: Kept, data: st.DataObject) -> None:
     kept.assert_told_or_true(content, f"{len(scrap)} bytes at {at}", ("move", "gate"))
 
 
-def test_a_table_whose_definition_is_no_text_is_told(kept: Kept) -> None:
+def test_a_table_whose_definition_is_no_text_is_reported(kept: Kept) -> None:
     at = kept.content.index(b"CREATE TABLE runs")
     for scrap in (b"\xb2REATE TABLE runs", b"CREATE \xff\xb2BLE runs"):
         content = kept.content[:at] + scrap + kept.content[at + len(scrap) :]
@@ -137,7 +137,7 @@ def test_a_table_whose_definition_is_no_text_is_told(kept: Kept) -> None:
 
 
 def test_rows_that_belong_to_the_record_are_noticed(kept: Kept) -> None:
-    """Every byte of the rows that the commands read: a flip there is told."""
+    """Every byte of the rows that the commands read: a flipped bit there is reported."""
     at = kept.content.find(b'"summary":"' + b"s" * 100)
     for place in range(max(at - 300, 0), at + 100, 7):
         content = bytearray(kept.content)
@@ -146,7 +146,7 @@ def test_rows_that_belong_to_the_record_are_noticed(kept: Kept) -> None:
 
 
 @pytest.mark.parametrize("unit", [4096, 1009])
-def test_cut_anywhere_it_is_told(kept: Kept, unit: int) -> None:
+def test_a_file_that_is_cut_anywhere_is_reported(kept: Kept, unit: int) -> None:
     for length in range(0, len(kept.content), unit):
         told = kept.assert_told_or_true(kept.content[:length], f"cut to {length} bytes")
         assert told == 3 or length > len(kept.content) - 4096, f"cut to {length} bytes"
@@ -428,7 +428,7 @@ def test_a_folder_that_may_not_be_written(agent: Factory) -> None:
     assert "LOCKSTEP_HOME" in block.errors
 
 
-def test_a_full_disk_is_told_and_the_run_stands_where_it_stood(agent: Factory, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_the_run_stays_at_its_step(agent: Factory, tmp_path: Path) -> None:
     tour = agent("tour")
     mount = tmp_path / "mount"
     begin = f"{PYTHON} {tour.script} --step 1 --topic why --project {mount}"
@@ -447,7 +447,7 @@ def test_a_full_disk_is_told_and_the_run_stands_where_it_stood(agent: Factory, t
 
 
 @pytest.mark.parametrize("limit", [0, 1, 4, 16, 40, 64])
-def test_a_limit_on_the_size_of_files_is_told(agent: Factory, limit: int) -> None:
+def test_a_limit_on_the_size_of_files_is_reported(agent: Factory, limit: int) -> None:
     """RLIMIT_FSIZE in blocks of 1,024 bytes: the write that would pass it fails."""
     import resource
 
@@ -466,4 +466,4 @@ def test_a_limit_on_the_size_of_files_is_told(agent: Factory, limit: int) -> Non
     begun = tour.open(topic="why it is slow")
     assert (begun.exit_code, begun.step) == (0, "begin")
     assert tour.follow(begun, summary="s" * 20_000).step == "plan"
-    standing(tour)
+    recorded_state(tour)

@@ -1,4 +1,4 @@
-"""A ledger of each older format is upgraded in place, and its runs go on, are shown and are told as before."""
+"""A ledger of each older format is upgraded in place, and its runs go on, are shown and are traced as before."""
 
 from __future__ import annotations
 

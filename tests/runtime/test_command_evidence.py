@@ -169,7 +169,7 @@ def test_a_list_of_secrets_is_not_kept_as_it_is_echoed(check: Check) -> None:
 
 # What is read of the output begins some 12,000 bytes before its end; a colour code has five.
 @pytest.mark.parametrize("colours", [2_000, 2_392, 2_396, 2_400, 2_404, 2_408, 2_412])
-def test_a_secret_that_is_cut_where_the_output_is_read_from_is_not_kept(check: Check, colours: int) -> None:
+def test_a_secret_that_is_cut_at_the_beginning_of_the_read_output_is_not_kept(check: Check, colours: int) -> None:
     secret = "abcdefghij" * 4
     program = "import sys; print('x' * 9 + sys.argv[1], end=(chr(27) + '[31m') * int(sys.argv[2]))"
     agent = check(sys.executable, "-c", program, "{token}", str(colours), fields='Field("token"), ')
@@ -234,7 +234,7 @@ def test_test_files_that_the_diff_deletes_are_kept(check: Check, shop: Path) -> 
     ]
 
 
-def test_nothing_is_said_of_tests_where_none_is_removed(check: Check, shop: Path) -> None:
+def test_nothing_is_said_of_tests_if_none_is_removed(check: Check, shop: Path) -> None:
     (shop / "README.md").unlink()
     agent = check("true")
     assert "removed_tests" not in kept(agent, agent.open())

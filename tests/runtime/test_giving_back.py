@@ -89,7 +89,7 @@ def test_what_was_right_in_a_refused_command_is_given_back(make: Make) -> None:
     )
 
 
-def test_where_only_evidence_is_missing_the_same_command_goes_on(make: Make) -> None:
+def test_if_only_evidence_is_missing_the_same_command_goes_on(make: Make) -> None:
     agent = make()
     refused = report(
         agent, agent.open(), "--mode", "quick", "--outcome", "ok", why="so", sure="low", places="a", data='{"b": [1]}'
@@ -160,7 +160,7 @@ def test_a_value_of_the_file_is_overridden_by_the_command(make: Make) -> None:
     assert agent.state(end.run).state["look"]["why"] == "shorter"
 
 
-def test_nothing_is_given_back_where_no_file_can_be_written(make: Make) -> None:
+def test_nothing_is_given_back_if_no_file_can_be_written(make: Make) -> None:
     agent = make()
     block = agent.open()
     agent.write(".lockstep/context", "a file in the way")

@@ -17,7 +17,7 @@ from skills.lib.ledger import Ledger
 from skills.lib.model.run import Run
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import filled
-from tests.fixtures.deviations import assert_refused, assert_way_on, edited, standing
+from tests.fixtures.deviations import assert_refused, assert_way_on, edited, recorded_state
 from tests.fixtures.skill import install, source_of
 
 LAST = 'StepDef("last", "Last", "Stop.", {Outcome.OK: None})'
@@ -197,7 +197,7 @@ def test_who_gives_a_sub_agent_up_gives_up_those_below_it(skill: Skill, verb: st
     agent.run_command(child.children[0].command)
     command = filled(block.words(f"DISPATCH/{verb}"), {"child": child.run, "reason": "it hangs"})
     assert agent.run_command(command).exit_code == 0
-    runs = standing(agent)["runs"]
+    runs = recorded_state(agent)["runs"]
     assert [runs[f"{child.run}.{number}"]["status"] for number in (1, 2)] == ["abandoned", "abandoned"]
     assert os.listdir(os.path.join(paths.home(str(agent.project)), "open")) == [block.run]
     assert "run-ended" in [agent.run_command(below.command).code for below in child.children]

@@ -112,7 +112,7 @@ def test_links_out_of_the_root_are_not_followed(tmp_path: Path) -> None:
     assert "leads out of its folder" in str(found["z"].error)
 
 
-def test_a_folder_whose_listing_fails_is_told(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_folder_whose_listing_fails_is_reported(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     make(tmp_path / "good")
     (tmp_path / "closed").mkdir()
     scandir = os.scandir

@@ -42,6 +42,11 @@ class Block(blocks.PrintedBlock):
         return re.sub(r"--project \S+", "--project PROJECT", text)
 
 
+def commands(block: Block) -> list[str]:
+    """The command of each sub-agent that is still to work."""
+    return [str(command.text) for command in block.root.iterfind("DISPATCH/child/command")]
+
+
 def without_places(text: str) -> str:
     """The text with PYTHON and ROOT for the paths of this machine, quoted or not."""
     root = str(SKILLS.parent)

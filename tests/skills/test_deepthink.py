@@ -314,7 +314,7 @@ def test_a_mode_other_than_the_one_given_is_refused(agent: Agent, given: str, ot
 
 
 @pytest.mark.parametrize("chosen, leads_to", [("quick", "synthesize"), ("full", "design")])
-def test_where_no_mode_is_given_the_third_step_chooses(agent: Agent, chosen: str, leads_to: str) -> None:
+def test_without_a_mode_the_third_step_chooses(agent: Agent, chosen: str, leads_to: str) -> None:
     plan = come_to(agent, "plan", characterize={"chosen": chosen})
     assert plan.context["characterize.chosen"] == chosen
     assert agent.follow(plan, **PLAN).step == leads_to

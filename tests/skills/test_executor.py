@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,7 +21,7 @@ from skills.lib.testing.transitions import ProjectCopies
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
 from skills.planner.scripts.plandata.lists import lists
-from tests.fixtures import small_project
+from tests.fixtures import small_project, warm_python
 from tests.fixtures.shop_story.walk import fixes
 from tests.fixtures.small_project import DONE, plan, plan_data, save_plan, write
 from tests.skills.follower import SKILLS, reached
@@ -215,7 +214,7 @@ def finished(crew: Crew, copies: ProjectCopies) -> PrintedBlock:
 
 
 @pytest.mark.req("W-04", "W-10", "W-18")
-def test_a_plan_is_carried_out_reviewed_mended_documented_and_run_green(crew: Crew, root: Path) -> None:
+def test_a_plan_is_carried_out_reviewed_fixed_documented_and_run_green(crew: Crew, root: Path) -> None:
     block = crew.begin()
     assert (block.step, [child.target for child in block.children]) == ("reconcile", ["M-001", "M-002"])
     block = crew.work(block, FIRST_OPEN, SECOND_OPEN)
@@ -241,12 +240,7 @@ def test_a_plan_is_carried_out_reviewed_mended_documented_and_run_green(crew: Cr
     assert block.step == "implement"
     [mending] = block.children
     assert mending.target == f"M-002 | promise-4: {COMMA}"
-    refused = subprocess.run(
-        [sys.executable, str(SCRIPTS / "plan_data.py"), "apply", WHERE, "M-002"],
-        cwd=root,
-        capture_output=True,
-        text=True,
-    )
+    refused = warm_python.run(SCRIPTS / "plan_data.py", "apply", WHERE, "M-002", cwd=root)
     assert refused.returncode == 1
     assert "CH-003 shop/export.py: it is to be created and is there already, with another content" in refused.stdout
     write(root, DONE["M-002"])
@@ -273,7 +267,7 @@ def test_a_plan_is_carried_out_reviewed_mended_documented_and_run_green(crew: Cr
     assert block.step == "retrospective"
     assert "M-002 | promise-4" in block.context["implement.log"]
 
-    # Of another size than what it is mended to: Python tells sources of one second apart by that alone.
+    # The fixed file has another size: of sources of one second, Python sees only by the size that they differ.
     write(root, {"tests/test_export.py": small_project.TEST_EXPORT.replace("Ada,8", "Ada,80")})
     red = crew.agent.follow(block, **END)
     assert (red.exit_code, red.code) == (3, "missing-evidence")
@@ -417,7 +411,7 @@ def test_a_reviewer_that_was_lost_is_no_finding_to_fix(crew: Crew, written: Prin
     assert (block.step, [child.target for child in block.children]) == ("implement", ["confirm"])
 
 
-def test_nothing_begins_where_the_tree_is_not_as_planned(crew: Crew, root: Path) -> None:
+def test_nothing_begins_if_the_tree_is_not_as_planned(crew: Crew, root: Path) -> None:
     write(root, {"shop/prices.py": "def total(lines):\n    return 0\n"})
     block = crew.begin()
     assert block.code == "missing-evidence"
@@ -713,8 +707,7 @@ def test_a_plan_that_no_finished_planner_approved_takes_a_reason(
 
 def script(name: str, root: Path, *words: str) -> tuple[int, str]:
     """What a check script says in the project's root."""
-    command = [sys.executable, str(SCRIPTS / name), *words]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=60)
+    done = warm_python.run(SCRIPTS / name, *words, cwd=root)
     return done.returncode, done.stdout
 
 

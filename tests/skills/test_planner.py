@@ -22,6 +22,7 @@ from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import filled
 from skills.lib.testing.transitions import ProjectCopies
 from skills.lib.workflow.core import StepContext
+from tests.fixtures import warm_python
 from tests.skills.follower import SKILLS, Follower, reached
 from tests.skills.samples import planner as sample
 
@@ -562,7 +563,7 @@ def test_copies_are_seen_by_no_test_runner_and_by_no_commit(agent: Agent, planne
 
 
 @pytest.mark.parametrize("content", ['{"milestones": [{"id": "M-001", "files": 5}]}', "[" * 100_000])
-def test_a_draft_of_any_form_is_told_without_a_traceback(agent: Agent, content: str) -> None:
+def test_a_draft_of_any_form_is_reported_without_a_traceback(agent: Agent, content: str) -> None:
     agent.write("draft.json", content)
     code, told = checked("planner_check.py", agent.project, "draft.json", '["M-002"]', "[]")
     assert code == 1
@@ -622,8 +623,7 @@ def test_technical_writers_get_the_documents_too() -> None:
 
 def checked(script: str, project: Path, *arguments: str) -> tuple[int, str]:
     """Run a check script in a project."""
-    command = [sys.executable, str(SCRIPTS / script), *arguments]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60)
+    done = warm_python.run(SCRIPTS / script, *arguments, cwd=project)
     assert done.stderr == ""
     return done.returncode, done.stdout.strip()
 
@@ -688,7 +688,7 @@ def test_a_technical_writer_leaves_the_code_alone(agent: Agent, content: str, wh
     assert why in told
 
 
-def test_a_technical_writer_s_other_faults_are_told(agent: Agent) -> None:
+def test_a_technical_writer_s_other_faults_are_reported(agent: Agent) -> None:
     for path, text in sample.FILES.items():
         agent.write(path, text)
     assert checked("plan_data.py", agent.project, "collect", PLAN)[0] == 0

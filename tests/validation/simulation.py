@@ -35,7 +35,7 @@ States = dict[str, list[tuple[frozenset[str], dict[str, str]]]]
 
 @dataclass(frozen=True)
 class Harm:
-    """What goes wrong; ``steps`` are those at which it is right to be told, or the name of the workflow itself."""
+    """What goes wrong; ``steps`` are those at which a finding is right, or the name of the workflow itself."""
 
     kind: str
     detail: str
@@ -598,7 +598,7 @@ def _named(texts: Iterable[str]) -> list[str]:
 
 
 def _samples(spec: Arg | Field | None) -> list[str]:
-    """Values that a specification admits, as they are put into a text; the empty one where it may be left out."""
+    """Values that a specification admits, as they are put into a text; the empty one if it may be left out."""
     if spec is None:
         return ["x"]
     least = int(spec.minimum or 1)

@@ -101,7 +101,7 @@ def test_a_disk_that_fills_up_leaves_what_the_next_command_completes(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written_is_told(cli: Command, project: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(cli: Command, project: Path) -> None:
     (project / ".codex").mkdir(mode=0o500)
     shown = cli("install", "codex", "--scope", "project", "--skill", SKILL)
     assert (shown.code, ".codex" in shown.err) == (4, True)
@@ -206,7 +206,7 @@ def test_a_skill_that_another_tool_linked_there_is_refused(cli: Command, project
 
 
 @pytest.mark.req("H-01")
-def test_an_interrupted_installation_is_told(cli: Command, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_installation_is_reported(cli: Command, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cli("install", "codex", "--scope", "project", "--skill", SKILL)
     records = Path(place_of("codex", "project", project).records)
     told = json.loads((records / "codex.json").read_text())

@@ -171,7 +171,7 @@ def test_a_relative_setting_is_none(cli: Command, project: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize("python", old())
-def test_an_old_python_is_told_what_is_needed(script: Path, project: Path, python: str) -> None:
+def test_an_old_python_shows_what_is_needed(script: Path, project: Path, python: str) -> None:
     done = bare(project, str(script), "--step", "1", python=python)
     assert (done.returncode, done.stdout) == (4, "")
     assert re.match(r"lockstep: needs Python 3\.11 or later, and this is ", done.stderr)
