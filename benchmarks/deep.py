@@ -19,8 +19,8 @@ from benchmarks.report import Cell, Figures
 from benchmarks.steps import BARE, QUICK_SAMPLES, SAMPLES, WARM_UP, lean_python, sealed_copy, timed
 from skills.lib.runtime import loading
 from skills.lib.testing import Agent, every_walk
-from skills.lib.testing.agent import show_again
 from skills.lib.testing.blocks import PrintedBlock, filled
+from skills.lib.testing.follower import show_again
 from skills.lib.testing.steering import CannotSteer
 from skills.lib.testing.transitions import choices
 from tests.skills.samples import samples_of

@@ -9,10 +9,9 @@ from typing import TYPE_CHECKING
 from benchmarks.graphs import workflow_of_edges
 from benchmarks.report import Cell, Figures
 from benchmarks.timing import medians
-from skills.lib.commands.drawing import terminal
-from skills.lib.commands.drawing.dot import dot
+from skills.lib.commands.drawing import picture
 from skills.lib.commands.drawing.edges import Graph, of_workflow
-from skills.lib.commands.drawing.mermaid import mermaid
+from skills.lib.commands.drawing.languages import dot, mermaid
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -58,7 +57,7 @@ def _rows(count: int, repeats: int) -> list[list[Cell]]:
 
 def in_terminal(graph: Graph) -> str:
     """The graph as a terminal shows it."""
-    return "".join(f"{line.plain}\n" for line in terminal.draw(graph, WIDTH, unicode=True))
+    return "".join(f"{line.plain}\n" for line in picture.in_terminal(graph, WIDTH, unicode=True))
 
 
 def shown_edges(form: str, text: str, graph: Graph) -> int:

@@ -1,4 +1,4 @@
-"""Times functions beside each other: round by round, so that a change of the machine's mood meets all of them."""
+"""Times functions beside each other: round by round, so that a change of the machine's speed affects all of them."""
 
 from __future__ import annotations
 

@@ -5,18 +5,17 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from skills.lib.validation.finding import allow_key
-from skills.lib.validation.rule import GRAPH, SECTIONS, SOURCE, TREE, Rule
+from skills.lib.validation.rule import GRAPH, SECTIONS, SOURCE, TREE, Rule, allow_key
 from skills.lib.validation.rules import rules_of
 
 _HEAD = """# Validation rules
 
 Every finding names its rule, its severity, the place as `skill:step:outcome`, file and line, what is wrong, why it
 matters and what to do. An error makes a workflow invalid: it cannot be registered, or `lockstep validate` fails. A
-warning is told and changes nothing.
+warning is printed and changes nothing.
 
 A finding is waived at its step, with a reason: `StepDef(..., allow={"rule-name": "the reason"})`. If a rule can find
-several things at one step, the key names the one that is meant, as `rule-name:value`, and the others are still told.
+several things at one step, the key names the one that is meant, as `rule-name:value`, and the others remain.
 What stops a run or opens a gate cannot be waived. `lockstep validate` counts what was waived; `--format json` and
 `sarif` list it.
 

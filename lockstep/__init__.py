@@ -1,7 +1,7 @@
 """Lockstep: coding agents follow skills, one printed step at a time. This package names what programs import.
 
-Each name is the very object of the library ``skills.lib``, which is loaded when a name of it is first used. A skill
-itself imports from ``skills.lib``, for a copy of it brings that library along (docs/authoring.md).
+Each name is the very object of the library ``skills.lib``, which is loaded when a name of it is first used. A skill's
+graph may import from here, too: an installed or exported copy brings both packages along (docs/authoring.md).
 """
 
 from lockstep import library
@@ -20,7 +20,6 @@ if TYPE_CHECKING:
         UnsealedWorkflow,
         UsageError,
     )
-    from skills.lib.model.choice import Choice
     from skills.lib.model.requirements import Arg, Artifact, Command, Field
     from skills.lib.model.review_loop import review_loop
     from skills.lib.model.run import Request, Run
@@ -29,6 +28,7 @@ if TYPE_CHECKING:
         AgentRole,
         Before,
         Check,
+        Choice,
         Confidence,
         Dispatch,
         Gate,
@@ -59,13 +59,12 @@ _MODULES = {
     "blocks.command_line": "CommandLine",
     "errors": "EnvironmentProblem HandlerError InvalidWorkflow LedgerError LockstepError RefusedError SkillError"
     " UnsealedWorkflow UsageError",
-    "model.choice": "Choice",
     "model.requirements": "Arg Artifact Command Field",
     "model.review_loop": "review_loop",
     "model.run": "Request Run",
     "model.steps": "StepDef Workflow",
-    "model.types": "AgentRole Before Check Confidence Dispatch Gate ItemStatus NeverEndsFailed Outcome Passes Person"
-    " QRStatus Severity StepContext person",
+    "model.types": "AgentRole Before Check Choice Confidence Dispatch Gate ItemStatus NeverEndsFailed Outcome Passes"
+    " Person QRStatus Severity StepContext person",
     "prompts": "read_prompts",
     "runtime.loading": "load_workflow",
     "runtime.project": "Response",
@@ -132,7 +131,8 @@ __all__ = [
 def __getattr__(name: str) -> object:
     for module, names in _MODULES.items():
         if name in names.split():
-            return getattr(library.load(f"skills.lib.{module}"), name)
+            found = globals()[name] = getattr(library.load(f"skills.lib.{module}"), name)
+            return found
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 

@@ -36,15 +36,15 @@ def main(script, module=""):
 
     ``module`` is no longer read: older heads name the graph's module there.
     """
-    check_python()
-    if sys.dont_write_bytecode and sys.pycache_prefix is None:
-        # Without any bytecode cache a step takes three times as long; this one stays out of the tree.
-        base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
-        sys.pycache_prefix = os.path.join(base, "lockstep", "bytecode")
-        sys.dont_write_bytecode = False
-    # A call lives for milliseconds and keeps little: collecting garbage would cost more than it frees.
-    gc.disable()
     try:
+        check_python()
+        if sys.dont_write_bytecode and sys.pycache_prefix is None:
+            # Without any bytecode cache a step takes three times as long; this one stays out of the tree.
+            base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")
+            sys.pycache_prefix = os.path.join(base, "lockstep", "bytecode")
+            sys.dont_write_bytecode = False
+        # A call lives for milliseconds and keeps little: collecting garbage would cost more than it frees.
+        gc.disable()
         from skills.lib.runtime.script import run
 
         run(os.path.realpath(script))

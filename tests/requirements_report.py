@@ -114,7 +114,7 @@ class RequirementsReport:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def missing(self, session: pytest.Session) -> list[Finding]:
-        """The rows that a whole session leaves without a passing test; none where it was partial."""
+        """The rows that a whole session leaves without a passing test; none if it was partial."""
         if hasattr(self.config, "workerinput") or not is_whole(self.config) or session.shouldstop or session.shouldfail:
             return []
         return [finding for finding in assess(self.rows, self.outcomes) if finding.missing]

@@ -1,4 +1,4 @@
-"""Entry scripts on every Python of this machine: too old ones are told so, the others print the first step."""
+"""Entry scripts on every Python of this machine: too old ones say so, the others print the first step."""
 
 from __future__ import annotations
 
@@ -97,7 +97,7 @@ def test_n_leads_to_the_root_and_the_graph_is_beside(script: Path) -> None:
 @pytest.mark.skipif(not old(), reason="no Python before 3.11 on this machine")
 @pytest.mark.parametrize("python", old())
 @pytest.mark.parametrize("script", KINDS, ids=lambda path: path.stem)
-def test_an_old_python_is_told_what_is_needed(script: Path, python: str, tmp_path: Path) -> None:
+def test_an_old_python_shows_what_is_needed(script: Path, python: str, tmp_path: Path) -> None:
     done = run([python, str(script), "--step", "1"], tmp_path)
     assert "needs Python 3.11 or later" in done.stderr
     assert python in done.stderr
@@ -128,6 +128,29 @@ def test_a_newer_python_prints_the_first_step(script: Path, python: str, tmp_pat
     # The test's own Python has networkx and leaves the seal that a bare one needs.
     for interpreter in (sys.executable, python):
         assert prints_its_first_step(script, interpreter, tmp_path)
+
+
+INTERRUPTED_AT = """
+import os, runpy, signal, sys
+
+def trace(frame, event, argument):
+    if frame.f_code.co_name == sys.argv[1]:
+        sys.settrace(None)
+        os.kill(os.getpid(), signal.SIGINT)
+    return None
+
+sys.argv[:] = [sys.argv[2], sys.argv[1]]
+script, name = sys.argv
+sys.argv[1:] = [name]
+sys.settrace(trace)
+runpy.run_path(script, run_name="__main__")
+"""
+
+
+@pytest.mark.parametrize("where", ["check_python", "exit_code"])
+def test_an_early_interrupt_ends_a_script_without_a_traceback(tmp_path: Path, where: str) -> None:
+    done = run([sys.executable, "-c", INTERRUPTED_AT, where, str(SERVING[0])], tmp_path)
+    assert (done.returncode, done.stdout, done.stderr) == (130, "", "")
 
 
 @pytest.mark.req("W-13")

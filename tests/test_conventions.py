@@ -49,7 +49,7 @@ def test_each_convention_is_a_titled_page(name: str) -> None:
 
 
 @pytest.mark.parametrize("name, count", [(CATALOGUES[0], 10), (CATALOGUES[1], 8), (CATALOGUES[2], 7)])
-def test_each_smell_says_what_holds_how_to_look_and_from_where_on_it_counts(name: str, count: int) -> None:
+def test_each_smell_says_what_holds_how_to_look_and_from_which_point_it_counts(name: str, count: int) -> None:
     smells = convention_sections(name)
     assert len(smells) == count
     for smell in smells:
@@ -115,7 +115,14 @@ def test_the_nearest_name_is_offered() -> None:
 @pytest.mark.parametrize("place", ["conventions", "skills/conventions"])
 @pytest.mark.req("W-16")
 def test_is_found_beside_the_package_and_inside_it(tmp_path: Path, place: str) -> None:
-    for name in ("__init__.py", "lib/__init__.py", "lib/errors.py", "lib/conventions.py"):
+    for name in (
+        "__init__.py",
+        "lib/__init__.py",
+        "lib/errors.py",
+        "lib/paths.py",
+        "lib/prompts.py",
+        "lib/conventions.py",
+    ):
         target = tmp_path / "skills" / name
         target.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(ROOT / "skills" / name, target)

@@ -144,7 +144,7 @@ def test_what_is_typed_is_counted_wherever_the_project_lies(tmp_path: Path) -> N
     assert meter.typed == len("python3 tea.py --project /home/user/shop")
 
 
-def test_a_walk_stops_where_no_text_says_what_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_walk_stops_if_no_text_says_what_is_asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("LOCKSTEP_HOME", raising=False)
     walk = Walk("problem-analysis", tmp_path)
     monkeypatch.setattr(walk.texts, "step", lambda *names: {})
@@ -165,7 +165,7 @@ def points() -> list[Point]:
     ]
 
 
-def test_one_judgement_is_told_in_the_form_that_a_block_asks_for(points: list[Point]) -> None:
+def test_one_judgement_is_given_in_the_form_that_a_block_asks_for(points: list[Point]) -> None:
     def field(name: str, kind: str) -> Spec:
         return Spec(name, kind, True, (), None, None, "")
 

@@ -12,8 +12,10 @@ from importlib import import_module
 from pathlib import Path
 
 import pytest
+from hatchling.build import build_wheel
 
 import lockstep
+from skills.lib.hosts.install import export
 
 ROOT = Path(__file__).resolve().parent.parent
 BLOCK = next(
@@ -65,9 +67,8 @@ def test_the_import_loads_nothing_of_the_library() -> None:
 def test_the_wheel_holds_both_packages_and_names_the_entry_points(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    build = pytest.importorskip("hatchling.build")
     monkeypatch.chdir(ROOT)
-    wheel = zipfile.ZipFile(tmp_path / build.build_wheel(os.fspath(tmp_path)))
+    wheel = zipfile.ZipFile(tmp_path / build_wheel(os.fspath(tmp_path)))
     names = wheel.namelist()
     for file in (ROOT / "lockstep").iterdir():
         assert not file.is_file() or f"lockstep/{file.name}" in names
@@ -77,3 +78,16 @@ def test_the_wheel_holds_both_packages_and_names_the_entry_points(
         *("[console_scripts]", "lockstep", "=", "lockstep.__main__:main"),
         *("[pytest11]", "lockstep", "=", "lockstep.pytest_plugin"),
     ]
+
+
+def test_the_library_that_is_imported_already_serves(tmp_path: Path) -> None:
+    for name, data in export.vendored().items():
+        if not name.startswith("lockstep"):
+            (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+            (tmp_path / name).write_bytes(data)
+    code = (
+        f"import sys; sys.path[:0] = [{str(tmp_path)!r}, {str(ROOT)!r}]; import skills, lockstep\n"
+        "print(lockstep.__file__); print(sys.modules[lockstep.Workflow.__module__].__file__)"
+    )
+    done = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout.split() == [str(ROOT / "lockstep" / "__init__.py"), str(tmp_path / "skills/lib/model/steps.py")]

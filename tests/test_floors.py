@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from functools import cache
 from pathlib import Path
 
 import networkx as nx
@@ -66,7 +67,8 @@ PUBLIC = {
 }
 
 
-def imports(path: Path) -> set[str]:
+@cache
+def imports(path: Path) -> frozenset[str]:
     """Every module that a file imports, anywhere in it; what a skill's own folder of modules has inside is left out."""
     found = set()
     for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
@@ -76,7 +78,7 @@ def imports(path: Path) -> set[str]:
             assert node.level == 0 or LIB not in path.parents, f"{path}: relative import"
             if node.level == 0:
                 found |= {str(node.module), *(f"{node.module}.{alias.name}" for alias in node.names)}
-    return found
+    return frozenset(found)
 
 
 def floor(module: str) -> str:

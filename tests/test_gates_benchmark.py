@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from benchmarks.gates.figures import look
-from skills.lib.engine import fixes, gates, quality, questions, reviewers, verdicts
+from skills.lib.engine import fixes, gates, reviewers, verdicts
 from skills.lib.engine.decision import Refused
 
 if TYPE_CHECKING:
@@ -82,9 +82,9 @@ def _stops(*_: Any) -> None:
         (verdicts, "changed", lambda _: lambda run, checkpoint, proof: [], "was changed since"),
         (gates, "verdict", _unspent, "used already"),
         (reviewers, "_unjudged", _without_failed, "MUST open"),
-        (quality, "_SHOULD_BLOCKS", lambda _: 1, "SHOULD open"),
+        (verdicts, "_SHOULD_BLOCKS", lambda _: 1, "SHOULD open"),
         (fixes, "_change", lambda _: lambda *arguments: "", "unanswered-finding"),
-        (questions, "ask_at_bound", lambda _: _stops, "Nobody is asked"),
+        (gates, "ask_at_bound", lambda _: _stops, "Nobody is asked"),
     ],
 )
 def test_an_engine_that_does_not_hold_or_does_not_let_go_is_found_out(

@@ -10,7 +10,7 @@ import pytest
 
 from skills.lib import git as gits
 from skills.lib.git import Git, GitProblem
-from skills.lib.ledger import contents, worktree
+from skills.lib.ledger import command, contents
 from tests.fixtures import small_project
 
 
@@ -62,7 +62,7 @@ def test_a_partial_clone_fetches_nothing(shop: Path, evil: Path, tmp_path: Path,
         (shop / ".git" / "objects" / found[:2] / found[2:]).unlink()
     with (shop / ".git" / "config").open("a") as file:
         file.write("\n".join(settings) + "\n")
-    worktree.removed_tests(str(shop))
+    command.removed_tests(str(shop))
     contents.manifest(str(shop), ["."])
     assert not (tmp_path / "ran").exists()
 
@@ -76,7 +76,7 @@ def test_a_git_of_the_project_is_not_run(
     monkeypatch.chdir(shop)
     monkeypatch.setenv("PATH", entry.format(shop) + os.pathsep + os.environ["PATH"])
     assert "shop/prices.py" in contents.manifest(str(shop), ["."])
-    assert worktree.removed_tests(str(shop)) == []
+    assert command.removed_tests(str(shop)) == []
     assert not (tmp_path / "ran").exists()
 
 
@@ -87,12 +87,12 @@ def test_a_git_whose_child_holds_the_pipe_ends_in_time(
     program(tmp_path / "bin" / "git", script)
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     monkeypatch.setattr(gits, "TIMEOUT", 0.2)
-    monkeypatch.setattr(worktree, "PATIENCE", 0.2)
+    monkeypatch.setattr(command, "PATIENCE", 0.2)
     begin = time.monotonic()
     with pytest.raises(GitProblem, match="did not answer in time") as caught:
         contents.manifest(str(shop), ["."])
     assert "git status" in caught.value.remedy
-    assert worktree.removed_tests(str(shop)) == []
+    assert command.removed_tests(str(shop)) == []
     assert time.monotonic() - begin < 2.5
 
 

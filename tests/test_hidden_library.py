@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+pytestmark = pytest.mark.slow
 ROOT = Path(__file__).resolve().parent.parent
 OWN_TEST = """
 from skills.mine import double
@@ -96,6 +98,14 @@ def test_both_packages_are_imported_in_one_process(repository: Path) -> None:
     assert python(repository, "-c", code).stdout == "mine 4 True\n"
 
 
+def test_the_example_of_the_documents_runs_there(repository: Path) -> None:
+    page = (ROOT / "docs" / "architecture.md").read_text(encoding="utf-8")
+    example, _, rest = page.partition("```python\n")[2].partition("```\n\n```text\n")
+    done = python(repository, "-c", example)
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == rest.partition("```")[0] != ""
+
+
 HIDING = {
     "a package of its name": "skills/lib/__init__.py",
     "a folder of its name": "skills/lib/notes.txt",
@@ -131,6 +141,65 @@ def test_only_the_tests_of_skills_fail_if_the_library_is_hidden(repository: Path
     assert hides(hiding) in done.stdout
     # A command's process is Lockstep's alone: nothing hides the library from it.
     assert python(repository, "-m", "lockstep", "list").returncode == 0
+
+
+def run_pytest_alone(repository: Path, *words: str) -> subprocess.CompletedProcess[str]:
+    """The command ``pytest``: other than ``python -m pytest`` it does not put the working directory on the path."""
+    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"}
+    plugins = ["-p", "no:lockstep", "-p", "lockstep.pytest_plugin", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-P", "-m", "pytest", "-q", *plugins, *words]
+    return subprocess.run(command, cwd=repository, env=environment, capture_output=True, text=True, timeout=120)
+
+
+def test_the_repositorys_package_is_found_though_a_skills_test_comes_first(repository: Path, greet: Path) -> None:
+    assert (greet.parents[1] / "tests" / "test_greet.py").is_file()
+    for words in ([], ["--rootdir", os.fspath(repository.parent)]):
+        done = run_pytest_alone(repository, "-k", "double", "-v", *words)
+        assert (done.returncode, "1 passed, 2 deselected" in done.stdout) == (0, True), done.stdout + done.stderr
+
+
+def test_a_session_finds_lockstep_where_no_package_of_the_repository_hides_it(tmp_path: Path) -> None:
+    (tmp_path / "skills").mkdir()
+    (tmp_path / "test_it.py").write_text(
+        "import skills, skills.lib\n\ndef test_it():\n    assert skills.__version__ == skills.lib.__version__\n"
+    )
+    done = run_pytest_alone(tmp_path)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+HIDES = {"a package of its name": "skills/lib/__init__.py", "a module": "skills.py"}
+
+
+@pytest.mark.parametrize("run", [run_tests, run_pytest_alone])
+@pytest.mark.parametrize("file", HIDES.values(), ids=HIDES)
+def test_the_test_of_a_new_skill_says_what_hides_the_library_and_the_others_run(
+    tmp_path: Path, repository: Path, greet: Path, file: str, run: Callable[..., subprocess.CompletedProcess[str]]
+) -> None:
+    if file == "skills.py":
+        (repository / "skills").rename(repository / "agent-skills")
+        (repository / "test_mine.py").write_text("import skills\n\ndef test_it():\n    assert not skills.__doc__\n")
+    hiding = repository / file
+    hiding.parent.mkdir(exist_ok=True)
+    hiding.write_text("")
+    done = run(repository)
+    assert (done.returncode, "1 failed, 1 passed" in done.stdout) == (1, True), done.stdout + done.stderr
+    assert hides(hiding) in done.stdout
+    assert "Traceback" not in done.stdout
+
+
+def test_a_test_that_imports_skills_lib_says_what_hides_it(repository: Path) -> None:
+    hiding = repository / "skills" / "lib" / "__init__.py"
+    hiding.parent.mkdir()
+    hiding.write_text("")
+    (repository / "test_skill.py").write_text("from skills.lib.testing import every_transition\n")
+    (repository / "test_own.py").write_text("import skills.lib.own\n")
+    done = run_tests(repository, "test_skill.py")
+    assert (done.returncode, hides(hiding) in done.stdout) == (1, True), done.stdout + done.stderr
+    named = run_tests(repository, "test_skill.py::test_every_transition")
+    assert f"Hidden: {hides(hiding).splitlines()[0]}" in named.stdout
+    # What Lockstep does not have either is Python's error.
+    own = run_tests(repository, "test_own.py")
+    assert "ModuleNotFoundError: No module named 'skills.lib.own'" in own.stdout
 
 
 def test_a_module_of_the_name_hides_the_library(tmp_path: Path) -> None:

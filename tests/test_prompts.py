@@ -64,7 +64,7 @@ def test_sections_are_read_by_title(tmp_path: Path) -> None:
         ),
     ],
 )
-def test_a_missing_section_is_told_with_those_there_are_and_the_one_that_is_meant(
+def test_a_missing_section_is_reported_with_the_existing_ones_and_the_nearest(
     tmp_path: Path, title: str, what: str, remedy: str
 ) -> None:
     file = module(tmp_path)
@@ -81,7 +81,7 @@ def test_a_section_that_stands_twice_is_refused(tmp_path: Path) -> None:
         read_prompts(file)
 
 
-def test_a_missing_or_unreadable_prompt_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_or_unreadable_prompt_file_is_reported(tmp_path: Path) -> None:
     file = module(tmp_path)
     path = tmp_path / "scripts" / "problem_analysis_prompts.md"
     with pytest.raises(SkillError, match="cannot be read: No such file"):
@@ -125,7 +125,7 @@ def test_a_resource_outside_the_folder_is_refused(tmp_path: Path, name: str) -> 
         read_resource(file, name)
 
 
-def test_a_missing_resource_is_told(tmp_path: Path) -> None:
+def test_a_missing_resource_is_reported(tmp_path: Path) -> None:
     file = module(tmp_path)
     with pytest.raises(SkillError, match="cannot be read: No such file"):
         read_resource(file, "guide.md")

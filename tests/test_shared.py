@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from lxml import etree
 
-from skills.lib.testing.documents import parse
+from skills.lib.testing.blocks import parse
 from tests.fixtures.legacy.tree import install, tree
 
 pytestmark = pytest.mark.req("W-14")
@@ -138,7 +138,7 @@ def test_the_note_can_be_made_an_error(tmp_path: Path) -> None:
         (("--step", "1", "--confidance", "low"), "unrecognized arguments: --confidance low"),
     ],
 )
-def test_a_wrong_command_line_is_told_with_exit_code_2(tmp_path: Path, words: tuple[str, ...], what: str) -> None:
+def test_a_wrong_command_line_is_reported_with_exit_code_2(tmp_path: Path, words: tuple[str, ...], what: str) -> None:
     code, out, errors = call(install(tmp_path, "release_check"), *words)
     assert (code, out) == (2, "")
     assert errors.splitlines()[-1] == f"release_check.py: error: {what}"
@@ -175,7 +175,7 @@ if __name__ == "__main__":
 """
 
 
-def test_further_parameters_are_flags_and_what_was_told_can_be_read(tmp_path: Path) -> None:
+def test_further_parameters_are_flags_and_what_was_given_can_be_read(tmp_path: Path) -> None:
     script = install(tmp_path, "told", "import sys\nsys.path.insert(0, sys.argv.pop(1))\n" + DECORATED)
     root = str(tree(tmp_path).parent)
     code, out, errors = call(script, root, "--step", "1", "--deep", "--count", "3")

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.skill import install
+from tests.fixtures.skill import import_from_lockstep, install
 
 SKILLS = Path(__file__).resolve().parent.parent / "skills"
 LIBRARIES = {"lxml", "networkx", "click", "rich", "yaml", "jsonschema", "hypothesis", "pytest"}
@@ -86,6 +86,15 @@ def test_a_transition_imports_nothing_costly(sealed: Path, tmp_path: Path) -> No
         assert (code, f'id="{step}"' in printed) == (0, True)
         assert modules & COSTLY == set()
         assert {module.partition(".")[0] for module in modules} & LIBRARIES == set()
+
+
+def test_a_step_of_a_graph_that_imports_from_lockstep_imports_two_modules_more(sealed: Path, tmp_path: Path) -> None:
+    call = ("--step", "1", "--stateless", "--topic", "why it is slow", "--project", str(tmp_path))
+    before, printed, _ = loaded(sealed, tmp_path, *call)
+    import_from_lockstep(sealed)
+    after, same, _ = loaded(sealed, tmp_path, *call)
+    assert same == printed
+    assert after - before == {"lockstep", "lockstep.library"}
 
 
 @pytest.mark.parametrize("script", sorted(SKILLS.glob("*/scripts/*_workflow.py")), ids=lambda path: path.stem)

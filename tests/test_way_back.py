@@ -54,6 +54,20 @@ def test_within_a_run_the_present_block_is_one_command_away(
     assert f'id="gate" number="1" of="5" title="Frame one testable problem" run="{run}" turn="1"' in again.stdout
 
 
+def test_no_command_is_offered_for_a_run_that_is_none(project: Path, run: str) -> None:
+    done = serve(project, "--step", "next", "--run", "--turn", "1")
+    assert (done.returncode, done.stderr.splitlines()[0]) == (2, "lockstep: '1' is not a flag")
+    assert "--step current" not in done.stderr
+
+
+def test_a_misspelt_step_is_compared_with_those_that_the_run_can_reach(project: Path, run: str) -> None:
+    words = ["--run", run, "--turn", "1"]
+    far = serve(project, "--step", "formulat", *words)
+    assert (far.returncode, "--step formulate" in far.stderr) == (2, False)
+    assert "try:   --step current --run ID shows where a run stands" in far.stderr
+    assert "try:   --step hypothesize\n" in serve(project, "--step", "hypothesise", *words).stderr
+
+
 def test_without_a_ledger_no_command_is_offered_that_would_not_work(project: Path) -> None:
     done = serve(project, "--step", "next", "--run", "k3f9q2mx", "--turns", "1")
     assert done.returncode == 2
@@ -70,7 +84,7 @@ def test_a_run_that_is_looked_for_in_the_wrong_folder_is_sent_to_its_project(run
     )
 
 
-def test_a_record_file_is_looked_for_where_the_command_runs(project: Path, run: str, tmp_path: Path) -> None:
+def test_a_record_file_is_looked_for_in_the_working_directory(project: Path, run: str, tmp_path: Path) -> None:
     (project / "values.json").write_text("{}", encoding="utf-8")
     done = serve(tmp_path, "--step", "next", "--run", run, f"--project={project}", "--record-file", "values.json")
     assert f"--record-file 'values.json' is not a file in {tmp_path}\n" in done.stderr

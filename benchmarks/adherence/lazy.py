@@ -7,8 +7,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from skills.lib.engine import answers
-from skills.lib.testing.agent import Agent, show_again
+from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import filled
+from skills.lib.testing.follower import show_again
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

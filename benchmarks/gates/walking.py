@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from benchmarks.gates import oracle
 from benchmarks.gates.graphs import FILES
 from skills.lib.engine import answers, children
-from skills.lib.engine.decision import Move, Refusal
+from skills.lib.engine.decision import Move, Refused
 from skills.lib.engine.engine import decide, open_run
 from skills.lib.errors import HandlerError
 from skills.lib.model.run import FINISHED, Request, Run
@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
     from benchmarks.gates.graphs import Graph
-    from skills.lib.engine.decision import Decision
     from skills.lib.workflow.core import StepDef, Workflow
 
 # What a file ends with whose content is wrong: an honest reviewer fails it, and a command that judges does.
@@ -158,23 +157,24 @@ class World:
     def open(self) -> None:
         """Begin the run."""
         move = open_run(self.workflow, self.run.changed(turn=1), {}, self)
-        assert isinstance(move, Move), move
         self._take(None, move, {}, "agent")
 
-    def ask(self, actor: str = "agent", **fields: Any) -> Decision:
-        """Make one request; a move is taken."""
+    def ask(self, actor: str = "agent", **fields: Any) -> Move | Refused | None:
+        """Make one request; a move is taken. None for a repeat."""
         self.commands += 1
         before = self.run
         request = Request(fields.pop("step", "next"), run=before.id, turn=before.turn, **fields)
         try:
-            decision = decide(self.workflow, before, request, self, actor)
+            move = decide(self.workflow, before, request, self, actor)
         except HandlerError as error:
             self.broken = str(error)
-            return Refusal("broken", self.broken)
-        if isinstance(decision, Move):
+            return Refused("broken", self.broken)
+        except Refused as refused:
+            return refused
+        if move is not None:
             self.trail.append(f"{before.step} {fields} {actor}")
-            self._take(before, decision, fields, actor)
-        return decision
+            self._take(before, move, fields, actor)
+        return move
 
     def _take(self, before: Run | None, move: Move, fields: Mapping[str, Any], actor: str) -> None:
         self.tree.known.update(move.contents)

@@ -10,8 +10,8 @@ import os
 import re
 import sys
 
+from skills.lib.field_checks import is_reason as is_reason
 from skills.lib.passing import always_passes as always_passes
-from skills.lib.reasons import is_reason as is_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -5,13 +5,13 @@ from __future__ import annotations
 import os
 
 from skills.lib.errors import UsageError, did_you_mean, nearest
+from skills.lib.prompts import sections
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
 _LETTERS = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-")
-_HEADING = "## "
 
 
 def get_convention(name: str, section: str | None = None) -> str:
@@ -71,17 +71,8 @@ def unknown(what: str, name: str, names: Sequence[str]) -> UsageError:
 
 
 def _sections(text: str) -> dict[str, str]:
-    """Each second-level heading with its text; a line that begins like one inside a fence is none."""
-    parts: dict[str, list[str]] = {}
-    current: list[str] | None = None
-    fenced = False
-    for line in text.splitlines():
-        fenced ^= line.startswith("```")
-        if line.startswith(_HEADING) and not fenced:
-            current = parts.setdefault(line[len(_HEADING) :].strip(), [])
-        if current is not None:
-            current.append(line)
-    return {name: "\n".join(lines).strip() for name, lines in parts.items()}
+    """Each second-level heading with its text, which begins with the heading."""
+    return {title: f"## {title}\n{body}".strip() for title, body in sections(text)}
 
 
 def _folders(kind: str) -> tuple[str, str]:

@@ -1,4 +1,7 @@
-"""What a field of a record must be: each check returns the value as it is kept, or raises an error that names it."""
+"""What a field of a record must be: each check returns the value as it is kept, or raises an error that names it.
+
+And what a text must be that gives a reason.
+"""
 
 from __future__ import annotations
 
@@ -63,6 +66,15 @@ def check_texts(value: Sequence[str] | str, what: str) -> tuple[str, ...]:
     return texts
 
 
+def check_records(value: Any, what: str, example: str, kinds: Any, named: str) -> tuple[Any, ...]:
+    """Return the entries of a list; raise TypeError for one that is of none of ``kinds``, in words ``named``."""
+    found = check_list(value, what, example)
+    for one in found:
+        if not isinstance(one, kinds):
+            raise TypeError(f"{what}: {shown(one)} is not {named}")
+    return found
+
+
 def check_mapping(value: Any, what: str, example: str) -> Mapping[Any, Any]:
     """Return ``value`` if it is a mapping, an empty one for None; raise TypeError that shows what to write."""
     if value is None:
@@ -84,6 +96,22 @@ def check_count(value: object, what: str) -> int:
 def check_switch(value: object, what: str) -> bool:
     """Return whether ``value`` is true."""
     return bool(value)
+
+
+# From here on (kana) scripts are written without spaces: each character counts as a word.
+_UNSPACED = "\u3040"
+
+
+def is_reason(text: str) -> bool:
+    """True if a text is a reason and no word in its place: every reason in a report is held to this.
+
+    It has two different words or more; case and punctuation do not make a word another one.
+    """
+    found: set[str] = set()
+    for part in text.casefold().split():
+        letters = "".join([char for char in part if char.isalnum()])
+        found |= {char for char in letters if char >= _UNSPACED} or {letters}
+    return len(found - {""}) > 1
 
 
 # By the annotation of the field, as it is written.

@@ -11,16 +11,29 @@ FOLDER = ".lockstep"
 
 
 def project_root(start: str | None = None) -> str:
-    """The nearest folder from ``start`` (default: the working directory) up that has .lockstep or .git, else it."""
+    """The nearest folder from ``start`` (default: the working directory) up that has .lockstep or .git, else it.
+
+    The user's home folder and a shared folder such as /tmp hold many projects: they are the root of none below them.
+    """
     start = os.path.realpath(start or os.getcwd())
     folder = start
-    while True:
-        if os.path.isdir(os.path.join(folder, ".lockstep")) or os.path.exists(os.path.join(folder, ".git")):
+    while folder == start or not _holds_projects(folder):
+        if os.path.isdir(os.path.join(folder, FOLDER)) or os.path.exists(os.path.join(folder, ".git")):
             return folder
         parent = os.path.dirname(folder)
         if parent == folder:
-            return start
+            break
         folder = parent
+    return start
+
+
+def _holds_projects(folder: str) -> bool:
+    """True for the user's home folder, and for a folder in which everybody may make files (the sticky bit is set)."""
+    try:
+        mode = os.stat(folder).st_mode
+    except OSError:
+        return False
+    return bool(mode & 0o1000) or folder == os.path.realpath(os.path.expanduser("~"))
 
 
 def home(project: str) -> str:

@@ -42,23 +42,26 @@ def read_prompts(module_file: str) -> Prompts:
     stem = os.path.splitext(os.path.abspath(module_file))[0].removesuffix("_workflow")
     file = stem + "_prompts.md"
     prompts = Prompts(file)
-    text = _read(file)
-    if "```" not in text:
-        for section in ("\n" + text).split("\n## ")[1:]:
-            title, _, body = section.partition("\n")
-            _keep(prompts, title.strip(), body)
-        return prompts
-    title, lines, fenced = "", list[str](), False
-    for line in text.split("\n"):
-        if line.startswith("## ") and not fenced:
-            _keep(prompts, title, "\n".join(lines))
-            title, lines = line[3:].strip(), []
-        else:
-            if line.lstrip().startswith("```"):
-                fenced = not fenced
-            lines.append(line)
-    _keep(prompts, title, "\n".join(lines))
+    for title, body in sections(_read(file)):
+        if title in prompts:
+            raise SkillError(f"{prompts.file} has the section {title!r} twice", remedy="rename one, or join the two")
+        if title:
+            prompts[title] = body.strip()
     return prompts
+
+
+def sections(text: str) -> list[tuple[str, str]]:
+    """Each second-level heading of a Markdown text, with the text below it; a line in a code fence is no heading."""
+    parts: list[str] = []
+    fenced = False
+    for part in ("\n" + text).split("\n## "):
+        if fenced:
+            parts[-1] += "\n## " + part
+        else:
+            parts.append(part)
+        if "```" in part:  # the first line is a heading
+            fenced ^= sum(line.lstrip().startswith("```") for line in part.split("\n")[1:]) % 2 == 1
+    return [(title.strip(), body) for title, _, body in (part.partition("\n") for part in parts[1:])]
 
 
 def read_resource(module_file: str, name: str) -> str:
@@ -69,13 +72,6 @@ def read_resource(module_file: str, name: str) -> str:
     if not name or "\0" in name:
         raise UsageError(f"{name!r} is not a resource's name", valid="a path under the skill's resources folder")
     return _read(paths.within(os.path.join(_skill_folder(module_file), "resources"), name))
-
-
-def _keep(prompts: Prompts, title: str, body: str) -> None:
-    if title in prompts:
-        raise SkillError(f"{prompts.file} has the section {title!r} twice", remedy="rename one, or join the two")
-    if title:
-        prompts[title] = body.strip()
 
 
 def _skill_folder(module_file: str) -> str:

@@ -36,11 +36,8 @@ def folder(project: str) -> str:
 
 def write(project: str, run_id: str, status: dict[str, Any]) -> None:
     """Write the status of an open run. If that fails, the old file is removed: no status is better than an old one."""
-    place = _place(project, run_id)
-    if not place:
-        return
-    path, text = os.path.join(place, run_id), compact_json.dumps(status).encode()
-    for _ in range(2):  # anything else in its place is removed first
+    path, text = _path(project, run_id), compact_json.dumps(status).encode()
+    for _ in range(2 if path else 0):  # anything else in its place is removed first
         if _written(path, text):
             return
         _remove(path)
@@ -48,9 +45,9 @@ def write(project: str, run_id: str, status: dict[str, Any]) -> None:
 
 def remove(project: str, run_id: str) -> None:
     """Remove the status file of a run that is open no more."""
-    place = _place(project, run_id)
-    if place:
-        _remove(os.path.join(place, run_id))
+    path = _path(project, run_id)
+    if path:
+        _remove(path)
 
 
 def _remove(path: str) -> None:
@@ -61,18 +58,18 @@ def _remove(path: str) -> None:
 
 def read(project: str, run_id: str) -> dict[str, Any] | None:
     """The status of an open run; None if its file is missing, damaged or unreadable."""
-    place = _place(project, run_id)
+    path = _path(project, run_id)
     try:
-        found = compact_json.loads(_content(os.path.join(place, run_id)).decode()) if place else None
+        found = compact_json.loads(_content(path).decode()) if path else None
     except (OSError, ValueError, RecursionError):
         return None
     return found if _is_status(found) else None
 
 
-def _place(project: str, run_id: str) -> str:
-    """The folder for a run's status file; "" if the id is invalid, or the folder is a link to another."""
+def _path(project: str, run_id: str) -> str:
+    """The path of a run's status file; "" if the id is invalid, or the folder is a link to another."""
     place = folder(project)
-    return place if is_id(run_id) and not os.path.islink(place) else ""
+    return os.path.join(place, run_id) if is_id(run_id) and not os.path.islink(place) else ""
 
 
 def _written(path: str, text: bytes) -> bool:

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 import skills.lib.workflow.formatters as formatters
-from skills.lib.testing.documents import parse, parse_fragment
+from skills.lib.testing.blocks import parse
+from tests.blocks.fragments import parse_fragment
 
 DOCS = Path(__file__).parents[2] / "docs" / "formatters.md"
 EXAMPLES = re.findall(r"```python\n(.*?)```\n\n```(xml|text)\n(.*?)```", DOCS.read_text(encoding="utf-8"), re.DOTALL)

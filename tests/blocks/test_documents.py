@@ -6,8 +6,9 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 import skills.lib.workflow.formatters as formatters
-from skills.lib.testing.documents import DocumentError, parse, parse_fragment, parse_well_formed
+from skills.lib.testing.blocks import DocumentError, parse, parse_well_formed
 from skills.lib.workflow.formatters.xml import render
+from tests.blocks.fragments import parse_fragment
 from tests.blocks.samples import ENGINE, FRAGMENTS, Words
 from tests.blocks.strategies import TEXTS
 

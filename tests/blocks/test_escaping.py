@@ -37,7 +37,7 @@ def test_mixed_content_keeps_every_text(first: str, second: str, third: str) -> 
     assert (root.text, root[0].text, root[0].get("c"), root[0].tail) == (first + second, third, second, third)
 
 
-def test_the_end_of_cdata_is_escaped_where_two_texts_make_it() -> None:
+def test_the_end_of_cdata_is_escaped_if_two_texts_make_it() -> None:
     assert render(Element("a", None, "x]]", "> y")) == "<a>x]]&gt; y</a>"
     assert render(Element("a", None, "x -> y")) == "<a>x -> y</a>"
 

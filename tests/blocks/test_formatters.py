@@ -12,7 +12,7 @@ from syrupy.assertion import SnapshotAssertion
 
 import skills.lib.workflow.formatters as formatters
 from skills.lib.errors import UsageError
-from skills.lib.testing.documents import parse
+from skills.lib.testing.blocks import parse
 from skills.lib.workflow.formatters import xml
 from skills.lib.workflow.types import (
     AgentRole,

@@ -12,8 +12,9 @@ import pytest
 from lxml import etree
 
 import skills
-from skills.lib.testing.documents import parse, parse_fragment
+from skills.lib.testing.blocks import parse
 from skills.lib.workflow.types import QRState
+from tests.blocks.fragments import parse_fragment
 
 pytestmark = pytest.mark.req("W-08")
 

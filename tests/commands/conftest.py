@@ -95,12 +95,12 @@ class Walker:
         return self._run(self.runner.start(self.workflow, params, new=True))
 
     def go(self, run: Run, step: str = "next", **fields: Any) -> Run:
-        """Go on from where a run stands; a refusal leaves it there."""
+        """Go on from the run's step; a refusal leaves it there."""
         request = Request(step, run=run.id, turn=run.turn, project=self.project, **fields)
         return self._run(self.runner.advance(self.workflow, run.id, request))
 
     def child(self, run: Run, **records: Any) -> Run:
-        """Begin a task's run, and finish it where there is something to record."""
+        """Begin a task's run, and finish it if there is something to record."""
         begun = self._run(self.runner.state(self.workflow, run.id))
         return self.go(begun, records=records) if records else begun
 

@@ -13,7 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
-from skills.lib.commands.drawing import dot, edges, mermaid, terminal
+from skills.lib.commands.drawing import edges, picture
+from skills.lib.commands.drawing.languages import dot, mermaid
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
 from tests.commands.conftest import Command, Walker
@@ -175,16 +176,16 @@ def test_graphviz_that_fails_is_an_environment_error(cli: Command, installed: In
 
 def test_markup_of_the_languages_in_titles_is_text(cli: Command) -> None:
     drawn = edges.of_workflow(Workflow("sly", StepDef("one", 'a"]; <b> \\ #35;', "Do.", {Outcome.OK: None})))
-    assert '["1 one<br/>a#34;#93;#59; #60;b#62; #92; #35;35#59;"]' in mermaid.mermaid(drawn)
-    assert 'label="1 one\\na\\"]; <b> \\\\ #35;"' in dot.dot(drawn)
+    assert '["1 one<br/>a#34;#93;#59; #60;b#62; #92; #35;35#59;"]' in mermaid(drawn)
+    assert 'label="1 one\\na\\"]; <b> \\\\ #35;"' in dot(drawn)
 
 
 @pytest.mark.parametrize("count", [1_000, 10_000])
 def test_large_graphs_keep_every_edge_and_are_quick(count: int) -> None:
     begun = time.perf_counter()
     drawn = edges.of_workflow(large(count))
-    texts = mermaid.mermaid(drawn), dot.dot(drawn)
-    listed = [line.plain for line in terminal.draw(drawn, 120, unicode=True)]
+    texts = mermaid(drawn), dot(drawn)
+    listed = [line.plain for line in picture.in_terminal(drawn, 120, unicode=True)]
     assert time.perf_counter() - begun < 5
     assert texts[0].count(" --> ") == count
     assert texts[1].count(" -> ") == count
@@ -295,7 +296,7 @@ def workflows(draw: st.DrawFn) -> Workflow:
 @settings(max_examples=150, deadline=None)
 def test_a_reader_of_the_drawing_finds_every_edge_and_no_other(drawn: Workflow) -> None:
     graph = edges.of_workflow(drawn)
-    *lines, count = [line.plain for line in terminal.draw(graph, 10_000, unicode=True)]
+    *lines, count = [line.plain for line in picture.in_terminal(graph, 10_000, unicode=True)]
     expected = Counter(
         (step.id, outcome.value, target or "done") for step in drawn.steps for outcome, target in step.next.items()
     )
@@ -308,6 +309,6 @@ def test_a_long_workflow_with_loops_fits_an_ordinary_terminal(count: int) -> Non
     ways: list[dict[Outcome, int | None]] = [
         {Outcome.OK: at + 1 if at + 1 < count else None, Outcome.FAIL: max(0, at - 3)} for at in range(count)
     ]
-    lines = [line.plain for line in terminal.draw(edges.of_workflow(workflow(*ways)), 80, unicode=True)]
+    lines = [line.plain for line in picture.in_terminal(edges.of_workflow(workflow(*ways)), 80, unicode=True)]
     assert lines[-1] == f"{2 * count} of {2 * count} edges drawn"
     assert Picture(lines[:-1]).edges().total() == 2 * count

@@ -43,7 +43,7 @@ def test_gates_are_reviews_and_not_questions(cli: Command, installed: Install) -
     assert found == {"gated": 1, "tour": 0}
 
 
-def test_skills_are_listed_where_the_ledger_is_damaged(
+def test_skills_are_listed_if_the_ledger_is_damaged(
     cli: Command, installed: Install, walker: Callable[[Path], Walker]
 ) -> None:
     walk = walker(installed("plain"))

@@ -236,7 +236,7 @@ def test_completion_in_a_project_without_a_ledger_is_silent(project: Path) -> No
     assert completed("lockstep trace x", 2) == []
 
 
-def test_an_unknown_option_is_told_the_valid_ones_and_only_a_near_one_is_guessed(cli: Command) -> None:
+def test_an_unknown_option_is_reported_with_the_valid_ones_and_only_a_near_one_is_guessed(cli: Command) -> None:
     assert cli("prune", "--days", "9").err == (
         "lockstep: lockstep prune: no such option '--days'\n"
         "  valid: --older, --dry-run, --yes, --project, --help\n"
@@ -247,7 +247,12 @@ def test_an_unknown_option_is_told_the_valid_ones_and_only_a_near_one_is_guessed
     assert shown.endswith("  try:   lockstep runs --help\n")
 
 
-def test_a_missing_choice_is_told_on_one_line(cli: Command) -> None:
+def test_a_misspelt_choice_offers_the_nearest(cli: Command) -> None:
+    assert "did you mean json?" in cli("validate", "--format", "jsn").err
+    assert "did you mean" not in cli("validate", "--format", "pdf").err
+
+
+def test_a_missing_choice_is_reported_on_one_line(cli: Command) -> None:
     assert cli("completion").err == (
         "lockstep: lockstep completion: missing argument '{bash|zsh|fish}'\n"
         "  valid: bash, zsh, fish\n"

@@ -63,7 +63,7 @@ def test_a_new_skill_passes_its_own_tests_and_runs(cli: Command, project: Path, 
 
 
 @pytest.mark.req("W-20")
-def test_a_python_without_lockstep_is_told_what_to_do(cli: Command, project: Path) -> None:
+def test_a_python_without_lockstep_shows_what_to_do(cli: Command, project: Path) -> None:
     """As an agent starts it that takes python3 and not the project's .venv; -S leaves out what is installed."""
     cli("new", "my-skill")
     script = project / "skills" / "my-skill" / "scripts" / "my_skill.py"
@@ -143,7 +143,7 @@ def test_a_skill_beside_the_shipped_ones_needs_no_package(cli: Command) -> None:
 
 
 @pytest.mark.parametrize("words", [[], ["--dry-run"]])
-def test_a_name_that_a_shipped_skill_has_is_told(words: list[str], cli: Command) -> None:
+def test_a_name_that_a_shipped_skill_has_is_reported(words: list[str], cli: Command) -> None:
     shown = cli("new", "planner", *words)
     assert shown.code == 0
     assert shown.err == (

@@ -166,6 +166,16 @@ def test_a_run_of_a_project_without_a_ledger_is_an_environment_error(words: list
     shown = cli(*words)
     assert shown.code == 4
     assert "there is no ledger at" in shown.err
+    assert "LOCKSTEP_HOME names its folder: copy the folder there that has the runs, or unset it" in shown.err
+
+
+@pytest.mark.parametrize("command", ["runs", "stats", "prune", "resume"])
+def test_a_ledger_that_may_not_be_looked_into_is_not_called_absent(command: str, cli: Command) -> None:
+    home = Path(os.environ["LOCKSTEP_HOME"])
+    home.symlink_to(home)  # root may not look into it either
+    shown = cli(command)
+    assert (shown.code, shown.out) == (4, "")
+    assert f"the ledger's folder {home} cannot be read: Too many levels of symbolic links" in shown.err
 
 
 @pytest.mark.parametrize("command", ["runs", "stats", "prune", "resume"])
@@ -301,7 +311,7 @@ def test_resume_lists_several_open_runs(
     assert stable(shown.out) == snapshot
 
 
-def test_runs_of_one_workflow_are_told_apart_by_what_they_are_for(
+def test_runs_of_one_workflow_are_distinguished_by_their_purpose(
     cli: Command, installed: Install, walker: Walk, project: Path
 ) -> None:
     walk = walker(installed("part"))
@@ -341,12 +351,43 @@ def test_a_list_of_another_project_s_runs_names_it_in_each_command(
     assert shown.out.splitlines()[1].endswith(f"  lockstep resume {last.id} --project {project}")
 
 
-def test_where_no_run_is_open_the_next_move_is_named(cli: Command, project: Path) -> None:
+def test_without_an_open_run_the_next_command_is_named(cli: Command, project: Path) -> None:
     shown = cli("resume")
     assert shown.err == (
         f"No run is open in {project}. Runs of another project: lockstep resume --project DIR. "
         "To begin one: the command in a skill's SKILL.md, and lockstep list shows the skills.\n"
     )
+
+
+def test_where_no_run_is_open_the_last_one_to_end_is_named_with_its_command(
+    cli: Command, installed: Install, walker: Walk, project: Path
+) -> None:
+    walk = walker(installed("plain"))
+    first, second = walk.start(), walk.start()
+    for run in (second, first):
+        cli("abandon", run.id, "--reason", "the ticket was closed")
+    assert cli("resume").err.startswith(
+        f"No run is open in {project}. The last to end was {first.id} of plain, abandoned; its end is printed by: "
+        f"lockstep resume {first.id}. Runs of another project: "
+    )
+    assert cli("resume", first.id).out.startswith(f"DONE (skill plain, run {first.id}, turn 2, status abandoned)")
+
+
+@pytest.mark.parametrize("count", [0, 2])
+def test_a_working_directory_that_was_removed_is_no_fault_of_a_given_project(
+    cli: Command, installed: Install, walker: Walk, project: Path, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    walk = walker(installed("part"))
+    opened = [walk.start(what=word) for word in ("x", "y")]
+    for run in opened[count:]:
+        cli("abandon", run.id, "--reason", "the ticket was closed")
+    removed = project.parent / "removed"
+    removed.mkdir()
+    monkeypatch.chdir(removed)
+    removed.rmdir()
+    shown = cli("resume", "--project", str(project))
+    assert shown.code == 0
+    assert f"lockstep resume {opened[1].id} --project {project}" in shown.out + shown.err
 
 
 def test_resume_of_a_run_whose_skill_is_gone_is_5(cli: Command, installed: Install, walker: Walk) -> None:
@@ -564,7 +605,7 @@ def test_stats_show_where_agents_stumble(
     assert (found["runs"], found["transitions"], found["steps"]["dig"]["repeated"]) == (2, 6, 2)
 
 
-def test_a_number_of_days_that_is_none_is_told_in_plain_words(cli: Command) -> None:
+def test_an_invalid_number_of_days_is_reported_in_plain_words(cli: Command) -> None:
     shown = cli("prune", "--older", "foo")
     assert (shown.code, shown.out) == (2, "")
     assert shown.err == (

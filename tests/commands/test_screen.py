@@ -29,7 +29,7 @@ def test_a_table_that_fits_has_columns() -> None:
 
 
 @pytest.mark.parametrize("width", [20, 40])
-def test_one_that_does_not_fit_is_told_line_by_line(width: int) -> None:
+def test_a_table_that_does_not_fit_is_printed_line_by_line(width: int) -> None:
     assert shown(width) == (
         "RUN     k3f9q2mx\n"
         "SKILL   codebase-analysis\n"

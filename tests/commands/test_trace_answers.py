@@ -1,4 +1,4 @@
-"""lockstep trace tells how the findings of a review were answered, which verdicts fell, and what proved wrong."""
+"""lockstep trace shows how the findings of a review were answered, which verdicts fell, and what proved wrong."""
 
 from __future__ import annotations
 
@@ -88,7 +88,7 @@ def end(agent: Agent, disputed: PrintedBlock) -> PrintedBlock:
 
 
 def told(cli: Command, run: str, *words: str) -> list[str]:
-    """The first paragraph of a trace: what it tells of the run itself."""
+    """The first paragraph of a trace: what it says of the run itself."""
     return cli("trace", run, *words).out.split("\n\n")[0].splitlines()
 
 
@@ -163,7 +163,7 @@ def test_a_trace_as_json_has_the_answers_by_iteration(end: PrintedBlock, cli: Co
 
 
 @pytest.mark.req("S-01", "S-03")
-def test_a_finding_that_a_person_accepts_in_a_dispute_is_told_as_accepted(
+def test_a_finding_that_a_person_accepts_in_a_dispute_is_shown_as_accepted(
     agent: Agent, disputed: PrintedBlock, cli: Command
 ) -> None:
     assert told(cli, disputed.run)[-1].endswith("b disputed: it is still what was asked for; taken to a person")

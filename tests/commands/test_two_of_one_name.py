@@ -1,4 +1,4 @@
-"""A name that two skills of a project have: nothing is guessed, and a copy is told from its original."""
+"""A name that two skills of a project have: nothing is guessed, and a copy is distinguished from its original."""
 
 from __future__ import annotations
 

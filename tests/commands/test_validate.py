@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from syrupy.assertion import SnapshotAssertion
 
-from tests.commands.conftest import Command
+from tests.commands.conftest import SKILL_MD, Command
 from tests.commands.test_lockstep import at_terminal
 from tests.fixtures import skill
 
@@ -166,7 +166,7 @@ def test_on_a_narrow_terminal_a_line_is_cut_rather_than_folded(installed: Instal
 
 
 @pytest.mark.parametrize("folder", ["skills", ".claude/skills"])
-def test_the_bare_name_of_a_skill_is_told_with_its_path(folder: str, cli: Command, project: Path) -> None:
+def test_the_bare_name_of_a_skill_is_reported_with_its_path(folder: str, cli: Command, project: Path) -> None:
     (project / folder / "bug-triage").mkdir(parents=True)
     shown = cli("validate", "bug-triage")
     assert (shown.code, shown.out) == (2, "")
@@ -177,7 +177,7 @@ def test_the_bare_name_of_a_skill_is_told_with_its_path(folder: str, cli: Comman
     )
 
 
-def test_a_missing_section_is_told_with_the_line_that_asks(
+def test_a_missing_section_is_reported_with_the_line_that_asks(
     cli: Command, installed: Install, snapshot: SnapshotAssertion
 ) -> None:
     steps = "\nStepDef('one', 'One', PROMPTS['clos'], {'ok': None})"
@@ -207,9 +207,7 @@ def test_a_missing_section_is_told_with_the_line_that_asks(
         ("Feild('x')", "name 'Feild' is not defined; did you mean Field?"),
     ],
 )
-def test_a_misspelt_name_is_told_with_the_one_that_is_meant(
-    line: str, what: str, cli: Command, installed: Install
-) -> None:
+def test_a_misspelt_name_is_reported_with_the_nearest(line: str, what: str, cli: Command, installed: Install) -> None:
     imports = "from skills.lib.workflow import core, requirements, types\n"
     installed("bad", skill.HEAD + imports + line + "\n")
     (found,) = json.loads(cli("validate", "--format", "json").out)["findings"]
@@ -230,7 +228,9 @@ def test_a_misspelt_name_is_told_with_the_one_that_is_meant(
         ),
     ],
 )
-def test_a_misspelt_name_is_told_with_the_valid_ones(line: str, valid: str, cli: Command, installed: Install) -> None:
+def test_a_misspelt_name_is_reported_with_the_valid_ones(
+    line: str, valid: str, cli: Command, installed: Install
+) -> None:
     installed("bad", skill.HEAD + line + "\n")
     (found,) = json.loads(cli("validate", "--format", "json").out)["findings"]
     assert f" (valid: {valid}" in found["what"]
@@ -309,7 +309,7 @@ def test_the_summary_counts_what_was_waived_and_json_lists_it(cli: Command, inst
     ]
 
 
-def test_a_step_of_a_helper_is_told_with_its_line(cli: Command, installed: Install) -> None:
+def test_a_step_of_a_helper_is_reported_with_its_line(cli: Command, installed: Install) -> None:
     source = f"""{skill.HEAD}def step(name, after):
     return StepDef(name, name.title(), 'Do.', {{Outcome.OK: after}})
 
@@ -325,3 +325,69 @@ register_workflow(WORKFLOW)
     shown = cli("validate")
     assert "odd_workflow.py:12: error[unknown-target] odd:one:ok" in shown.out
     assert "(step() makes one, in line 7)" in shown.out
+
+
+IMPORTS = {
+    "skills.lib": (
+        "from skills.lib.workflow.core import *; from skills.lib.workflow.requirements import *; "
+        "from skills.lib.workflow.types import *; from skills.lib.workflow.quality import review_loop; "
+        "from skills.lib.prompts import read_prompts",
+        "",
+    ),
+    "names of lockstep": (
+        "from lockstep import AgentRole, Arg, Dispatch, Field, Outcome, StepContext, StepDef, Workflow, read_prompts, "
+        "register_workflow, review_loop",
+        "",
+    ),
+    "lockstep": ("import lockstep", "lockstep."),
+    "lockstep by another name": ("import lockstep as core", "core."),
+}
+FAULTY = """
+def again(ctx: {0}StepContext) -> {0}Outcome:
+    return {0}Outcome.ITERATE if ctx.workflow_params["depht"] else {0}Outcome.OK
+
+def made(id):
+    return {0}StepDef(id, "Made", "Do {{never.noted}}.", {{{0}Outcome.OK: "nowhere"}})
+
+PROMPTS = {0}read_prompts(__file__)
+WORKFLOW = {0}Workflow(
+    "faulty",
+    {0}StepDef(
+        "one",
+        "One",
+        PROMPTS["one"],
+        {{{0}Outcome.OK: "two"}},
+        again,
+        requires=[{0}Field("unread")],
+    ),
+    made("two"),
+    *{0}review_loop(
+        "code", work="none", passed=None, reviewer={0}Dispatch({0}AgentRole.QUALITY_REVIEWER, task="Judge.")
+    ),
+    params=[{0}Arg("depth", step="one"), {0}Arg("nobody")],
+)
+{0}register_workflow(WORKFLOW)
+"""
+
+
+def test_every_import_of_the_same_graph_has_the_same_findings(cli: Command, project: Path) -> None:
+    found = {}
+    for kind, (imports, prefix) in IMPORTS.items():
+        folder = project / kind.replace(" ", "-")
+        script = skill.install(folder, "faulty", imports + FAULTY.format(prefix))
+        script.with_name("faulty_prompts.md").write_text("## one\n\nDo it.\n\n## unused\n\nNever said.\n")
+        (script.parent.parent / "SKILL.md").write_text(SKILL_MD.format(name="faulty"))
+        findings = json.loads(cli("validate", str(folder / "skills"), "--format", "json").out)["findings"]
+        found[kind] = [(one["rule"], one["line"], one["where"]) for one in findings]
+    assert found["skills.lib"] == [
+        ("unused-section", 5, "faulty"),
+        ("handler-unrouted-outcome", 3, "faulty:one:iterate"),
+        ("handler-read-before-write", 3, "faulty:one"),
+        ("unread-value", 11, "faulty:one"),
+        ("unknown-target", 19, "faulty:two:ok"),
+        ("unreachable-step", 20, "faulty:code-review"),
+        ("unknown-target", 21, "faulty:code-gate:fail"),
+        ("unread-parameter", 23, "faulty:one"),
+        ("unread-parameter", 23, "faulty:one"),
+    ]
+    assert found == dict.fromkeys(found, found["skills.lib"])

@@ -1,4 +1,4 @@
-"""What a run left undone is told alike by its last block, lockstep runs, lockstep trace and the MCP reply."""
+"""What a run left undone is reported alike by its last block, lockstep runs, lockstep trace and the MCP reply."""
 
 from __future__ import annotations
 
@@ -70,6 +70,30 @@ NAMED = [{"kind": kind, "step": step, "what": what} for kind, step, what in WHAT
 def test_the_last_block_tells_what_was_not_done(end: PrintedBlock) -> None:
     told = [(entry.get("kind"), entry.get("step"), entry.text) for entry in end.root.iterfind("NOT_DONE/entry")]
     assert (end.root.get("status"), told) == ("done", WHAT)
+
+
+def test_an_abandoned_run_tells_which_findings_are_open(agent: Agent, cli: Command) -> None:
+    block = agent.open()
+    for child in block.children:
+        agent.finish(child.command)
+    review = agent.follow(agent.follow(agent.run_command(block.next), answer="yes"))
+    found = [{"id": "a", "check": "it holds", "severity": "MUST", "status": "FAIL", "finding": "it leaks", "scope": ""}]
+    last = agent.follow(agent.run_command(review.children[0].command), items=found)
+    assert agent.follow(agent.run_command(last.next)).step == "work"
+    what = "a (MUST, open): it leaks"
+    shown = cli("abandon", block.run, "--reason", "the ticket was closed")
+    assert shown.out.splitlines() == [
+        "Run testrun1 is abandoned at work.",
+        "Not done by testrun1",
+        "  answer at ask: answered by the agent for a person: yes",
+        f"  finding at d: {what}",
+    ]
+    done = PrintedBlock(0, cli("resume", block.run).out)
+    told = [(entry.get("kind"), entry.get("step"), entry.text) for entry in done.root.iterfind("NOT_DONE/entry")]
+    assert (done.root.get("status"), told[-1]) == ("abandoned", ("finding", "d", what))
+    trace = cli("trace", block.run).out
+    assert f"finding at d: {what}" in trace
+    assert json.loads(cli("runs", "--all", "--json").out)[0]["not_done"][-1]["what"] == what
 
 
 @pytest.mark.req("S-03")
@@ -154,7 +178,7 @@ StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}),
 """
 
 
-def test_reviewers_that_stated_nothing_are_told_once_in_all_rounds(installed: Install, project: Path) -> None:
+def test_reviewers_that_stated_nothing_are_reported_once_in_all_rounds(installed: Install, project: Path) -> None:
     script = installed("stated", source_of("stated", SCRIPTED))
     part = installed("part", source_of("part", SPLIT))
     for file in part.parent.glob("*.py"):
@@ -197,7 +221,7 @@ StepDef("next", "Next", "Next.", {Outcome.OK: None, Outcome.ITERATE: "work"}, ma
         (1, "the gate of d was not entered again after the last review"),
     ],
 )
-def test_a_gate_that_a_passed_review_never_came_to_is_told(
+def test_a_gate_that_a_passed_review_never_reached_is_reported(
     installed: Install, project: Path, monkeypatch: pytest.MonkeyPatch, rounds: int, told: str
 ) -> None:
     monkeypatch.setattr(registration, "demanded", False)

@@ -75,7 +75,9 @@ def test_a_page_names_the_version_that_the_tests_drive(host: str) -> None:
 
 @pytest.mark.req("H-01")
 @pytest.mark.parametrize("host", HOSTS)
-def test_where_things_go_is_where_they_are_put(host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_documented_places_are_those_that_are_used(
+    host: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     for name in ("CODEX_HOME", "XDG_CONFIG_HOME"):
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setenv("HOME", str(tmp_path / "home"))

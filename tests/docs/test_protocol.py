@@ -14,7 +14,7 @@ from skills.lib import errors
 from skills.lib.model import items, texts
 from skills.lib.model.values import SECRET_NAMES
 from skills.lib.runtime import cli
-from skills.lib.testing.documents import SCHEMA, parse
+from skills.lib.testing.blocks import SCHEMA, parse
 from skills.lib.workflow.core import RESERVED_FLAGS
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -39,7 +39,7 @@ def refusals() -> set[str]:
     found = set()
     for source in SOURCES:
         for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
-            if isinstance(node, ast.Call) and ast.unparse(node.func) in ("Refused", "Refusal") and node.args:
+            if isinstance(node, ast.Call) and ast.unparse(node.func) == "Refused" and node.args:
                 found |= words(node.args[0])
     return found
 

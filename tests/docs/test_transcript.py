@@ -35,7 +35,7 @@ def test_the_exit_code_of_one_command_is_there_for_the_next(transcript: Any) -> 
     assert transcript.replay(console("$ false", "$ echo $?")) == console("$ false", "$ echo $?", "1")
 
 
-def test_paths_and_run_ids_are_told_in_fixed_words_and_can_be_used(transcript: Any) -> None:
+def test_paths_and_run_ids_are_shown_as_fixed_words_and_can_be_used(transcript: Any) -> None:
     before = page(
         f"<!-- file: skills/one/scripts/one_workflow.py -->\n\n```python\n{SKILL}```\n",
         f"<!-- file: skills/one/scripts/one.py -->\n\n```python\n{ENTRY}```\n",
@@ -54,7 +54,7 @@ def test_paths_and_run_ids_are_told_in_fixed_words_and_can_be_used(transcript: A
     assert transcript.replay(after) == after
 
 
-def test_a_line_in_the_middle_is_left_out_where_the_page_leaves_it_out(transcript: Any) -> None:
+def test_a_line_in_the_middle_is_left_out_if_the_page_leaves_it_out(transcript: Any) -> None:
     before = console("$ printf 'a\\nb\\nc\\nd\\n'", "a", "[…]", "d")
     assert transcript.replay(before) == before
 

@@ -16,8 +16,7 @@ from click.testing import CliRunner
 
 from skills.lib.commands.console.app import lockstep
 from skills.lib.hosts.doctor import registry
-from skills.lib.hosts.doctor.context import DoctorContext
-from skills.lib.hosts.doctor.result import CheckedResult
+from skills.lib.hosts.doctor.examination import CheckedResult, DoctorContext
 from skills.lib.hosts.install.locations import Locations, locations
 from tests.fixtures import skill
 from tests.hosts.doctor.examined import program, step

@@ -9,8 +9,8 @@ import pytest
 
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import filled
-from skills.lib.testing.calls import InProcess
-from tests.fixtures.deviations import standing
+from skills.lib.testing.follower import InProcess
+from tests.fixtures.deviations import recorded_state
 from tests.fixtures.processes import race
 
 pytestmark = pytest.mark.slow
@@ -33,7 +33,7 @@ def walk(agent: Agent, topic: str, transitions: int) -> int:
 def test_eight_processes_on_one_ledger_lose_nothing(agent: Factory) -> None:
     tour = agent("tour")
     assert race(PROCESSES, lambda at: walk(tour, f"question {at}", TRANSITIONS)) == [0] * PROCESSES
-    now = standing(tour)
+    now = recorded_state(tour)
     assert len(now["runs"]) == PROCESSES
     assert sorted(run["turn"] for run in now["runs"].values()) == [TRANSITIONS + 1] * PROCESSES
     assert [event["seq"] for event in now["events"]] == list(range(1, PROCESSES * (TRANSITIONS + 1) + 1))
@@ -59,7 +59,7 @@ def test_of_eight_that_race_for_one_transition_one_wins(agent: Factory, tmp_path
         assert run.state["begin"] == {"summary": f"report {ends.index(0)}"}
         refused = [event for event in tour.events(begun.run) if event.kind == "refused"]
         assert len(refused) == PROCESSES - 1
-    standing(tour)
+    recorded_state(tour)
 
 
 def test_children_that_end_at_the_same_moment_are_each_counted(agent: Factory) -> None:
@@ -87,7 +87,7 @@ def test_giving_up_and_returning_race_and_one_of_them_counts(agent: Factory) -> 
 
         assert sorted(race(2, both)) == [0, 3]
         assert brood.state(child.id).status in ("done", "lost")
-    standing(brood)
+    recorded_state(brood)
 
 
 def test_the_log_of_writes_stays_small(agent: Factory) -> None:
@@ -101,4 +101,4 @@ def test_the_log_of_writes_stays_small(agent: Factory) -> None:
         sizes.append(log.stat().st_size if log.exists() else 0)
     assert 100_000 < max(sizes) < 400_000
     assert 0 in sizes
-    assert len(standing(tour)["runs"]) == 60
+    assert len(recorded_state(tour)["runs"]) == 60

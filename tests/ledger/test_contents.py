@@ -96,7 +96,7 @@ def test_a_project_in_a_folder_that_the_repository_around_it_ignores_is_covered(
 
 @pytest.mark.req("S-01")
 @pytest.mark.parametrize("mark", ["--assume-unchanged", "--skip-worktree", "--fsmonitor-valid"])
-def test_a_file_that_git_is_told_not_to_look_at_is_looked_at(repository: Path, mark: str) -> None:
+def test_a_file_that_git_is_configured_to_skip_is_read(repository: Path, mark: str) -> None:
     git(repository, "update-index", mark, "src/a.py")
     assert seen(repository, SRC, lambda: git(repository, "status")) == []
     assert seen(repository, SRC, lambda: write(repository, "src/a.py", "changed\n")) == ["src/a.py"]

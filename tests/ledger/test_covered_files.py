@@ -104,7 +104,7 @@ def test_a_place_in_a_new_file_prints_its_line(shop: Path) -> None:
     assert places.look(str(shop), "new.txt:1 `zz`")["why"] == "new.txt has something else in line 1: 'hello'"
 
 
-def test_a_place_in_a_file_that_cannot_be_read_is_told(shop: Path) -> None:
+def test_a_place_in_a_file_that_cannot_be_read_is_reported(shop: Path) -> None:
     (shop / "mem").symlink_to("/proc/self/mem")
     (shop / "closed.txt").write_text("x")
     (shop / "closed.txt").chmod(0)

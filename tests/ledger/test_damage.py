@@ -1,4 +1,4 @@
-"""A ledger that was damaged is told by name, or shows what was once committed; no gate passes, nothing is reset."""
+"""A damaged ledger is reported by name, or shows what was once committed; no gate passes, nothing is reset."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from skills.lib.errors import LedgerError
+from skills.lib.ledger import Ledger
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
-from skills.lib.testing.calls import InProcess
-from tests.fixtures.deviations import standing
+from skills.lib.testing.follower import InProcess
+from tests.fixtures.deviations import recorded_state
 from tests.fixtures.processes import ended, forked
+from tests.fixtures.skill import install, source_of
 
 PYTHON = shlex.quote(sys.executable)
 
@@ -45,7 +48,7 @@ class Kept:
             last = gated.follow(gated.run_command(child.command), items=[FAILED_ITEM])
         self.gate = gated.run_command(last.next)
         assert self.gate.step == "design-gate"
-        standing(tour)
+        recorded_state(tour)
         self._fold()
         self.content = self.file.read_bytes()
         self.commands = {
@@ -78,7 +81,7 @@ class Kept:
         return self.tour.call(command)
 
     def assert_told_or_true(self, content: bytes, what: str, names: tuple[str, ...] = ("show", "move", "gate")) -> int:
-        """Each command, on a ledger of its own: told by name, or as if nothing were wrong. How many were told."""
+        """Run each command on a ledger of its own: it reports the damage or sees none. Return how many reported it."""
         told = 0
         for name in names:
             block = self.run(self.commands[name], content)
@@ -98,7 +101,7 @@ def kept(agent: Factory) -> Kept:
     return Kept(agent("tour"), agent("gated"))
 
 
-def test_a_flip_in_any_page_is_told_or_does_no_harm(kept: Kept) -> None:
+def test_a_flipped_bit_in_any_page_is_reported_or_does_no_harm(kept: Kept) -> None:
     size = 4096
     chance = random.Random(7)
     assert len(kept.content) % size == 0
@@ -126,7 +129,7 @@ def test_whatever_is_written_over_it(kept: Kept, data: st.DataObject) -> None:
     kept.assert_told_or_true(content, f"{len(scrap)} bytes at {at}", ("move", "gate"))
 
 
-def test_a_table_whose_definition_is_no_text_is_told(kept: Kept) -> None:
+def test_a_table_whose_definition_is_no_text_is_reported(kept: Kept) -> None:
     at = kept.content.index(b"CREATE TABLE runs")
     for scrap in (b"\xb2REATE TABLE runs", b"CREATE \xff\xb2BLE runs"):
         content = kept.content[:at] + scrap + kept.content[at + len(scrap) :]
@@ -134,7 +137,7 @@ def test_a_table_whose_definition_is_no_text_is_told(kept: Kept) -> None:
 
 
 def test_rows_that_belong_to_the_record_are_noticed(kept: Kept) -> None:
-    """Every byte of the rows that the commands read: a flip there is told."""
+    """Every byte of the rows that the commands read: a flipped bit there is reported."""
     at = kept.content.find(b'"summary":"' + b"s" * 100)
     for place in range(max(at - 300, 0), at + 100, 7):
         content = bytearray(kept.content)
@@ -143,7 +146,7 @@ def test_rows_that_belong_to_the_record_are_noticed(kept: Kept) -> None:
 
 
 @pytest.mark.parametrize("unit", [4096, 1009])
-def test_cut_anywhere_it_is_told(kept: Kept, unit: int) -> None:
+def test_a_file_that_is_cut_anywhere_is_reported(kept: Kept, unit: int) -> None:
     for length in range(0, len(kept.content), unit):
         told = kept.assert_told_or_true(kept.content[:length], f"cut to {length} bytes")
         assert told == 3 or length > len(kept.content) - 4096, f"cut to {length} bytes"
@@ -350,6 +353,72 @@ def test_a_ledger_that_can_only_be_read(agent: Factory, tmp_path: Path) -> None:
     assert "Traceback" not in done.stderr
 
 
+COVERING = """
+StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}),
+*review_loop("d", work="work", passed="last",
+    reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["out.txt"])),
+StepDef("last", "Last", "Stop.", {Outcome.OK: None})
+"""
+LOSSES = {
+    "the events of the run": "DELETE FROM events WHERE run='{run}'",
+    "a reviewer's run": "DELETE FROM runs WHERE id='{child}'",
+    "a reviewer's run with its events": "DELETE FROM runs WHERE id='{child}'; DELETE FROM events WHERE run='{child}'",
+    "a reviewer's events": "DELETE FROM events WHERE run='{child}'",
+    "the definition": "DELETE FROM definitions",
+    "the files that were reviewed": "DELETE FROM contents",
+}
+
+
+@pytest.mark.parametrize("lost", LOSSES)
+def test_no_gate_opens_if_the_evidence_of_its_review_was_lost(tmp_path: Path, project: Path, lost: str) -> None:
+    source = source_of("covering", COVERING)
+    gated = Agent(install(tmp_path, "covering", source), project)
+    gated.write("out.txt", "done")
+    block = gated.follow(gated.open())
+    [child] = block.children
+    found = {**FAILED_ITEM, "status": "PASS", "place": "out.txt:1"}
+    last = gated.follow(gated.run_command(child.command), items=[found])
+    gate = gated.run_command(last.next)
+    assert gate.step == "d-gate"
+    base = sqlite3.connect(gated.project / ".lockstep" / "runs.db")
+    base.executescript(LOSSES[lost].format(run=gate.run, child=child.id))
+    base.close()
+    refused = gated.run_command(gate.next)
+    assert (refused.exit_code, refused.text) == (4, "")
+    assert "runs.db is damaged" in refused.errors
+    with Ledger(str(gated.project / ".lockstep")) as ledger, pytest.raises(LedgerError, match=r"runs.db is damaged"):
+        ledger.verify()
+
+
+def test_a_run_of_a_ledger_that_can_only_be_read_goes_on_in_a_copy_of_its_folder(
+    agent: Factory, tmp_path: Path
+) -> None:
+    tour = agent("tour")
+    mount, copy = tmp_path / "mount", tmp_path / "copy"
+    start = f"{PYTHON} {tour.script} --project {mount}"
+    script = (
+        f"{start} --step 1 --topic why >{tmp_path}/opened; "
+        f"run=$(sed -n '1s/.* run=\"\\([a-z0-9]*\\)\".*/\\1/p' {tmp_path}/opened); mount -o remount,ro {mount}; "
+        f"{start} --step next --run $run --turn 1 --record summary=s; cp -r {mount}/.lockstep {copy}; "
+        f"LOCKSTEP_HOME={copy} {start} --step next --run $run --turn 1 --record summary=s"
+    )
+    done = mounted(tmp_path, "size=4m", script)
+    home = mount / ".lockstep"
+    assert f"make {home} writable; or copy it to a folder that can be written, and set LOCKSTEP_HOME" in done.stderr
+    assert (done.returncode, PrintedBlock(0, done.stdout).turn) == (0, 2)
+
+
+@pytest.mark.parametrize("step", ["1 --topic why", "current --run abcdefgh", "next"])
+def test_a_ledger_that_may_not_be_looked_into_is_told_as_such(agent: Factory, step: str) -> None:
+    tour = agent("tour")
+    home = tour.project / ".lockstep"
+    home.rmdir()
+    home.symlink_to(home)  # root may not look into it either
+    block = tour.run_command(f"{PYTHON} {tour.script} --project {tour.project} --step {step}")
+    assert block.exit_code == 4
+    assert f"the ledger's folder {home} cannot be read: Too many levels of symbolic links" in block.errors
+
+
 @pytest.mark.skipif(os.geteuid() == 0, reason="root writes where it likes")
 def test_a_folder_that_may_not_be_written(agent: Factory) -> None:
     tour = agent("tour")
@@ -359,7 +428,7 @@ def test_a_folder_that_may_not_be_written(agent: Factory) -> None:
     assert "LOCKSTEP_HOME" in block.errors
 
 
-def test_a_full_disk_is_told_and_the_run_stands_where_it_stood(agent: Factory, tmp_path: Path) -> None:
+def test_a_full_disk_is_reported_and_the_run_stays_at_its_step(agent: Factory, tmp_path: Path) -> None:
     tour = agent("tour")
     mount = tmp_path / "mount"
     begin = f"{PYTHON} {tour.script} --step 1 --topic why --project {mount}"
@@ -378,7 +447,7 @@ def test_a_full_disk_is_told_and_the_run_stands_where_it_stood(agent: Factory, t
 
 
 @pytest.mark.parametrize("limit", [0, 1, 4, 16, 40, 64])
-def test_a_limit_on_the_size_of_files_is_told(agent: Factory, limit: int) -> None:
+def test_a_limit_on_the_size_of_files_is_reported(agent: Factory, limit: int) -> None:
     """RLIMIT_FSIZE in blocks of 1,024 bytes: the write that would pass it fails."""
     import resource
 
@@ -397,4 +466,4 @@ def test_a_limit_on_the_size_of_files_is_told(agent: Factory, limit: int) -> Non
     begun = tour.open(topic="why it is slow")
     assert (begun.exit_code, begun.step) == (0, "begin")
     assert tour.follow(begun, summary="s" * 20_000).step == "plan"
-    standing(tour)
+    recorded_state(tour)

@@ -16,7 +16,7 @@ import pytest
 
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
-from tests.fixtures.deviations import standing
+from tests.fixtures.deviations import recorded_state
 from tests.fixtures.processes import KILLED, killed_at
 
 pytestmark = pytest.mark.slow
@@ -97,9 +97,9 @@ def test_killed_at_every_write(
     command = prepare(walker)
     home, kept = walker.project / ".lockstep", tmp_path / "kept"
     shutil.copytree(home, kept)
-    old = stable(standing(walker)) if (home / "runs.db").exists() else {"runs": 0, "text": "[{}, []]"}
+    old = stable(recorded_state(walker)) if (home / "runs.db").exists() else {"runs": 0, "text": "[{}, []]"}
     expected = walker.run_command(command)
-    new = stable(standing(walker))
+    new = stable(recorded_state(walker))
     for count in range(1, MOST):
         shutil.rmtree(home)
         shutil.copytree(kept, home)
@@ -109,12 +109,12 @@ def test_killed_at_every_write(
             assert count > 5
             return
         if (home / "runs.db").exists() and (home / "LEDGER").exists():
-            assert stable(standing(walker)) in (old, new)
+            assert stable(recorded_state(walker)) in (old, new)
         again = walker.run_command(command)
         assert (again.exit_code, again.kind, again.step) == (expected.exit_code, expected.kind, expected.step)
         if prepare is not opening:
             assert again.text == expected.text
-        assert stable(standing(walker)) == new
+        assert stable(recorded_state(walker)) == new
     raise AssertionError("the call never came to its end")
 
 
@@ -139,7 +139,7 @@ def test_killed_at_random_from_outside(agent: Factory, project: Path) -> None:
         block = tour.run_command(command)
         assert (block.exit_code, block.turn) == (0, at + 1), block.text + block.errors
     assert killed >= 20
-    now = standing(tour)
+    now = recorded_state(tour)
     assert [event["turn"] for event in now["events"]] == [1, *range(2, 202)]
     assert len(now["runs"]) == 1
 
@@ -152,7 +152,7 @@ def test_a_ledger_that_was_only_half_made_is_made(agent: Factory) -> None:
     assert (home / "LEDGER").is_file()
 
 
-def test_a_lock_that_is_held_is_waited_for_and_then_told(agent: Factory, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_held_lock_is_waited_for_and_then_reported(agent: Factory, monkeypatch: pytest.MonkeyPatch) -> None:
     import sqlite3
 
     from skills.lib.ledger import database

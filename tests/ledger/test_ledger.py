@@ -99,7 +99,7 @@ def test_deleting_ended_runs_leaves_a_sound_ledger(ledger: Ledger) -> None:
         ledger.definition("f")
 
 
-def test_there_must_be_a_ledger_where_none_is_to_be_made(tmp_path: Path) -> None:
+def test_a_missing_ledger_is_an_error_if_none_may_be_made(tmp_path: Path) -> None:
     with pytest.raises(LedgerError, match="there is no ledger at") as told:
         Ledger(str(tmp_path / "home"), create=False)
     assert "--step 1" in told.value.remedy

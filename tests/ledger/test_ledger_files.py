@@ -71,7 +71,7 @@ def test_damage_to_the_files_of_a_review_is_found_when_the_ledger_is_verified(
     ledger.close()
 
 
-def test_files_that_a_person_was_told_of_are_kept_when_other_runs_are_deleted(home: Path) -> None:
+def test_files_that_a_person_was_shown_are_kept_when_other_runs_are_deleted(home: Path) -> None:
     ledger = Ledger(str(home), create=False)
     ledger.delete([])
     assert ledger.contents(contents.digest({})) == {}

@@ -1,4 +1,4 @@
-"""A ledger of each older format is upgraded in place, and its runs go on, are shown and are told as before."""
+"""A ledger of each older format is upgraded in place, and its runs go on, are shown and are traced as before."""
 
 from __future__ import annotations
 
@@ -13,8 +13,9 @@ import pytest
 from skills.lib import paths
 from skills.lib.ledger import Ledger
 from skills.lib.ledger.database import VERSION
-from skills.lib.testing.agent import Agent, show_again
+from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock
+from skills.lib.testing.follower import show_again
 from tests.fixtures.ledgers import build
 
 LEDGERS = Path(build.__file__).parent

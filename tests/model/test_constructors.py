@@ -1,4 +1,4 @@
-"""Every constructor refuses what is of the wrong type, and says what, where and what is valid."""
+"""Every constructor refuses a value of the wrong type, and names the value, its place and what is valid."""
 
 from __future__ import annotations
 

@@ -151,6 +151,6 @@ def test_a_block_is_text_and_an_f_string_around_it_is_not_a_block() -> None:
     assert Element("a", None, "x").attributes == {}
 
 
-def test_a_nonsense_word_is_told_with_its_place() -> None:
+def test_a_nonsense_word_is_reported_with_its_place() -> None:
     with pytest.raises(ValueError, match="here: 'x' is not a Severity: use one of MUST, SHOULD, COULD"):
         coerce(Severity, "x", "here")

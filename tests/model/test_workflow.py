@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from skills.lib.errors import InvalidWorkflow, SkillError, UsageError
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.calls import InProcess
+from skills.lib.testing.follower import InProcess
 from skills.lib.workflow import core
 from skills.lib.workflow.core import Outcome, StepContext, StepDef, Workflow, register_workflow
 from skills.lib.workflow.quality import review_loop

@@ -8,7 +8,7 @@ from skills.lib import paths
 from skills.lib.ledger import Ledger
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock
-from skills.lib.testing.calls import InProcess
+from skills.lib.testing.follower import InProcess
 
 OPEN_ENDED = 'StepDef("last", "Last", "Stop.", {Outcome.OK: None})'
 LOOP = (

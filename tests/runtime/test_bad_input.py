@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
-from skills.lib.testing.calls import InProcess
-from tests.fixtures.deviations import assert_refused, assert_way_on, standing
+from skills.lib.testing.follower import InProcess
+from tests.fixtures.deviations import assert_refused, assert_way_on, recorded_state
 from tests.fixtures.skill import install, source_of
 from tests.fixtures.strategies import MARKUP
 from tests.runtime.calls import serve
@@ -102,11 +102,11 @@ def test_a_record_file_that_cannot_be_read(
 ) -> None:
     file = tmp_path / "values.json"
     file.write_bytes(content)
-    before = standing(tour)
+    before = recorded_state(tour)
     block = tour.run_command(begun.next.replace("--record summary='FILL_summary'", f"--record-file {file}"))
     assert block.exit_code == 2, block.text
     assert words in block.errors
-    assert standing(tour) == before
+    assert recorded_state(tour) == before
 
 
 @pytest.mark.parametrize("kind", ["folder", "fifo", "nothing"])
@@ -235,12 +235,12 @@ def test_a_handler_that_is_broken_leaves_the_run_as_it_was(
     text = source_of("broken", steps).replace("WORKFLOW", f"{source}\n\nWORKFLOW", 1)
     broken = Agent(install(tmp_path, "broken", text), project)
     block = broken.open()
-    before = standing(broken)
+    before = recorded_state(broken)
     failed = broken.run_command(block.next)
     assert (failed.exit_code, failed.text) == (code, "")
     assert words in failed.errors
     assert "Traceback" not in failed.errors
-    assert standing(broken) == before
+    assert recorded_state(broken) == before
 
 
 @pytest.mark.parametrize(

@@ -13,10 +13,10 @@ from lxml import etree
 from skills.lib.runtime import loading
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
-from skills.lib.testing.calls import InProcess
+from skills.lib.testing.follower import InProcess
 from skills.lib.workflow.formatters import format_record_block
 from skills.lib.workflow.requirements import Arg
-from tests.fixtures.deviations import assert_refused, standing
+from tests.fixtures.deviations import assert_refused, recorded_state
 from tests.fixtures.skill import install, source_of
 
 Factory = Callable[[str], Agent]
@@ -197,7 +197,7 @@ def test_a_secret_is_used_and_not_kept(tmp_path: Path, project: Path, name: str)
     assert agent.follow(block, **{name: "hunter2-" + "correct-horse"}).text == after.text
     for file in (project / ".lockstep").rglob("*"):
         assert not file.is_file() or b"correct-horse" not in file.read_bytes()
-    standing(agent)
+    recorded_state(agent)
 
 
 def test_a_secret_parameter_of_a_run_is_not_kept(tmp_path: Path, project: Path) -> None:
@@ -240,7 +240,9 @@ LIMITED = (
 )
 
 
-def test_a_limit_is_told_where_a_person_is_asked_and_where_the_loop_is_asked_for(tmp_path: Path, project: Path) -> None:
+def test_a_limit_is_shown_with_the_question_to_a_person_and_with_the_request_to_loop(
+    tmp_path: Path, project: Path
+) -> None:
     limited = Agent(install(tmp_path, "limitedask", source_of("limitedask", LIMITED)), project)
     again = limited.follow(limited.open(), outcome="iterate")
     assert "iteration 2 of at most 2" in again.words("STATE")
@@ -281,7 +283,7 @@ def test_what_two_reviews_found_is_shown_to_the_step_that_both_sent_back(tmp_pat
     assert judged(work, "PASS").step == "last"
 
 
-def test_a_placeholder_is_bare_only_where_no_choice_needs_quotes(tmp_path: Path, project: Path) -> None:
+def test_a_placeholder_is_bare_only_if_no_choice_needs_quotes(tmp_path: Path, project: Path) -> None:
     fields = 'Field("mode", choices=["as is", "new"]), Field("size", choices=["small", "large"])'
     steps = (
         f'StepDef("one", "One", "Do.", {{Outcome.OK: "d-review"}}, requires=[{fields}]),'

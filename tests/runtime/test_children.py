@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import shlex
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from skills.lib.blocks import xml
+from skills.lib.blocks.command_line import CommandLine
+from skills.lib.runtime import Runner
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
-from tests.fixtures.deviations import assert_refused, assert_way_on, edited, standing
+from tests.fixtures.deviations import assert_refused, assert_way_on, edited, recorded_state
 from tests.fixtures.skill import install, source_of
 
 Factory = Callable[[str], Agent]
@@ -30,6 +34,18 @@ def at_scan(brood: Agent, explore: PrintedBlock) -> PrintedBlock:
     for child in explore.children:
         last = brood.finish(child.command)
     return brood.run_command(last.next)
+
+
+def test_a_block_shows_the_sub_agents_of_one_moment(brood: Agent, explore: PrintedBlock) -> None:
+    runner = Runner(CommandLine(sys.executable, brood.script, str(brood.project)))
+    before = runner.ledger.run(explore.run)
+    assert before is not None
+    command = filled(explore.words("DISPATCH/replace"), {"child": explore.children[0].id})
+    replaced = brood.run_command(command)
+    shown = PrintedBlock(0, xml.render(runner.show(brood.workflow, before).element))  # as it was read before that
+    runner.close()
+    assert [child.id for child in shown.children] == [child.id for child in replaced.children]
+    assert f"{explore.run}.3" in [child.id for child in shown.children]
 
 
 @pytest.mark.req("W-04")
@@ -129,7 +145,7 @@ def test_a_sub_agent_that_has_not_begun_has_nothing_to_report(brood: Agent, expl
     assert brood.run_command(refused.next).text == brood.run_command(command).text
 
 
-def test_a_sub_agent_that_has_begun_is_shown_where_it_stands(brood: Agent, explore: PrintedBlock) -> None:
+def test_a_sub_agent_that_has_begun_is_shown_with_its_step(brood: Agent, explore: PrintedBlock) -> None:
     task = brood.run_command(explore.children[0].command)
     shown = brood.run_command(
         edited(explore.next.partition(" --turn")[0], step="current") + f" --project {brood.project}"
@@ -158,9 +174,9 @@ def test_giving_up_takes_a_reason(brood: Agent, explore: PrintedBlock, reason: s
 
 def test_giving_up_twice_is_once(brood: Agent, explore: PrintedBlock) -> None:
     first = brood.lose(explore, explore.children[0].id)
-    before = standing(brood)
+    before = recorded_state(brood)
     assert brood.lose(explore, explore.children[0].id).text == first.text
-    assert standing(brood) == before
+    assert recorded_state(brood) == before
 
 
 def test_a_lost_sub_agent_that_comes_back_is_stopped(brood: Agent, explore: PrintedBlock) -> None:
@@ -202,9 +218,9 @@ def test_a_replaced_sub_agent_is_refused_and_its_successor_counts(brood: Agent, 
 def test_a_sub_agent_that_returns_twice_counts_once(brood: Agent, explore: PrintedBlock) -> None:
     task = brood.run_command(explore.children[0].command)
     done = brood.follow(task, result="found")
-    before = standing(brood)
+    before = recorded_state(brood)
     assert brood.follow(task, result="found").text == done.text
-    assert standing(brood) == before
+    assert recorded_state(brood) == before
     refused = assert_refused(brood, filled(task.next, {"result": "something else"}), "run-ended")
     assert refused.run == task.run
 
@@ -232,7 +248,7 @@ def test_sub_agents_that_fail_send_the_parent_back(brood: Agent, explore: Printe
     assert (again.step, again.root.get("iteration")) == ("list", "2")
 
 
-def test_a_lost_sub_agent_counts_as_a_failure_where_failing_has_a_way(brood: Agent, explore: PrintedBlock) -> None:
+def test_a_lost_sub_agent_counts_as_a_failure_if_there_is_a_route_for_fail(brood: Agent, explore: PrintedBlock) -> None:
     scan = at_scan(brood, explore)
     brood.finish(scan.children[0].command)
     shown = brood.lose(scan, scan.children[1].id)
@@ -297,7 +313,7 @@ def test_parameters_of_a_free_form_dispatch_do_not_stop_its_sub_agents(tmp_path:
 
 
 @pytest.mark.parametrize("verb", ["lost", "replace"])
-def test_a_sub_agent_that_is_still_a_placeholder_is_told(brood: Agent, explore: PrintedBlock, verb: str) -> None:
+def test_a_sub_agent_that_is_still_a_placeholder_is_refused(brood: Agent, explore: PrintedBlock, verb: str) -> None:
     refused = assert_refused(
         brood, filled(explore.words(f"DISPATCH/{verb}"), {"reason": "slow"}), "unfilled", explore.run
     )

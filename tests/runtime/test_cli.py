@@ -98,7 +98,7 @@ def test_a_request_keeps_the_step_as_it_was_typed() -> None:
 
 
 @pytest.mark.parametrize("flag", ["-h", "--help", "--version"])
-def test_help_is_asked_for_where_a_flag_stands(flag: str) -> None:
+def test_help_is_asked_for_in_the_place_of_a_flag(flag: str) -> None:
     assert parsed("--step", "1", "--answer", flag).answer == flag
     assert parsed("--step", "1", "--topic", flag).params == {"topic": flag}
     with pytest.raises(cli.HelpRequested):
@@ -184,7 +184,7 @@ def test_help_and_version_are_asked_for() -> None:
         cli.parse(WORKFLOW, ["--version"])
 
 
-def test_help_says_how_to_find_a_run_again_and_no_default_where_there_is_none() -> None:
+def test_help_says_how_to_find_a_run_again_and_no_default_if_there_is_none() -> None:
     workflow = Workflow(
         "w",
         StepDef("one", "One", next={Outcome.OK: None}),

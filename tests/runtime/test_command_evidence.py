@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from skills.lib.ledger import Ledger, worktree
+from skills.lib.ledger import Ledger, command
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock
 from tests.fixtures import small_project
@@ -169,7 +169,7 @@ def test_a_list_of_secrets_is_not_kept_as_it_is_echoed(check: Check) -> None:
 
 # What is read of the output begins some 12,000 bytes before its end; a colour code has five.
 @pytest.mark.parametrize("colours", [2_000, 2_392, 2_396, 2_400, 2_404, 2_408, 2_412])
-def test_a_secret_that_is_cut_where_the_output_is_read_from_is_not_kept(check: Check, colours: int) -> None:
+def test_a_secret_that_is_cut_at_the_beginning_of_the_read_output_is_not_kept(check: Check, colours: int) -> None:
     secret = "abcdefghij" * 4
     program = "import sys; print('x' * 9 + sys.argv[1], end=(chr(27) + '[31m') * int(sys.argv[2]))"
     agent = check(sys.executable, "-c", program, "{token}", str(colours), fields='Field("token"), ')
@@ -234,7 +234,7 @@ def test_test_files_that_the_diff_deletes_are_kept(check: Check, shop: Path) -> 
     ]
 
 
-def test_nothing_is_said_of_tests_where_none_is_removed(check: Check, shop: Path) -> None:
+def test_nothing_is_said_of_tests_if_none_is_removed(check: Check, shop: Path) -> None:
     (shop / "README.md").unlink()
     agent = check("true")
     assert "removed_tests" not in kept(agent, agent.open())
@@ -248,7 +248,7 @@ def test_looking_for_removed_tests_runs_nothing_that_the_project_configures(shop
         small_project.git(shop, "config", name, str(program))
     (shop / "tests" / "test_prices.py").unlink()
     (shop / "shop" / "prices.py").write_text("other\n")
-    assert worktree.removed_tests(str(shop)) == ["tests/test_prices.py"]
+    assert command.removed_tests(str(shop)) == ["tests/test_prices.py"]
     assert not mark.exists()
 
 
@@ -256,14 +256,14 @@ def test_a_bare_repository_that_lies_in_the_project_is_not_asked(tmp_path: Path)
     bare = tmp_path / "clone" / "inner"
     small_project.make(tmp_path / "clone")
     small_project.git(tmp_path / "clone", "init", "-q", "--bare", "inner")
-    assert worktree.removed_tests(str(bare)) == []
+    assert command.removed_tests(str(bare)) == []
 
 
 def test_git_that_is_not_there_or_hangs_is_no_obstacle(
     check: Check, shop: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (shop / "tests" / "test_prices.py").unlink()
-    monkeypatch.setattr(worktree, "PATIENCE", 0.2)
+    monkeypatch.setattr(command, "PATIENCE", 0.2)
     agent = check("/bin/sh", "-c", "exit 0")
     monkeypatch.setenv("PATH", str(tmp_path / "empty"))
     assert "removed_tests" not in kept(agent, agent.open())
@@ -284,7 +284,7 @@ def test_git_that_is_not_there_or_hangs_is_no_obstacle(
     ],
 )
 def test_a_test_is_known_by_its_name_or_its_folder(path: str, is_one: bool) -> None:
-    assert worktree.is_test(path) is is_one
+    assert command.is_test(path) is is_one
 
 
 def test_a_run_of_an_older_ledger_is_proved_by_a_command(project: Path) -> None:

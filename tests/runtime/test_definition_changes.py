@@ -8,7 +8,7 @@ import pytest
 
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
-from tests.fixtures.deviations import assert_refused, standing
+from tests.fixtures.deviations import assert_refused, recorded_state
 from tests.fixtures.skill import install, source_of
 
 STEPS = """
@@ -147,7 +147,7 @@ def test_an_ended_run_is_shown_whatever_changed(tmp_path: Path, project: Path) -
     sys.modules.pop("lockstep_skill.brief.scripts.brief_workflow")
     again = agent.follow(block, x="1")
     assert (again.exit_code, again.kind, again.turn) == (0, "done", done.turn)
-    standing(agent)
+    recorded_state(agent)
 
 
 def test_a_sub_agents_run_goes_on_when_its_parents_wording_changes(tmp_path: Path, project: Path) -> None:

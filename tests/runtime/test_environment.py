@@ -61,7 +61,7 @@ def test_nobody_to_tell_is_no_other_exit_code(skill: Skill, redirection: str) ->
     assert (moved.returncode, PrintedBlock(0, moved.stdout).step) == (0, "last")
 
 
-def test_a_closed_standard_input_is_told(skill: Skill) -> None:
+def test_a_closed_standard_input_is_reported(skill: Skill) -> None:
     agent = skill(OPEN_ENDED)
     command = f"{shlex.join([sys.executable, agent.script, '--step', '1', '--record-file', '-'])} <&-"
     found = subprocess.run(["bash", "-c", command], capture_output=True, text=True)
@@ -69,7 +69,7 @@ def test_a_closed_standard_input_is_told(skill: Skill) -> None:
     assert "standard input is closed" in found.stderr
 
 
-def test_a_working_directory_that_is_gone_is_told(skill: Skill, tmp_path: Path) -> None:
+def test_a_working_directory_that_was_removed_is_reported(skill: Skill, tmp_path: Path) -> None:
     agent = skill(OPEN_ENDED)
     gone = tmp_path / "gone"
     gone.mkdir()

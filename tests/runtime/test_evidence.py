@@ -11,7 +11,7 @@ from skills.lib import paths
 from skills.lib.errors import InvalidWorkflow, SkillError
 from skills.lib.ledger import evidence
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.calls import InProcess
+from skills.lib.testing.follower import InProcess
 from skills.lib.workflow.requirements import Artifact
 from tests.runtime.calls import OPEN_ENDED, leave, serve
 
@@ -29,7 +29,7 @@ Skill = Callable[..., Agent]
         ("{}", '{"ok": false, "ok": true}', 3, "stands twice"),
     ],
 )
-def test_a_schema_that_fails_is_told(skill: Skill, schema: str, content: str, code: int, words: str) -> None:
+def test_a_schema_that_fails_is_reported(skill: Skill, schema: str, content: str, code: int, words: str) -> None:
     agent = skill(
         f'StepDef("first", "First", "Do.", {{Outcome.OK: None}}, requires=[Artifact("f.json", schema={schema})])'
     )
@@ -58,7 +58,7 @@ def test_a_schema_that_cannot_be_checked_opens_no_run(skill: Skill, schema: str,
     assert words in str(raised.value)
 
 
-def test_a_schema_of_a_graph_that_nobody_validated_is_told(tmp_path: Path) -> None:
+def test_a_schema_of_a_graph_that_nobody_validated_is_reported(tmp_path: Path) -> None:
     (tmp_path / "f.json").write_text("{}")
     with pytest.raises(SkillError, match=r"#/minlength: the keyword 'minlength'"):
         evidence.check(Artifact("f.json", schema={"minlength": 3}), {}, str(tmp_path))

@@ -15,8 +15,8 @@ import pytest
 
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
-from skills.lib.testing.calls import Shell
-from tests.fixtures.deviations import assert_refused, assert_way_on, edited, standing
+from skills.lib.testing.follower import Shell
+from tests.fixtures.deviations import assert_refused, assert_way_on, edited, recorded_state
 from tests.fixtures.skill import install, source_of
 
 Factory = Callable[[str], Agent]
@@ -63,12 +63,12 @@ def at_gate(agent: Agent, status: str = "FAIL") -> PrintedBlock:
 @pytest.mark.parametrize("words", ["", " --qr-status pass", " --qr-status=pass --qr-iteration 2", " --outcome ok"])
 def test_a_gate_or_what_lies_behind_it_called_in_a_fresh_process(gated: Agent, step: str, words: str) -> None:
     gate = at_gate(gated)
-    before = standing(gated)
+    before = recorded_state(gated)
     command = f"{called(gated.script)} --step {step} --project {gated.project}{words}"
     block = Shell(gated.project)(command)
     assert (block.exit_code, block.kind, block.code) == (3, "refused", "no-run")
     assert gate.show or gate.run in " ".join(block.valid)
-    assert standing(gated) == before
+    assert recorded_state(gated) == before
 
 
 @pytest.mark.parametrize("words", ["--qr-status pass", "--qr-fail=false", "--qr-iteration 1", "--outcome ok"])
@@ -125,13 +125,13 @@ def test_an_item_that_is_made_light_on_re_verification(gated: Agent) -> None:
 
 def test_a_step_that_is_printed_ten_times(gated: Agent) -> None:
     gate = at_gate(gated)
-    before = standing(gated)
+    before = recorded_state(gated)
     shown = [
         gated.run_command(edited(gate.next, step="current").replace(f" --turn {gate.turn}", "")) for _ in range(10)
     ]
     assert {block.text for block in shown} == {gate.text}
     assert "iteration 1 of 5" in gate.words("STATE")
-    assert standing(gated) == before
+    assert recorded_state(gated) == before
 
 
 def test_a_step_that_is_taken_ten_times_counts_once(gated: Agent) -> None:

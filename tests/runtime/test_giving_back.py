@@ -89,7 +89,7 @@ def test_what_was_right_in_a_refused_command_is_given_back(make: Make) -> None:
     )
 
 
-def test_where_only_evidence_is_missing_the_same_command_goes_on(make: Make) -> None:
+def test_if_only_evidence_is_missing_the_same_command_goes_on(make: Make) -> None:
     agent = make()
     refused = report(
         agent, agent.open(), "--mode", "quick", "--outcome", "ok", why="so", sure="low", places="a", data='{"b": [1]}'
@@ -160,12 +160,12 @@ def test_a_value_of_the_file_is_overridden_by_the_command(make: Make) -> None:
     assert agent.state(end.run).state["look"]["why"] == "shorter"
 
 
-def test_nothing_is_given_back_where_no_file_can_be_written(make: Make) -> None:
+def test_nothing_is_given_back_if_no_file_can_be_written(make: Make) -> None:
     agent = make()
     block = agent.open()
     agent.write(".lockstep/context", "a file in the way")
     refused = report(agent, block, "--mode", "full", why="x" * 3_000, sure="low", places="a")
-    assert (refused.code, refused.next) == ("missing-evidence", block.next)
+    assert (refused.code, refused.next) == ("missing-outcome", block.next)
 
 
 def test_a_secret_is_neither_printed_nor_written(make: Make) -> None:
@@ -213,3 +213,84 @@ def test_any_text_that_was_right_is_given_back_as_it_was(make: Make, why: str, p
     if not str(records["places"]).startswith("FILL_"):
         found = records["places"]
         assert (json.loads(found) if isinstance(found, str) else found) == places
+
+
+def test_a_value_that_a_check_of_the_skill_refused_is_to_be_filled_in(make: Make) -> None:
+    step = (
+        'StepDef("look", "Look", "Look.", {Outcome.OK: "last"}, requires=[Field("why"), Field("facts", "list"), '
+        'Field("sure", choices=("low", "high")), Command(["look.py", "{facts}", "{sure}"], 60)]), '
+        'StepDef("last", "Last", "Stop.", {Outcome.OK: None})'
+    )
+    agent = make(step, "")
+    check = "import sys\nsys.exit('no source' if 'ran' not in sys.argv[1] else 0)\n"
+    Path(agent.script).with_name("look.py").write_text(check)
+    refused = report(agent, agent.open(), why="so", facts='["F1: slow"]', sure="low")
+    assert (refused.code, "no source" in refused.why) == ("missing-evidence", True)
+    assert reported(agent, refused)[0] == {"why": "so", "facts": "FILL_facts", "sure": "low"}
+    assert agent.run_command(refused.next).code == "unfilled"
+    assert agent.follow(refused, facts=["F1: slow (ran it)"]).step == "last"
+
+
+def test_a_command_that_looks_at_the_project_may_pass_with_the_same_values(make: Make) -> None:
+    step = (
+        'StepDef("look", "Look", "Look.", {Outcome.OK: None}, requires=[Field("path"), '
+        'Command(["test", "-e", "{path}"], 60)])'
+    )
+    agent = make(step, "")
+    refused = report(agent, agent.open(), path="made.txt")
+    assert (refused.code, placeholders(refused.next)) == ("missing-evidence", [])
+    agent.write("made.txt", "x")
+    assert agent.run_command(refused.next).kind == "done"
+
+
+def test_a_review_that_was_refused_as_a_whole_is_to_be_filled_in(make: Make) -> None:
+    steps = """
+        StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}),
+        *review_loop("d", work="work", passed=None)
+    """
+    agent = make(steps, "")
+    [child] = agent.follow(agent.open()).children
+    item = {"id": "a", "scope": "", "check": "c", "severity": "COULD", "status": "PASS", "finding": ""}
+    refused = report(agent, agent.run_command(child.command), items=json.dumps([item]))
+    assert (refused.code, "Every item is a COULD" in refused.why) == ("bad-value", True)
+    assert placeholders(refused.next) == ["items"]
+
+
+def test_answers_that_were_refused_as_a_whole_are_to_be_filled_in(make: Make) -> None:
+    steps = """
+        StepDef("work", "Work", "Work.", {Outcome.OK: "d-review"}),
+        *review_loop("d", work="work", passed=None,
+            reviewer=Dispatch("quality-reviewer", task="Review it.", checks=[Check("fair", "MUST", "it is fair")]))
+    """
+    agent = make(steps, "")
+    [child] = agent.follow(agent.open()).children
+    answer = {"id": "wrong", "status": "PASS", "place": "a.txt:1", "finding": ""}
+    refused = report(agent, agent.run_command(child.command), answers=json.dumps([answer]))
+    assert refused.code == "other-items"
+    assert placeholders(refused.next) == ["answers"]
+
+
+def test_a_report_that_was_made_before_is_to_be_filled_in(make: Make) -> None:
+    steps = (
+        'StepDef("dig", "Dig", "Dig.", {Outcome.ITERATE: "dig", Outcome.OK: None}, requires=[Field("seen")], '
+        'when={Outcome.ITERATE: "there is more", Outcome.OK: "it is found"}, max_iterations=5)'
+    )
+    agent = make(steps, "")
+    again = report(agent, agent.open(), "--outcome", "iterate", seen="the log is empty")
+    refused = report(agent, again, "--outcome", "iterate", seen="the log is empty")
+    assert refused.code == "same-report"
+    assert reported(agent, refused) == ({"seen": "FILL_seen"}, {}, "iterate")
+
+
+def test_a_note_that_is_no_reason_is_to_be_filled_in(make: Make) -> None:
+    agent = make()
+    agent.write("proof.txt", "x")
+    block = agent.follow(agent.open(), why="so", sure="low", places=["a"], mode="quick", outcome="ok")
+    words = shlex.split(block.next)
+    erratum = ("--erratum", "look.why=wrong", "--erratum", "look.places=b is meant")
+    refused = agent.run_command(shlex.join([*words, *erratum]))
+    assert (refused.code, agent.run_command(refused.next).code) == ("no-reason", "unfilled")
+    assert dict(cli.parse(agent.workflow, shlex.split(refused.next)[2:]).errata) == {
+        "look.why": "FILL_note",
+        "look.places": "b is meant",
+    }

@@ -15,7 +15,7 @@ from skills.lib.blocks.parts import BLOCK_LIMIT
 from skills.lib.runtime import Runner
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
-from tests.fixtures.deviations import assert_refused, assert_way_on, standing
+from tests.fixtures.deviations import assert_refused, assert_way_on, recorded_state
 from tests.fixtures.skill import install, source_of
 
 Handing = Callable[..., Agent]
@@ -95,9 +95,9 @@ def test_a_sub_agent_that_cannot_begin_is_given_up_by_its_orchestrator(handing: 
     shown = agent.run_command(filled(lost, {"reason": "its parameter is too large"}))
     assert [one.status for one in shown.children] == ["lost"]
     assert agent.run_command(shown.next).step == "last"
-    before = standing(agent)
+    before = recorded_state(agent)
     assert agent.run_command(child.command).code == "child-lost"
-    assert standing(agent) == before
+    assert recorded_state(agent) == before
 
 
 def test_a_value_that_was_not_recorded_is_no_word_in_braces(handing: Handing) -> None:
@@ -240,7 +240,7 @@ def test_two_values_of_one_name_stand_in_two_files(tmp_path: Path, project: Path
 # Rules of every step
 
 
-def test_rules_of_every_step_are_told_to_sub_agents_and_where_a_person_is_asked_and_once(
+def test_rules_of_every_step_are_shown_once_also_to_sub_agents_and_with_questions_to_a_person(
     tmp_path: Path, project: Path
 ) -> None:
     steps = (

@@ -29,7 +29,7 @@ def test_a_sub_agent_of_an_earlier_round_speaks_for_nobody(agent: Factory) -> No
     assert waves.run_command(look[1]).next == ""
 
 
-def test_the_marker_of_a_sub_agent_stands_while_its_loss_is_not_recorded(
+def test_the_status_file_of_a_sub_agent_is_kept_until_its_loss_is_recorded(
     agent: Factory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     waves = agent("waves")

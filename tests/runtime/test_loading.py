@@ -1,4 +1,4 @@
-"""A module that cannot be loaded is told with the line that is wrong, and with what was meant where it is near."""
+"""A module that cannot be loaded is reported with the wrong line, and with the nearest valid name if there is one."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def told(folder: Path, source: str) -> str:
     ],
     ids=["a parameter", "a section", "an error of its own"],
 )
-def test_a_module_that_cannot_be_loaded_is_told(tmp_path: Path, source: str, expected: str) -> None:
+def test_a_module_that_cannot_be_loaded_is_reported(tmp_path: Path, source: str, expected: str) -> None:
     assert told(tmp_path, source + "\n") == expected
 
 
-def test_an_invalid_graph_is_told_by_its_findings_alone(tmp_path: Path) -> None:
+def test_an_invalid_graph_is_reported_by_its_findings_alone(tmp_path: Path) -> None:
     printed = told(tmp_path, "register_workflow(Workflow('bad', StepDef('one', 'One', 'Do.', {'ok': 'tow'})))\n")
     assert printed.startswith("lockstep: the workflow bad has ")
     assert "one -ok-> tow: there is no step 'tow'" in printed

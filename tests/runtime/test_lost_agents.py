@@ -17,7 +17,7 @@ from skills.lib.ledger import Ledger
 from skills.lib.model.run import Run
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import filled
-from tests.fixtures.deviations import assert_refused, assert_way_on, edited, standing
+from tests.fixtures.deviations import assert_refused, assert_way_on, edited, recorded_state
 from tests.fixtures.skill import install, source_of
 
 LAST = 'StepDef("last", "Last", "Stop.", {Outcome.OK: None})'
@@ -82,6 +82,21 @@ def test_a_sub_agent_with_a_script_that_lost_its_run_is_not_led_to_open_another(
     assert refused.next == ""
     assert refused.valid[0].endswith(f"# sub-agent {child.run}, open")
     assert refused.valid[-1].endswith("--all 'FILL_all'")
+
+
+def test_a_sub_agent_that_begins_anew_is_shown_the_sub_agents_at_work(skill: Skill) -> None:
+    look = 'StepDef("look", "Look", "L.", {Outcome.OK: None}, needs=["all"], requires=[Field("x")])'
+    agent = skill(scripted('{"all": "z"}'), part=look, params='params=[Arg("all")]')
+    block = agent.follow(agent.open())
+    child = agent.run_command(block.children[0].command)
+    begin = re.sub(r" --step .*? --project", " --step 1 --project", child.next).partition(" --record")[0]
+    refused = assert_refused(agent, begin, "no-run")
+    assert (refused.next, "--all is missing" in refused.why) == ("", True)
+    assert agent.run_command(refused.valid[0].partition("  #")[0]).text == child.text
+    assert refused.valid[-1].endswith("--all 'FILL_all'")
+    agent.follow(child, x="y")
+    again = agent.run_command(begin)
+    assert (again.code, again.next.endswith("--all 'FILL_all'")) == ("missing-parameter", True)
 
 
 def test_once_its_sub_agents_are_done_a_lost_orchestrator_is_led_to_its_run(skill: Skill) -> None:
@@ -182,7 +197,7 @@ def test_who_gives_a_sub_agent_up_gives_up_those_below_it(skill: Skill, verb: st
     agent.run_command(child.children[0].command)
     command = filled(block.words(f"DISPATCH/{verb}"), {"child": child.run, "reason": "it hangs"})
     assert agent.run_command(command).exit_code == 0
-    runs = standing(agent)["runs"]
+    runs = recorded_state(agent)["runs"]
     assert [runs[f"{child.run}.{number}"]["status"] for number in (1, 2)] == ["abandoned", "abandoned"]
     assert os.listdir(os.path.join(paths.home(str(agent.project)), "open")) == [block.run]
     assert "run-ended" in [agent.run_command(below.command).code for below in child.children]

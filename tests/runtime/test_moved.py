@@ -13,8 +13,8 @@ import pytest
 
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
-from skills.lib.testing.calls import Shell
-from tests.fixtures.deviations import standing
+from skills.lib.testing.follower import Shell
+from tests.fixtures.deviations import recorded_state
 from tests.fixtures.skill import install, source_of
 
 LAST = 'StepDef("last", "Last", "Stop.", {Outcome.OK: None}, requires=[Field("end")])'
@@ -82,12 +82,12 @@ def test_sub_agents_of_a_skill_that_moved_go_on(moving: Make) -> None:
     last = skill.agent.follow(second, result="seen")
     assert skill.is_new(last.next)
     assert skill.agent.run_command(last.next).step == "last"
-    runs = standing(skill.agent)["runs"]
+    runs = recorded_state(skill.agent)["runs"]
     assert {Path(run["script"]).is_relative_to(skill.folder) for run in runs.values()} == {True}
 
 
 @pytest.mark.parametrize("begun", [False, True])
-def test_a_sub_agent_s_own_script_is_found_where_it_moved_to(moving: Make, begun: bool) -> None:
+def test_a_sub_agent_s_own_script_is_found_in_its_new_place(moving: Make, begun: bool) -> None:
     skill = moving(SCRIPTED, part=True)
     before = skill.folder
     block = skill.agent.follow(skill.agent.open())
@@ -102,10 +102,10 @@ def test_a_sub_agent_s_own_script_is_found_where_it_moved_to(moving: Make, begun
         shown = skill.agent.follow(shown, seen="y")
     assert skill.is_new(shown.next)
     assert skill.agent.run_command(shown.next).step == "last"
-    standing(skill.agent)
+    recorded_state(skill.agent)
 
 
-def test_a_parent_gives_its_sub_agent_s_script_where_it_moved_to(moving: Make) -> None:
+def test_a_parent_gives_the_new_place_of_its_sub_agent_s_script(moving: Make) -> None:
     skill = moving(SCRIPTED, part=True)
     block = skill.agent.follow(skill.agent.open())
     skill.move()
@@ -138,7 +138,7 @@ def test_the_new_place_of_a_skill_is_on_record(moving: Make) -> None:
     skill.call("--step", "current", "--run", block.run)
     assert [event.kind for event in skill.agent.events(block.run)] == ["opened", "skill-moved"]
     assert skill.agent.state(block.run).script == skill.agent.script
-    standing(skill.agent)
+    recorded_state(skill.agent)
 
 
 def test_another_skill_s_script_does_not_take_a_sub_agent_over(moving: Make, library: Path) -> None:

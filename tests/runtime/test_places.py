@@ -14,7 +14,7 @@ import pytest
 
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
-from skills.lib.testing.calls import Shell
+from skills.lib.testing.follower import Shell
 from skills.lib.testing.walks import every_walk
 from tests.fixtures.skill import install, source_of
 
@@ -127,7 +127,7 @@ def test_no_output_at_all_is_no_traceback(library: Path, project: Path) -> None:
     assert (done.returncode, done.stderr.count(b"standard output cannot be written: it is closed")) == (4, 1)
 
 
-def test_a_full_output_is_told(library: Path, project: Path) -> None:
+def test_a_full_output_is_reported(library: Path, project: Path) -> None:
     command = f"{PYTHON} {script(library, 'tour')} --step 1 --topic why --project {project} >/dev/full"
     done = subprocess.run(["bash", "-c", command], capture_output=True, timeout=30)
     assert done.returncode == 4

@@ -79,7 +79,7 @@ def test_an_outcome_without_a_route_is_refused(tour: Agent, begun: PrintedBlock)
     assert assert_way_on(tour, refused, outcome="skip").kind == "waiting"
 
 
-def test_an_outcome_that_is_not_told_is_refused(tour: Agent, begun: PrintedBlock) -> None:
+def test_a_missing_outcome_is_refused(tour: Agent, begun: PrintedBlock) -> None:
     block = at_choose(tour, begun)
     refused = assert_refused(tour, block.next.replace(" --outcome FILL_outcome", ""), "missing-outcome", begun.run)
     assert refused.valid == ["ok", "skip", "default"]
@@ -287,7 +287,7 @@ def test_an_ended_run_is_refused(tour: Agent, begun: PrintedBlock) -> None:
     assert (refused.exit_code, refused.code) == (3, "run-ended")
 
 
-def test_a_report_that_goes_with_current_is_told_where_it_belongs(tour: Agent, begun: PrintedBlock) -> None:
+def test_a_report_with_current_is_refused_with_the_command_for_it(tour: Agent, begun: PrintedBlock) -> None:
     command = edited(filled(begun.next, {"summary": "slow"}), step="current")
     refused = assert_refused(tour, command, "skipped-step", begun.run)
     assert refused.why == "--step current only shows begin; what it reports is given with the step that it leads to."
@@ -297,7 +297,9 @@ def test_a_report_that_goes_with_current_is_told_where_it_belongs(tour: Agent, b
 @pytest.mark.parametrize(
     "step, words", [("current", "this one reports something"), ("plan", "this one asks for another")]
 )
-def test_a_report_without_a_turn_is_told_what_is_amiss(tour: Agent, begun: PrintedBlock, step: str, words: str) -> None:
+def test_a_report_without_a_turn_is_refused_with_what_is_missing(
+    tour: Agent, begun: PrintedBlock, step: str, words: str
+) -> None:
     command = edited(filled(begun.next, {"summary": "slow"}).replace(" --turn 1", ""), step=step)
     refused = assert_refused(tour, command, "no-turn", begun.run)
     assert refused.why == f"Without --turn a command can only show the present step, and {words}."

@@ -14,10 +14,10 @@ from hypothesis import HealthCheck, given, settings
 
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
-from skills.lib.testing.calls import InProcess
+from skills.lib.testing.follower import InProcess
 from skills.lib.testing.walks import every_walk
 from skills.lib.workflow.core import Workflow
-from tests.fixtures.deviations import assert_refused, assert_way_on, standing
+from tests.fixtures.deviations import assert_refused, assert_way_on, recorded_state
 from tests.fixtures.skill import install, source_of
 from tests.fixtures.strategies import workflows
 
@@ -48,7 +48,7 @@ def test_each_command_run_ten_times_is_one_transition(agent: Factory, name: str)
     walk = max(every_walk(walker.workflow), key=lambda walk: len(walk.legs))
     taken = walker.play(walk)
     assert [(one.step, one.target) for one in taken] == [(leg.step, leg.target) for leg in walk.legs]
-    standing(walker)
+    recorded_state(walker)
 
 
 @settings(max_examples=20, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -61,7 +61,7 @@ def test_whatever_the_graph_a_repeat_is_the_same_block(workflow: Workflow, tmp_p
     for walk in every_walk(workflow)[:3]:
         taken = walker.play(walk)
         assert [(one.step, one.target) for one in taken] == [(leg.step, leg.target) for leg in walk.legs]
-    standing(walker)
+    recorded_state(walker)
 
 
 def at_once(commands: list[str], folder: Path) -> list[subprocess.CompletedProcess[bytes]]:
@@ -107,7 +107,7 @@ def test_opening_from_processes_at_once_is_one_run(agent: Factory, tmp_path: Pat
         done = at_once([command] * 4, tmp_path)
         assert [(one.returncode, one.stderr) for one in done] == [(0, b"")] * 4
         assert len({one.stdout for one in done}) == 1
-    assert len(standing(tour)["runs"]) == 4
+    assert len(recorded_state(tour)["runs"]) == 4
 
 
 def tour_start(tour: Agent) -> str:
@@ -119,7 +119,7 @@ def test_the_first_runs_of_a_project_can_open_at_once(agent: Factory, project: P
     commands = [f"{tour_start(tour)} --topic 'question {at}'" for at in range(6)]
     done = at_once(commands, tmp_path)
     assert [(one.returncode, one.stderr) for one in done] == [(0, b"")] * 6
-    assert len(standing(tour)["runs"]) == 6
+    assert len(recorded_state(tour)["runs"]) == 6
 
 
 def test_children_are_created_once(agent: Factory, tmp_path: Path) -> None:
@@ -127,14 +127,14 @@ def test_children_are_created_once(agent: Factory, tmp_path: Path) -> None:
     block = brood.open()
     done = at_once([filled(block.next, {"targets": ["a", "b"]})] * 3, tmp_path)
     assert len({one.stdout for one in done}) == 1
-    assert sorted(standing(brood)["runs"]) == sorted([block.run, f"{block.run}.1", f"{block.run}.2"])
+    assert sorted(recorded_state(brood)["runs"]) == sorted([block.run, f"{block.run}.1", f"{block.run}.2"])
 
 
 def test_opening_again_shows_the_same_block(agent: Factory) -> None:
     tour = agent("tour")
     first = tour.open(topic="why it is slow")
     assert tour.open(topic="why it is slow").text == first.text
-    assert len(standing(tour)["runs"]) == 1
+    assert len(recorded_state(tour)["runs"]) == 1
 
 
 def test_opening_a_run_that_begins_with_sub_agents_again_shows_the_same_block(tmp_path: Path, project: Path) -> None:
@@ -143,7 +143,7 @@ def test_opening_a_run_that_begins_with_sub_agents_again_shows_the_same_block(tm
     first = swarm.open()
     again = swarm.open()
     assert again.text == first.text
-    assert len(standing(swarm)["runs"]) == 2
+    assert len(recorded_state(swarm)["runs"]) == 2
 
 
 def test_another_question_opens_another_run_and_names_the_first(agent: Factory) -> None:
@@ -174,7 +174,7 @@ def test_another_run_of_the_same_question_takes_new(agent: Factory) -> None:
 
 
 def test_a_lost_run_id_is_found_again_by_beginning_again(agent: Factory) -> None:
-    """The agent forgot everything but the skill: it begins, and is told where it stood."""
+    """The agent forgot everything but the skill: it begins, and is shown its step."""
     tour = agent("tour")
     asked = tour.follow(tour.follow(tour.follow(tour.open(topic="why"), summary="s"), mode="quick"), outcome="skip")
     refused = tour.open(topic="why")

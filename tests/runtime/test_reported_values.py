@@ -77,13 +77,13 @@ def test_a_text_in_which_nothing_stands_is_refused(skill: Skill, text: str, code
     assert (refused.exit_code, refused.code) == (3, code)
 
 
-def test_a_parameter_given_twice_is_told(skill: Skill) -> None:
+def test_a_parameter_given_twice_is_reported(skill: Skill) -> None:
     agent = skill(OPEN_ENDED, more='params=[Arg("level")]')
     found = serve(agent, "--step", "1", "--level", "low", "--level", "high")
     assert (found.exit_code, found.errors.splitlines()[0]) == (2, "lockstep: --level is given twice")
 
 
-def test_giving_up_and_replacing_at_once_is_told(skill: Skill) -> None:
+def test_giving_up_and_replacing_at_once_is_reported(skill: Skill) -> None:
     agent = skill('StepDef("ask", "Ask", "Ask.", {Outcome.OK: None}, Dispatch("explore", task="Look."))')
     block = agent.open()
     child = block.children[0].id

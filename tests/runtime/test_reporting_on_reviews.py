@@ -12,8 +12,9 @@ from click.testing import CliRunner
 
 from skills.lib.commands.console.app import lockstep
 from skills.lib.runtime import cli
-from skills.lib.testing.agent import Agent, show_again
+from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
+from skills.lib.testing.follower import show_again
 from tests.fixtures.agents import Skill
 from tests.fixtures.deviations import assert_refused
 
@@ -158,7 +159,7 @@ def fallen(skill: Skill) -> tuple[Agent, PrintedBlock]:
 
 
 def decide(agent: Agent, asked: PrintedBlock, answer: str, reason: str) -> PrintedBlock:
-    """Answer as a person, and show where the run then stands."""
+    """Answer as a person, and show the run's next step."""
     agent.answer(asked, answer, reason)
     return agent.run_command(show_again(asked))
 
@@ -204,7 +205,7 @@ def test_a_no_to_changed_files_has_them_reviewed(skill: Skill, repository: Path)
     assert (end.root.get("status"), undone(end)) == ("done", [])
 
 
-# What a reviewer is told
+# What a reviewer is shown
 
 
 def failed_once(skill: Skill, part: str = SPLIT.replace("COMMAND", "")) -> tuple[Agent, PrintedBlock, PrintedBlock]:
@@ -219,7 +220,7 @@ def failed_once(skill: Skill, part: str = SPLIT.replace("COMMAND", "")) -> tuple
 
 
 @pytest.mark.req("W-10", "S-02")
-def test_a_reviewer_is_told_whether_it_reviews_for_the_first_time_or_verifies_again(skill: Skill) -> None:
+def test_a_reviewer_learns_whether_it_reviews_for_the_first_time_or_verifies_again(skill: Skill) -> None:
     agent, first, again = failed_once(skill)
     assert first.words("STATE").endswith("step 1 of 2. Review of d: first review.")
     assert again.words("STATE").endswith("step 2 of 2. Review of d: re-verification of 2 items, with fresh eyes.")
@@ -251,7 +252,7 @@ def form(block: PrintedBlock) -> str:
 
 
 @pytest.mark.req("S-02")
-def test_a_free_reviewer_is_told_once_how_checks_and_items_are_answered(skill: Skill) -> None:
+def test_a_free_reviewer_learns_once_how_checks_and_items_are_answered(skill: Skill) -> None:
     agent = skill(CHECKED)
     task = agent.run_command(agent.follow(agent.open(), parts=["W1", "W2"]).children[0].command)
     assert form(task) == f"Answers are a JSON array, one for each check (its name): {JUDGED}. {OF_TARGETS}"
@@ -280,7 +281,7 @@ NAMES = ("keeps-1", "keeps-2", "order-1")
 
 
 @pytest.mark.req("S-02")
-def test_a_free_reviewer_of_items_is_told_to_judge_these_again(skill: Skill, repository: Path) -> None:
+def test_a_free_reviewer_of_items_is_asked_to_judge_them_again(skill: Skill, repository: Path) -> None:
     agent = skill(COVERING)
     review = agent.follow(agent.open())
     first = agent.run_command(review.children[0].command)
@@ -295,7 +296,7 @@ def test_a_free_reviewer_of_items_is_told_to_judge_these_again(skill: Skill, rep
 
 
 @pytest.mark.req("S-02")
-def test_a_reviewer_with_a_script_is_told_how_checks_and_items_are_answered(skill: Skill) -> None:
+def test_a_reviewer_with_a_script_learns_how_checks_and_items_are_answered(skill: Skill) -> None:
     checked = BY_SCRIPT.replace(")", ', checks=[Check("order", "MUST", "the order holds", over=["W1", "W2"])])')
     agent = skill(SCRIPTED.replace(BY_SCRIPT, checked), part=SPLIT.replace("COMMAND", ""))
     first = agent.run_command(agent.follow(agent.open()).children[0].command)
@@ -374,7 +375,7 @@ def test_a_command_may_write_the_file_that_a_finding_names(skill: Skill, reposit
 
 @pytest.mark.req("S-02")
 @pytest.mark.parametrize("kind", ["answers", "items"])
-def test_a_status_that_is_none_is_the_one_fault_that_is_told(skill: Skill, kind: str) -> None:
+def test_an_invalid_status_is_the_only_fault_that_is_reported(skill: Skill, kind: str) -> None:
     part = f'StepDef("look", "Look", "Look.", {{Outcome.OK: None}}, requires=[Field("{kind}", "{kind}")])'
     agent = skill(SCRIPTED, part=part)
     look = agent.run_command(agent.follow(agent.open()).children[0].command)
@@ -385,7 +386,7 @@ def test_a_status_that_is_none_is_the_one_fault_that_is_told(skill: Skill, kind:
 
 
 @pytest.mark.parametrize("kind", ["answers", "items", "statements", "list", "json"])
-def test_what_is_no_json_is_told_once(skill: Skill, kind: str) -> None:
+def test_what_is_no_json_is_reported_once(skill: Skill, kind: str) -> None:
     agent = skill(f'StepDef("look", "Look", "Look.", {{Outcome.OK: None}}, requires=[Field("found", "{kind}")])')
     refused = agent.run_command(filled(agent.open().next, {"found": "[one, two"}))
     assert refused.why.startswith("found is not JSON: ")
@@ -411,14 +412,14 @@ def test_the_end_of_a_review_tells_what_a_command_judged_once(skill: Skill) -> N
     assert end.text.count("the tests are green") == 1
 
 
-def test_a_folder_is_no_artifact_and_is_told_as_one(skill: Skill, project: Path) -> None:
+def test_a_folder_is_no_artifact_and_is_reported_as_a_folder(skill: Skill, project: Path) -> None:
     agent = skill('StepDef("write", "Write", "Write.", {Outcome.OK: None}, requires=[Artifact("notes")])')
     (project / "notes").mkdir()
     refused = assert_refused(agent, agent.open().next, "missing-evidence")
     assert refused.why == "notes is not a file but a folder: name a file in it."
 
 
-def test_a_value_that_was_left_out_is_no_placeholder_in_what_is_told_of_a_command(skill: Skill, project: Path) -> None:
+def test_a_value_that_was_left_out_is_no_placeholder_in_the_evidence_of_a_command(skill: Skill, project: Path) -> None:
     look = 'StepDef("look", "Look", "Look.", {Outcome.OK: None}, requires=[Field("word", required=False),'
     agent = skill(f'{look} Command(["sh", "-c", "test -e ${{HOME}}", "sh", "{{word}}", "{{look.word}}"])])')
     end = agent.run_command(agent.open().next)
@@ -520,7 +521,7 @@ def test_a_reviewer_with_nothing_left_to_verify_looks_at_what_is_there_and_knows
 
 
 @pytest.mark.req("S-01")
-def test_a_reviewer_is_told_which_files_were_changed_since_its_review_passed(skill: Skill, repository: Path) -> None:
+def test_a_reviewer_learns_which_files_were_changed_since_its_review_passed(skill: Skill, repository: Path) -> None:
     agent = skill(COVERING)
     last = agent.follow(judge(agent, agent.follow(agent.open()), item(place="src/a.py:1")))
     agent.write("src/b.py", "changed\n")

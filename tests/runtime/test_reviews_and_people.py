@@ -55,7 +55,7 @@ def after(gated: Agent, reviews: int, *items: dict[str, str]) -> PrintedBlock:
 
 
 @pytest.mark.req("W-10")
-def test_the_loop_counts_its_reviews_and_shows_what_to_mend(gated: Agent) -> None:
+def test_the_loop_counts_its_reviews_and_shows_what_to_fix(gated: Agent) -> None:
     write, states = gated.open(), []
     for _ in range(3):
         gate = reviewed(gated, write, item())
@@ -73,7 +73,7 @@ def test_the_loop_counts_its_reviews_and_shows_what_to_mend(gated: Agent) -> Non
 
 
 @pytest.mark.req("W-10", "W-12")
-def test_a_re_verification_is_told_the_items_and_not_the_verdicts(gated: Agent) -> None:
+def test_a_re_verification_gets_the_items_and_not_the_verdicts(gated: Agent) -> None:
     write = gated.run_command(after(gated, 1, item(), item("COULD", "PASS", "b")).next)
     review = gated.follow(write, fixes=FIXED)
     assert "iteration 2 of 5, re-verification, with fresh eyes" in review.words("STATE")
@@ -218,7 +218,7 @@ def test_an_answer_through_the_agent_is_recorded_as_reported(agent: Factory) -> 
     assert (answered.actor, answered.detail["by"]) == ("agent", "reported")
 
 
-def test_an_answer_where_nobody_asked_is_refused(agent: Factory) -> None:
+def test_an_answer_that_nobody_asked_for_is_refused(agent: Factory) -> None:
     tour = agent("tour")
     block = tour.open(topic="why")
     assert_refused(tour, filled(block.next, {"summary": "s"}) + " --answer yes", "no-question", block.run)
@@ -257,7 +257,7 @@ def test_a_reviewers_block_says_what_an_item_is(gated: Agent) -> None:
         assert f'"{name}": ' in child.words("RECORD/file")
 
 
-def test_all_faults_of_reported_items_are_told_at_once(gated: Agent) -> None:
+def test_all_faults_of_reported_items_are_reported_at_once(gated: Agent) -> None:
     gated.write("out.txt", "done")
     child = gated.run_command(gated.follow(gated.open()).children[0].command)
     refused = gated.run_command(filled(child.next, {"items": '[{"id": "a"}, {"id": "-"}, "b"]'}))

@@ -1,4 +1,4 @@
-"""The small file of each open run, by which a host's hook knows quickly where the run stands."""
+"""The small file of each open run, by which a host's hook quickly knows the run's step."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from skills.lib import status_files
 from skills.lib.blocks.command_line import CommandLine
 from skills.lib.runtime import Runner
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.calls import Shell
+from skills.lib.testing.follower import Shell
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
 from tests.fixtures.skill import install, source_of
@@ -24,14 +24,14 @@ Factory = Callable[[str], Agent]
 
 
 def standing(agent: Agent) -> dict[str, tuple[str, int, str]]:
-    """Step, turn and status by run, as the markers say."""
+    """Step, turn and status by run, as the status files say."""
     place = agent.project / ".lockstep" / "open"
     found = {path.name: status_files.read(str(agent.project), path.name) for path in place.glob("*")}
     return {name: (one["step"], one["turn"], one["status"]) for name, one in found.items() if one}
 
 
 @pytest.mark.req("H-02")
-def test_an_open_run_has_a_marker_that_follows_it(agent: Factory) -> None:
+def test_an_open_run_has_a_status_file_that_follows_it(agent: Factory) -> None:
     waves = agent("waves")
     block = waves.open()
     assert standing(waves) == {block.run: ("list", 1, "open")}
@@ -63,7 +63,7 @@ def test_a_run_that_is_abandoned_and_a_child_that_is_lost_have_none(agent: Facto
     assert standing(waves) == {}
 
 
-def test_a_marker_that_cannot_be_written_is_rather_missing_than_old(agent: Factory) -> None:
+def test_a_status_file_that_cannot_be_written_is_missing_rather_than_old(agent: Factory) -> None:
     tour = agent("tour")
     block = tour.open()
     place = tour.project / ".lockstep" / "open"
@@ -100,7 +100,7 @@ MARKER: dict[str, object] = {
 
 
 @pytest.mark.req("H-02")
-def test_a_folder_of_markers_that_is_a_link_is_left_alone(tmp_path: Path) -> None:
+def test_a_folder_of_status_files_that_is_a_link_is_left_alone(tmp_path: Path) -> None:
     victim = tmp_path / "victim"
     victim.mkdir()
     (victim / "notes.txt").write_text("precious")
@@ -113,7 +113,7 @@ def test_a_folder_of_markers_that_is_a_link_is_left_alone(tmp_path: Path) -> Non
 
 @pytest.mark.req("H-02")
 @pytest.mark.parametrize("kind", ["device", "file", "pipe", "folder", "large", "deep"])
-def test_what_is_no_small_file_of_its_own_is_no_marker(tmp_path: Path, kind: str) -> None:
+def test_what_is_no_small_regular_file_is_no_status_file(tmp_path: Path, kind: str) -> None:
     place = tmp_path / ".lockstep" / "open" / "abc"
     place.parent.mkdir(parents=True)
     place.write_text(json.dumps(MARKER))
@@ -134,7 +134,7 @@ def test_what_is_no_small_file_of_its_own_is_no_marker(tmp_path: Path, kind: str
 
 @pytest.mark.req("H-02")
 @pytest.mark.parametrize("kind", ["symbolic link", "hard link", "pipe", "longer"])
-def test_what_stands_in_a_markers_place_is_replaced_and_never_written_through(tmp_path: Path, kind: str) -> None:
+def test_what_is_in_the_place_of_a_status_file_is_replaced_and_never_written_through(tmp_path: Path, kind: str) -> None:
     place = tmp_path / ".lockstep" / "open" / "abc"
     place.parent.mkdir(parents=True)
     victim = tmp_path / "notes.txt"

@@ -1,4 +1,4 @@
-"""A parameter of leaving a step and a field may share a name: which is meant depends on where the run stands."""
+"""A parameter of leaving a step and a field may share a name: which is meant depends on the run's step."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ import pytest
 
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
-from skills.lib.testing.calls import InProcess
+from skills.lib.testing.follower import InProcess
 from skills.lib.validation import registration
 from tests.fixtures.agents import Skill, git
 from tests.fixtures.deviations import assert_refused
@@ -289,7 +289,7 @@ def split_again(agent: Agent, review: PrintedBlock, *statements: list[str] | str
 
 
 @pytest.mark.req("S-02")
-def test_a_re_verification_begins_where_the_answers_are_given(skill: Skill) -> None:
+def test_a_re_verification_begins_at_the_step_of_the_answers(skill: Skill) -> None:
     agent = skill(SCRIPTED, part=SPLIT)
     verify = split(agent, ["M-1 | one is so"], "none: nothing more hangs on it")
     work = agent.follow(agent.run_command(agent.follow(verify, answers=[answer("S1", "FAIL", place="the text")]).next))
@@ -576,7 +576,9 @@ def test_a_verdict_falls_with_a_file_that_changes_under_review(skill: Skill, rep
 
 @pytest.mark.req("S-01")
 @pytest.mark.parametrize("name", [b"src/b\xff.py", b"src/b\n&.py", b"src/b\x1b[1m.py"])
-def test_a_changed_file_of_any_name_is_told_and_the_run_goes_on(skill: Skill, repository: Path, name: bytes) -> None:
+def test_a_changed_file_of_any_name_is_reported_and_the_run_goes_on(
+    skill: Skill, repository: Path, name: bytes
+) -> None:
     file = os.path.join(os.fsencode(repository), name)
     with open(file, "w") as new:
         new.write("one")
@@ -734,7 +736,7 @@ def test_a_verdict_falls_with_a_file_of_a_project_in_a_subfolder_of_a_repository
 
 
 @pytest.mark.req("S-01")
-def test_running_the_tests_drops_no_verdict_where_git_ignores_nothing(skill: Skill, repository: Path) -> None:
+def test_running_the_tests_drops_no_verdict_if_git_ignores_nothing(skill: Skill, repository: Path) -> None:
     agent = skill(COVERING)
     last = agent.follow(judge(agent, agent.follow(agent.open()), item(place="src/a.py:1")))
     for path in ("src/__pycache__/a.cpython-311.pyc", "src/.pytest_cache/README.md"):
@@ -950,7 +952,7 @@ def test_a_finding_that_is_disputed_twice_goes_to_a_person(skill: Skill, reposit
 
 
 @pytest.mark.req("S-01", "S-03")
-def test_a_finding_that_a_person_does_not_share_blocks_no_more_and_is_told_at_the_end(
+def test_a_finding_that_a_person_rejects_no_longer_blocks_and_is_reported_at_the_end(
     skill: Skill, repository: Path
 ) -> None:
     agent = skill(COVERING)
@@ -1102,7 +1104,7 @@ def test_a_count_begins_anew_after_a_persons_answer(skill: Skill) -> None:
 
 
 @pytest.mark.req("W-03")
-def test_a_count_begins_anew_where_its_loop_is_entered_from_outside(skill: Skill) -> None:
+def test_a_count_restarts_when_its_loop_is_entered_from_outside(skill: Skill) -> None:
     agent = skill(
         'StepDef("part", "Part", "Take a part.", {Outcome.OK: "head"}),'
         'StepDef("head", "Head", "Begin.", {Outcome.OK: "try"}),'
@@ -1372,7 +1374,7 @@ def test_a_reviewer_of_whose_checks_nothing_is_left_looks_at_what_is_there(skill
 
 
 @pytest.mark.req("S-03")
-def test_a_review_that_covers_no_file_is_told_at_the_end(skill: Skill, repository: Path) -> None:
+def test_a_review_that_covers_no_file_is_reported_at_the_end(skill: Skill, repository: Path) -> None:
     covered = 'reviewer=Dispatch("quality-reviewer", task="Review it.", covers=["scr/**"])'
     agent = skill(f'{WORK}, *review_loop("d", work="work", passed="last", {covered}), {END}')
     gate = judge(agent, agent.follow(agent.open()), item(place="src/a.py:1"))
@@ -1456,7 +1458,7 @@ def test_another_review_of_a_checkpoint_covers_what_failed_in_the_first_one(skil
         ({"files": ["src/c.py"]}, "the review of d covers no file: src/c.py"),
     ],
 )
-def test_what_a_review_does_not_cover_is_told_in_words(
+def test_what_a_review_does_not_cover_is_reported_in_words(
     skill: Skill, repository: Path, values: dict[str, Any], words: str
 ) -> None:
     agent = skill(LISTED.format(False, "d-review"))

@@ -146,7 +146,7 @@ def test_no_more_sub_agents_work_at_once_than_may_though_they_begin_together(
 
 
 @pytest.mark.parametrize("number", ["many", "0", "-1", "1.5", " 2", "9" * 5000], ids=lambda number: number[:5])
-def test_a_number_that_is_none_is_told_before_anything_moves(
+def test_an_invalid_number_is_reported_before_anything_changes(
     waves: Agent, monkeypatch: pytest.MonkeyPatch, number: str
 ) -> None:
     opened = waves.open()

@@ -43,7 +43,7 @@ def said(schema: Any, value: Any) -> list[str]:
 
 
 @pytest.mark.req("S-07")
-def test_every_fault_of_a_value_is_told_with_its_place_and_what_is_valid() -> None:
+def test_every_fault_of_a_value_is_reported_with_its_place_and_what_is_valid() -> None:
     value = {
         "titel": "x",
         "milestones": [{"id": "M-001"}, {"id": "M1\n", "kind": "cod", "weight": 1_234_567, "lint": "ruff"}, 3, {}],
@@ -101,7 +101,7 @@ def test_every_fault_of_a_value_is_told_with_its_place_and_what_is_valid() -> No
         ),
     ],
 )
-def test_a_fault_is_told_in_words(schema: Any, value: Any, words: str) -> None:
+def test_a_fault_is_reported_in_words(schema: Any, value: Any, words: str) -> None:
     assert said(schema, value) == [words]
 
 

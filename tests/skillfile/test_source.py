@@ -10,13 +10,13 @@ from skills.lib.skillfile import SkillFileError, load_skill
 GOOD = "---\nname: x\ndescription: d\n---\n"
 
 
-def test_a_missing_file_is_told(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported(tmp_path: Path) -> None:
     with pytest.raises(SkillFileError, match="cannot be opened: No such file") as caught:
         load_skill(tmp_path)
     assert str(tmp_path / "SKILL.md") in str(caught.value)
 
 
-def test_a_folder_of_that_name_is_told(tmp_path: Path) -> None:
+def test_a_folder_of_that_name_is_reported(tmp_path: Path) -> None:
     (tmp_path / "SKILL.md").mkdir()
     with pytest.raises(SkillFileError, match="is not a regular file"):
         load_skill(tmp_path)
@@ -52,7 +52,7 @@ def test_a_link_inside_the_folder_and_a_linked_folder_are_read(tmp_path: Path) -
     assert load_skill(tmp_path / "link").name == "x"
 
 
-def test_a_link_to_itself_is_told(tmp_path: Path) -> None:
+def test_a_link_to_itself_is_reported(tmp_path: Path) -> None:
     (tmp_path / "SKILL.md").symlink_to("SKILL.md")
     with pytest.raises(SkillFileError):
         load_skill(tmp_path)
@@ -67,6 +67,6 @@ def test_a_hard_link_to_another_file_does_not_show_its_content(tmp_path: Path) -
     assert "hunter2" not in "\n".join(caught.value.lines())
 
 
-def test_an_unreadable_name_is_told() -> None:
+def test_an_unreadable_name_is_reported() -> None:
     with pytest.raises(SkillFileError, match="cannot be opened"):
         load_skill("a\0b")

@@ -6,13 +6,16 @@ import json
 import re
 import shlex
 import sys
+from collections.abc import Callable
 from contextlib import chdir
 from pathlib import Path
 from typing import TypeAlias
 
 from skills.lib.testing import blocks
-from skills.lib.testing.blocks import filled
-from skills.lib.testing.calls import InProcess, Shell
+from skills.lib.testing.agent import Agent
+from skills.lib.testing.blocks import PrintedBlock, filled
+from skills.lib.testing.follower import InProcess, Shell
+from skills.lib.testing.transitions import ProjectCopies
 
 SKILLS = Path(__file__).resolve().parents[2] / "skills"
 
@@ -37,6 +40,11 @@ class Block(blocks.PrintedBlock):
         text = without_places(self.text)
         text = text.replace(self.run, "RUN") if self.run else text
         return re.sub(r"--project \S+", "--project PROJECT", text)
+
+
+def commands(block: Block) -> list[str]:
+    """The command of each sub-agent that is still to work."""
+    return [str(command.text) for command in block.root.iterfind("DISPATCH/child/command")]
 
 
 def without_places(text: str) -> str:
@@ -101,3 +109,12 @@ def _through_file(command: str, values: Values, folder: Path) -> str:
         at = words.index("--record")
         del words[at : at + 2]
     return shlex.join([*words, "--record-file", str(file)])
+
+
+def reached(copies: ProjectCopies, point: str, agent: Agent, reach: Callable[[], PrintedBlock]) -> PrintedBlock:
+    """Put the copy of that point back, or reach and keep it; the block that the agent then has."""
+    block = copies.restore(point, agent)
+    if block is None:
+        block = reach()
+        copies.keep(point, agent, block)
+    return block

@@ -13,7 +13,7 @@ import pytest
 from skills.lib.skillfile.commands import commands_in
 from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
-from tests.skills.follower import SKILLS, Block, Follower, Values
+from tests.skills.follower import SKILLS, Block, Follower, Values, commands
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
@@ -115,11 +115,6 @@ def explored(agent: Follower, survey: Block, *reports: str) -> Block:
     return agent.run(last.next)
 
 
-def commands(survey: Block) -> list[str]:
-    """The command of each explorer that is still to work."""
-    return [str(command.text) for command in survey.root.iterfind("DISPATCH/child/command")]
-
-
 def explorers(survey: Block) -> list[tuple[str | None, str | None]]:
     """Each explorer's status and area."""
     return [(child.get("status"), child.get("target")) for child in survey.root.iterfind("DISPATCH/child")]
@@ -214,7 +209,7 @@ def test_only_the_last_explorer_hands_the_orchestrator_its_next_command(agent: F
 
 
 @pytest.mark.req("W-04")
-def test_an_explorer_that_stopped_early_is_started_again_where_it_stood(agent: Follower, surveying: Block) -> None:
+def test_an_explorer_that_stopped_early_is_started_again_at_its_step(agent: Follower, surveying: Block) -> None:
     command = commands(surveying)[0]
     begun = agent.run(command)
     assert agent.run(command).text == begun.text
@@ -258,7 +253,7 @@ def test_all_explorers_lost_still_leads_on_with_every_area_unread(agent: Followe
 
 
 @pytest.mark.req("W-04")
-def test_a_replaced_explorer_is_told_to_stop_and_the_new_one_counts(agent: Follower, surveying: Block) -> None:
+def test_a_replaced_explorer_is_asked_to_stop_and_the_new_one_counts(agent: Follower, surveying: Block) -> None:
     old = agent.run(commands(surveying)[1])
     replaced = account(agent, surveying, "replace", 2)
     assert [target for _, target in explorers(replaced)] == [ORDERS, QUEUE]

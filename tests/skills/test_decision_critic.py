@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -15,6 +14,7 @@ import pytest
 from skills.lib.skillfile.commands import commands_in
 from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
+from tests.fixtures import warm_python
 from tests.skills.follower import SKILLS, Block, Follower, Values
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ VERDICT: Values = {
     "not change. Still open: the peak load, which nobody measures.",
 }
 ROWS = list[str]
-# The same decision where the load-bearing assumption was found to hold.
+# The same decision, but the load-bearing assumption was found to hold.
 UPHELD: dict[int, Values] = {
     3: {
         "answers": [
@@ -119,7 +119,7 @@ def walk(agent: Follower, count: int, decision: str = DECISION, changes: dict[in
 def check(kind: str, *values: str | ROWS) -> ROWS:
     """The lines that the check script prints."""
     given = [value if isinstance(value, str) else json.dumps(value) for value in values]
-    done = subprocess.run([sys.executable, str(CHECK), kind, *given], capture_output=True, text=True, timeout=60)
+    done = warm_python.run(CHECK, kind, *given)
     assert (done.stderr, done.returncode) == ("", bool(done.stdout))
     return done.stdout.splitlines()
 
@@ -208,7 +208,7 @@ def test_each_verdict_is_recorded(agent: Follower, verdict: str) -> None:
     assert agent.follow(block, {**VERDICT, "verdict": verdict}).text == end.text
 
 
-def test_a_decision_stands_where_what_it_rests_on_was_upheld(agent: Follower) -> None:
+def test_a_decision_stands_if_its_grounds_were_upheld(agent: Follower) -> None:
     end = agent.follow(walk(agent, 6, changes=UPHELD), STANDS)
     assert (end.at, end.result["verdict"]) == ("done", "STAND")
 

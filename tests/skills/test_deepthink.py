@@ -15,9 +15,9 @@ from skills.lib.skillfile.commands import commands_in
 from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.calls import Shell
+from skills.lib.testing.follower import Shell
 from skills.lib.testing.transitions import ProjectCopies
-from tests.skills.follower import SKILLS, without_places
+from tests.skills.follower import SKILLS, reached, without_places
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
@@ -192,13 +192,13 @@ def agent(project: Path) -> Agent:
 @pytest.fixture
 def dispatch(agent: Agent, copies: ProjectCopies) -> PrintedBlock:
     """The block that hands the question to three perspectives."""
-    return copies.reached("dispatch", agent, lambda: come_to(agent, "dispatch"))
+    return reached(copies, "dispatch", agent, lambda: come_to(agent, "dispatch"))
 
 
 @pytest.fixture
 def gate(agent: Agent, dispatch: PrintedBlock, copies: ProjectCopies) -> PrintedBlock:
     """The block that judges what the three answered."""
-    return copies.reached("gate", agent, lambda: worked_out(agent, dispatch))
+    return reached(copies, "gate", agent, lambda: worked_out(agent, dispatch))
 
 
 def come_to(agent: Agent, step: str, block: PrintedBlock | None = None, **instead: dict[str, Any]) -> PrintedBlock:
@@ -314,7 +314,7 @@ def test_a_mode_other_than_the_one_given_is_refused(agent: Agent, given: str, ot
 
 
 @pytest.mark.parametrize("chosen, leads_to", [("quick", "synthesize"), ("full", "design")])
-def test_where_no_mode_is_given_the_third_step_chooses(agent: Agent, chosen: str, leads_to: str) -> None:
+def test_without_a_mode_the_third_step_chooses(agent: Agent, chosen: str, leads_to: str) -> None:
     plan = come_to(agent, "plan", characterize={"chosen": chosen})
     assert plan.context["characterize.chosen"] == chosen
     assert agent.follow(plan, **PLAN).step == leads_to

@@ -15,7 +15,8 @@ import pytest
 from skills.lib.skillfile.commands import commands_in
 from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
-from tests.skills.follower import SKILLS, Block, Follower, Values
+from tests.fixtures import warm_python
+from tests.skills.follower import SKILLS, Block, Follower, Values, commands
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
@@ -115,11 +116,6 @@ def put(project: Path, files: dict[str, str]) -> None:
         (project / path).write_text(content, encoding="utf-8")
 
 
-def commands(block: Block) -> list[str]:
-    """The command of each sub-agent that is still to work."""
-    return [str(command.text) for command in block.root.iterfind("DISPATCH/child/command")]
-
-
 def explored(agent: Follower, survey: Block) -> Block:
     """Have both explorers report, and run what the last one says."""
     first, second = commands(survey)
@@ -159,7 +155,7 @@ def review(agent: Follower, block: Block, answers: list[dict[str, object]]) -> B
     return agent.run(gate.next)
 
 
-def mend_indexes(project: Path) -> None:
+def fix_indexes(project: Path) -> None:
     """Do what the step on indexes asks for."""
     row = "| `docs/` | Guides | changing what users rely on |\n"
     put(
@@ -174,9 +170,7 @@ def mend_indexes(project: Path) -> None:
 def check(project: Path, kind: str, *values: str | list[str]) -> tuple[int, list[str]]:
     """The exit code of the check script and the lines that it prints."""
     given = [value if isinstance(value, str) else json.dumps(value) for value in values]
-    done = subprocess.run(
-        [sys.executable, str(CHECK), kind, *given], cwd=project, capture_output=True, text=True, timeout=60
-    )
+    done = warm_python.run(CHECK, kind, *given, cwd=project)
     assert done.stderr == ""
     return done.returncode, done.stdout.splitlines()
 
@@ -196,7 +190,7 @@ def test_a_run_leads_from_drift_to_documents_that_are_true(agent: Follower, audi
     early = agent.follow(indexes, INDEXED)
     assert (early.exit_code, early.root.get("code")) == (3, "missing-evidence")
     assert FOUND[1] in early.words("WHY")
-    mend_indexes(project)
+    fix_indexes(project)
     failed = review(agent, agent.follow(early, INDEXED), first_answers())
     assert (failed.at, failed.root.get("iteration")) == ("migrate", "2")
     assert failed.context["documents.findings"] == (
@@ -224,7 +218,7 @@ def test_the_reviewer_learns_what_was_left_to_the_user(agent: Follower, audit: B
     put(project, {"docs/storage.md": MENDED})
     rows = ["D3 | left | src/lock.py:1 is wrong, the user decides", *SETTLED["settled"][1:]]
     indexes = agent.follow(agent.follow(audit, {"findings": FINDINGS}), {"settled": rows})
-    mend_indexes(project)
+    fix_indexes(project)
     told = agent.run(commands(agent.follow(indexes, INDEXED))[0]).context["checks"].splitlines()
     kind, _, rest = FINDINGS[2].partition(" | ")[2].partition(" | ")
     at = told.index(
@@ -238,7 +232,7 @@ def to_review(agent: Follower, audit: Block, project: Path, indexed: Values = IN
     """The reviewer's task, once everything is put right."""
     indexes = agent.follow(agent.follow(audit, {"findings": FINDINGS}), SETTLED)
     put(project, {"docs/storage.md": MENDED})
-    mend_indexes(project)
+    fix_indexes(project)
     return agent.run(commands(agent.follow(indexes, indexed))[0])
 
 
@@ -311,8 +305,8 @@ def test_one_file_or_one_area_needs_no_sub_agent(
 
 
 @pytest.mark.req("W-03")
-def test_where_the_documents_are_true_the_report_follows_at_once(agent: Follower, project: Path) -> None:
-    mend_indexes(project)
+def test_if_the_documents_are_true_the_report_follows_at_once(agent: Follower, project: Path) -> None:
+    fix_indexes(project)
     put(project, {"docs/storage.md": MENDED})
     audit = agent.follow(agent.begin(), {**MAP, "areas": [". | does all hold? | README.md"]})
     exempt = FINDINGS[1].replace("D2", "D1")
@@ -370,10 +364,8 @@ def record_file(agent: Follower, block: Block, values: dict[str, list[str]]) -> 
         ([f"{row.split(' |')[0]} | x | none: so it is" for row in COMPARED], ["compared: no row names the place that"]),
     ],
 )
-def test_where_nothing_is_wrong_each_document_was_compared(
-    project: Path, compared: list[str], wanted: list[str]
-) -> None:
-    mend_indexes(project)
+def test_if_nothing_is_wrong_each_document_was_compared(project: Path, compared: list[str], wanted: list[str]) -> None:
+    fix_indexes(project)
     put(project, {"docs/storage.md": MENDED})
     exempt = [FINDINGS[1].replace("D2", "D1")]
     code, lines = check(project, "audit", "repo", ".", list(MAP["left_out"]), exempt, compared)
@@ -428,7 +420,7 @@ def test_many_documents_are_more_than_one_area(agent: Follower, project: Path) -
         ("directory", "../..", "--path ../.. lies outside the project. A run keeps its parameters"),
     ],
 )
-def test_a_path_that_does_not_fit_its_scope_is_told(agent: Follower, scope: str, path: str, why: str) -> None:
+def test_a_path_that_does_not_fit_its_scope_is_reported(agent: Follower, scope: str, path: str, why: str) -> None:
     refused = agent.follow(agent.begin("--scope", scope, "--path", path), MAP)
     assert why in refused.words("WHY")
     assert "lockstep abandon RUN --reason" in refused.words("WHY")
@@ -503,7 +495,7 @@ def test_every_finding_is_settled_once(project: Path, rows: list[str], why: str)
     ],
 )
 def test_what_remains_is_excepted_word_for_word(project: Path, exceptions: list[str], wanted: list[str]) -> None:
-    mend_indexes(project)
+    fix_indexes(project)
     put(project, {"docs/storage.md": MENDED})
     code, lines = check(project, "remaining", "repo", ".", [], [], [], exceptions)
     assert (code, len(lines)) == (bool(wanted), len(wanted))
@@ -521,7 +513,7 @@ def test_what_remains_is_excepted_word_for_word(project: Path, exceptions: list[
     ],
 )
 def test_each_index_that_was_touched_has_one_row(project: Path, rows: list[str], wanted: list[str]) -> None:
-    mend_indexes(project)
+    fix_indexes(project)
     put(project, {"docs/storage.md": MENDED})
     lines = check(project, "remaining", "repo", ".", [], [FINDINGS[1]], rows, [])[1]
     assert [line[: len(start)] for line, start in zip(lines, wanted, strict=True)] == wanted
@@ -539,7 +531,7 @@ def test_each_index_that_was_touched_has_one_row(project: Path, rows: list[str],
     ],
 )
 def test_what_the_audit_exempts_need_not_be_excepted_again(project: Path, finding: str, wanted: list[str]) -> None:
-    mend_indexes(project)
+    fix_indexes(project)
     put(project, {"docs/storage.md": MENDED})
     assert check(project, "remaining", "repo", ".", [], [finding], [], []) == (bool(wanted), wanted)
 
@@ -662,7 +654,7 @@ def test_a_git_of_the_project_is_not_run(clone: Path, tmp_path: Path, monkeypatc
     assert not (tmp_path / "ran").exists()
 
 
-def test_a_git_that_does_not_end_is_told(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_git_that_does_not_end_is_reported(clone: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     planted(tmp_path / "bin" / "git", tmp_path / "ran").write_text("#!/bin/sh\nexec cat /dev/zero\n", encoding="utf-8")
     monkeypatch.setenv("PATH", f"{tmp_path / 'bin'}{os.pathsep}{os.environ['PATH']}")
     code, lines = check(clone, "list", "repo", ".")

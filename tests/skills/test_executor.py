@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,10 +21,10 @@ from skills.lib.testing.transitions import ProjectCopies
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.types import Outcome
 from skills.planner.scripts.plandata.lists import lists
-from tests.fixtures import small_project
+from tests.fixtures import small_project, warm_python
 from tests.fixtures.shop_story.walk import fixes
 from tests.fixtures.small_project import DONE, plan, plan_data, save_plan, write
-from tests.skills.follower import SKILLS
+from tests.skills.follower import SKILLS, reached
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
@@ -201,7 +200,7 @@ def crew(root: Path) -> Crew:
 @pytest.fixture
 def written(crew: Crew, copies: ProjectCopies) -> PrintedBlock:
     """The block of the code review of a run whose developers have reported, and written nothing."""
-    block = copies.reached("written", crew.agent, crew.written)
+    block = reached(copies, "written", crew.agent, crew.written)
     crew.run = block.run
     return block
 
@@ -209,13 +208,13 @@ def written(crew: Crew, copies: ProjectCopies) -> PrintedBlock:
 @pytest.fixture
 def finished(crew: Crew, copies: ProjectCopies) -> PrintedBlock:
     """The last block of a run whose work is done and reviewed."""
-    block = copies.reached("finished", crew.agent, crew.finished)
+    block = reached(copies, "finished", crew.agent, crew.finished)
     crew.run = block.run
     return block
 
 
 @pytest.mark.req("W-04", "W-10", "W-18")
-def test_a_plan_is_carried_out_reviewed_mended_documented_and_run_green(crew: Crew, root: Path) -> None:
+def test_a_plan_is_carried_out_reviewed_fixed_documented_and_run_green(crew: Crew, root: Path) -> None:
     block = crew.begin()
     assert (block.step, [child.target for child in block.children]) == ("reconcile", ["M-001", "M-002"])
     block = crew.work(block, FIRST_OPEN, SECOND_OPEN)
@@ -241,12 +240,7 @@ def test_a_plan_is_carried_out_reviewed_mended_documented_and_run_green(crew: Cr
     assert block.step == "implement"
     [mending] = block.children
     assert mending.target == f"M-002 | promise-4: {COMMA}"
-    refused = subprocess.run(
-        [sys.executable, str(SCRIPTS / "plan_data.py"), "apply", WHERE, "M-002"],
-        cwd=root,
-        capture_output=True,
-        text=True,
-    )
+    refused = warm_python.run(SCRIPTS / "plan_data.py", "apply", WHERE, "M-002", cwd=root)
     assert refused.returncode == 1
     assert "CH-003 shop/export.py: it is to be created and is there already, with another content" in refused.stdout
     write(root, DONE["M-002"])
@@ -273,7 +267,7 @@ def test_a_plan_is_carried_out_reviewed_mended_documented_and_run_green(crew: Cr
     assert block.step == "retrospective"
     assert "M-002 | promise-4" in block.context["implement.log"]
 
-    # Of another size than what it is mended to: Python tells sources of one second apart by that alone.
+    # The fixed file has another size: of sources of one second, Python sees only by the size that they differ.
     write(root, {"tests/test_export.py": small_project.TEST_EXPORT.replace("Ada,8", "Ada,80")})
     red = crew.agent.follow(block, **END)
     assert (red.exit_code, red.code) == (3, "missing-evidence")
@@ -417,7 +411,7 @@ def test_a_reviewer_that_was_lost_is_no_finding_to_fix(crew: Crew, written: Prin
     assert (block.step, [child.target for child in block.children]) == ("implement", ["confirm"])
 
 
-def test_nothing_begins_where_the_tree_is_not_as_planned(crew: Crew, root: Path) -> None:
+def test_nothing_begins_if_the_tree_is_not_as_planned(crew: Crew, root: Path) -> None:
     write(root, {"shop/prices.py": "def total(lines):\n    return 0\n"})
     block = crew.begin()
     assert block.code == "missing-evidence"
@@ -723,8 +717,7 @@ def test_a_plan_that_no_finished_planner_approved_takes_a_reason(
 
 def script(name: str, root: Path, *words: str) -> tuple[int, str]:
     """What a check script says in the project's root."""
-    command = [sys.executable, str(SCRIPTS / name), *words]
-    done = subprocess.run(command, cwd=root, capture_output=True, text=True, timeout=60)
+    done = warm_python.run(SCRIPTS / name, *words, cwd=root)
     return done.returncode, done.stdout
 
 

@@ -16,10 +16,10 @@ from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock
-from skills.lib.testing.calls import Shell
+from skills.lib.testing.follower import Shell
 from skills.lib.testing.transitions import ProjectCopies
 from skills.lib.workflow.core import StepContext
-from tests.skills.follower import SKILLS
+from tests.skills.follower import SKILLS, reached
 from tests.skills.follower import Block as Printed
 
 if TYPE_CHECKING:
@@ -266,13 +266,13 @@ def reconciler(agent: Agent, block: PrintedBlock, item: str) -> PrintedBlock:
 @pytest.fixture
 def exploring(agent: Agent, copies: ProjectCopies) -> PrintedBlock:
     """The block that dispatches the explorers."""
-    return copies.reached("exploring", agent, lambda: agent.follow(agent.follow(agent.open(), **SURVEY), **CHOICE))
+    return reached(copies, "exploring", agent, lambda: agent.follow(agent.follow(agent.open(), **SURVEY), **CHOICE))
 
 
 @pytest.fixture
 def diving(agent: Agent, exploring: PrintedBlock, copies: ProjectCopies) -> PrintedBlock:
     """The block that dispatches the deep dives."""
-    return copies.reached("diving", agent, lambda: agent.follow(play(agent, exploring, explorer), **CANDIDATES))
+    return reached(copies, "diving", agent, lambda: agent.follow(play(agent, exploring, explorer), **CANDIDATES))
 
 
 @pytest.fixture
@@ -283,7 +283,7 @@ def answered(agent: Agent, diving: PrintedBlock, copies: ProjectCopies) -> Print
         asking = agent.follow(agent.follow(play(agent, diving, diver), **ANALYSIS), **FIRST_BATCH)
         return agent.follow(asking, answer=FIRST_ANSWER)
 
-    return copies.reached("answered", agent, reach)
+    return reached(copies, "answered", agent, reach)
 
 
 @pytest.fixture
@@ -294,7 +294,7 @@ def planning(agent: Agent, answered: PrintedBlock, copies: ProjectCopies) -> Pri
         batch = agent.follow(answered, **FIRST)
         return agent.follow(agent.follow(agent.follow(batch, **SECOND_BATCH), answer="Drop it. No."), **SECOND)
 
-    return copies.reached("planning", agent, reach)
+    return reached(copies, "planning", agent, reach)
 
 
 def refused(block: PrintedBlock) -> str:
@@ -361,7 +361,7 @@ def test_findings_are_numbered_by_dimension(agent: Agent, exploring: PrintedBloc
 
 
 @pytest.mark.req("W-03")
-def test_where_nobody_finds_anything_the_report_follows_at_once(agent: Agent, exploring: PrintedBlock) -> None:
+def test_if_nobody_finds_anything_the_report_follows_at_once(agent: Agent, exploring: PrintedBlock) -> None:
     report = play(agent, exploring, nothing_found)
     assert report.step == "report"
     assert report.context["explore.unread"] == "- A | the pictures\n- D | the pictures"
@@ -450,7 +450,7 @@ def test_a_run_in_which_nobody_judged_a_candidate_ends_as_failed(agent: Agent, d
 
 
 @pytest.mark.req("W-04")
-def test_what_a_lost_reconciler_left_is_tried_again_by_one_that_is_told_why(
+def test_the_work_of_a_lost_reconciler_is_tried_again_by_one_that_learns_why(
     agent: Agent, planning: PrintedBlock
 ) -> None:
     collect = play(agent, agent.follow(planning, **PLAN), reconciler, lost="W2")
@@ -491,7 +491,7 @@ def test_issues_come_four_at_a_time_until_none_is_open(agent: Agent, answered: P
 
 
 @pytest.mark.req("W-03")
-def test_where_the_user_resolves_nothing_the_report_follows(agent: Agent, answered: PrintedBlock) -> None:
+def test_if_the_user_resolves_nothing_the_report_follows(agent: Agent, answered: PrintedBlock) -> None:
     deferred = [f"I{at} | deferred | later" for at in (1, 2, 3, 4)]
     batch = agent.follow(answered, resolutions=deferred)
     assert batch.context["collect-answers.due"] == "- I5"
@@ -577,7 +577,7 @@ CHECKED = [
 
 @pytest.fixture
 def check(project: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> Callable[..., str]:
-    """The check script, called in the project: what it prints, nothing where all is well."""
+    """The check script, called in the project: what it prints, nothing if all is well."""
     from skills.lib import compact_json
 
     monkeypatch.chdir(project)

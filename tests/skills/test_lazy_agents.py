@@ -29,7 +29,7 @@ def test_a_lazy_agent_gets_as_far_as_this(name: str, tmp_path: Path) -> None:
         assert "unchecked" in end.undone
 
 
-def test_done_is_reached_only_where_nothing_can_be_looked_at() -> None:
+def test_done_is_reached_only_if_nothing_can_be_checked() -> None:
     assert {name for name, lazy in ATTEMPTS.items() if lazy.expected.how == "done"} == set(UNREFUSED)
 
 
@@ -41,7 +41,7 @@ def test_every_skill_meets_a_lazy_agent() -> None:
     }
 
 
-def test_a_lazy_executor_leaves_the_plan_in_the_tree_or_the_departure_is_told(
+def test_a_lazy_executor_leaves_the_plan_in_the_tree_or_the_departure_is_reported(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv("LOCKSTEP_HOME", raising=False)

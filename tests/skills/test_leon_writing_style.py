@@ -250,7 +250,7 @@ def test_a_fact_that_got_lost_is_refused_until_it_is_back(agent: Follower, proje
     assert agent.follow(block, WALK[STEPS.index(at)]).exit_code == 0
 
 
-def test_a_string_kept_by_mistake_can_be_declined_and_the_last_check_is_told(agent: Follower) -> None:
+def test_a_string_kept_by_mistake_can_be_declined_and_the_last_check_learns_of_it(agent: Follower) -> None:
     block = agent.follow(agent.begin(), WANTED)
     block = agent.follow(block, {**BRIEF, "keep": ["02:10", "02:50 (the end)"]})
     for values in (DRAFT, FINDS, MARKS, DEPARTURES):

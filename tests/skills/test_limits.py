@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import json
-import subprocess
-import sys
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -16,6 +14,7 @@ from skills.lib.runtime import loading
 from skills.lib.testing.transitions import entry_scripts
 from skills.lib.workflow.core import Workflow
 from skills.lib.workflow.requirements import Field
+from tests.fixtures import warm_python
 from tests.skills.follower import SKILLS
 from tests.skills.limits import Stated, in_help, in_prompts
 
@@ -356,7 +355,6 @@ def test_what_exceeds_a_limit_is_refused_by_a_check(limit: Stated, tmp_path: Pat
     design = "".join(f"## {name}\n{WORDS if name == 'Why' else 'short'}\n" for name in sections)
     (tmp_path / "design.md").write_text(design, encoding="utf-8")
     values = [value if isinstance(value, str) else json.dumps(value) for value in held.values]
-    command = [sys.executable, str(SKILLS / held.script), *values]
-    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=60)
+    done = warm_python.run(SKILLS / held.script, *values, cwd=tmp_path)
     assert (done.returncode, done.stderr) == (1, "")
     assert held.says in done.stdout

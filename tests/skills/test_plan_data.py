@@ -99,7 +99,9 @@ def described(schema: Any) -> int:
     return count + sum(described(inner) for inner in [schema.get("items"), *schema.get("$defs", {}).values()])
 
 
-def test_every_fault_is_told_in_one_pass_with_its_place_and_what_is_right(say: Callable[..., tuple[int, str]]) -> None:
+def test_every_fault_is_reported_in_one_pass_with_its_place_and_what_is_right(
+    say: Callable[..., tuple[int, str]],
+) -> None:
     text = plan()
     del text["risks"]
     text["titel"] = "x"
@@ -183,7 +185,7 @@ def test_a_draft_that_cannot_be_worked_from_is_refused(
         (b"[]", "/: [] is an array, not an object"),
     ],
 )
-def test_what_is_no_plan_at_all_is_told_without_a_traceback(
+def test_what_is_no_plan_at_all_is_reported_without_a_traceback(
     say: Callable[..., tuple[int, str]], content: bytes, why: str
 ) -> None:
     Path("draft.json").write_bytes(content)
@@ -201,7 +203,7 @@ anything = st.recursive(
 
 
 @given(where=st.lists(st.integers(0, 9), max_size=5), value=anything)
-def test_a_plan_of_any_shape_has_its_faults_told(where: list[int], value: object) -> None:
+def test_the_faults_of_a_plan_of_any_shape_are_reported(where: list[int], value: object) -> None:
     text: Any = plan()
     at: Any = text
     for step in where:
@@ -259,14 +261,14 @@ def test_a_plan_is_kept_under_the_root(say: Callable[..., tuple[int, str]], wher
     assert "is not a folder under the project's root" in told
 
 
-def test_each_fault_is_told_once(say: Callable[..., tuple[int, str]]) -> None:
+def test_each_fault_is_reported_once(say: Callable[..., tuple[int, str]]) -> None:
     code, told = save(say, {"schema": 1})
     assert (code, told.count("risks is missing")) == (1, 1)
     assert told.endswith("plan_data.py: draft.json is not at stage draft: 10 faults, above\n")
 
 
 @pytest.mark.parametrize("where", ["taken", "taken/below", "x" * 300])
-def test_a_folder_that_cannot_be_made_is_told_without_a_traceback(
+def test_a_folder_that_cannot_be_made_is_reported_without_a_traceback(
     say: Callable[..., tuple[int, str]], where: str
 ) -> None:
     Path("draft.json").write_text(json.dumps(plan()))
@@ -276,7 +278,7 @@ def test_a_folder_that_cannot_be_made_is_told_without_a_traceback(
 
 
 @pytest.mark.parametrize("content", [None, b"{", b"\xff"], ids=["pipe", "cut", "bytes"])
-def test_a_damaged_version_is_told_and_the_next_one_takes_its_place(
+def test_a_damaged_version_is_reported_and_the_next_one_takes_its_place(
     saved: Callable[..., tuple[int, str]], content: bytes | None
 ) -> None:
     damaged = Path(WHERE, "plan.2.json")
@@ -297,7 +299,7 @@ def test_no_version_is_saved_that_would_not_be_found_again(saved: Callable[..., 
     assert (code, told.startswith("plan_data.py: there is no version after 999999")) == (1, True)
 
 
-def test_a_readable_plan_that_cannot_be_written_is_told(say: Callable[..., tuple[int, str]]) -> None:
+def test_a_readable_plan_that_cannot_be_written_is_reported(say: Callable[..., tuple[int, str]]) -> None:
     Path(WHERE, "plan.md").mkdir(parents=True)
     code, told = save(say, plan())
     assert (code, told.startswith("plan_data.py: version 1 is kept, and plan.md beside it cannot be")) == (4, True)
@@ -305,7 +307,7 @@ def test_a_readable_plan_that_cannot_be_written_is_told(say: Callable[..., tuple
 
 
 @pytest.mark.parametrize("kind", ["link", "folder", "binary", "pipe"])
-def test_a_file_that_no_plan_can_change_is_told_before_code_is_written_for_it(
+def test_a_file_that_no_plan_can_change_is_reported_before_code_is_written_for_it(
     say: Callable[..., tuple[int, str]], root: Path, kind: str
 ) -> None:
     readme = root / "README.md"
@@ -322,7 +324,7 @@ def test_a_file_that_no_plan_can_change_is_told_before_code_is_written_for_it(
     assert (code, told.startswith("/milestones/2/files/0: README.md cannot be changed by a plan: ")) == (1, True)
 
 
-def test_a_pipe_among_the_copies_is_told(saved: Callable[..., tuple[int, str]]) -> None:
+def test_a_pipe_among_the_copies_is_reported(saved: Callable[..., tuple[int, str]]) -> None:
     copies()
     os.mkfifo(Path(WHERE, ".changes", "M-001", "shop", "pipe"))
     code, told = saved("collect", WHERE)
@@ -360,7 +362,7 @@ def test_links_are_refused(saved: Callable[..., tuple[int, str]], root: Path) ->
 
 
 def test_of_many_at_once_one_writes_each_version_and_nobody_loses_anything(root: Path) -> None:
-    """Each of sixteen processes saves its own plan on top of version 1: one wins, the others are told."""
+    """Each of sixteen processes saves its own plan on top of version 1: one wins, the others get an error."""
     Path("draft.json").write_text(json.dumps(plan()))
     small_project.plan_data(root, "save", WHERE, "draft.json")
     folder, titles = str(root / WHERE), [f"The title number {at}" for at in range(16)]
@@ -457,7 +459,7 @@ def test_a_diff_is_as_other_tools_read_it(tmp_path: Path) -> None:
     assert (tmp_path / "a.py").read_bytes() == after.encode()
 
 
-def test_a_piece_names_the_function_around_it_and_is_found_where_the_file_has_moved_on() -> None:
+def test_a_hunk_names_the_function_around_it_and_is_found_if_the_file_has_moved_on() -> None:
     body = "".join(f"    step{at}()\n" for at in range(9))
     before = f"def run():\n{body}"
     diff = diffs.diff_of("a.py", before, before.replace("step7", "leap"))
@@ -537,7 +539,7 @@ def test_the_changes_put_into_the_project_make_it_what_the_copies_say(
     assert saved("collect", WHERE)[1].startswith("version 2 (nothing has changed)")
 
 
-def test_a_tree_that_has_moved_on_is_told_and_nothing_is_written(saved: Callable[..., tuple[int, str]]) -> None:
+def test_a_tree_that_has_moved_on_is_reported_and_nothing_is_written(saved: Callable[..., tuple[int, str]]) -> None:
     copies()
     saved("collect", WHERE)
     Path("shop/prices.py").write_text("def total(lines):\n    return 0\n")
@@ -632,7 +634,7 @@ def test_two_milestones_change_one_file_whichever_the_second_was_begun_with(
     assert Path("shop/prices.py").read_text() == HEAD + small_project.PRICES + TAIL
 
 
-def test_two_milestones_that_change_the_same_lines_are_told_to_be_one(saved: Callable[..., tuple[int, str]]) -> None:
+def test_two_milestones_that_change_the_same_lines_are_to_be_made_one(saved: Callable[..., tuple[int, str]]) -> None:
     code, told = shared(saved, small_project.FIXED_PRICES, small_project.PRICES.replace("round", "int"))
     assert code == 1
     assert ".changes/M-002/shop/prices.py: it was begun without what M-001 does to the file" in told

@@ -22,7 +22,8 @@ from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import filled
 from skills.lib.testing.transitions import ProjectCopies
 from skills.lib.workflow.core import StepContext
-from tests.skills.follower import SKILLS, Follower
+from tests.fixtures import warm_python
+from tests.skills.follower import SKILLS, Follower, reached
 from tests.skills.samples import planner as sample
 
 if TYPE_CHECKING:
@@ -151,13 +152,15 @@ def planned(agent: Agent, copies: ProjectCopies) -> PrintedBlock:
         block = agent.follow(block, **APPROACHES)
         return agent.follow(agent.follow(block, **ASSUMPTIONS), answer="yes, A1")
 
-    return copies.reached("planned", agent, reach)
+    return reached(copies, "planned", agent, reach)
 
 
 @pytest.fixture
 def changes(agent: Agent, planned: PrintedBlock, copies: ProjectCopies) -> PrintedBlock:
     """The block of the developers, once the milestones are reviewed."""
-    return copies.reached("changes", agent, lambda: gated(agent, drafted(agent, planned, sample.DRAFT), Judged("plan")))
+    return reached(
+        copies, "changes", agent, lambda: gated(agent, drafted(agent, planned, sample.DRAFT), Judged("plan"))
+    )
 
 
 def play(
@@ -414,7 +417,7 @@ def documented(agent: Agent, changes: PrintedBlock, copies: ProjectCopies) -> Pr
         document = gated(agent, dispatched(agent, changes, DEVELOPER, develop(agent)), Judged("M-001"))
         return dispatched(agent, document, WRITER, write_texts(agent))
 
-    return copies.reached("documented", agent, reach)
+    return reached(copies, "documented", agent, reach)
 
 
 @pytest.mark.req("S-01")
@@ -664,7 +667,7 @@ def test_copies_are_seen_by_no_test_runner_and_by_no_commit(agent: Agent, planne
 
 
 @pytest.mark.parametrize("content", ['{"milestones": [{"id": "M-001", "files": 5}]}', "[" * 100_000])
-def test_a_draft_of_any_form_is_told_without_a_traceback(agent: Agent, content: str) -> None:
+def test_a_draft_of_any_form_is_reported_without_a_traceback(agent: Agent, content: str) -> None:
     agent.write("draft.json", content)
     code, told = checked("planner_check.py", agent.project, "draft.json", '["M-002"]', "[]")
     assert code == 1
@@ -724,8 +727,7 @@ def test_technical_writers_get_the_documents_too() -> None:
 
 def checked(script: str, project: Path, *arguments: str) -> tuple[int, str]:
     """Run a check script in a project."""
-    command = [sys.executable, str(SCRIPTS / script), *arguments]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60)
+    done = warm_python.run(SCRIPTS / script, *arguments, cwd=project)
     assert done.stderr == ""
     return done.returncode, done.stdout.strip()
 
@@ -814,7 +816,7 @@ def test_a_technical_writer_leaves_the_code_alone(agent: Agent, content: str, wh
     assert why in told
 
 
-def test_a_technical_writer_s_other_faults_are_told(agent: Agent) -> None:
+def test_a_technical_writer_s_other_faults_are_reported(agent: Agent) -> None:
     for path, text in sample.FILES.items():
         agent.write(path, text)
     assert checked("plan_data.py", agent.project, "collect", PLAN)[0] == 0

@@ -81,7 +81,7 @@ WORK_GATES = {
 
 @pytest.fixture(scope="module")
 def teller(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Teller]:
-    """The story, told once, with everything lost three times on the way; the ledger lies in the project."""
+    """The story, played once, with everything lost three times on the way; the ledger lies in the project."""
     with pytest.MonkeyPatch.context() as patch:
         patch.delenv("LOCKSTEP_HOME", raising=False)
         made = Teller(
@@ -224,7 +224,7 @@ def test_whoever_lost_everything_goes_on_from_what_lockstep_resume_prints(story:
     assert story.agent.state(story.planned).status == story.agent.state(story.carried_out).status == "done"
 
 
-def test_the_story_is_told_block_by_block(teller: Teller) -> None:
+def test_the_story_is_reported_block_by_block(teller: Teller) -> None:
     written = teller.console.file
     assert isinstance(written, io.StringIO)
     lines = [line.rstrip() for line in written.getvalue().splitlines()]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -14,6 +13,7 @@ import pytest
 from skills.lib.skillfile.commands import commands_in
 from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
+from tests.fixtures import warm_python
 from tests.skills.follower import SKILLS, Block, Follower, Values
 
 if TYPE_CHECKING:
@@ -319,8 +319,7 @@ STANDS = ["H1: stands; E1 fits it", "H2: refuted by E2"]
 def check(kind: str, *values: str | list[str], folder: Path | None = None) -> ROWS:
     """The lines that the check script prints, its last for what it ends with."""
     given = [value if isinstance(value, str) else json.dumps(value) for value in values]
-    command = [sys.executable, str(CHECK), kind, *given]
-    done = subprocess.run(command, cwd=folder, capture_output=True, text=True, timeout=60)
+    done = warm_python.run(CHECK, kind, *given, cwd=folder)
     assert (done.stderr, done.returncode) == ("", bool(done.stdout))
     return done.stdout.splitlines()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -16,6 +15,7 @@ from skills.lib.runtime import loading
 from skills.lib.skillfile.commands import commands_in
 from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
+from tests.fixtures import warm_python
 from tests.skills.follower import SKILLS, Block, Follower, Values
 
 if TYPE_CHECKING:
@@ -168,8 +168,7 @@ def prompt(project: Path, name: str = "triage") -> str:
 def check(project: Path, *arguments: str | Sequence[str]) -> tuple[int, str]:
     """Run the check script as a step does; lists stand as JSON."""
     words = [word if isinstance(word, str) else json.dumps(word) for word in arguments]
-    command = [sys.executable, str(SCRIPTS / "check_prompts.py"), *words]
-    done = subprocess.run(command, cwd=project, capture_output=True, text=True, timeout=60, check=False)
+    done = warm_python.run(SCRIPTS / "check_prompts.py", *words, cwd=project)
     assert done.stderr == ""
     return done.returncode, done.stdout
 
@@ -263,7 +262,7 @@ def test_what_was_dropped_is_not_made(agent: Follower, planning: Block, project:
     assert prompt(project) == TRIAGE_PROMPT.replace(CLASH["quote"], CLASH["replacement"])
 
 
-def test_a_mended_change_is_checked_anew_and_all_dropped_ends_it(
+def test_a_fixed_change_is_checked_again_and_dropping_all_ends_the_run(
     agent: Follower, planning: Block, project: Path
 ) -> None:
     write_plan(project, CLASH)
@@ -363,7 +362,7 @@ def test_a_plan_that_does_not_fit_its_prompt_is_refused(project: Path, changes: 
     assert (code, why in told) == (1, True), told
 
 
-def test_a_refused_plan_goes_on_once_it_is_mended(agent: Follower, planning: Block, project: Path) -> None:
+def test_a_refused_plan_goes_on_once_it_is_fixed(agent: Follower, planning: Block, project: Path) -> None:
     write_plan(project, {**CLASH, "quote": "Always give a label."})
     refused = agent.follow(planning, PLAN)
     assert (refused.exit_code, refused.root.get("code")) == (3, "missing-evidence")

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import shlex
-import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -15,7 +14,8 @@ import pytest
 from skills.lib.skillfile.commands import commands_in
 from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
-from tests.skills.follower import SKILLS, Block, Follower, Values
+from tests.fixtures import warm_python
+from tests.skills.follower import SKILLS, Block, Follower, Values, commands
 
 if TYPE_CHECKING:
     from syrupy.assertion import SnapshotAssertion
@@ -150,11 +150,6 @@ def triage(agent: Follower, exploring: Block) -> Block:
     first, second = commands(exploring)
     explore(agent, first, [ERROR_FINDING])
     return agent.run(explore(agent, second, [ROUND_FINDING, NAME_FINDING]).next)
-
-
-def commands(block: Block) -> list[str]:
-    """The command of each sub-agent that is still to work."""
-    return [str(command.text) for command in block.root.iterfind("DISPATCH/child/command")]
 
 
 def picked(block: Block) -> list[str]:
@@ -366,7 +361,7 @@ def test_a_category_is_a_name_and_opens_no_file(agent: Follower, name: str) -> N
 
 
 @pytest.mark.req("W-04")
-def test_a_lost_explorer_leaves_its_category_unsearched_and_is_told(agent: Follower, exploring: Block) -> None:
+def test_a_lost_explorer_leaves_its_category_unsearched_and_is_reported(agent: Follower, exploring: Block) -> None:
     explore(agent, commands(exploring)[0], [ERROR_FINDING])
     lost = exploring.words("DISPATCH/lost").replace("FILL_child", f"{exploring.root.get('run')}.2")
     triage = agent.run(agent.run(lost.replace("FILL_reason", "out of memory")).next)
@@ -400,7 +395,7 @@ def test_findings_are_numbered_and_only_those_that_hold_go_on(agent: Follower, t
 
 
 @pytest.mark.req("W-03")
-def test_a_run_ends_where_no_finding_holds(agent: Follower, triage: Block) -> None:
+def test_a_run_ends_if_no_finding_holds(agent: Follower, triage: Block) -> None:
     rows = ["F1 | drop | not so", "F2 | drop | not so", "F3 | drop | not so"]
     done = agent.follow(triage, {"triaged": rows})
     assert done.at == "done"
@@ -408,7 +403,7 @@ def test_a_run_ends_where_no_finding_holds(agent: Follower, triage: Block) -> No
 
 
 @pytest.mark.req("W-03")
-def test_a_run_ends_where_nothing_was_found(agent: Follower, exploring: Block) -> None:
+def test_a_run_ends_if_nothing_was_found(agent: Follower, exploring: Block) -> None:
     first, second = commands(exploring)
     explore(agent, first, [])
     triage = agent.run(explore(agent, second, []).next)
@@ -417,7 +412,7 @@ def test_a_run_ends_where_nothing_was_found(agent: Follower, exploring: Block) -
 
 
 @pytest.mark.req("W-03")
-def test_a_run_ends_where_everything_is_as_it_was_meant(agent: Follower, triage: Block) -> None:
+def test_a_run_ends_if_everything_is_intended(agent: Follower, triage: Block) -> None:
     weigh = agent.follow(agent.follow(triage, TRIAGED), CLUSTERS)
     assert weigh.context["explore.pick"] == PICK
     assert "`:PERF:`" in weigh.words("DO")
@@ -555,9 +550,7 @@ def test_work_items_that_do_not_hold_together_are_refused(agent: Follower, triag
 def check(project: Path, kind: str, *values: str | list[str]) -> tuple[int, list[str]]:
     """The exit code of the check script and the lines that it prints."""
     given = [value if isinstance(value, str) else json.dumps(value) for value in values]
-    done = subprocess.run(
-        [sys.executable, str(CHECK), kind, *given], cwd=project, capture_output=True, text=True, timeout=60
-    )
+    done = warm_python.run(CHECK, kind, *given, cwd=project)
     assert done.stderr == ""
     return done.returncode, done.stdout.splitlines()
 

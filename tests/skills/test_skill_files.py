@@ -13,7 +13,7 @@ import pytest
 
 from skills.lib.runtime import loading
 from skills.lib.skillfile import commands_in, load_skill
-from skills.lib.testing.documents import parse
+from skills.lib.testing.blocks import parse
 from tests.skills.follower import SKILLS, Follower
 
 COMMANDS = [

@@ -15,7 +15,7 @@ from skills.lib.skillfile.commands import commands_in
 from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.calls import Shell
+from skills.lib.testing.follower import Shell
 from tests.skills.follower import SKILLS, without_places
 
 if TYPE_CHECKING:
@@ -324,7 +324,7 @@ def test_a_proposal_says_of_every_criterion_whether_it_is_met(agent: Agent, meet
     assert agent.follow(refused, **values).kind == "done"
 
 
-def test_where_every_candidate_breaks_one_may_still_be_chosen(agent: Agent) -> None:
+def test_if_every_candidate_breaks_one_may_still_be_chosen(agent: Agent) -> None:
     attacks = [line.replace("bends:", "breaks:") for line in CHALLENGE["attacks"]]
     select = come_to(agent, "select", challenge={"attacks": attacks})
     values = {**SELECT, "choice": "K3", "rejected": ["K1 | a | b", "K2 | a | b"]}
@@ -352,7 +352,7 @@ def test_a_design_with_a_gap_is_refused(agent: Agent, project: Path, old: str, n
     assert agent.follow(output, **OUTPUT).kind == "done"
 
 
-def test_constraints_are_shown_where_they_were_given(agent: Agent) -> None:
+def test_constraints_are_shown_if_they_were_given(agent: Agent) -> None:
     given = agent.open(problem=PROBLEM, constraints="No new service, says operations.")
     assert given.context == {"problem": PROBLEM, "constraints": "No new service, says operations."}
     assert agent.open("--new", problem=PROBLEM).context["constraints"] == "none stated"

@@ -48,7 +48,7 @@ WALKS = {script: every_walk(loading.workflow_of_script(str(script))) for script 
 
 @pytest.fixture(scope="module")
 def shared(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], SharedBeginnings]:
-    """The project of each script, in which a walk goes on from where one before it parts from it."""
+    """The project of each script, in which a walk goes on from the last point that it shares with an earlier one."""
 
     @cache
     def of(script: Path) -> SharedBeginnings:

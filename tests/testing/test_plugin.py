@@ -126,7 +126,7 @@ def test_the_fixture_runs_a_skill_through_its_commands(suite: Callable[..., pyte
     result.assert_outcomes(passed=4)
 
 
-def test_a_place_without_a_skill_is_told(suite: Callable[..., pytest.RunResult]) -> None:
+def test_a_place_without_a_skill_is_reported(suite: Callable[..., pytest.RunResult]) -> None:
     result = suite(
         """
         import pytest
@@ -158,7 +158,7 @@ FIELDS = "topic, depth, begin.summary, plan.mode, dig.confidence, prove.file, cl
         ({"files": {"fil": "x"}}, "files has 'fil', which is neither a path nor", "file, a path with / or .", "file"),
     ],
 )
-def test_a_key_that_no_step_has_a_use_for_is_told(
+def test_a_key_that_no_step_has_a_use_for_is_reported(
     tmp_path: Path, given: dict[str, Any], what: str, valid: str, nearest: str
 ) -> None:
     script = install(tmp_path, "tour")

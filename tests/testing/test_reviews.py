@@ -8,7 +8,7 @@ import pytest
 
 from skills.lib.runtime import loading
 from skills.lib.testing.agent import Agent
-from skills.lib.testing.transitions import check_walk
+from skills.lib.testing.transitions import SharedBeginnings, check_walk
 from skills.lib.testing.walks import Walk, every_walk
 from tests.fixtures.skill import install, source_of
 
@@ -69,13 +69,15 @@ def places(agent: Agent) -> set[str]:
     ],
 )
 def test_a_sample_answer_names_a_file_that_the_review_covers(
-    tmp_path: Path, kind: str, covers: str, place: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str, covers: str, place: str
 ) -> None:
+    monkeypatch.delenv("LOCKSTEP_HOME")  # the ledger is copied with the project
     name = f"place{kind}{sum(map(ord, covers))}"
     reviewer = (SCRIPT if kind == "script" else FREE).replace("{covers}", covers)
     entry, walks = skill(tmp_path, name, reviewer)
-    for at, walk in enumerate(walks):
-        agent = walked(entry, walk, tmp_path / f"project-{at}")
+    shared = SharedBeginnings(walks, tmp_path)
+    for walk in walks:
+        agent = check_walk(entry, walk, shared)
         assert places(agent) == {place}, walk
 
 

@@ -71,7 +71,7 @@ def test_every_walk_of_the_fixtures_is_taken(tmp_path: Path) -> None:
             check_walk(script, walk, project)
 
 
-def test_a_route_that_no_walk_takes_is_told() -> None:
+def test_a_route_that_no_walk_takes_is_reported() -> None:
     workflow = Workflow(
         "w",
         StepDef("a", next={Outcome.OK: None}),
@@ -81,7 +81,7 @@ def test_a_route_that_no_walk_takes_is_told() -> None:
         every_walk(workflow)
 
 
-def test_a_walk_without_an_end_is_told() -> None:
+def test_a_walk_without_an_end_is_reported() -> None:
     workflow = Workflow("w", StepDef("a", next={Outcome.OK: "a"}))
     with pytest.raises(Unplannable, match="no walk leads from a to the end"):
         every_walk(workflow)
@@ -95,7 +95,7 @@ def test_the_shortest_walk_may_end_as_wished() -> None:
     assert [str(leg) for leg in shortest_walk(workflow, Outcome.FAIL).legs] == ["a -fail-> done"]
 
 
-def test_the_shortest_walk_ends_by_fail_only_where_nothing_else_leads_to_the_end() -> None:
+def test_the_shortest_walk_ends_by_fail_only_if_nothing_else_leads_to_the_end() -> None:
     steps = (
         StepDef("a", next={Outcome.FAIL: None, Outcome.OK: "b"}),
         StepDef("b", next={Outcome.OK: "c"}),
@@ -106,7 +106,7 @@ def test_the_shortest_walk_ends_by_fail_only_where_nothing_else_leads_to_the_end
     assert str(leg) == "a -fail-> done"
 
 
-def test_the_agent_loses_its_sub_agents_where_that_alone_fails(tmp_path: Path) -> None:
+def test_the_agent_loses_its_sub_agents_if_only_that_fails(tmp_path: Path) -> None:
     steps = (
         'StepDef("look", "Look", "Have it looked at.", {Outcome.OK: None, Outcome.FAIL: None}, '
         'Dispatch(AgentRole.EXPLORE, task="Look.", targets=["one", "two"], then=f))'
@@ -240,7 +240,7 @@ def test_a_dispatch_without_a_fail_route_is_one_leg() -> None:
     assert [str(walk) for walk in every_walk(workflow)] == ["a -ok-> done"]
 
 
-def test_dispatches_are_skipped_together_where_the_graph_lets_them() -> None:
+def test_dispatches_are_skipped_together_if_the_graph_lets_them() -> None:
     steps = (
         StepDef("a", next={Outcome.OK: "b", Outcome.SKIP: "b"}, handler=Dispatch("explore", targets=lambda ctx: [])),
         StepDef("b", next={Outcome.OK: "c", Outcome.SKIP: "d"}, handler=Dispatch("explore", targets=lambda ctx: [])),

@@ -43,7 +43,7 @@ class Plan:
         self.steps[at]["id"] = name
 
     def workflow(self) -> Workflow:
-        """Each way of a step is explained, but where a defect says otherwise."""
+        """Each route of a step is explained, unless a defect says otherwise."""
         explained = ({"when": dict.fromkeys(step["next"], "it is so"), **step} for step in self.steps)
         return Workflow("w", *(StepDef(**step) for step in explained), params=self.params)
 

@@ -908,7 +908,7 @@ def _second_gate(subject: Subject, step: StepDef) -> Mutant:
 
 
 def _past(subject: Subject, step: StepDef) -> Mutant | None:
-    """The work step to which FAIL leads may be skipped to where OK leads."""
+    """The work step to which FAIL leads may be skipped to the target of OK."""
     work = next((one for one in subject.workflow.steps if one.id == step.next[FAIL]), None)
     if work is None or work.handler is not None:
         return None

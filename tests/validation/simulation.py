@@ -35,7 +35,7 @@ States = dict[str, list[tuple[frozenset[str], dict[str, str]]]]
 
 @dataclass(frozen=True)
 class Harm:
-    """What goes wrong; ``steps`` are those at which it is right to be told, or the name of the workflow itself."""
+    """What goes wrong; ``steps`` are those at which a finding is right, or the name of the workflow itself."""
 
     kind: str
     detail: str
@@ -548,7 +548,7 @@ class _Judge:
             try:
                 inputs.parameters(child.run_params(), given)
             except Refused as refused:
-                why = re.sub(r"\W+", " ", refused.refusal.why)[:60]
+                why = re.sub(r"\W+", " ", refused.why)[:60]
                 yield self.harm("sub-agents that never begin", f"{step.id} {why}", step.id)
         for one in child.steps:
             if isinstance(one.handler, Dispatch):
@@ -598,7 +598,7 @@ def _named(texts: Iterable[str]) -> list[str]:
 
 
 def _samples(spec: Arg | Field | None) -> list[str]:
-    """Values that a specification admits, as they are put into a text; the empty one where it may be left out."""
+    """Values that a specification admits, as they are put into a text; the empty one if it may be left out."""
     if spec is None:
         return ["x"]
     least = int(spec.minimum or 1)

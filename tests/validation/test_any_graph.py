@@ -108,5 +108,5 @@ def test_no_graph_makes_a_rule_raise(workflow: Workflow) -> None:
 
 
 @pytest.mark.req("W-02")
-def test_a_repeated_id_is_told_whatever_its_step_reads() -> None:
+def test_a_repeated_id_is_reported_whatever_its_step_reads() -> None:
     assert [(finding.rule, finding.position) for finding in validate(REVIEWED)] == [("duplicate-id", 4)]

@@ -128,7 +128,7 @@ def test_a_parameter_that_does_not_fit_is_found(given: str, args: str, what: str
         ("{}", 'Arg("area", default="all")'),
     ],
 )
-def test_a_parameter_that_may_fit_is_not_told(given: str, args: str, find: Find) -> None:
+def test_a_parameter_that_may_fit_is_not_reported(given: str, args: str, find: Find) -> None:
     assert find(given, args) == []
 
 
@@ -156,7 +156,7 @@ def test_parameters_without_a_script_are_found(find: Find) -> None:
 
 
 @pytest.mark.parametrize("given", ['{"area": "{note}"}', '{"area": "{scope.area}"}', '{"area": " {scope.area} "}'])
-def test_a_required_parameter_of_a_value_that_may_be_missing_is_told(given: str, find: Find) -> None:
+def test_a_required_parameter_of_a_value_that_may_be_missing_is_reported(given: str, find: Find) -> None:
     ((rule, told),) = find(given, 'Arg("area")', fields='Field("area", required=False)')
     assert rule == "uncertain-child-parameter"
     assert "tea-time-explore may refuse it: it may be missing, and is required" in told
@@ -175,7 +175,7 @@ def test_a_required_parameter_of_a_value_that_may_be_missing_is_told(given: str,
         ('{"cups": "{count}"}', 'Arg("cups", "int", maximum=5)', "it is a whole number from 1 to 9, and cups takes"),
     ],
 )
-def test_a_parameter_that_some_values_do_not_fit_is_told(given: str, args: str, why: str, find: Find) -> None:
+def test_a_parameter_that_some_values_do_not_fit_is_reported(given: str, args: str, why: str, find: Find) -> None:
     ((rule, told),) = find(given, args)
     assert rule == "uncertain-child-parameter"
     assert why in told

@@ -33,7 +33,7 @@ def test_a_file_that_no_tool_may_write_is_found(tools: list[str]) -> None:
 
 
 @pytest.mark.parametrize("tools", [[], ["write"], ["edit"], ["shell"], ["shell(make)"]])
-def test_a_file_that_some_tool_may_write_is_not_told(tools: list[str]) -> None:
+def test_a_file_that_some_tool_may_write_is_not_reported(tools: list[str]) -> None:
     assert _found(StepDef("a", "A", next=END, requires=[Artifact("b.md")], tools=tools)) == []
 
 
@@ -43,7 +43,7 @@ def test_the_tools_of_the_workflow_are_those_of_a_step_that_names_none() -> None
     assert _found(step, tools=["read", "write"]) == []
 
 
-def test_a_file_that_is_there_already_is_not_told() -> None:
+def test_a_file_that_is_there_already_is_not_reported() -> None:
     write = StepDef(
         "write", "Write", next={Outcome.OK: "check"}, requires=[Field("path"), Artifact("{path}")], tools=["write"]
     )
@@ -56,7 +56,7 @@ def test_a_file_that_is_there_already_is_not_told() -> None:
     ]
 
 
-def test_a_file_that_a_command_before_it_or_a_sub_agent_may_write_is_not_told() -> None:
+def test_a_file_that_a_command_before_it_or_a_sub_agent_may_write_is_not_reported() -> None:
     command: list[Requirement] = [Command(["make", "report"]), Artifact("report.md")]
     assert _found(StepDef("a", "A", next=END, requires=command, tools=["read"])) == []
     assert _found(StepDef("a", "A", next=END, requires=command[::-1], tools=["read"])) == [
@@ -143,7 +143,7 @@ def test_a_command_that_cannot_fail_is_found(argv: list[str]) -> None:
         ["sh", "-c", 'test "$READY"'],
     ],
 )
-def test_a_command_that_can_fail_is_not_told(argv: list[str]) -> None:
+def test_a_command_that_can_fail_is_not_reported(argv: list[str]) -> None:
     assert _found(StepDef("a", "A", next=END, requires=[Command(argv)])) == []
 
 

@@ -51,7 +51,7 @@ WORKFLOW = Workflow(
     ]
 
 
-def test_the_route_of_a_helpers_step_has_the_line_where_it_is_written(load: Load) -> None:
+def test_the_route_of_a_helpers_step_has_the_line_that_states_it(load: Load) -> None:
     code = """
 def step(name, ways):
     return StepDef(name, "Title of " + name, next=ways)
@@ -106,7 +106,7 @@ WORKFLOW = Workflow("w", steps.last("one"))
     assert _found(load, code) == [("w:one", 6, "last() makes one, in line 5 of tea_steps.py)")]
 
 
-def test_a_step_that_another_file_makes_is_told_there(load: Load, skill: Path) -> None:
+def test_a_step_that_another_file_makes_is_reported_in_that_file(load: Load, skill: Path) -> None:
     other = skill / "scripts" / "tea_ready.py"
     other.write_text(
         "from skills.lib.workflow.core import StepDef\n\nREADY = {\n    1: StepDef('on' + 'e', next={'ok': None}),\n}\n"

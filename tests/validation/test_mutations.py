@@ -1,4 +1,4 @@
-"""Slips planted in the shipped skills are found, each at its step; what is no harm is told only by rules that say so.
+"""Slips planted in the shipped skills are found at their steps; only rules that say so report what does no harm.
 
 Whether a slip does harm is decided by a simulation that walks every path and knows none of the rules. A few places of
 each kind are tried; LOCKSTEP_EXHAUSTIVE=1 tries them all, and -s shows the table.
@@ -41,7 +41,7 @@ Place = tuple[str, str, str]
 
 @dataclass
 class Tally:
-    """How many slips of a kind do harm and are found at a right step, elsewhere or not; and harmless ones told."""
+    """How many slips of a kind do harm and are found at a right step, elsewhere or not; and harmless ones found."""
 
     found: int = 0
     elsewhere: list[str] = field(default_factory=list)
@@ -155,7 +155,7 @@ def test_slips_in_shipped_skills_are_found_at_the_right_step() -> None:
     assert found >= BOUND * harmful, lost
 
 
-def test_what_does_no_harm_is_told_only_by_rules_that_say_so() -> None:
+def test_what_does_no_harm_is_reported_only_by_rules_that_say_so() -> None:
     pages = {rule.name: rule.text for rule in RULES.values()}
     assert all(words in " ".join(pages[rule].split()) for rule, words in SAY_SO.items())
     told = {

@@ -70,11 +70,11 @@ def test_a_name_in_a_text_that_is_nothing_is_found_with_the_nearest(
         "Nothing is quoted: draft-plan.aims.",
     ],
 )
-def test_a_name_that_is_something_or_somebody_elses_is_not_told(text: str, load: Load) -> None:
+def test_a_name_of_something_else_is_not_reported(text: str, load: Load) -> None:
     assert _named(load, text) == []
 
 
-def test_a_name_that_is_near_to_none_is_told_with_what_there_is(load: Load) -> None:
+def test_a_name_that_is_near_to_none_is_reported_with_the_existing_names(load: Load) -> None:
     workflow, file = load(TEXT.format(text="Read `draft-plan.budget` and `draft-plan.tex4`."))
     (found,) = [one for one in validate_source(workflow, file) if one.rule == "unknown-name"]
     assert found.what.endswith(
@@ -82,7 +82,7 @@ def test_a_name_that_is_near_to_none_is_told_with_what_there_is(load: Load) -> N
     )
 
 
-def test_a_name_is_told_where_it_stands_in_the_prompts_file(load: Load, skill: Path) -> None:
+def test_a_name_is_reported_at_its_line_in_the_prompts_file(load: Load, skill: Path) -> None:
     prompts = skill / "scripts" / "tea_prompts.md"
     prompts.write_text("# Tea\n\n## ask\n\nAsk.\n\n## report\n\nFirst.\nAnswer `ask.questions`.\n")
     workflow, file = load(
@@ -162,7 +162,7 @@ def test_a_step_at_which_somebody_else_works_may_be_silent(handler: Dispatch | P
 
 
 @pytest.mark.parametrize("ways", [{"iterate": "a", "ok": None}, {"default": None}, {"fail": "a", "ok": None}])
-def test_a_limit_with_a_route_that_leads_round_is_not_told_to_be_unused(ways: dict[Any, Any]) -> None:
+def test_a_limit_whose_route_leads_back_is_not_reported_as_unused(ways: dict[Any, Any]) -> None:
     step = StepDef("a", "A", "Do it.", ways, when=dict.fromkeys(ways, "it is so"), max_iterations=3)
     assert "unused-limit" not in {rule for rule, _, _ in _found(step)}
 
@@ -208,7 +208,7 @@ def test_what_changes_nothing_may_stand_between_a_review_and_its_gate() -> None:
     )
 
 
-def test_work_that_leads_back_through_the_review_is_not_told() -> None:
+def test_work_that_leads_back_through_the_review_is_not_reported() -> None:
     ways: dict[Any, Any] = {Outcome.OK: "gate", Outcome.FAIL: "mend"}
     read = StepDef("read", "Read", "Read.", ways, when=dict.fromkeys(ways, "it is so"), tools=["read"])
     mend = StepDef("mend", "Mend", "Mend it.", {Outcome.OK: "review"})

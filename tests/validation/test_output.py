@@ -10,7 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.validation import output
-from skills.lib.validation.finding import Finding
+from skills.lib.validation.rule import Finding
 from skills.lib.validation.rules import RULES
 from skills.lib.validation.validator import validate
 from skills.lib.workflow.core import StepDef, Workflow

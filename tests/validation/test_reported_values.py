@@ -1,4 +1,4 @@
-"""Choices, ranges and secrets: what is told of the values that are reported, and what is rightly let be."""
+"""Choices, ranges and secrets: findings about the values that are reported, and what is rightly no finding."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ def test_what_is_wrong_with_choices_and_ranges_is_said_in_words() -> None:
     ]
 
 
-def test_an_empty_range_is_not_told_of_each_choice_again() -> None:
+def test_an_empty_range_is_not_reported_again_for_each_choice() -> None:
     found = validate(_recording(Field("cups", "int", choices=("1", "2"), minimum=5, maximum=1)))
     assert [finding.rule for finding in found] == ["empty-range"]
 
@@ -75,7 +75,7 @@ def test_an_answer_in_words_and_any_answer_have_no_findings() -> None:
     assert validate(_asking(person("Go on?"))) == []
 
 
-def test_a_parameter_is_told_with_its_own_line_and_switched_off_at_its_step(load: Load) -> None:
+def test_a_parameter_is_reported_with_its_own_line_and_switched_off_at_its_step(load: Load) -> None:
     code = """
 WORKFLOW = Workflow(
     "w",
@@ -125,14 +125,14 @@ def test_a_step_uses_its_own_secret_and_no_other_step_has_it() -> None:
     assert finding.what == "two reads one.password (needs), which is named like a secret (password)"
 
 
-def test_a_secret_parameter_is_read_where_it_is_reported_and_not_where_it_was_opened_with() -> None:
+def test_a_secret_parameter_is_read_when_it_is_reported_and_not_if_the_run_was_opened_with_it() -> None:
     log_in = Command(["log-in", "--", "{token}"])
     one = StepDef("one", "One", next={Outcome.OK: None}, requires=[log_in])
     assert validate(Workflow("w", one, params=[Arg("token", step="one")])) == []
     assert [finding.rule for finding in validate(Workflow("w", one, params=[Arg("token")]))] == ["secret-read"]
 
 
-def test_a_secret_that_nobody_records_is_told_once() -> None:
+def test_a_secret_that_nobody_records_is_reported_once() -> None:
     steps = (
         StepDef("one", "One", next={Outcome.OK: "two"}, requires=[Field("password")]),
         StepDef("two", "Two", next={Outcome.OK: None}, needs=["one.token"]),

@@ -140,7 +140,7 @@ def _told(*steps: StepDef) -> list[tuple[str, str]]:
 
 
 def _mending(to: str) -> tuple[StepDef, ...]:
-    """A loop whose gate has passed once, tests after it, and a mend that leads to ``to``."""
+    """A loop whose gate has passed once, tests after it, and a fix that leads to ``to``."""
     return (
         _work("review"),
         _review("gate"),
@@ -221,7 +221,7 @@ def test_a_checkpoint_may_have_several_reviewers_one_on_each_path() -> None:
     assert _found(fork, first, second, _gate(ok=None, fail="fork")) == []
 
 
-def test_a_misspelt_checkpoint_is_told_with_the_one_that_is_meant() -> None:
+def test_a_misspelt_checkpoint_is_reported_with_the_nearest() -> None:
     review = StepDef("review", "Review", next={OK: "gate"}, handler=REVIEWER)
     gate = StepDef("gate", "Gate", next={OK: None, FAIL: "work"}, handler=Gate("plann"))
     messages = [finding.what for finding in validate(Workflow("w", _work("review"), review, gate))]
@@ -236,7 +236,7 @@ def test_another_agent_may_be_dispatched_without_a_gate() -> None:
     assert _found(explore) == []
 
 
-def test_a_step_of_review_loop_is_told_with_the_line_of_its_call(load: Load) -> None:
+def test_a_step_of_review_loop_is_reported_with_the_line_of_its_call(load: Load) -> None:
     workflow, file = load(
         """
 WORKFLOW = Workflow(
@@ -322,7 +322,7 @@ WORKFLOW = Workflow(
     assert found.do == "lead triage, or another step that is reached, to label; or delete all that is not reached"
 
 
-def test_a_gate_that_no_run_comes_to_is_only_told_to_be_unreachable() -> None:
+def test_a_gate_that_no_run_reaches_is_only_reported_as_unreachable() -> None:
     steps = (
         _work("close"),
         *review_loop("plan", work="work", passed="close"),

@@ -9,8 +9,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.validation import output
-from skills.lib.validation.finding import Finding
-from skills.lib.validation.rule import GRAPH, SOURCE, Rule
+from skills.lib.validation.rule import GRAPH, SOURCE, Finding, Rule
 from skills.lib.validation.rules import RULES, THEMES, rules_of
 from skills.lib.validation.validator import validate, validate_source
 from tests.validation.conftest import HEAD_LINES, Load, example

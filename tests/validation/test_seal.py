@@ -69,7 +69,7 @@ def test_the_digest_covers_what_the_graph_rules_are_built_on() -> None:
         waiting += found - reached
         reached |= found
     built_on = {name.rpartition(".")[2] for name in reached if ".rules." not in name}
-    others = {"locations", "handlers", "context_reads", "function_source", "prompt_texts"}
+    others = {"locations", "handlers", "function_source", "prompt_texts"}
     assert built_on - others == set(identity.FOUNDATION) - {"validator"}
 
 

@@ -1,4 +1,4 @@
-"""What is told from the sources of handlers, and where the rules rightly say nothing."""
+"""Findings from the sources of handlers, and when the rules rightly report nothing."""
 
 from __future__ import annotations
 
@@ -207,7 +207,7 @@ def test_a_finding_about_a_handler_stands_at_the_line_of_its_source(load: Load) 
     assert finding.what == "the handler of second can return fail; the step has ok and iterate"
 
 
-def test_a_parameter_of_another_step_is_told_where_it_is_kept(load: Load) -> None:
+def test_a_parameter_of_another_step_is_reported_with_the_place_that_keeps_it(load: Load) -> None:
     workflow, file = load(DEFECTIVE["a parameter of another step"][0] + STEP)
     (finding,) = validate_source(workflow, file)
     assert finding.what == (
@@ -216,7 +216,7 @@ def test_a_parameter_of_another_step_is_told_where_it_is_kept(load: Load) -> Non
     )
 
 
-def test_a_field_is_read_where_a_placeholder_a_dispatch_or_a_handler_names_it(load: Load) -> None:
+def test_a_field_is_read_if_a_placeholder_a_dispatch_or_a_handler_names_it(load: Load) -> None:
     workflow, file = load(
         """
 def handler(ctx):

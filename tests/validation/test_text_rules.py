@@ -1,4 +1,4 @@
-"""What is told about texts: sections that nobody reads, CONTEXT that is not there, tags, targets that may be none."""
+"""Findings about texts: sections that nobody reads, CONTEXT that is not there, tags, targets that may be none."""
 
 from __future__ import annotations
 
@@ -78,18 +78,18 @@ BOIL, STEEP, RULES = read_prompts(__file__).values()
 
 @pytest.mark.req("W-02")
 @pytest.mark.parametrize("name", USED)
-def test_sections_that_are_used_are_not_told(name: str, load: Load, skill: Path) -> None:
+def test_sections_that_are_used_are_not_reported(name: str, load: Load, skill: Path) -> None:
     assert _found(load, skill, USED[name]) == []
 
 
 @pytest.mark.req("W-02")
 @pytest.mark.parametrize("name", sorted(set(USED) - {"all of them at once"}))
-def test_a_section_that_is_left_over_is_told_with_its_line(name: str, load: Load, skill: Path) -> None:
+def test_a_section_that_is_left_over_is_reported_with_its_line(name: str, load: Load, skill: Path) -> None:
     left_over = PROMPTS.replace("## steep\n", "## draw\n\nDraw it.\n\n## steep\n")
     assert _found(load, skill, USED[name], left_over) == [("unused-section", "tea_prompts.md", 8)]
 
 
-def test_half_a_rename_is_told_although_a_step_still_has_the_name(load: Load, skill: Path) -> None:
+def test_half_a_rename_is_reported_although_a_step_still_has_the_name(load: Load, skill: Path) -> None:
     renamed = PROMPTS + "\n## steep it\n\nLet it steep well.\n"
     code = LITERAL.replace('PROMPTS["steep"]', 'PROMPTS["steep it"]')
     assert _found(load, skill, code, renamed) == [("unused-section", "tea_prompts.md", 8)]
@@ -128,7 +128,7 @@ WORKFLOW = Workflow(
         ("more", 'requires=[Field("items", "items")]', False),
     ],
 )
-def test_context_is_missed_where_neither_needs_nor_a_review_brings_any(
+def test_context_is_missing_if_neither_needs_nor_a_review_brings_any(
     work: str, extra: str, told: bool, load: Load
 ) -> None:
     workflow, file = load(CONTEXT.format(extra, work))
@@ -160,7 +160,7 @@ WORKFLOW = Workflow(
         '"Do it.", handler=Person("Is <RESULT> good?", {"yes": Outcome.OK})',
     ],
 )
-def test_a_tag_of_the_protocol_is_told_wherever_a_step_says_it(step: str, load: Load) -> None:
+def test_a_tag_of_the_protocol_is_reported_wherever_a_step_says_it(step: str, load: Load) -> None:
     workflow, file = load(f'WORKFLOW = Workflow("w", StepDef("one", "One", {step}, next={{Outcome.OK: None}}))\n')
     assert [(found.rule, found.where) for found in validate_source(workflow, file)] == [("protocol-tag", "w:one")]
 

@@ -10,8 +10,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.validation import output
-from skills.lib.validation.finding import Finding
-from skills.lib.validation.rule import TREE
+from skills.lib.validation.rule import TREE, Finding
 from skills.lib.validation.rules import rules_of
 from skills.lib.validation.validator import validate_tree
 from skills.lib.workflow.core import Registered
@@ -316,13 +315,14 @@ def test_an_empty_tree_is_valid(tmp_path: Path, skill: Path) -> None:
         ("--step 4 --pot small", "tea-time has no step '4'"),
     ],
 )
+@pytest.mark.parametrize("module", ["", "lockstep."])
 def test_a_command_of_a_common_entry_is_checked_against_what_it_chooses(
-    command: str, problem: str, tea: Registered, skill: Path
+    command: str, problem: str, module: str, tea: Registered, skill: Path
 ) -> None:
     folder = skill / "scripts"
     (folder / "any.py").write_text("main(__file__)\n", encoding="utf-8")
     (folder / "any_choice.py").write_text(
-        'CHOICE = Choice("pot", {"big": "tea.py", "small": "tea.py"})\n', encoding="utf-8"
+        f'CHOICE = {module}Choice("pot", {{"big": "tea.py", "small": "tea.py"}})\n', encoding="utf-8"
     )
     command = command.replace("", "")
     _commands(skill, f"python3 SKILL_DIR/scripts/any.py {command}")

@@ -11,7 +11,7 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.errors import InvalidWorkflow
-from skills.lib.validation.finding import Finding
+from skills.lib.validation.rule import Finding
 from skills.lib.validation.validator import require_valid, validate
 from skills.lib.workflow.core import StepDef, Workflow
 from skills.lib.workflow.requirements import Field
@@ -95,7 +95,7 @@ def test_steps_that_hang_together_and_are_not_reached_are_one_finding() -> None:
     ]
 
 
-def test_a_way_in_may_be_left_out_on_purpose_while_the_other_is_told() -> None:
+def test_a_way_in_may_be_left_out_on_purpose_while_the_other_is_reported() -> None:
     workflow = Workflow(
         "w",
         StepDef("first", "First", next={Outcome.OK: None}),
@@ -168,7 +168,7 @@ def test_a_workflow_without_any_end_says_so_once() -> None:
 
 
 @pytest.mark.parametrize("word", ["done", "end", "END", "None", "null"])
-def test_a_word_for_the_end_is_told_once_and_no_rule_tells_what_follows_from_it(word: str) -> None:
+def test_a_word_for_the_end_is_reported_once_and_no_rule_reports_its_consequences(word: str) -> None:
     steps = (StepDef("one", "One", next={Outcome.OK: "two"}), StepDef("two", "Two", next={Outcome.OK: word}))
     (finding,) = validate(Workflow("w", *steps))
     assert (finding.rule, finding.where) == ("unknown-target", "w:two:ok")
@@ -202,7 +202,7 @@ def test_an_exponentially_branching_graph_costs_no_more_than_its_size() -> None:
 
 
 def _chain(length: int, *, broken: bool) -> Workflow:
-    """Every step reads the one before; where it is broken, every other step is bypassed and every tenth misspelt."""
+    """Every step reads the one before; if it is broken, every other step is bypassed and every tenth misspelt."""
     steps = []
     for at in range(length):
         ways: dict[Outcome, str | None] = {Outcome.OK: f"s{at + 1}" if at + 1 < length else None}

@@ -1,4 +1,4 @@
-"""A waiver is for one finding: what else the rule finds at the step, and what stops a run, is told all the same."""
+"""A waiver is for one finding: what else the rule finds at the step, and what stops a run, is reported all the same."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import jsonschema
 import pytest
 
 from skills.lib.validation import output
-from skills.lib.validation.finding import Finding
+from skills.lib.validation.rule import Finding
 from skills.lib.validation.rules import RULES
 from skills.lib.validation.validator import validate
 from skills.lib.workflow.core import StepDef, Workflow
@@ -44,19 +44,19 @@ def test_a_waiver_hides_the_value_that_it_names_and_no_other() -> None:
     ]
 
 
-def test_a_waiver_of_a_whole_rule_is_told_with_the_keys_to_write() -> None:
+def test_a_waiver_of_a_whole_rule_is_reported_with_the_keys_to_write() -> None:
     found = validate(_survey({"read-on-some-paths": LATER}))
     assert [finding.rule for finding in found] == ["read-on-some-paths", "read-on-some-paths", "invalid-allow"]
     assert found[2].do == 'write "read-on-some-paths:look.found", "read-on-some-paths:look.left"'
 
 
-def test_a_waiver_of_a_whole_rule_that_finds_nothing_is_told_to_be_deleted() -> None:
+def test_a_waiver_of_a_whole_rule_that_finds_nothing_is_to_be_deleted() -> None:
     (finding,) = validate(Workflow("w", StepDef("a", "A", next={Outcome.OK: None}, allow={"unread-value": LATER})))
     assert finding.rule == "invalid-allow"
     assert finding.do == "delete it: it hides nothing; else write unread-value: and the name that is meant"
 
 
-def test_a_value_is_not_named_where_a_rule_finds_one_thing_at_a_step() -> None:
+def test_a_value_is_not_named_if_a_rule_finds_one_thing_at_a_step() -> None:
     found = validate(Workflow("w", StepDef("a", next={Outcome.OK: None}, allow={"missing-title:a": LATER})))
     assert [(finding.rule, finding.do) for finding in found if finding.severity == "error"] == [
         ("invalid-allow", "write missing-title")

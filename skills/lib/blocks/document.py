@@ -7,11 +7,11 @@ that was printed before; so each document is complete in itself.
 from __future__ import annotations
 
 from skills.lib.blocks import parts
-from skills.lib.model.requirements import Field
+from skills.lib.model.requirements import Arg, Field, Requirement
 from skills.lib.model.run import FIXES, Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.texts import ANSWER_SHAPE, ITEM_SHAPE, JUDGED_SHAPE
-from skills.lib.model.types import Dispatch, Element, Gate, Outcome, Person
+from skills.lib.model.types import BOUND, Dispatch, Element, Gate, Outcome, Person
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skills.lib.blocks.command_line import CommandLine
-    from skills.lib.blocks.parts import Offloaded
-    from skills.lib.model.requirements import Arg, Requirement
 
 # How much is printed of a question.
 QUESTION_LIMIT = 3_000
@@ -46,13 +44,9 @@ def step_document(
     command_line: CommandLine,
     children: Sequence[Run] = (),
     notices: Sequence[Element] = (),
-    offloaded: Offloaded | None = None,
     max_parallel: int | None = None,
 ) -> Element:
-    """The block of the run's present step; ``offloaded`` has the context values that files hold.
-
-    ``max_parallel`` is how many sub-agents may work at a time; None means all of them.
-    """
+    """The block of the run's present step; at most ``max_parallel`` sub-agents work at a time, None means all."""
     step = workflow.step(run.step or "")
     notices = list(notices)
     if "limit" in run.last:
@@ -66,7 +60,7 @@ def step_document(
         onward = _waiting(workflow, run, command_line)
     else:
         if isinstance(step.handler, Dispatch) and run.status == "open":
-            from skills.lib.blocks import dispatching
+            from skills.lib.blocks import dispatching  # few steps start sub-agents
 
             dispatch = dispatching.dispatch_element(run, step.handler, command_line, children, max_parallel)
         record = _record(workflow, step, run)
@@ -78,7 +72,7 @@ def step_document(
         _state(workflow, run, step),
         _actions(run, step),
         notices,
-        parts.context(workflow, run, step, offloaded or {}),
+        parts.context(workflow, run, step),
         dispatch,
         record,
         parts.forbidden(workflow.forbidden_in(step)),
@@ -134,7 +128,7 @@ def _answers_findings(workflow: Workflow, run: Run, step: StepDef) -> bool | Non
     """True if leaving the step must answer findings in the record, False if it may, None if none is open there."""
     if not run.reviews:
         return None
-    from skills.lib.engine import fixes
+    from skills.lib.engine import fixes  # few runs have reviews
 
     items = fixes.asks(workflow, run, step)
     # Who sends sub-agents goes on by what the last of them printed, and sees no RECORD again.
@@ -145,7 +139,7 @@ def _stale_ways(workflow: Workflow, run: Run, step: StepDef) -> list[Element]:
     """Where a run goes if a reviewed file was changed, from a step that decides on the verdict or ends the run."""
     if not run.handed:
         return []
-    from skills.lib.engine import verdicts
+    from skills.lib.engine import verdicts  # few runs have reviews
 
     own = step.gate.checkpoint if step.gate else None
     names = [own] if own else [name for name, review in run.reviews.items() if review.get("passed")]
@@ -213,18 +207,16 @@ def _state(workflow: Workflow, run: Run, step: StepDef) -> str:
     elif run.iteration > 1 and not checkpoint:
         words += f", iteration {run.iteration}"
     words += "."
+    if "checkpoint" in run.spec or checkpoint:
+        from skills.lib.engine import verdicts  # few steps are of a review
+
     if "checkpoint" in run.spec:
-        from skills.lib.engine import quality
-
-        words += f" {quality.mode(run.spec)}"
+        words += f" {verdicts.mode(run.spec)}"
     if checkpoint:
-        from skills.lib.engine import quality, verdicts
-        from skills.lib.model.review_loop import BOUND
-
         gate = step.gate or verdicts.gate_of(workflow, checkpoint)
         bound = gate.bound if gate else BOUND
         judged = isinstance(step.handler, Gate) or run.status == "waiting"
-        words += " " + quality.banner(checkpoint, run.reviews.get(checkpoint), bound, judged)
+        words += " " + verdicts.banner(checkpoint, run.reviews.get(checkpoint), bound, judged)
     return words
 
 
@@ -255,7 +247,7 @@ def _record(workflow: Workflow, step: StepDef, run: Run) -> Element:
     required: list[Requirement | Arg] = [*step.requires]
     answers_findings = _answers_findings(workflow, run, step)
     if answers_findings is not None and all(spec.name != FIXES for spec in required if isinstance(spec, Field)):
-        from skills.lib.engine import fixes
+        from skills.lib.engine import fixes  # few runs have reviews
 
         required.append(Field(FIXES, "list", required=answers_findings, help=fixes.HELP))
     types = {spec.type for spec in required if isinstance(spec, Field)}
@@ -273,7 +265,7 @@ def _judged(workflow: Workflow, run: Run, types: set[str]) -> str:
         again = is_review and run.spec.get("items")
         forms = f"Items are a JSON array, {f'one for each given: {JUDGED_SHAPE}' if again else f'each {ITEM_SHAPE}'}. "
     if "answers" in types:
-        from skills.lib.engine import answers
+        from skills.lib.engine import answers  # only reviewers report these
 
         form = answers.form(workflow, run) if is_review else ""
         forms += form or f"Answers are a JSON array, each {ANSWER_SHAPE}. "

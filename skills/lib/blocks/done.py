@@ -13,7 +13,6 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from skills.lib.blocks.command_line import CommandLine
-    from skills.lib.blocks.parts import Offloaded
 
 # How much is printed of why a run was given up, and of a parameter in what is to be done at the end.
 REASON_LIMIT, CLOSING_LIMIT = 1_000, 400
@@ -29,20 +28,17 @@ def done_document(
     parent_command: str = "",
     siblings: Sequence[Run] = (),
     notices: Sequence[Element] = (),
-    offloaded: Offloaded | None = None,
     max_parallel: int | None = None,
 ) -> Element:
     """The block of a run that has ended; for a sub-agent's run, with what its orchestrator does next."""
     attributes = {"protocol": "1", "skill": workflow.name, "run": run.id, "turn": run.turn, "status": run.status}
     last = run.last.get("step", "")
     notices, not_done = list(notices), []
-    if run.status in FINISHED:
+    if run.status in FINISHED or run.status == "abandoned":
         not_done = _undone(run, command_line)
-        if workflow.closing and parent is None:
-            notices.append(parts.notice(_closing(workflow, run, command_line)))
-    files = offloaded or {}
-    recorded = parts.result_values(workflow, run, last)
-    values = [parts.value(last, name, one, files.get(f"{last}.{name}")) for name, one in recorded]
+    if run.status in FINISHED and workflow.closing and parent is None:
+        notices.append(parts.notice(_closing(workflow, run, command_line)))
+    values = [parts.value(last, name, one) for name, one in parts.result_values(workflow, run, last)]
     body = parts.filled(Element("NOT_DONE", None, *not_done), Element("RESULT", None, *values))
     if parent is not None:
         body += _orchestrator(parent, parent_command, siblings, command_line, max_parallel)
@@ -69,7 +65,7 @@ def _orchestrator(
         pending = len([child for child in siblings if child.status == "pending"])
         held = pending > 0
         if held and not max_parallel:
-            from skills.lib.blocks import dispatching
+            from skills.lib.blocks import dispatching  # only for a sub-agent among many
 
             held = dispatching.are_held(siblings, command_line)
         text = "This sub-agent is finished. " + _others(left, count, pending, held, max_parallel)
@@ -86,7 +82,7 @@ def _undone(run: Run, command_line: CommandLine) -> list[Element]:
     entries = run.not_done
     room = UNDONE_LIMIT - sum(len(entry["what"]) for entry in entries)
     if room < 0:
-        from skills.lib.engine import not_done
+        from skills.lib.engine import not_done  # seldom so much is left
 
         entries = not_done.gravest(entries)
         while room < 0:

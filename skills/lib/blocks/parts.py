@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from skills.lib.blocks.command_line import join
-from skills.lib.model.requirements import Arg, Artifact, Command, Field
+from skills.lib.blocks.command_line import CommandLine, join
+from skills.lib.model.requirements import Arg, Artifact, Command, Field, Requirement
 from skills.lib.model.run import Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.texts import number, present
@@ -14,11 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from typing import Any
 
-    from skills.lib.blocks.command_line import CommandLine
-    from skills.lib.model.requirements import Requirement
-
-    # By the key of a value: the file that holds it whole, and the excerpt that the block shows.
-    Offloaded = Mapping[str, tuple[str, str]]
 
 # What hosts cut hook and tool output at (lessons measured on four clients).
 BLOCK_LIMIT = 10_000
@@ -54,16 +49,10 @@ def notice(words: str, command: str = "") -> Element:
     return Element("NOTICE", None, *_with_command(words, command))
 
 
-def value(
-    step: str, name: str, recorded: Any, offloaded: tuple[str, str] | None = None, errata: Sequence[str] | None = None
-) -> Element:
+def value(step: str, name: str, recorded: Any, errata: Sequence[str] = ()) -> Element:
     """A recorded value as a block shows it, with what was found wrong with it since; a run's parameter has no step."""
-    text, file = present(recorded), None
-    if offloaded:
-        file, excerpt = offloaded
-        text = f"{excerpt} … ({len(text):,} characters; read the file for all of it)"
-    erratum = "; ".join(errata) if errata else None
-    return Element("value", {"step": step or None, "name": name, "erratum": erratum, "file": file}, text)
+    attributes = {"step": step or None, "name": name, "erratum": "; ".join(errata) or None}
+    return Element("value", attributes, present(recorded))
 
 
 def record(requirements: Iterable[Requirement | Arg], writing: str = "") -> Element:
@@ -144,10 +133,15 @@ def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[st
         if state.get(name) is not None:
             found.append((need, source, name, present(state[name])))
     if "checkpoint" in run.spec:
-        from skills.lib.engine import answers, children
+        from skills.lib.engine import answers, children  # few runs are a reviewer's
 
+        # Without what the earlier review made of them: fresh eyes judge again.
+        again = [
+            f"{item['id']} ({item['severity']}, {item['scope'] or 'whole'}): {item['check']}"
+            for item in answers.to_judge(workflow, run.spec)
+        ]
         given_to_review = {
-            "items": children.to_verify(answers.to_judge(workflow, run.spec)),
+            "items": again,
             "checks": children.to_check(run.spec),
             "accepted": run.spec.get("accepted"),
             "changed": run.spec.get("since"),
@@ -162,19 +156,17 @@ def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[st
 
 
 def shown_values(workflow: Workflow, run: Run) -> list[tuple[str, str, str, str]]:
-    """The values that the run's present block shows, also at its end: a long block may move them to files."""
+    """The values that the run's present block shows, in their order there, also at its end."""
     if run.ended:
         last = run.last.get("step", "")
         return [(f"{last}.{name}", last, name, present(value)) for name, value in result_values(workflow, run, last)]
     return context_values(workflow, run, workflow.step(run.step or ""))
 
 
-def context(workflow: Workflow, run: Run, step: StepDef, offloaded: Offloaded) -> Element:
+def context(workflow: Workflow, run: Run, step: StepDef) -> Element:
     """The values that the step needs."""
-    values = [
-        value(source, name, text, offloaded.get(key), run.errata.get(key))
-        for key, source, name, text in context_values(workflow, run, step)
-    ]
+    found = context_values(workflow, run, step)
+    values = [value(source, name, text, run.errata.get(key, ())) for key, source, name, text in found]
     return Element("CONTEXT", None, *values)
 
 
@@ -185,7 +177,7 @@ def is_of_review(key: str) -> bool:
 
 def _to_fix(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, list[str]]]:
     """The blocking findings that sent the run back to this step, by checkpoint; or the files whose verdict fell."""
-    from skills.lib.engine import fixes, quality
+    from skills.lib.engine import fixes, verdicts  # few runs have reviews
 
     found = []
     to_answer = fixes.asked_at(workflow, run, step)
@@ -197,7 +189,7 @@ def _to_fix(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, list
         else:
             lines = [
                 _finding(fixes.name_of(run, checkpoint, item), item, review.get("upheld", ()))
-                for item in quality.blocking_now(review)
+                for item in verdicts.blocking_now(review)
             ]
         found += [(checkpoint, lines)] if lines else []
     return found
@@ -219,16 +211,14 @@ def result_values(workflow: Workflow, run: Run, last: str) -> list[tuple[str, An
     if "checkpoint" in run.spec and isinstance(state.get("items"), list):
         known = ["judged", *[spec.name for spec in specs if spec.type == "answers"]]
         state = {name: value for name, value in state.items() if name not in known}
-        state["items"] = [_without_digest(item) for item in state["items"]]
+        # The place of an item says which file: a reader needs no digest.
+        known = ["file", "content", "text", "failed"]
+        state["items"] = [
+            {name: part for name, part in item.items() if name not in known} if isinstance(item, dict) else item
+            for item in state["items"]
+        ]
     names = [spec.name for spec in specs if spec.name in state]
     return [(name, state[name]) for name in [*names, *sorted(set(state) - set(names))]]
-
-
-def _without_digest(item: Any) -> Any:
-    """An item of a review for a reader: its place says which file, so it needs no digest."""
-    if not isinstance(item, dict):
-        return item
-    return {name: part for name, part in item.items() if name not in ("file", "content", "text", "failed")}
 
 
 def clipped(text: str, limit: int) -> str:

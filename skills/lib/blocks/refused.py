@@ -7,8 +7,8 @@ from skills.lib.model.types import Element
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skills.lib.engine.decision import Refusal
-    from skills.lib.model.run import Request, Run
+    from skills.lib.engine.decision import Refused
+    from skills.lib.model.run import Run
     from skills.lib.model.steps import Workflow
 
 # How much is printed of a request, of why it is refused, and of what would be valid, if the commands leave room.
@@ -19,26 +19,10 @@ LOST = ("no-run", "unknown-run")
 FRAME = 1_000
 
 
-def asked_for(request: Request) -> str:
-    """The request in words, for a refusal."""
-    words = f"--step {request.typed or request.step}"
-    if request.run:
-        words += f" --run {request.run}"
-    if request.turn is not None:
-        words += f" --turn {request.turn}"
-    given = [*request.params, *request.records]
-    if given:
-        words += f", reporting {', '.join(sorted(given))}"
-    for flag, value in (("outcome", request.outcome), ("answer", request.answer), ("qr-status", request.qr_status)):
-        if value is not None:
-            words += f", --{flag} {value[:200]}"
-    return words
-
-
 def refused_document(
     workflow: Workflow | None,
     run: Run | None,
-    refusal: Refusal,
+    refusal: Refused,
     asked: str,
     next_line: str = "",
     show: str = "",

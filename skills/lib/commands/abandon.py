@@ -37,3 +37,7 @@ def abandon(screen: Screen, run_id: str, reason: str, yes: bool, project: str) -
     screen.print(f"Run {run.id} is abandoned at {run.step or 'its end'}.")
     if len(ended) > 1:
         screen.print(f"So are the runs of its sub-agents: {', '.join(one.id for one in ended[1:])}.")
+    if ended[0].not_done:
+        screen.print(f"Not done by {run.id}")
+        for entry in ended[0].not_done:
+            screen.print(f"  {runs.undone(entry)}")

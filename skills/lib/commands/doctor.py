@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import os
 import sys
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 
 import click
 
@@ -15,8 +12,7 @@ from skills.lib.commands.console.screen import Screen, clean, counted, one_line
 from skills.lib.commands.queries import install_output
 from skills.lib.errors import PRINTED
 from skills.lib.hosts.doctor import registry
-from skills.lib.hosts.doctor.context import DoctorContext
-from skills.lib.hosts.doctor.result import OK, PROBLEM, WARNING, CheckedResult
+from skills.lib.hosts.doctor.examination import OK, PROBLEM, WARNING, CheckedResult, DoctorContext
 from skills.lib.hosts.known_hosts import HOSTS
 
 # Something is wrong; warnings alone are no failure.
@@ -44,8 +40,7 @@ def doctor(screen: Screen, hosts: tuple[str, ...], fix: bool, as_json: bool, pro
     0 if nothing is wrong, 1 if something is; a warning is not wrong.
     """
     context = DoctorContext(project, hosts or HOSTS, named=bool(hosts))
-    with _progress() as progress:
-        reports = list(registry.examine(context, progress))
+    reports = _examined(screen, context)
     reports = registry.fixed(reports) if fix else reports
     if as_json:
         screen.json(_as_data(project, reports))
@@ -54,19 +49,17 @@ def doctor(screen: Screen, hosts: tuple[str, ...], fix: bool, as_json: bool, pro
     return UNWELL if _count(reports, PROBLEM) else PRINTED
 
 
-@contextmanager
-def _progress() -> Iterator[Callable[[str], None]]:
-    """A line on standard error that says what is being looked at, if a person reads it."""
-    if not sys.stderr.isatty() or os.environ.get("TERM") == "dumb":
-        yield lambda text: None
-        return
+def _examined(screen: Screen, context: DoctorContext) -> list[CheckedResult]:
+    """The results of every check. A line on standard error says what is being looked at, if a person reads it."""
+    shows = screen.err.is_terminal and not screen.err.is_dumb_terminal
 
     def write(text: str) -> None:
-        sys.stderr.write(f"\r\x1b[K{clean(text)[:60]}")
-        sys.stderr.flush()
+        if shows:
+            sys.stderr.write(f"\r\x1b[K{clean(text)[:60]}")
+            sys.stderr.flush()
 
     try:
-        yield write
+        return list(registry.examine(context, write))
     finally:
         write("")
 

@@ -8,7 +8,7 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_argument
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.queries import sources
+from skills.lib.commands.queries import skills
 from skills.lib.hosts.install import export as exporting
 
 
@@ -32,13 +32,13 @@ def export(screen: Screen, skill: str, target: str, dry_run: bool, force: bool, 
     The copy works on any Python 3.11 or later, in any place, with nothing installed. The whole command (lockstep
     answer, resume and so on) is not in it.
     """
-    [(name, folder)] = sources.chosen(project, [skill]).items()
+    [(name, folder)] = skills.chosen_sources(project, [skill]).items()
     files = exporting.contents(folder)
     place = os.path.join(os.path.realpath(target), name)
     if not dry_run:
         exporting.write_copy(place, files, replace=force)
-    own = sum(len(data) for path, data in files.items() if not path.startswith("skills/"))
-    step_path = sum(len(data) for path, data in files.items() if path.startswith("skills/"))
+    step_path = sum(map(len, exporting.vendored().values()))
+    own = sum(map(len, files.values())) - step_path
     if as_json:
         sizes = {path: len(data) for path, data in files.items()}
         screen.json({"skill": name, "folder": place, "written": not dry_run, "files": sizes})

@@ -8,7 +8,7 @@ import click
 
 from skills.lib.commands.console.options import complete_run, examples, project_option, skill_argument
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.drawing import dot, edges, mermaid, terminal
+from skills.lib.commands.drawing import edges, languages, picture
 from skills.lib.commands.queries import runs, skills
 from skills.lib.errors import PRINTED, RefusedError
 from skills.lib.ledger import Event
@@ -17,7 +17,7 @@ from skills.lib.runtime import script
 
 # The columns of a drawing if no terminal says how wide it is.
 _PIPED_WIDTH = 120
-_WRITERS = {"mermaid": mermaid.mermaid, "dot": dot.dot, "svg": dot.svg}
+_WRITERS = {"mermaid": languages.mermaid, "dot": languages.dot, "svg": languages.svg}
 
 
 @click.command(
@@ -78,12 +78,11 @@ def _events(project: str, workflow: Workflow, run_id: str | None) -> list[Event]
 
 
 def _print_drawing(screen: Screen, drawn: edges.Graph, output: str | None, force: bool) -> None:
-    columns = shutil.get_terminal_size((_PIPED_WIDTH, 24)).columns if output is None else _PIPED_WIDTH
     if output is not None:
-        lines = terminal.draw(drawn, columns, unicode=True)
+        lines = picture.in_terminal(drawn, _PIPED_WIDTH, unicode=True)
         screen.write(output, "".join(f"{line.plain}\n" for line in lines), force)
         return
-    title = f"{drawn.name}: {drawn.title}" if drawn.title else drawn.name
-    screen.print(screen.styled(title, "bold"))
-    for line in terminal.draw(drawn, columns, screen.unicode):
-        screen.print(line if screen.unicode else screen.in_ascii(line))
+    screen.print(screen.styled(f"{drawn.name}: {drawn.title}" if drawn.title else drawn.name, "bold"))
+    columns = shutil.get_terminal_size((_PIPED_WIDTH, 24)).columns
+    for line in picture.in_terminal(drawn, columns, screen.unicode):
+        screen.print(line)

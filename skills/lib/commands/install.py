@@ -10,11 +10,10 @@ from click.core import ParameterSource
 from skills.lib.commands.console import prompts
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.queries import install_output, sources
+from skills.lib.commands.queries import install_output, skills
 from skills.lib.errors import LockstepError
 from skills.lib.hosts.doctor import machine
-from skills.lib.hosts.doctor.context import DoctorContext
-from skills.lib.hosts.doctor.result import OK
+from skills.lib.hosts.doctor.examination import OK, DoctorContext
 from skills.lib.hosts.install import installing, locations, manifest, runtime
 from skills.lib.hosts.install.plan import Plan
 from skills.lib.hosts.known_hosts import HOSTS, KNOWN, SCOPES
@@ -76,7 +75,7 @@ def install(
         found = locations.found_hosts()
         if asks:
             hosts = tuple(prompts.some_of("For which hosts?", HOSTS, found or HOSTS[:1]))
-            every = sorted(sources.shipped())
+            every = sorted(skills.shipped_sources())
             names = names or tuple(prompts.some_of("Which skills?", every, every))
         elif yes and found:
             hosts = tuple(found)
@@ -85,22 +84,19 @@ def install(
     named = ctx.get_parameter_source("project") is ParameterSource.COMMANDLINE
     default = PROJECT if named else USER
     if scope is None and asks:
-        scope = prompts.one_of(
-            "For you in every project, or in this project?", SCOPES, install_output.scope_of(hosts[0], project, default)
-        )
-    skills = sources.chosen(project, names) if names else sources.shipped()
+        question = "For you in every project, or in this project?"
+        usual = install_output.scope_of(hosts[0], project, default)
+        scope = click.prompt(question, default=usual, type=click.Choice(SCOPES), err=True)
+    chosen = skills.chosen_sources(project, names) if names else skills.shipped_sources()
     code, shown = 0, []
     for host in hosts:
         place = locations.locations(host, scope or install_output.scope_of(host, project, default), project)
         was = manifest.installed(place)
-        wanted = {**(installing.sources(was, sources.every(project)) if was else {}), **skills}
+        wanted = {**(installing.sources(was, skills.sources(project)) if was else {}), **chosen}
         choose = install_output.chooser(force, dry_run or not asks)
         plan = installing.install(place, project, wanted, hooks, stops, choose, dry_run)
         shown.append(install_output.as_data(plan, dry_run))
-        if as_json:
-            code = max(code, install_output.code_of(plan))
-        else:
-            code = max(code, install_output.show(ctx.obj, plan, project, dry_run, verbose))
+        code = max(code, install_output.show(ctx.obj, plan, project, dry_run, verbose, as_json))
         if not dry_run:
             if place.scope != USER:
                 runtime.register(project)

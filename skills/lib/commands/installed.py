@@ -8,7 +8,7 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.queries import install_output, sources
+from skills.lib.commands.queries import install_output, skills
 from skills.lib.errors import PRINTED, LockstepError, tell
 from skills.lib.hosts.install import installing
 from skills.lib.hosts.install.installing import Installed
@@ -43,19 +43,9 @@ def installed(screen: Screen, as_json: bool, project: str) -> int:
     A file is current, changed (by you), missing, stale (not as this version would put it), or kept: you had changed
     it, and it stayed when the rest was uninstalled. Exit code 4 where a manifest is damaged; the others are listed.
     """
-    found: list[tuple[Locations, Installed]] = []
-    damaged: list[tuple[Locations, LockstepError]] = []
-    known = sources.every(project)
-    for scope in SCOPES:
-        for host in HOSTS:
-            place = locations(host, scope, project)
-            try:
-                state = installing.inspect(place, project, known)
-            except LockstepError as error:
-                damaged.append((place, error))
-                continue
-            if state is not None:
-                found.append((place, state))
+    known = skills.sources(project)
+    places = [locations(host, scope, project) for scope in SCOPES for host in HOSTS]
+    found, damaged = install_output.read_each(places, lambda place: installing.inspect(place, project, known))
     if as_json:
         unknown = [(place, _unknown(place, problem)) for place, problem in damaged]
         screen.json([_as_data(place, one) for place, one in (*found, *unknown)])
@@ -93,7 +83,7 @@ def _show_odd(screen: Screen, place: Locations, one: Installed, project: str) ->
     screen.print(screen.styled(f"{place.host}, {place.scope} scope: ", "bold"), what)
     if one.remedy:
         screen.print(f"  try:   {one.remedy}")
-    for entry in one.entries:
+    for entry in one.files:
         if entry.state != "current":
             screen.print(f"  {entry.state:8} {install_output.shown_path(entry.path, place, project)} ({entry.what})")
 
@@ -108,5 +98,5 @@ def _as_data(place: Locations, one: Installed) -> dict[str, Any]:
         "hooks": bool(place.hooks) and one.manifest.hooks,
         "stops": one.manifest.stops,
         "skills": sorted(one.manifest.skills),
-        "files": [{"path": entry.path, "what": entry.what, "state": entry.state} for entry in one.entries],
+        "files": [{"path": entry.path, "what": entry.what, "state": entry.state} for entry in one.files],
     }

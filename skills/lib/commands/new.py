@@ -16,9 +16,8 @@ from skills.lib.commands.queries import skills
 from skills.lib.errors import EnvironmentProblem, RefusedError, UsageError
 from skills.lib.files import write_folder
 from skills.lib.skillfile import discover
-from skills.lib.skillfile.specification import NAME_LIMIT
+from skills.lib.skillfile.specification import NAME, NAME_LIMIT
 
-_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 _COMPATIBILITY = "compatibility: Needs Python 3.11 or later with the package lockstep-skills.\n"
 _TEMPLATES = Path(__file__).with_name("skeleton")
 
@@ -44,10 +43,14 @@ def new(screen: Screen, name: str, folder: str | None, dry_run: bool, project: s
     """
     _check_name(name)
     target = os.path.join(os.path.realpath(folder or os.path.join(project, "skills")), name)
-    _check_target(target)
+    if os.path.lexists(target):
+        raise RefusedError(f"{target} exists already, and nothing is overwritten", remedy="another name, or --dir DIR")
     contents = files(name, target)
     if not dry_run:
-        _write(target, contents)
+        try:
+            write_folder(target, {file: text.encode() for file, (_, text) in contents.items()})
+        except OSError as error:
+            raise EnvironmentProblem(f"{target} cannot be written: {error.strerror}", remedy="--dir DIR") from error
     shown = os.path.relpath(target)
     shown = target if shown.startswith("..") else shown
     screen.print(screen.styled(f"{'Would write' if dry_run else 'Wrote'} {shown}", "bold"))
@@ -63,7 +66,7 @@ def new(screen: Screen, name: str, folder: str | None, dry_run: bool, project: s
 
 def _check_name(name: str) -> None:
     """UsageError for a name that the Agent Skills specification does not allow; a nearby one is offered."""
-    if _NAME.fullmatch(name) and len(name) <= NAME_LIMIT:
+    if NAME.fullmatch(name) and len(name) <= NAME_LIMIT:
         return
     words = re.findall(r"[a-z0-9]+", name.lower())
     offered = "-".join(words)[:NAME_LIMIT].strip("-")
@@ -72,12 +75,6 @@ def _check_name(name: str) -> None:
         valid=f"a-z, 0-9 and single hyphens between them, at most {NAME_LIMIT} characters",
         remedy=f"lockstep new {offered}" if offered else "lockstep new code-review",
     )
-
-
-def _check_target(target: str) -> None:
-    """RefusedError if something is in the way: nothing is ever overwritten."""
-    if os.path.lexists(target):
-        raise RefusedError(f"{target} exists already, and nothing is overwritten", remedy="another name, or --dir DIR")
 
 
 def files(name: str, target: str) -> dict[str, tuple[str, str]]:
@@ -101,14 +98,6 @@ def files(name: str, target: str) -> dict[str, tuple[str, str]]:
         f"scripts/{snake}_prompts.md": ("what each step says", _template_text("prompts.md", words)),
         f"tests/test_{snake}.py": ("walks every transition of the graph", _template_text("test.py", words)),
     }
-
-
-def _write(target: str, contents: dict[str, tuple[str, str]]) -> None:
-    """Write the skill, whole or not at all. Raises EnvironmentProblem if it cannot be written."""
-    try:
-        write_folder(target, {name: text.encode() for name, (_, text) in contents.items()})
-    except OSError as error:
-        raise EnvironmentProblem(f"{target} cannot be written: {error.strerror}", remedy="--dir DIR") from error
 
 
 def _next_commands(name: str, shown: str) -> list[list[str]]:

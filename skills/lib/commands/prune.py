@@ -13,7 +13,7 @@ from skills.lib import paths, status_files
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen, counted
 from skills.lib.commands.queries import runs
-from skills.lib.hosts.doctor import leftovers
+from skills.lib.hosts.doctor.records import link_to
 from skills.lib.model.texts import number
 
 _HEADINGS = ("RUN", "SKILL", "STATUS", "ENDED", "SUB-AGENTS")
@@ -63,7 +63,7 @@ def prune(screen: Screen, older: float, dry_run: bool, yes: bool, project: str) 
 def _remove_texts(project: str, ids: list[str]) -> None:
     """Remove the texts that were kept beside the ledger for these runs; nothing through a link."""
     folder = os.path.join(paths.home(project), "context")
-    if leftovers.link_to(project, folder):
+    if link_to(project, folder):
         return
     for run_id in filter(status_files.is_id, ids):
         shutil.rmtree(os.path.join(folder, run_id), ignore_errors=True)

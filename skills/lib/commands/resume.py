@@ -10,6 +10,7 @@ from skills.lib.blocks.command_line import join
 from skills.lib.commands.console.options import examples, project_option, resolve_project, run_argument
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs
+from skills.lib.errors import UsageError
 from skills.lib.model.run import Run
 from skills.lib.runtime import script
 
@@ -32,12 +33,13 @@ def resume(screen: Screen, run_id: str | None, project: str) -> int:
     records = runs.open_records(project) if run_id is None else runs.require_records(project)
     if run_id is not None and records is not None:
         return _print_block(screen, records.run(run_id), project)
-    opened = runs.only_open(records.roots()) if records else []
+    opened = [run for run in records.roots() if not run.ended] if records else []
     if len(opened) == 1:
         return _print_block(screen, opened[0], project)
     if not opened:
+        last = _last_ended(records, project) if records else ""
         screen.say(
-            f"No run is open in {project}. Runs of another project: lockstep resume --project DIR. "
+            f"No run is open in {project}. {last}Runs of another project: lockstep resume --project DIR. "
             "To begin one: the command in a skill's SKILL.md, and lockstep list shows the skills."
         )
         return 0
@@ -46,9 +48,27 @@ def resume(screen: Screen, run_id: str | None, project: str) -> int:
     return 0
 
 
+def _last_ended(records: runs.Records, project: str) -> str:
+    """The run that ended last, in words, with the command that prints its end; empty if none ever did."""
+    ended = [(events[-1].seq, run) for run in records.roots() if (events := records.events(run.id))]
+    if not ended:
+        return ""
+    _, run = max(ended, key=lambda entry: entry[0])
+    command = _command(run, _given(project))
+    return f"The last to end was {run.id} of {run.workflow}, {run.status}; its end is printed by: {command}. "
+
+
+def _given(project: str) -> list[str]:
+    """The words of a command that name the project; none if it is found from the working directory."""
+    try:
+        return [] if project == resolve_project(None) else ["--project", project]
+    except UsageError:  # the working directory was removed
+        return ["--project", project]
+
+
 def _list(screen: Screen, records: runs.Records, opened: list[Run], project: str) -> None:
     moved = {run.id: records.moved_at(run) for run in opened}
-    here = [] if project == resolve_project(None) else ["--project", project]
+    here = _given(project)
     rows = [
         [run.workflow, run.status, run.step or "", runs.about(run), runs.ago(moved[run.id]), _command(run, here)]
         for run in sorted(opened, key=lambda run: -moved[run.id])
@@ -57,12 +77,12 @@ def _list(screen: Screen, records: runs.Records, opened: list[Run], project: str
     screen.table(("WORKFLOW", "STATUS", "STEP", "ABOUT", "MOVED", "COMMAND"), rows)
 
 
-def _command(run: Run, here: list[str]) -> str:
-    return join(["lockstep", "resume", run.id, *here])
-
-
 def _print_block(screen: Screen, run: Run, project: str) -> int:
     runner, workflow = runs.runner_for(screen, run, project)
     with closing(runner):
         response = runner.state(workflow, run.id)
         return script.emit(script.render_response(response, runner), response.exit_code)
+
+
+def _command(run: Run, project: list[str]) -> str:
+    return join(["lockstep", "resume", run.id, *project])

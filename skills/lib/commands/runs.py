@@ -33,19 +33,15 @@ def runs(screen: Screen, everything: bool, skill: str | None, as_json: bool, pro
 
     Where two runs of one skill are among them, ABOUT says what each is for.
     """
-    records = queries.open_records(project)
-    queries.check_skill(project, records, skill)
+    records = queries.records_to_list(screen, project, skill, as_json)
     if records is None:
-        if as_json:
-            screen.json([])
-        screen.say(f"No run was ever opened in {project}: there is no {queries.ledger_path(project)}.")
         return
     roots = [run for run in records.roots() if queries.is_of(run, skill)]
     shown = [
         (depth, run)
-        for root in (roots if everything else queries.only_open(roots))
+        for root in roots
         for depth, run in records.tree(root)
-        if everything or not run.ended
+        if everything or not (root.ended or run.ended)
     ]
     if as_json:
         screen.json([queries.described(run, records) for _, run in shown])

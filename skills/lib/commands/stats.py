@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from dataclasses import dataclass, field
-from typing import Any
+from dataclasses import asdict, dataclass, field
 
 import click
 
@@ -27,16 +25,12 @@ from skills.lib.model.run import Run
 @click.pass_obj
 def stats(screen: Screen, skill: str | None, as_json: bool, project: str) -> None:
     """Show where agents stumble: by step how often it was entered, repeated and refused, and for what."""
-    records = runs.open_records(project)
-    runs.check_skill(project, records, skill)
+    records = runs.records_to_list(screen, project, skill, as_json)
     if records is None:
-        if as_json:
-            screen.json([])
-        screen.say(f"No run was ever opened in {project}: there is no {runs.ledger_path(project)}.")
         return
     found = _counted(records, skill)
     if as_json:
-        screen.json([workflow.as_data() for workflow in found])
+        screen.json([asdict(workflow) for workflow in found])
         return
     if not found:
         screen.say(runs.none_of(skill, project, "recorded"))
@@ -48,17 +42,13 @@ def stats(screen: Screen, skill: str | None, as_json: bool, project: str) -> Non
 
 @dataclass
 class StepRefusals:
-    """The refusal statistics of one step over all runs; ``most`` is the largest number of entries in one run."""
+    """The refusal statistics of one step over all runs; ``refused`` counts the refusals by their code."""
 
     entered: int = 0
     repeated: int = 0
-    most: int = 0
-    refused: Counter[str] = field(default_factory=Counter)
-
-    @property
-    def refusals(self) -> int:
-        """How often a request was refused while a run stood here."""
-        return sum(self.refused.values())
+    most_in_one_run: int = 0
+    refusals: int = 0
+    refused: dict[str, int] = field(default_factory=dict)
 
     @property
     def rate(self) -> float:
@@ -68,39 +58,20 @@ class StepRefusals:
 
 @dataclass
 class WorkflowRefusals:
-    """The refusal statistics of one workflow."""
+    """The refusal statistics of one workflow; ``statuses`` counts its runs by their status."""
 
     skill: str
-    name: str
+    workflow: str
     runs: int = 0
-    statuses: Counter[str] = field(default_factory=Counter)
-    turns: int = 0
+    statuses: dict[str, int] = field(default_factory=dict)
+    transitions: int = 0
     steps: dict[str, StepRefusals] = field(default_factory=dict)
-
-    def step(self, step_id: str) -> StepRefusals:
-        """The counts of a step."""
-        return self.steps.setdefault(step_id, StepRefusals())
-
-    def as_data(self) -> dict[str, Any]:
-        """The counts for a program."""
-        steps = {
-            name: {
-                "entered": step.entered,
-                "repeated": step.repeated,
-                "most_in_one_run": step.most,
-                "refusals": step.refusals,
-                "refused": dict(step.refused),
-            }
-            for name, step in self.steps.items()
-        }
-        about = {"skill": self.skill, "workflow": self.name, "runs": self.runs, "statuses": dict(self.statuses)}
-        return {**about, "transitions": self.turns, "steps": steps}
 
 
 def _counted(records: runs.Records, skill: str | None) -> list[WorkflowRefusals]:
     """The refusal statistics of every workflow that has run, by name."""
     found: dict[str, WorkflowRefusals] = {}
-    for run in records.runs():
+    for run in records.runs:
         if runs.is_of(run, skill):
             of_workflow = found.setdefault(run.workflow, WorkflowRefusals(runs.skill_of(run), run.workflow))
             _add(of_workflow, run, records.events(run.id))
@@ -109,30 +80,34 @@ def _counted(records: runs.Records, skill: str | None) -> list[WorkflowRefusals]
 
 def _add(of_workflow: WorkflowRefusals, run: Run, events: list[Event]) -> None:
     of_workflow.runs += 1
-    of_workflow.statuses[run.status] += 1
+    of_workflow.statuses[run.status] = of_workflow.statuses.get(run.status, 0) + 1
     for step_id, visits in run.visits.items():
-        step = of_workflow.step(step_id)
+        step = of_workflow.steps.setdefault(step_id, StepRefusals())
         step.entered += visits
         step.repeated += visits - 1
-        step.most = max(step.most, visits)
+        step.most_in_one_run = max(step.most_in_one_run, visits)
     for event in events:
         if event.kind == "refused":
-            of_workflow.step(str(event.detail.get("step") or "(ended)")).refused[str(event.detail.get("code"))] += 1
-        of_workflow.turns += event.kind in ("moved", "finished", "asked")
+            step = of_workflow.steps.setdefault(str(event.detail.get("step") or "(ended)"), StepRefusals())
+            step.refusals += 1
+            code = str(event.detail.get("code"))
+            step.refused[code] = step.refused.get(code, 0) + 1
+        of_workflow.transitions += event.kind in ("moved", "finished", "asked")
 
 
 def _print_workflow(screen: Screen, of_workflow: WorkflowRefusals) -> None:
     """The counts for a person, and the step that was refused most often."""
     statuses = ", ".join(f"{number} {status}" for status, number in sorted(of_workflow.statuses.items()))
     screen.print(
-        screen.styled(of_workflow.name, "bold"),
-        f"  {counted(of_workflow.runs, 'run')} ({statuses}), {of_workflow.turns} transitions",
+        screen.styled(of_workflow.workflow, "bold"),
+        f"  {counted(of_workflow.runs, 'run')} ({statuses}), {of_workflow.transitions} transitions",
     )
     rows: list[list[Cell]] = []
     for name, step in of_workflow.steps.items():
-        codes = ", ".join(f"{code} {TIMES}{number}" for code, number in step.refused.most_common())
+        refused_for = sorted(step.refused.items(), key=lambda pair: -pair[1])
+        codes = ", ".join(f"{code} {TIMES}{number}" for code, number in refused_for)
         refused = screen.styled(step.refusals, "red" if step.refusals else "")
-        rows.append([name, str(step.entered), str(step.repeated), str(step.most), refused, codes])
+        rows.append([name, str(step.entered), str(step.repeated), str(step.most_in_one_run), refused, codes])
     screen.table(("STEP", "ENTERED", "REPEATED", "MOST IN A RUN", "REFUSED", "FOR"), rows)
     worst = max(of_workflow.steps.items(), key=lambda pair: pair[1].rate, default=None)
     if worst and worst[1].refusals:

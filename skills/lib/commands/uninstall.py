@@ -54,14 +54,13 @@ def uninstall(
         screen.say(f"The run {run.id} of {run.workflow} is open: lockstep abandon {run.id} --reason '…' ends it.")
     if as_json:
         screen.json(install_output.as_data(plan, dry_run))
-        return install_output.code_of(plan)
-    return install_output.show(screen, plan, project, dry_run, verbose)
+    return install_output.show(screen, plan, project, dry_run, verbose, as_json)
 
 
 def _open_runs(project: str, place: Locations) -> list[Run]:
     """The project's runs of what is taken away that have not ended; none if its ledger cannot be read."""
     with suppress(LockstepError):
         records = runs.open_records(project)
-        found = records.runs() if records else []
+        found = records.runs if records else []
         return [run for run in found if not (run.ended or run.parent) and run.script.startswith(place.skills + os.sep)]
     return []

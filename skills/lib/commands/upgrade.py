@@ -6,11 +6,10 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.queries import install_output, sources
-from skills.lib.errors import PRINTED, LockstepError, UsageError, tell
+from skills.lib.commands.queries import install_output, skills
+from skills.lib.errors import PRINTED, UsageError, tell
 from skills.lib.hosts.install import installing, manifest, runtime
-from skills.lib.hosts.install.locations import Locations, locations
-from skills.lib.hosts.install.manifest import Manifest
+from skills.lib.hosts.install.locations import locations
 from skills.lib.hosts.known_hosts import HOSTS, SCOPES
 
 
@@ -49,12 +48,12 @@ def upgrade(
     is kept, unless you say otherwise at a terminal or with --force; the exit code is then 3.
     """
     found = [locations(one, each, project) for each in ((scope,) if scope else SCOPES) for one in hosts or HOSTS]
-    installed, damaged = _installed(found)
+    installed, damaged = install_output.read_each(found, manifest.installed)
     if not installed and damaged:
-        raise damaged[0]
+        raise damaged[0][1]
     if not installed and not prune:
         raise UsageError("nothing is installed that could be upgraded", remedy="lockstep install HOST")
-    known = sources.every(project)
+    known = skills.sources(project)
     choose = install_output.chooser(force, dry_run)
     code, shown = PRINTED, []
     for place, before in installed:
@@ -65,17 +64,14 @@ def upgrade(
         shown.append(install_output.as_data(plan, dry_run))
         if not as_json and dry_run:
             screen.print(screen.styled(f"{place.host}, {place.scope} scope", "bold"))
-        if not as_json:
-            code = max(code, install_output.show(screen, plan, project, dry_run, verbose))
-        else:
-            code = max(code, install_output.code_of(plan))
+        code = max(code, install_output.show(screen, plan, project, dry_run, verbose, as_json))
     if prune:
         _prune(screen, project, dry_run)
     if as_json:
         screen.json(shown)
-    for error in damaged:
+    for _, error in damaged:
         tell(error.message())
-    return max(code, *(error.exit_code for error in damaged), PRINTED)
+    return max([code, *(error.exit_code for _, error in damaged)])
 
 
 def _prune(screen: Screen, project: str, dry_run: bool) -> None:
@@ -84,17 +80,3 @@ def _prune(screen: Screen, project: str, dry_run: bool) -> None:
         screen.say(f"The runtime {version} {'would be' if dry_run else 'is'} removed: nothing needs it.")
         if not dry_run:
             runtime.remove(version)
-
-
-def _installed(found: list[Locations]) -> tuple[list[tuple[Locations, Manifest]], list[LockstepError]]:
-    """The manifests found at these locations, and the errors of damaged ones."""
-    installed, damaged = [], []
-    for place in found:
-        try:
-            one = manifest.installed(place)
-        except LockstepError as error:
-            damaged.append(error)
-            continue
-        if one is not None:
-            installed.append((place, one))
-    return installed, damaged

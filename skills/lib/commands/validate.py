@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 
 import click
 
 from skills import __version__
 from skills.lib.blocks.command_line import join
-from skills.lib.commands.console import findings
+from skills.lib.commands.console.findings import print_findings
 from skills.lib.commands.console.options import examples, project_option
-from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.queries import checking
-from skills.lib.commands.queries.skills import FOLDERS
-from skills.lib.errors import BROKEN_SKILL, PRINTED, UsageError, did_you_mean
+from skills.lib.commands.console.screen import Screen, counted
+from skills.lib.commands.queries import skills
+from skills.lib.errors import BROKEN_SKILL, PRINTED, EnvironmentProblem, UsageError, did_you_mean
+from skills.lib.model.steps import Registered
 from skills.lib.runtime import script
-from skills.lib.validation import output
+from skills.lib.skillfile import discover
+from skills.lib.validation import output, registration
+from skills.lib.validation import validator as validation
+from skills.lib.validation.rule import Finding
 
 
 @click.command(
@@ -48,7 +53,7 @@ def validate(screen: Screen, paths: tuple[str, ...], form: str, seal: bool, stri
     for path in paths:
         if not os.path.exists(path):
             raise _missing(path)
-    checked = checking.check(paths or (project,))
+    checked = _check(paths or (project,))
     found = checked.findings
     if form == "json":
         script.emit(output.as_json(found, project, checked.waived) + "\n", PRINTED)
@@ -58,15 +63,15 @@ def validate(screen: Screen, paths: tuple[str, ...], form: str, seal: bool, stri
         for line in output.github(found, project):
             screen.print(line)
     else:
-        findings.print_findings(screen, found)
+        print_findings(screen, found)
     if not checked.skills and not checked.modules:
         screen.say(f"Nothing to validate: no skill is found under {', '.join(paths) or project}.")
     elif form in ("text", "github"):
-        findings.print_summary(screen, checked)
+        _print_summary(screen, checked)
     for folder in checked.nameless:
         screen.say(f"note: {folder} has no SKILL.md, by which an agent finds it")
     if seal:
-        for path in checking.seal_valid(checked):
+        for path in _seal_valid(checked):
             screen.say(f"sealed {os.path.relpath(path)}")
     errors = any(finding.severity == "error" or strict for finding in found)
     return BROKEN_SKILL if errors else PRINTED
@@ -75,9 +80,117 @@ def validate(screen: Screen, paths: tuple[str, ...], form: str, seal: bool, stri
 def _missing(path: str) -> UsageError:
     """The error for a path that does not exist; it offers the folder of a skill of that name."""
     what, remedy = f"{path} does not exist", ""
-    for folder in FOLDERS:
+    for folder in skills.FOLDERS:
         meant = os.path.join(folder, path)
         if os.path.isdir(meant):
             what, remedy = what + did_you_mean(meant), join(["lockstep", "validate", meant])
             break
     return UsageError(what, valid="a folder, a workflow module or an entry script", remedy=remedy)
+
+
+@dataclass
+class _Checked:
+    """What was looked at, and what was found; ``sealable`` are the workflows whose graph has no error.
+
+    ``skills`` are the resolved folders of the skills, ``modules`` is the number of workflow modules. ``waived`` are the
+    findings that a step's ``allow`` waives. ``nameless`` are folders that were named, and have scripts but no SKILL.md.
+    """
+
+    skills: set[str] = field(default_factory=set)
+    modules: int = 0
+    nameless: list[str] = field(default_factory=list)
+    findings: list[Finding] = field(default_factory=list)
+    waived: list[Finding] = field(default_factory=list)
+    sealable: list[Registered] = field(default_factory=list)
+
+
+def _check(paths: Sequence[str]) -> _Checked:
+    """Check the skills and modules that the paths lead to, each module once; findings by file and line."""
+    checked = _Checked()
+    entries: dict[str, skills.Loaded] = {}
+    trees: list[tuple[str, list[str]]] = []
+    for path in paths:
+        if os.path.basename(path) == "SKILL.md":
+            path = os.path.dirname(os.path.abspath(path))
+        modules = _modules(path, checked)
+        for module in modules:
+            if os.path.realpath(module) not in entries:
+                entry = entries[os.path.realpath(module)] = skills.load_file(module, None, validated=False)
+                _check_module(checked, entry)
+        if os.path.isdir(path):
+            trees.append((path, [os.path.realpath(module) for module in modules]))
+    for path, files in trees:
+        registered = [Registered(entry.workflow, entry.file) for file in files if (entry := entries[file]).workflow]
+        _add(checked, validation.validate_tree(path, registered, waived=True))
+    checked.modules = len(entries)
+    for found in (checked.findings, checked.waived):
+        found.sort(key=lambda finding: (finding.file, finding.line))
+    return checked
+
+
+def _seal_valid(checked: _Checked) -> Iterator[str]:
+    """Write the seal of every workflow whose graph has no error; EnvironmentProblem if a folder is read-only."""
+    for entry in checked.sealable:
+        path = registration.beside(entry.workflow, entry.file)
+        if not registration.write(path, registration.text(entry.workflow)):
+            raise EnvironmentProblem(f"{path} cannot be written", remedy="make its folder writable")
+        yield path
+
+
+def _modules(path: str, checked: _Checked) -> list[str]:
+    """The workflow modules under a path; notes which skills are there."""
+    if not os.path.isdir(path):
+        return [os.path.abspath(skills.module_of(path))]
+    folders = discover(os.path.abspath(path))
+    if not folders and (bare := skills.modules_in(os.path.abspath(path))):
+        checked.nameless.append(path)
+        return [str(file) for file in bare]
+    checked.skills.update(os.path.realpath(skill.path) for skill in folders)
+    return [str(file) for skill in folders for file in skill.workflows]
+
+
+def _check_module(checked: _Checked, entry: skills.Loaded) -> None:
+    if entry.workflow is None:
+        checked.findings.append(_broken(entry))
+        return
+    found = validation.validate(entry.workflow, entry.file, waived=True)
+    if not any(finding.severity == "error" and not finding.waived for finding in found):
+        checked.sealable.append(Registered(entry.workflow, entry.file))
+    _add(checked, [*found, *validation.validate_source(entry.workflow, entry.file, waived=True)])
+
+
+def _add(checked: _Checked, found: Sequence[Finding]) -> None:
+    """Add findings that are not there yet: two trees may hold one skill."""
+    for finding in found:
+        kept = checked.waived if finding.waived else checked.findings
+        if finding not in kept:
+            kept.append(finding)
+
+
+def _broken(entry: skills.Loaded) -> Finding:
+    """A module that does not register a workflow, as a finding; its error may name the line."""
+    assert entry.error is not None
+    what, line = entry.error.what.removeprefix(entry.file), 0
+    number, _, rest = what.removeprefix(":").partition(":")
+    if number.isdigit():
+        what, line = rest, int(number)
+    what = what.strip(": ") + (f" (valid: {entry.error.valid})" if entry.error.valid else "")
+    name = os.path.basename(entry.file).removesuffix(skills.SUFFIX).replace("_", "-")
+    why = "no step of it can be printed"
+    return Finding("broken-module", "error", name, entry.file, line, what, why, entry.error.remedy or "fix it")
+
+
+def _print_summary(screen: Screen, checked: _Checked) -> None:
+    """The last line: how many findings, in how many skills and workflows, and how many were waived."""
+    errors = sum(finding.severity == "error" for finding in checked.findings)
+    warnings = len(checked.findings) - errors
+    looked = counted(checked.modules, "workflow")
+    if checked.skills:
+        looked = f"{counted(len(checked.skills), 'skill')}, {looked}"
+    if checked.waived:
+        looked += f"; {counted(len(checked.waived), 'finding')} waived"
+    if not checked.findings:
+        screen.say(screen.styled("Nothing is wrong", "green"), f" in {looked}.")
+        return
+    colour = "red" if errors else "yellow"
+    screen.say(screen.styled(f"{counted(errors, 'error')}, {counted(warnings, 'warning')}", colour), f" in {looked}.")

@@ -26,7 +26,7 @@ from skills.lib.testing.blocks import PrintedBlock
 @click.command(
     epilog=examples(
         "lockstep walk problem-analysis  # play the agent; nothing is kept",
-        "lockstep walk my-skill --step review  # only look at one block",
+        "lockstep walk my-skill --step approve  # only look at one block",
         "lockstep walk my-skill --record  # keep the run in the project's ledger",
     )
 )

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from skills.lib.engine import quality
-from skills.lib.engine.decision import Refused
+from skills.lib.engine import verdicts
+from skills.lib.engine.decision import Proof, Refused
 from skills.lib.errors import did_you_mean, nearest
+from skills.lib.field_checks import is_reason
 from skills.lib.model.requirements import Command, Field
 from skills.lib.model.run import Run
-from skills.lib.model.steps import Workflow
+from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.texts import ANSWER_SHAPE, JUDGED_SHAPE, faults_text, listed
 from skills.lib.model.types import ItemStatus, Severity
-from skills.lib.reasons import is_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
-
-    from skills.lib.engine.decision import Proof
-    from skills.lib.model.steps import StepDef
 
     Item = dict[str, Any]
 
@@ -295,17 +292,11 @@ def judged(
     every = found["items"] = with_findings_before(found["items"], findings_before(run))
     # The author of a check or a command chose its severity; the reviewer chose that of the others.
     own = [item for item in every if "kind" not in item and not item.get("command")]
-    blocks = any(item["severity"] in quality.blocking_severities(1) for item in every)
+    blocks = any(item["severity"] in verdicts.blocking_severities(1) for item in every)
     if own and not run.spec.get("items") and not blocks:
         why = "Every item is a COULD, and a COULD stops nothing: judge at least one thing that is MUST or SHOULD."
         raise Refused("bad-value", why)
     return found
-
-
-def check(workflow: Workflow, run: Run, step: StepDef, recorded: Mapping[str, Any], proof: Proof) -> None:
-    """Refuse answers or items that are wrong whatever the step's commands show."""
-    passed = [{"ok": True, "what": "", "why": ""} for spec in step.requires if not isinstance(spec, Field)]
-    judged(workflow, run, step, recorded, passed, proof)
 
 
 def _located_items(run: Run, items: Sequence[Mapping[str, Any]], proof: Proof) -> list[dict[str, Any]]:

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from skills.lib.engine.decision import Decision, Move, Refused, Repeat
+from skills.lib.engine.decision import Move, Refused
 from skills.lib.model import values
 from skills.lib.model.requirements import Field
-from skills.lib.model.run import FINISHED
+from skills.lib.model.run import FINISHED, Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.types import Outcome, QRStatus, is_word
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from skills.lib.model.run import Request, Run
 
 TASK = "task"
 
@@ -92,16 +91,6 @@ def to_check(spec: Mapping[str, Any]) -> list[str]:
     return lines
 
 
-def to_verify(items: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The items that a reviewer verifies again, a line each, without what the earlier review made of them."""
-    return [f"{item['id']} ({item['severity']}, {item['scope'] or 'whole'}): {item['check']}" for item in items]
-
-
-def missing(children: Sequence[Run]) -> list[Run]:
-    """The children that have neither finished nor been accounted for."""
-    return [child for child in children if not child.ended]
-
-
 def _results(children: Sequence[Run]) -> list[dict[str, Any]]:
     """What each child returned, in order; a lost one says why."""
     found = []
@@ -130,7 +119,7 @@ def verdict_of(child: Run) -> str:
 
 def collect(run: Run, step: StepDef, children: Sequence[Run]) -> tuple[dict[str, Any], Run]:
     """The children's results, and the run with their review counted. Raises Refused while a child is still running."""
-    running = missing(children)
+    running = [child for child in children if not child.ended]
     if running:
         names = ", ".join(child.id + " (not begun)" * (child.status == "pending") for child in running)
         why = (
@@ -140,45 +129,65 @@ def collect(run: Run, step: StepDef, children: Sequence[Run]) -> tuple[dict[str,
         raise Refused("unaccounted-child", why, tuple(child.id for child in running))
     found = {"results": _results(children)}
     if any(child.not_done or child.status == "failed" for child in children):
-        from skills.lib.engine import not_done
-
         ended = [child for child in children if child.status in FINISHED]
-        run = not_done.from_children(run, step.id, ended)
+        run = _with_not_done(run, step.id, ended)
         # A review counts what its reviewers left out, and a FAIL route says what follows.
         if step.checkpoint is None and Outcome.FAIL not in step.next:
-            run = not_done.failed_children(run, step.id, ended)
+            run = _with_failed(run, step.id, ended)
     if step.checkpoint is not None and children:
-        from skills.lib.engine import reviewers
+        from skills.lib.engine import reviewers  # most sub-agents review nothing
 
         review = reviewers.reviewed(run, step.checkpoint, children)
         run = run.changed(reviews={**run.reviews, step.checkpoint: review})
     return found, run
 
 
-def account(run: Run, request: Request, children: Sequence[Run]) -> Decision:
-    """Give up on a child (lost), or start another in its place."""
-    child_id = request.lost or request.replace or ""
+def _with_not_done(run: Run, step: str, children: Sequence[Run]) -> Run:
+    """The run with what its finished sub-agents left undone; an entry of kind review is noted once for all rounds."""
+    before = [entry["what"] for entry in run.not_done if entry["step"] == step]
+    for child in children:
+        for entry in child.not_done:
+            what = f": {entry['what']}"
+            if entry["kind"] != "review" or not any(text.endswith(what) for text in before):
+                run = run.noted(entry["kind"], step, f"sub-agent {child.id}{what}")
+    return run
+
+
+def _with_failed(run: Run, step: str, children: Sequence[Run]) -> Run:
+    """The run with an entry for each of its sub-agents whose own run failed."""
+    for child in children:
+        if child.status == "failed":
+            what = f"{child.id} ({_task_of(child)}) ended as failed, and nothing followed from it"
+            run = run.noted("sub-agent", step, what)
+    return run
+
+
+def _task_of(child: Run) -> str:
+    """What a sub-agent was started for, in few words: its target, its task or its script."""
+    given = child.spec.get("target") or child.spec.get("task") or child.spec.get("script") or ""
+    return " ".join(given.split())[:80]
+
+
+def account(run: Run, verb: str, child_id: str, given: str | None, children: Sequence[Run]) -> Move | None:
+    """Give up on a child (``verb`` is lost), or start another in its place (replaced); None if that was done before."""
+    is_lost, reason = verb == "lost", (given or "").strip()
     known = {child.id: child for child in children}
-    running = tuple(child.id for child in missing(children))
+    running = tuple(child.id for child in children if not child.ended)
     if values.is_placeholder(child_id, "child"):
-        flag = "--lost" if request.lost else "--replace"
+        flag = "--lost" if is_lost else "--replace"
         why = f"{flag} still stands as a placeholder; put in the id of a sub-agent that has not finished."
         raise Refused("unfilled", why, running)
     child = known.get(child_id)
     if child is None:
         raise Refused("unknown-child", f"{child_id!r:.80} is not a sub-agent of the present step.", tuple(known))
-    verb = "lost" if request.lost else "replaced"
     if child.status == verb:
-        return Repeat()
+        return None
     if child.ended:
         raise Refused("child-ended", f"{child_id} is {child.status} already.", running)
-    reason = (request.reason or "").strip()
-    if request.lost and (not reason or values.is_placeholder(reason, "reason")):
+    if is_lost and (not reason or values.is_placeholder(reason, "reason")):
         raise Refused("no-reason", f"Say why {child_id} is given up: --reason.")
-    if request.lost:
-        from skills.lib.engine import not_done
-
-        what = f"{child_id} ({not_done.task_of(child)}) was given up: {reason}"
-        run = not_done.noted(run, "sub-agent", run.step or "", what)
-    create = () if request.lost else (child.spec,)
+    if is_lost:
+        what = f"{child_id} ({_task_of(child)}) was given up: {reason}"
+        run = run.noted("sub-agent", run.step or "", what)
+    create = () if is_lost else (child.spec,)
     return Move(run, f"child-{verb}", {"child": child_id, "reason": reason}, create, ((child_id, verb),))

@@ -1,27 +1,23 @@
-"""A run enters a step with sub-agents: what each of them is given, and the files that a review is handed."""
+"""A run enters a step with sub-agents: what each of them is given (of a review: ``reviewers``)."""
 
 from __future__ import annotations
 
-from skills.lib.engine.decision import Move, Refused
+from skills.lib.engine.decision import Move, Proof, Refused
 from skills.lib.model import values
 from skills.lib.model.requirements import fill
 from skills.lib.model.texts import VALUE_LIMIT, WORTH_A_FILE
-from skills.lib.model.types import Dispatch, Outcome, Severity
-from skills.lib.paths import folder_of
+from skills.lib.model.types import Dispatch, Outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from skills.lib.engine.decision import Proof
     from skills.lib.model.run import Run
     from skills.lib.model.steps import StepDef, Workflow
 
 # How long a free-form task with its context may be before the values in it are listed in CONTEXT instead.
 TASK_LIMIT = 5_000
-# What a reviewer looks at if nothing is left of its checks.
-REST = "what is there now does what is asked, and nothing that was changed harms it"
 
 
 def enter(workflow: Workflow, run: Run, step: StepDef, kind: str, detail: dict[str, Any], proof: Proof | None) -> Move:
@@ -32,7 +28,7 @@ def enter(workflow: Workflow, run: Run, step: StepDef, kind: str, detail: dict[s
     functions = {check.kind: check.over for check in dispatch.checks if callable(check.over)}
     checks: dict[str, Any] = {}
     if callable(wanted) or functions:
-        from skills.lib.engine import handlers
+        from skills.lib.engine import handlers  # most targets are recorded, or none
 
         if callable(wanted):
             wanted = handlers.targets(workflow, run, step, wanted)
@@ -42,30 +38,11 @@ def enter(workflow: Workflow, run: Run, step: StepDef, kind: str, detail: dict[s
     except ValueError as error:
         raise Refused("bad-targets", f"{error}.") from None
     contents: dict[str, dict[str, str]] = {}
-    if create and proof is not None and (step.covers or run.reviews):
-        run, contents = _hand_over(run, step, create, proof)
+    if create and proof is not None and step.checkpoint and (step.covers or run.reviews):
+        from skills.lib.engine import reviewers  # most sub-agents review nothing
+
+        run, contents = reviewers.hand_over(run, step, create, proof)
     return Move(run, kind, detail, tuple(create), contents=contents)
-
-
-def _hand_over(
-    run: Run, step: StepDef, create: list[dict[str, Any]], proof: Proof
-) -> tuple[Run, dict[str, dict[str, str]]]:
-    """The run with the digest of the files that its review is handed, and these files by that digest.
-
-    Each spec of ``create`` gets the files that were changed since a review passed them.
-    """
-    from skills.lib.engine import not_done, verdicts
-
-    if not verdicts.covers_files(run, step):
-        return run, {}
-    handed, contents = verdicts.hand_over(run, step, proof)
-    known = [entry["what"] for entry in run.not_done]
-    for text in verdicts.uncovered(run, step, any(contents.values())):
-        handed = handed if text in known else not_done.noted(handed, "verdict", step.id, text)
-    since = verdicts.since(run, step, proof)
-    for spec in create if since else ():
-        spec["since"] = since
-    return handed, contents
 
 
 def _specs(
@@ -83,14 +60,14 @@ def _specs(
     """
     checkpoint = step.checkpoint
     pairs = _assignments(run, step, dispatch, computed)
-    present, shares = len(pairs), []
+    present = len(pairs)
     if checkpoint:
-        from skills.lib.engine import reviewers
+        from skills.lib.engine import reviewers  # most sub-agents review nothing
 
         targets = [target for target, _ in pairs]
         shares = reviewers.shares(run.reviews.get(checkpoint), targets, bool(dispatch.targets))
         pairs += [(target, dispatch.task) for target, _ in shares[present:]]
-    reviewed = _covered(run, step) if checkpoint and (dispatch.covers or run.reviews) else {}
+        reviewed = reviewers.covered(run, step)
     given = _known(workflow, run)
     made = []
     for at, (target, task) in enumerate(pairs, 1):
@@ -98,7 +75,7 @@ def _specs(
         spec = _task_spec(workflow, step, dispatch, at, task, fields)
         if checkpoint:
             items = shares[at - 1][1]
-            of_review = _review_spec(run, checkpoint, dispatch, checks, target, at, items)
+            of_review = reviewers.review_spec(run, checkpoint, dispatch, checks, target, at, items)
             optional = {"gone": at > present, **reviewed}
             spec.update(of_review, **{name: value for name, value in optional.items() if value or name == "covers"})
         elif Outcome.FAIL in step.next:
@@ -129,110 +106,6 @@ def _task_spec(
         optional = {"values": cut, "forbidden": list(workflow.forbidden)}
         spec.update({name: value for name, value in optional.items() if value})
     return spec
-
-
-def _review_spec(
-    run: Run,
-    checkpoint: str,
-    dispatch: Dispatch,
-    checks: Mapping[str, Sequence[str]],
-    target: str,
-    number: int,
-    items: list[dict[str, Any]],
-) -> dict[str, Any]:
-    """What a reviewer is given beside: the items to verify again, the checks to make, what a person accepted."""
-    before = _of_reviewer(run, checkpoint, target, number)
-    accepted = [item for item in before if item.get("accepted")]
-    if accepted and not items and (dispatch.script or not dispatch.checks):
-        # It has nothing left to verify: what is there now is still looked at.
-        items = [{"id": "rest-1", "scope": "all", "check": REST, "severity": Severity.MUST.value}]
-    spec: dict[str, Any] = {"checkpoint": checkpoint}
-    if dispatch.checks and not dispatch.script:
-        spec["answers"] = True
-    spec["items"] = [{name: part for name, part in item.items() if name != "failed"} for item in items]
-    optional = {
-        "failed": [item["id"] for item in items if item.get("failed")],
-        "checks": _checks(run, dispatch, checks, target, items, before),
-        "accepted": [f"{item['check']}: {item['finding']} ({item['accepted']})" for item in accepted],
-    }
-    return {**spec, **{name: value for name, value in optional.items() if value}}
-
-
-def _covered(run: Run, step: StepDef) -> dict[str, Any]:
-    """The patterns of the files that a review covers, and the folders that places may begin in.
-
-    Empty for a review that is about no files.
-    """
-    from skills.lib.engine import verdicts
-
-    if not verdicts.covers_files(run, step):
-        return {}
-    covers = verdicts.patterns(run, step)
-    folders = dict.fromkeys([folder_of(text) for text in covers])
-    return {"covers": covers, "bases": [folder for folder in folders if folder and folder != "."]}
-
-
-def _of_reviewer(run: Run, checkpoint: str, target: str, number: int) -> list[dict[str, Any]]:
-    """The items of a reviewer in the open series of reviews, by its target, or by its number if it has none."""
-    from skills.lib.engine import quality
-
-    items = quality.open_series(run.reviews.get(checkpoint)).get("items", ())
-    mine = ("target", target) if target else ("owner", number)
-    return [item for item in items if item.get(mine[0]) == mine[1]]
-
-
-def _checks(
-    run: Run,
-    dispatch: Dispatch,
-    computed: Mapping[str, Sequence[str]],
-    target: str,
-    again: Sequence[Mapping[str, Any]],
-    before: Sequence[Mapping[str, Any]],
-) -> list[dict[str, Any]]:
-    """The checks that a reviewer must make beside the items that it verifies ``again``: one for each kind and target.
-
-    An item of the review ``before`` that a person accepted is not checked again. One that a lost reviewer had to check
-    is checked, even if its target was removed.
-    """
-    made = []
-    given = [*again, *[item for item in before if item.get("accepted")]]
-    for check in dispatch.checks:
-        over = computed.get(check.kind, check.over)
-        if over == "{target}":
-            over = [target]
-        elif isinstance(over, str):
-            step, _, field = over.rpartition(".")
-            over = run.state.get(step, {}).get(field) or []
-        known = {item["scope"] for item in given if item.get("kind") == check.kind}
-        taken = {item["id"] for item in given}
-        number = 0
-        scopes = _scopes(over if isinstance(over, (list, tuple)) and check.over else ["all"])
-        for item in before:
-            if item.get("unsplit") and item.get("kind") == check.kind:
-                scopes.setdefault(item["scope"], item.get("detail", ""))
-        for scope, detail in scopes.items():
-            if scope in known:
-                continue
-            number += 1
-            while f"{check.kind}-{number}" in taken:
-                number += 1
-            text = f"{check.text}: {detail}" if detail else check.text
-            stub = {"id": f"{check.kind}-{number}", "kind": check.kind, "scope": scope, "check": text}
-            made.append({**stub, "severity": str(check.severity), **({"detail": detail} if detail else {})})
-    if dispatch.checks and not dispatch.script and not made and all(item.get("accepted") for item in given):
-        # Each check was accepted by a person, or has no target: what is there now is still looked at.
-        stub = {"id": "rest-1", "kind": "rest", "scope": "all", "check": REST}
-        made.append({**stub, "severity": Severity.MUST.value})
-    return made
-
-
-def _scopes(entries: Sequence[Any]) -> dict[str, str]:
-    """Each target of a check once, with everything that must be true of it."""
-    found: dict[str, str] = {}
-    for entry in entries:
-        scope, _, detail = (part.strip() for part in str(entry).partition("|"))
-        found[scope] = "; ".join(part for part in (found.get(scope, ""), detail) if part)
-    return found
 
 
 def _known(workflow: Workflow, run: Run) -> dict[str, Any]:

@@ -7,121 +7,81 @@ Modules that only some steps need are imported where they are used: each costs a
 from __future__ import annotations
 
 from skills.lib.engine import inputs
-from skills.lib.engine.decision import Decision, Leaving, Move, Refusal, Refused, Repeat, check_outcome, request_digest
-from skills.lib.engine.transition import check_target, enter, follow, go, proved_by
+from skills.lib.engine.decision import Leaving, Move, Proof, Refused, Report
+from skills.lib.engine.transition import check_target, enter, follow, go, leads_back, proved_by
 from skills.lib.model import values
 from skills.lib.model.requirements import Command, Field
-from skills.lib.model.run import FIXES, Request, Run
+from skills.lib.model.run import Request, Run
 from skills.lib.model.steps import StepDef, Workflow
-from skills.lib.model.types import Dispatch, Outcome, Person, is_word
+from skills.lib.model.types import Dispatch, Outcome, Person
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from skills.lib.engine.decision import Proof
 
-
-def open_run(workflow: Workflow, run: Run, given: Mapping[str, Any], proof: Proof | None = None) -> Refusal | Move:
-    """Put a new (or pending child) run on its first step with its parameters, or refuse and say what is missing.
+def open_run(workflow: Workflow, run: Run, given: Mapping[str, Any], proof: Proof | None = None) -> Move:
+    """Put a new (or pending child) run on its first step with its parameters. Raises Refused if they do not fit.
 
     A reviewer that verifies items again begins at the workflow's ``reverify``.
     """
-    try:
-        params = inputs.parameters(workflow.run_params(), given)
-        kept = values.keepable(params)
-        fresh = run.changed(workflow=workflow.name, fingerprint=workflow.fingerprint, params=kept, status="open")
-        again = bool(run.spec.get("items")) and workflow.reverify
-        return enter(workflow, fresh, again or workflow.start, "opened", {"params": kept}, proof)
-    except Refused as refused:
-        return refused.refusal
+    params = inputs.parameters(workflow.run_params(), given)
+    kept = values.keepable(params)
+    fresh = run.changed(workflow=workflow.name, fingerprint=workflow.fingerprint, params=kept, status="open")
+    again = bool(run.spec.get("items")) and workflow.reverify
+    return enter(workflow, fresh, again or workflow.start, "opened", {"params": kept}, proof)
 
 
-def decide(workflow: Workflow, run: Run, request: Request, proof: Proof, actor: str = "agent") -> Decision:
-    """What the request does to the run. Raises HandlerError if the skill is at fault; the run is untouched then."""
-    try:
-        if not _is_due(run, request):
-            return Repeat()
-        if request.lost or request.replace:
-            from skills.lib.engine import children
+def decide(workflow: Workflow, run: Run, request: Request, proof: Proof, actor: str = "agent") -> Move | None:
+    """What the request does to the run; None if it repeats the last one, so that nothing changes.
 
-            return children.account(run, request, proof.children())
-        step = workflow.step(run.step or "")
-        _check_target_possible(workflow, step, request)
-        if run.status == "waiting":
-            from skills.lib.engine import people
+    Raises Refused, and HandlerError if the skill is at fault; the run is untouched then.
+    """
+    digest = inputs.request_digest(request)
+    if not _is_due(run, request.turn, request.step, digest):
+        return None
+    child = request.lost or request.replace
+    if child:
+        from skills.lib.engine import children
 
-            return people.answer(workflow, run, step, request, actor, proof)
-        return _leave(workflow, run, step, request, proof)
-    except Refused as refused:
-        return refused.refusal
+        return children.account(run, "lost" if request.lost else "replaced", child, request.reason, proof.children())
+    step = workflow.step(run.step or "")
+    inputs.check_target_possible(workflow, step, request.step)
+    if run.status == "waiting":
+        from skills.lib.engine import people
+
+        report = inputs.read_answer(workflow, run, step, request, digest, actor)
+        return people.answer(workflow, run, step, report, actor, proof)
+    run, report = inputs.read(workflow, run, step, request, digest)
+    return _leave(workflow, run, step, report, proof)
 
 
-def _is_due(run: Run, request: Request) -> bool:
+def _is_due(run: Run, turn: int | None, step: str, digest: str) -> bool:
     """True if the request is about the present turn, False if it repeats the last one. Raises Refused for others."""
-    last = run.last
-    if request.turn is not None and request.turn == last.get("turn") and request_digest(request) == last.get("digest"):
+    if turn is not None and (turn, digest) == (run.last.get("turn"), run.last.get("digest")):
         return False
     if run.ended:
         raise Refused("run-ended", f"This run is {run.status}: nothing moves it any more.")
-    if request.turn is None:
-        shows = request.step in ("current", run.step)
-        more = "this one reports something" if shows else "this one asks for another"
+    if turn is None:
+        more = "this one reports something" if step in ("current", run.step) else "this one asks for another"
         raise Refused("no-turn", f"Without --turn a command can only show the present step, and {more}.")
-    if request.turn != run.turn:
-        kind = "already been taken" if request.turn < run.turn else "not come yet"
-        raise Refused("wrong-turn", f"Turn {request.turn} has {kind}: the run is at turn {run.turn}.")
+    if turn != run.turn:
+        kind = "already been taken" if turn < run.turn else "not come yet"
+        raise Refused("wrong-turn", f"Turn {turn} has {kind}: the run is at turn {run.turn}.")
     return True
 
 
-def targets(step: StepDef) -> dict[str | None, list[Outcome]]:
-    """Where the step can lead, with the outcomes that lead there; the end is None."""
-    ways: dict[str | None, list[Outcome]] = {}
-    for outcome, target in step.next.items():
-        ways.setdefault(target, []).append(outcome)
-    return ways
-
-
-def _check_target_possible(workflow: Workflow, step: StepDef, request: Request) -> None:
-    """Refuse a request for a step to which no outcome leads."""
-    wanted = request.step
-    if wanted == "next":
-        return
-    target = None if wanted == "done" else wanted
-    if target in step.next.values():
-        return
-    ways = tuple(target or "done" for target in targets(step))
-    if wanted == "current":
-        why = f"--step current only shows {step.id}; what it reports is given with the step that it leads to."
-        raise Refused("skipped-step", why, ways)
-    known = target is None or workflow.has(target)
-    lead = f"step {wanted}" if known and target else ("the end" if known else f"{wanted}, which is no step of it")
-    raise Refused("skipped-step", f"From {step.id} the graph has no way to {lead}.", ways)
-
-
-def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof: Proof) -> Decision:
+def _leave(workflow: Workflow, run: Run, step: StepDef, report: Report, proof: Proof) -> Move:
     """What a request that leaves the step does to the run."""
-    if request.answer is not None:
-        raise Refused("no-question", f"Step {step.id} asks nobody anything, so there is nothing to answer.")
-    if run.reviews and FIXES in request.records:
-        from skills.lib.engine import fixes
-
-        run = fixes.read(run, step, request)
-    if request.errata:
-        run = inputs.corrected(run, request)
-    params = inputs.step_params(workflow, run, step, request)
-    recorded = inputs.records(workflow, run, step, request)
-    inputs.check_echo(run, step, request)
+    recorded, params = dict(report.recorded), report.params
     found: dict[str, Any] = {}
     if isinstance(step.handler, Dispatch):
         from skills.lib.engine import children
 
         found, run = children.collect(run, step, proof.children())
-    if step.asks_later and request.outcome is not None:
-        raise Refused("wrong-outcome", f"A person says how {step.id} ends: leave --outcome out.", ())
     if any(isinstance(spec, Command) for spec in step.requires):
-        _check_before_commands(workflow, run, step, request, recorded, proof)
+        _check_before_commands(workflow, run, step, report, proof)
     evidence, printed = _prove(run, step, {**run.params, **params, **recorded}, proof)
     recorded.update(printed)
     if "checkpoint" in run.spec:
@@ -133,27 +93,27 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, request: Request, proof:
     before = {name: value for name, value in run.state.get(step.id, {}).items() if name not in left_out}
     state = {**before, **recorded, **params, **found}
     detail: dict[str, Any] = {"recorded": values.keepable({**recorded, **params}), "evidence": list(evidence)}
-    if request.errata:
-        detail["errata"] = dict(request.errata)
+    if report.errata:
+        detail["errata"] = dict(report.errata)
     if step.asks_later:
-        return _ask(Leaving(workflow, step, request, proof, values.keepable(state)), run, detail)
-    outcome, extra = _outcome(workflow, run, step, request, state, params)
+        return _ask(Leaving(workflow, step, report, proof, values.keepable(state)), run, detail)
+    outcome, extra = _outcome(workflow, run, step, report, state)
     if run.last.get("step") == step.id and recorded:
         _check_not_repeated(run, step, outcome, {**recorded, **params}, evidence)
-    leaving = Leaving(workflow, step, request, proof, values.keepable({**state, **extra}))
+    leaving = Leaving(workflow, step, report, proof, values.keepable({**state, **extra}))
     return _end_step(leaving, inputs.without_outdated_errata(run, step, leaving.state), outcome, detail)
 
 
 def _ask(leaving: Leaving, run: Run, detail: dict[str, Any]) -> Move:
     """Put the question of a step whose requirements are met, once the findings ahead of it are answered."""
-    from skills.lib.engine import gates, questions
+    from skills.lib.engine import gates  # few steps ask a person later
 
     settled: Run | Move = run
     if run.reviews:
         settled = gates.answer_findings(leaving, run, leaving.step.next.values(), detail)
     if isinstance(settled, Move):
         return settled
-    return questions.ask(leaving, inputs.without_outdated_errata(settled, leaving.step, leaving.state), detail)
+    return gates.ask(leaving, inputs.without_outdated_errata(settled, leaving.step, leaving.state), detail)
 
 
 def _end_step(leaving: Leaving, run: Run, outcome: Outcome, detail: dict[str, Any]) -> Move:
@@ -168,36 +128,32 @@ def _end_step(leaving: Leaving, run: Run, outcome: Outcome, detail: dict[str, An
     limit = step.max_iterations
     if limit and run.iteration >= limit and outcome in (Outcome.ITERATE, Outcome.FAIL):
         if outcome is Outcome.FAIL:
-            from skills.lib.engine import loops, questions
+            from skills.lib.engine import gates
 
-            if not loops.leads_back(leaving.workflow, step, outcome):
+            if not leads_back(leaving.workflow, step, outcome):
                 return go(leaving, run, outcome, {**detail, "outcome": outcome})
             # A FAIL never becomes OK by itself: a person is asked.
             if step.at_limit in (Outcome.OK, Outcome.FAIL, Outcome.ITERATE) or step.route(step.at_limit) is None:
-                return questions.ask_at_limit(leaving, run, detail)
-        from skills.lib.engine import not_done
-
+                return gates.ask_at_limit(leaving, run, detail)
         what = f"{step.id} was to be done once more, and its {limit} iterations were used up"
-        run, outcome = not_done.noted(run, "limit", step.id, what), step.at_limit
+        run, outcome = run.noted("limit", step.id, what), step.at_limit
         detail = {**detail, "limit": limit}
     return go(leaving, run, outcome, {**detail, "outcome": outcome})
 
 
-def _check_before_commands(
-    workflow: Workflow, run: Run, step: StepDef, request: Request, recorded: Mapping[str, Any], proof: Proof
-) -> None:
+def _check_before_commands(workflow: Workflow, run: Run, step: StepDef, report: Report, proof: Proof) -> None:
     """Refuse what was typed wrong before a command of the step runs, which may take minutes.
 
     Whether findings are answered is checked afterwards: a command may write the file that a finding names.
     """
-    if step.handler is None:
-        outcome = _reported(step, request)
-        if not step.max_iterations:
-            check_target(step, request, outcome, step.route(outcome))
+    if step.handler is None and not step.max_iterations:
+        outcome = Outcome(report.outcome or "")
+        check_target(step, report.target, outcome, step.route(outcome))
     if "checkpoint" in run.spec:
         from skills.lib.engine import answers
 
-        answers.check(workflow, run, step, recorded, proof)
+        passed = [{"ok": True, "what": "", "why": ""} for spec in step.requires if not isinstance(spec, Field)]
+        answers.judged(workflow, run, step, report.recorded, passed, proof)
 
 
 def _check_not_repeated(
@@ -245,13 +201,14 @@ def _prove(
 
 
 def _outcome(
-    workflow: Workflow, run: Run, step: StepDef, request: Request, state: dict[str, Any], params: dict[str, Any]
+    workflow: Workflow, run: Run, step: StepDef, report: Report, state: dict[str, Any]
 ) -> tuple[Outcome, dict[str, Any]]:
     """How the step ends, and the values that its function returned."""
     handler, function, gate = step.handler, step.function, step.gate
+    outcome = Outcome.OK
     extra: dict[str, Any] = {}
     if handler is None:
-        outcome = _reported(step, request)
+        outcome = Outcome(report.outcome or "")
     elif isinstance(handler, Dispatch) and not state["results"]:
         outcome = Outcome.SKIP
     elif gate:
@@ -261,29 +218,9 @@ def _outcome(
     elif function:
         from skills.lib.engine import handlers
 
-        outcome, extra = handlers.judge(workflow, run, step, function, state, params)
+        outcome, extra = handlers.judge(workflow, run, step, function, state, report.params)
     elif isinstance(handler, Dispatch):
         failed = any(entry["status"] == "lost" or entry.get("verdict") == "fail" for entry in state["results"])
         outcome = Outcome.FAIL if failed and Outcome.FAIL in step.next else Outcome.OK
-    else:
-        outcome = Outcome.OK
-    check_outcome(step, request, outcome)
+    report.check_outcome(step, outcome)
     return outcome, extra
-
-
-def _reported(step: StepDef, request: Request) -> Outcome:
-    """The outcome of a step without a handler: the only one, or the one reported, or the one the target implies."""
-    valid = tuple(outcome.value for outcome in step.next)
-    if request.outcome is not None:
-        if values.is_placeholder(request.outcome, "outcome"):
-            raise Refused("unfilled", "--outcome still stands as a placeholder; say how the step ended.", valid)
-        if not is_word(Outcome, request.outcome) or step.route(Outcome(request.outcome)) is None:
-            raise Refused("wrong-outcome", f"Step {step.id} has no outcome {request.outcome!r:.60}.", valid)
-        return Outcome(request.outcome)
-    if len(step.next) == 1:
-        return next(iter(step.next))
-    if request.step != "next":
-        ways = targets(step)[None if request.step == "done" else request.step]
-        if len(ways) == 1:
-            return ways[0]
-    raise Refused("missing-outcome", f"Step {step.id} can end in {len(valid)} ways: say which with --outcome.", valid)

@@ -10,23 +10,21 @@ file again with the same content is no change.
 
 from __future__ import annotations
 
-from skills.lib.engine import not_done, quality, verdicts
-from skills.lib.engine.decision import Refused
+from skills.lib.engine import verdicts
+from skills.lib.engine.decision import Proof, Refused
+from skills.lib.field_checks import is_reason
 from skills.lib.model import values
 from skills.lib.model.requirements import Field
 from skills.lib.model.run import FIXES, Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.texts import listed
 from skills.lib.model.types import ItemStatus
-from skills.lib.reasons import is_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from skills.lib.engine.decision import Proof
-    from skills.lib.model.run import Request
 
 CHANGED, DISPUTED = "changed", "disputed"
 # How a change is known: the record shows it, or only the answer claims it.
@@ -44,7 +42,7 @@ def open_findings(run: Run) -> dict[str, list[Mapping[str, Any]]]:
     found = {}
     for checkpoint, review in run.reviews.items():
         if verdicts.failed(review):
-            blocking = [item for item in quality.blocking_now(review) if item["status"] != ItemStatus.TODO]
+            blocking = [item for item in verdicts.blocking_now(review) if item["status"] != ItemStatus.TODO]
             if blocking:
                 found[checkpoint] = blocking
     return found
@@ -101,9 +99,8 @@ def must_be_answered(items: list[Mapping[str, Any]]) -> bool:
     return any(not item.get("file") or item.get("outside") for item in items)
 
 
-def read(run: Run, step: StepDef, request: Request) -> Run:
-    """The run with the answers of the request. Raises Refused if one answers no open finding."""
-    given = request.records.get(FIXES)
+def read(run: Run, step: StepDef, given: Any) -> Run:
+    """The run with the given answers to findings. Raises Refused if one answers no open finding."""
     if given is None:
         return run
     entries, known = _entries(given), _known(run)
@@ -202,7 +199,8 @@ def settle(run: Run, step: StepDef, checkpoint: str, proof: Proof) -> tuple[Run,
         return run, []
     review = run.reviews[checkpoint]
     fixes, disputes = review.get("fixes", {}), dict(review.get("disputes", {}))
-    before = _contents_before(review, proof)
+    covered = (proof.known(review["content"]) or {}) if review.get("content") else {}
+    before = {**_named(review), **covered}  # the content of each file, as the reviewers had it
     missing, blanks, moved, undecided = [], [], False, []
     for item in items:
         fix = fixes.get(item["id"], {})
@@ -226,7 +224,7 @@ def settle(run: Run, step: StepDef, checkpoint: str, proof: Proof) -> tuple[Run,
     if blanks:
         after["blanks"] = blanks
     for name in blanks:
-        run = not_done.noted(run, "finding", checkpoint, f"{name} was answered by a change of blanks alone")
+        run = run.noted("finding", checkpoint, f"{name} was answered by a change of blanks alone")
     return run.changed(reviews={**run.reviews, checkpoint: after}), undecided
 
 
@@ -244,12 +242,6 @@ def _looked_at(
     places += [fix["why"] for item in items if (fix := fixes.get(item["id"], {})).get("how") == CHANGED]
     seen = [proof.look(place) for place in dict.fromkeys(places)]
     return {one["file"]: one["content"] for one in seen if one["content"] or one["file"] in before}
-
-
-def _contents_before(review: Mapping[str, Any], proof: Proof) -> dict[str, str]:
-    """The content of the files that were covered or named, as the reviewers had them, by path."""
-    covered = (proof.known(review["content"]) or {}) if review.get("content") else {}
-    return {**_named(review), **covered}
 
 
 def _change(

@@ -1,19 +1,126 @@
-"""What a request reports: parameters, records and errata, read as the step and the workflow declare them."""
+"""Reads a request: what it reports as the step and the workflow declare it, and the step that it wants.
+
+What is wrong with it is refused here, before anything is looked up or decided.
+"""
 
 from __future__ import annotations
 
-from skills.lib.engine.decision import Refused
+from skills.lib.compact_json import digest
+from skills.lib.engine.decision import Refused, Report
+from skills.lib.field_checks import is_reason
 from skills.lib.model import values
-from skills.lib.model.requirements import Field
+from skills.lib.model.requirements import Arg, Field
 from skills.lib.model.run import FIXES, Request, Run
 from skills.lib.model.steps import StepDef, Workflow
+from skills.lib.model.types import Outcome, is_word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from skills.lib.model.requirements import Arg
+
+def request_digest(request: Request) -> str:
+    """A digest that is equal for equal commands; values of secret names are left out."""
+    return digest(
+        [
+            request.step,
+            request.turn,
+            values.keepable(dict(request.params)),
+            values.keepable(dict(request.records)),
+            request.outcome,
+            request.answer,
+            request.lost,
+            request.replace,
+            request.reason,
+            request.qr_status,
+            request.qr_iteration,
+            request.qr_fail,
+            *([dict(request.errata)] if request.errata else []),
+        ]
+    )
+
+
+def read(workflow: Workflow, run: Run, step: StepDef, request: Request, digest: str) -> tuple[Run, Report]:
+    """The run with the answers to findings and the errata of the request, and what else it reports of the step.
+
+    Raises Refused for what the step does not ask for, what it lacks, and what cannot be a value.
+    """
+    if request.answer is not None:
+        raise Refused("no-question", f"Step {step.id} asks nobody anything, so there is nothing to answer.")
+    if run.reviews and FIXES in request.records:
+        from skills.lib.engine import fixes  # few runs have reviews
+
+        run = fixes.read(run, step, request.records[FIXES])
+    if request.errata:
+        run = corrected(run, request.errata)
+    params = step_params(workflow, run, step, request)
+    recorded = records(workflow, run, step, request)
+    check_echo(run, step, request)
+    if step.asks_later and request.outcome is not None:
+        raise Refused("wrong-outcome", f"A person says how {step.id} ends: leave --outcome out.", ())
+    outcome = request.outcome if step.handler else _outcome(step, request.outcome, request.step)
+    return run, Report(digest, request.step, outcome, params, recorded, request.errata)
+
+
+def read_answer(workflow: Workflow, run: Run, step: StepDef, request: Request, digest: str, actor: str) -> Report:
+    """What a request to a run that waits reports: the answer, by whom it was given, and the reason.
+
+    Raises Refused if the request gives no answer, none that is valid, or more than an answer. ``actor`` is ``person``
+    for an answer at a terminal.
+    """
+    asked = run.question or {}
+    choices = tuple(asked.get("choices", ()))
+    given = request.answer
+    if asked.get("at_terminal") and actor != "person":
+        why = "A person answers this at a terminal; an answer that is passed on for them does not count."
+        raise Refused("person-needed", why, choices)
+    if given is None:
+        raise Refused("unanswered", f"The run waits for a person: {asked.get('text', '')}", choices)
+    if not given.strip() or values.is_placeholder(given, "answer"):
+        raise Refused("unfilled", "--answer holds no answer yet.", choices)
+    if request.reason and values.is_placeholder(request.reason, "reason"):
+        raise Refused("unfilled", "--reason still stands as a placeholder; say why.", choices)
+    if choices and given not in choices:
+        raise Refused("bad-value", f"{given!r:.80} is not one of the answers.", choices)
+    for name in (*request.records, *beyond_run(workflow, run, request)):
+        raise Refused("unknown-field", f"{step.id} waits for an answer; nothing is recorded with it: {name!r:.80}.")
+    check_echo(run, step, request)
+    recorded = {"answer": given, "by": "person" if actor == "person" else "reported", "reason": request.reason or ""}
+    return Report(digest, request.step, request.outcome, recorded=recorded)
+
+
+def check_target_possible(workflow: Workflow, step: StepDef, wanted: str) -> None:
+    """Refuse a step to which no outcome leads."""
+    target = None if wanted == "done" else wanted
+    if wanted == "next" or target in step.next.values():
+        return
+    ways = tuple(target or "done" for target in dict.fromkeys(step.next.values()))
+    if wanted == "current":
+        why = f"--step current only shows {step.id}; what it reports is given with the step that it leads to."
+        raise Refused("skipped-step", why, ways)
+    known = target is None or workflow.has(target)
+    lead = f"step {wanted}" if known and target else ("the end" if known else f"{wanted}, which is no step of it")
+    raise Refused("skipped-step", f"From {step.id} the graph has no way to {lead}.", ways)
+
+
+def _outcome(step: StepDef, given: str | None, target: str) -> Outcome:
+    """The outcome of a step without a handler: the only one, or the one reported, or the one the target implies."""
+    valid = tuple(outcome.value for outcome in step.next)
+    if given is not None:
+        if values.is_placeholder(given, "outcome"):
+            raise Refused("unfilled", "--outcome still stands as a placeholder; say how the step ended.", valid)
+        if not is_word(Outcome, given) or step.route(Outcome(given)) is None:
+            raise Refused("wrong-outcome", f"Step {step.id} has no outcome {given!r:.60}.", valid)
+        return Outcome(given)
+    if len(step.next) == 1:
+        return next(iter(step.next))
+    if target != "next":
+        wanted = None if target == "done" else target
+        ways = [outcome for outcome, way in step.next.items() if way == wanted]
+        if len(ways) == 1:
+            return ways[0]
+    raise Refused("missing-outcome", f"Step {step.id} can end in {len(valid)} ways: say which with --outcome.", valid)
 
 
 def parameters(specs: tuple[Arg, ...], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -56,8 +163,6 @@ def _check_waiver(spec: Arg, value: Any) -> None:
     """Refuse a value that waives evidence and is no reason."""
     if not (spec.waives and isinstance(value, str) and value):
         return
-    from skills.lib.reasons import is_reason  # few steps ask for a reason
-
     if not is_reason(value):
         why = f"{spec.flag} waives {spec.waives}: give the reason in more than a word; it is kept and told at the end."
         raise Refused("no-reason", why)
@@ -112,7 +217,7 @@ def records(workflow: Workflow, run: Run, step: StepDef, request: Request) -> di
     if len(wrong) == 1:
         raise wrong[0]
     if wrong:
-        raise Refused(wrong[0].refusal.code, " ".join(refused.refusal.why for refused in wrong))
+        raise Refused(wrong[0].code, " ".join(refused.why for refused in wrong))
     return recorded
 
 
@@ -140,7 +245,7 @@ def _field(workflow: Workflow, run: Run, step: StepDef, spec: Field, raw: Any) -
     """The value of a field; statements get their numbers, and a re-verification is held to the items given."""
     if spec.type not in ("items", "statements"):
         return _value(spec, raw)
-    from skills.lib.engine import answers, quality
+    from skills.lib.engine import answers, verdicts  # only reviewers report these
 
     if spec.type == "statements":
         return answers.numbered(workflow, run, step.id, spec.name, _value(spec, raw))
@@ -149,19 +254,17 @@ def _field(workflow: Workflow, run: Run, step: StepDef, spec: Field, raw: Any) -
     if not known:
         return value
     try:
-        quality.check_same(value, known, run.spec.get("failed", ()))
+        verdicts.check_same(value, known, run.spec.get("failed", ()))
     except ValueError as error:
         raise Refused("other-items", f"{error}.") from None
-    return quality.as_split(value, known)
+    return verdicts.as_split(value, known)
 
 
-def corrected(run: Run, request: Request) -> Run:
-    """The run with the errata that the request reports. Raises Refused if one names nothing that was recorded."""
-    from skills.lib.reasons import is_reason  # few steps ask for a reason
-
+def corrected(run: Run, reported: Mapping[str, str]) -> Run:
+    """The run with the reported errata. Raises Refused if one names nothing that was recorded."""
     errata = dict(run.errata)
     known = {name: value for name, value in {**run.params, **run.recorded}.items() if value is not None}
-    for name, note in request.errata.items():
+    for name, note in reported.items():
         if name not in known:
             step, _, _ = name.partition(".")
             valid = tuple(key for key in known if key.startswith(step + ".")) or tuple(known)
@@ -187,10 +290,10 @@ def check_echo(run: Run, step: StepDef, request: Request) -> None:
     """Refuse a --qr flag that the ledger does not confirm."""
     if request.qr_status is None and request.qr_iteration is None and request.qr_fail is None:
         return
-    from skills.lib.engine import quality
+    from skills.lib.engine import verdicts  # few commands echo a review
 
     checkpoint = step.gate.checkpoint if step.gate else step.checkpoint
-    state = quality.state(run.reviews.get(checkpoint or ""))
+    state = verdicts.state(run.reviews.get(checkpoint or ""))
     status = str(state.status or "not reviewed")
     if request.qr_status is not None and request.qr_status != status:
         why = f"--qr-status {request.qr_status} is not what the ledger has for {checkpoint or step.id}: {status}."

@@ -6,7 +6,6 @@ from skills.lib.engine import verdicts
 from skills.lib.model.requirements import Field
 from skills.lib.model.run import Run
 from skills.lib.model.steps import Workflow
-from skills.lib.model.texts import printable, shortened
 from skills.lib.model.types import ItemStatus, QRStatus, Severity
 
 TYPE_CHECKING = False
@@ -15,43 +14,9 @@ if TYPE_CHECKING:
 
     Entry = dict[str, str]
 
-# How much of an answer, a reason or a finding stands in an entry.
-SHORT = 300
 # The kinds of entries, and the severities of findings, the gravest first.
 KINDS = ("gate", "verdict", "finding", "evidence", "sub-agent", "answer", "limit", "review", "unchecked")
 SEVERITIES = tuple(Severity)
-
-
-def noted(run: Run, kind: str, step: str, what: str) -> Run:
-    """The run with one more entry: its kind in a word, the step or checkpoint that it is about, what was not done."""
-    entry = {"kind": kind, "step": step, "what": shortened(printable(what), SHORT)}
-    return run.changed(not_done=[*run.not_done, entry])
-
-
-def from_children(run: Run, step: str, children: Sequence[Run]) -> Run:
-    """The run with what its finished sub-agents left undone; an entry of kind review is noted once for all rounds."""
-    before = [entry["what"] for entry in run.not_done if entry["step"] == step]
-    for child in children:
-        for entry in child.not_done:
-            what = f": {entry['what']}"
-            if entry["kind"] != "review" or not any(text.endswith(what) for text in before):
-                run = noted(run, entry["kind"], step, f"sub-agent {child.id}{what}")
-    return run
-
-
-def failed_children(run: Run, step: str, children: Sequence[Run]) -> Run:
-    """The run with an entry for each of its sub-agents whose own run failed."""
-    for child in children:
-        if child.status == "failed":
-            what = f"{child.id} ({task_of(child)}) ended as failed, and nothing followed from it"
-            run = noted(run, "sub-agent", step, what)
-    return run
-
-
-def task_of(child: Run) -> str:
-    """What a sub-agent was started for, in few words: its target, its task or its script."""
-    given = child.spec.get("target") or child.spec.get("task") or child.spec.get("script") or ""
-    return " ".join(given.split())[:80]
 
 
 def gravest(entries: Sequence[Entry]) -> list[Entry]:
@@ -74,7 +39,14 @@ def at_end(workflow: Workflow, run: Run) -> Run:
     if workflow.unchecked:
         left.append(("unchecked", "", f"no check tells {workflow.unchecked}"))
     for kind, step, what in left:
-        run = noted(run, kind, step, what)
+        run = run.noted(kind, step, what)
+    return run
+
+
+def at_abandoning(run: Run) -> Run:
+    """The run with an entry for each finding that is open when a person or an agent gives the run up."""
+    for kind, step, what in _findings(run):
+        run = run.noted(kind, step, what)
     return run
 
 

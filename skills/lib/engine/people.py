@@ -2,62 +2,40 @@
 
 from __future__ import annotations
 
-from skills.lib.engine import fixes, gates, inputs, not_done, quality, verdicts
-from skills.lib.engine.decision import Decision, Leaving, Move, Refused, check_outcome
-from skills.lib.engine.questions import ABANDON, ACCEPT, REVISE, ask
+from skills.lib.engine import fixes, gates, not_done, verdicts
+from skills.lib.engine.decision import Leaving, Move, Proof, Refused, Report
 from skills.lib.engine.transition import go
-from skills.lib.model import values
-from skills.lib.model.run import Request, Run
+from skills.lib.field_checks import is_reason
+from skills.lib.model.run import Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.types import Outcome, Person, Severity
-from skills.lib.reasons import is_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from skills.lib.engine.decision import Proof
 
-
-def answer(workflow: Workflow, run: Run, step: StepDef, request: Request, actor: str, proof: Proof) -> Decision:
-    """What an answer does to a run that waits. Raises Refused if the command gives none, or none that is valid.
-
-    ``actor`` is ``person`` for an answer at a terminal.
-    """
-    asked = run.question or {}
-    choices = tuple(asked.get("choices", ()))
-    given = request.answer
-    if asked.get("at_terminal") and actor != "person":
-        why = "A person answers this at a terminal; an answer that is passed on for them does not count."
-        raise Refused("person-needed", why, choices)
-    if given is None:
-        raise Refused("unanswered", f"The run waits for a person: {asked.get('text', '')}", choices)
-    if not given.strip() or values.is_placeholder(given, "answer"):
-        raise Refused("unfilled", "--answer holds no answer yet.", choices)
-    if request.reason and values.is_placeholder(request.reason, "reason"):
-        raise Refused("unfilled", "--reason still stands as a placeholder; say why.", choices)
-    if choices and given not in choices:
-        raise Refused("bad-value", f"{given!r:.80} is not one of the answers.", choices)
-    for name in (*request.records, *inputs.beyond_run(workflow, run, request)):
-        raise Refused("unknown-field", f"{step.id} waits for an answer; nothing is recorded with it: {name!r:.80}.")
-    inputs.check_echo(run, step, request)
+def answer(workflow: Workflow, run: Run, step: StepDef, report: Report, actor: str, proof: Proof) -> Move:
+    """What the answer of ``inputs.read_answer`` does to a run that waits."""
+    detail = dict(report.recorded)
+    given = detail["answer"]
     state = {**run.state.get(step.id, {}), "answer": given, "answered_by": actor}
     state.pop("reason", None)  # what was said to an earlier answer
-    if request.reason:
-        state["reason"] = request.reason
-    detail = {"answer": given, "by": "person" if actor == "person" else "reported", "reason": request.reason or ""}
-    if "gate" in asked:
-        return _settle(Leaving(workflow, step, request, proof, state), run, asked, detail)
+    if detail["reason"]:
+        state["reason"] = detail["reason"]
+    if run.question and "gate" in run.question:
+        is_limit = run.question.get("about") == "limit"
+        return _settle(Leaving(workflow, step, report, proof, state, is_limit), run, run.question, detail)
     handler = step.handler
     outcome = handler.choices.get(given, Outcome.OK) if isinstance(handler, Person) else Outcome.OK
-    check_outcome(step, request, outcome)
+    report.check_outcome(step, outcome)
     if actor != "person":
-        run = not_done.noted(run, "answer", step.id, f"answered by the agent for a person: {given}")
+        run = run.noted("answer", step.id, f"answered by the agent for a person: {given}")
     contents: dict[str, dict[str, str]] = {}
     if outcome is not Outcome.FAIL:
         run, contents = _heard(workflow, run, step, outcome, detail, proof)
     run = verdicts.asked_about(run, step, proof)
-    leaving = Leaving(workflow, step, request, proof, state, answered=True)
+    leaving = Leaving(workflow, step, report, proof, state, answered=True)
     return go(leaving, run, outcome, {"outcome": outcome, **detail}).keeping(contents)
 
 
@@ -73,7 +51,7 @@ def _heard(
     contents: dict[str, dict[str, str]] = {}
     for checkpoint, review in run.reviews.items():
         fell = verdicts.fell_to(review, step)
-        grave = fell or any(item["severity"] == Severity.MUST for item in quality.blocking_now(review))
+        grave = fell or any(item["severity"] == Severity.MUST for item in verdicts.blocking_now(review))
         if not (fell or verdicts.failed(review)) or (detail["by"] != "person" and grave):
             continue
         if verdicts.leads_to_review(workflow, step, outcome, checkpoint):
@@ -87,17 +65,21 @@ def _heard(
     return run, contents
 
 
-def _settle(leaving: Leaving, run: Run, asked: dict[str, Any], detail: dict[str, Any]) -> Decision:
+def _settle(leaving: Leaving, run: Run, asked: dict[str, Any], detail: dict[str, Any]) -> Move:
     """A person accepts what is open, with a reason that is kept, sends the work back once more, or ends the run."""
-    step, request = leaving.step, leaving.request
-    name, about, accepts = asked["gate"], asked.get("about", "bound"), request.answer == ACCEPT
-    reason = (request.reason or "").strip()
-    if request.answer != REVISE and not is_reason(reason):
+    step, given, reason = leaving.step, detail["answer"], detail["reason"].strip()
+    name, about, accepts = asked["gate"], asked.get("about", "bound"), given == gates.ACCEPT
+    if given != gates.REVISE and not is_reason(reason):
         what = "Accepting what is open" if accepts else "Abandoning the run"
-        raise Refused("no-reason", f"{what} takes a reason, in more than a word: --reason.", (ACCEPT, REVISE, ABANDON))
-    if request.answer == ABANDON:
+        raise Refused(
+            "no-reason",
+            f"{what} takes a reason, in more than a word: --reason.",
+            (gates.ACCEPT, gates.REVISE, gates.ABANDON),
+        )
+    if given == gates.ABANDON:
         last = {**run.last, "reason": reason}
-        ended = run.changed(status="abandoned", turn=run.turn + 1, last=last, question=None)
+        left = not_done.at_abandoning(run)
+        ended = left.changed(status="abandoned", turn=run.turn + 1, last=last, question=None)
         return Move(ended, "abandoned", {"from": run.step, "reason": reason, "children": [], **detail})
     if about != "limit":
         run = run.changed(reviews={**run.reviews, name: {**run.reviews[name], "decision": detail}})
@@ -106,11 +88,10 @@ def _settle(leaving: Leaving, run: Run, asked: dict[str, Any], detail: dict[str,
     if about == "change":
         return _settle_change(leaving, run, asked, detail)
     outcome = Outcome.OK if accepts else Outcome.FAIL
-    check_outcome(step, request, outcome)
+    leaving.report.check_outcome(step, outcome)
     if about == "limit":
-        leaving = Leaving(leaving.workflow, step, request, leaving.proof, leaving.state, answered=True)
         if accepts:
-            run = not_done.noted(run, "verdict", step.id, f"a person went on although {step.id} failed: {reason}")
+            run = run.noted("verdict", step.id, f"a person went on although {step.id} failed: {reason}")
     elif accepts:
         run = verdicts.pass_on(run, name, accepted=detail)
     else:
@@ -118,31 +99,31 @@ def _settle(leaving: Leaving, run: Run, asked: dict[str, Any], detail: dict[str,
     return go(leaving, run, outcome, {"outcome": outcome, **detail})
 
 
-def _settle_dispute(leaving: Leaving, run: Run, asked: dict[str, Any], detail: dict[str, Any]) -> Decision:
+def _settle_dispute(leaving: Leaving, run: Run, asked: dict[str, Any], detail: dict[str, Any]) -> Move:
     """Go on to the review without the findings that a person accepted, or back to the work that must fix them."""
-    step, request = leaving.step, leaving.request
+    step = leaving.step
     checkpoint, ids = asked["gate"], asked["ids"]
     outcome = Outcome(asked["outcome"])
     settled = {"outcome": outcome, **detail}
-    if request.answer != ACCEPT:
+    if detail["answer"] != gates.ACCEPT:
         run = fixes.upheld(run, checkpoint, ids)
         work = run.reviews[checkpoint].get("sent_back_to") or step.id
         return go(leaving, run, outcome, settled, to=(work,))
-    run = fixes.accepted(run, checkpoint, ids, request.reason or "")
+    run = fixes.accepted(run, checkpoint, ids, detail["reason"])
     if not step.asks_later:
         return go(leaving, run, outcome, settled)
     answered = gates.answer_findings(leaving, run, step.next.values(), detail)
-    return answered if isinstance(answered, Move) else ask(leaving, answered, detail)
+    return answered if isinstance(answered, Move) else gates.ask(leaving, answered, detail)
 
 
-def _settle_change(leaving: Leaving, run: Run, asked: dict[str, Any], detail: dict[str, Any]) -> Decision:
+def _settle_change(leaving: Leaving, run: Run, asked: dict[str, Any], detail: dict[str, Any]) -> Move:
     """Let the verdict hold for the files as they are now, or send the run back to have them reviewed."""
     step, proof = leaving.step, leaving.proof
     checkpoint, outcome = asked["gate"], Outcome(asked["outcome"])
     settled = {"outcome": outcome, **detail}
-    if leaving.request.answer == ACCEPT:
+    if detail["answer"] == gates.ACCEPT:
         run, contents = verdicts.let_stand(run, checkpoint, detail, proof)
-        run = not_done.noted(run, "verdict", step.id, not_done.let_stand(checkpoint, detail["reason"]))
+        run = run.noted("verdict", step.id, not_done.let_stand(checkpoint, detail["reason"]))
         return go(leaving, run, outcome, settled).keeping(contents)
     gate = verdicts.gate_of(leaving.workflow, checkpoint)
     to = (gate.stale,) if gate and gate.stale else step.route(Outcome.FAIL) or (step.id,)

@@ -6,7 +6,7 @@ Modules that only some runs need are imported where they are used: each costs a 
 from __future__ import annotations
 
 from skills.lib.compact_json import digest
-from skills.lib.engine.decision import Detour, Move, Refused
+from skills.lib.engine.decision import Detour, Leaving, Move, Proof, Refused
 from skills.lib.errors import HandlerError
 from skills.lib.model.types import Dispatch, Outcome, Person
 
@@ -15,8 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from skills.lib.engine.decision import Leaving, Proof
-    from skills.lib.model.run import Request, Run
+    from skills.lib.model.run import Run
     from skills.lib.model.steps import StepDef, Workflow
 
 
@@ -37,7 +36,7 @@ def go(
         if isinstance(settled, (Move, Detour)):
             return follow(leaving, settled, outcome)
         left = settled
-    check_target(step, leaving.request, outcome, route, detail.get("limit"))
+    check_target(step, leaving.report.target, outcome, route, detail.get("limit"))
     last = {**leaving.last(run, leaving.state), "outcome": outcome}
     if "limit" in detail:
         last["limit"] = detail["limit"]
@@ -59,10 +58,10 @@ def follow(leaving: Leaving, instead: Move | Detour, outcome: Outcome) -> Move:
 
 
 def check_target(
-    step: StepDef, request: Request, outcome: Outcome, route: tuple[str | None] | None, limit: int | None = None
+    step: StepDef, target: str, outcome: Outcome, route: tuple[str | None] | None, limit: int | None = None
 ) -> None:
-    """Refuse a request for a step to which the outcome does not lead."""
-    wanted = None if request.step == "done" else request.step
+    """Refuse a requested step to which the outcome does not lead."""
+    wanted = None if target == "done" else target
     if route is None or wanted == "next" or wanted == route[0]:
         return
     spent = f" for want of iterations (its limit is {limit})" if limit else ""
@@ -91,16 +90,12 @@ def enter(
     """The move of ``kind`` into a step; ``answered`` says that a person's answer led there."""
     step = workflow.step(step_id)
     visits = {**run.visits, step_id: run.visits.get(step_id, 0) + 1}
-    rounds = run.rounds
-    if any(other.max_iterations for other in workflow.steps):
-        from skills.lib.engine import loops
-
-        rounds = loops.counted(workflow, run, step_id, answered)
+    rounds = counted(workflow, run, step_id, answered)
     entered = run.changed(step=step_id, visits=visits, rounds=rounds, status="open")
     if isinstance(step.handler, Person) and not step.asks_later:
-        from skills.lib.engine import questions
+        from skills.lib.engine import gates
 
-        return Move(entered.changed(status="waiting", question=questions.question(run, step)), kind, detail)
+        return Move(entered.changed(status="waiting", question=gates.question(run, step)), kind, detail)
     if isinstance(step.handler, Dispatch):
         from skills.lib.engine import dispatch
 
@@ -111,3 +106,62 @@ def enter(
 def proved_by(evidence: Sequence[Mapping[str, Any]]) -> str:
     """A digest of what a step's checks showed; empty if it has none."""
     return digest([dict(result) for result in evidence]) if evidence else ""
+
+
+def counted(workflow: Workflow, run: Run, target: str, answered: bool) -> dict[str, int]:
+    """How often each bounded loop was repeated, after the run goes on to ``target``.
+
+    A step's count begins at 0 when its loop is entered from outside, or if a person's answer led there (``answered``).
+    """
+    rounds = dict(run.rounds)
+    for step in workflow.steps:
+        if not step.max_iterations:
+            continue
+        if target == step.id or rounds.get(step.id):
+            loop = around(workflow, step)
+            if target in loop and (answered or run.step not in loop):
+                rounds[step.id] = 0
+        if target == step.id:
+            # A run of an older ledger has no such count: its number of visits is used.
+            rounds[step.id] = rounds.get(step.id, run.visits.get(step.id, 0)) + 1
+    return rounds
+
+
+def leads_back(workflow: Workflow, step: StepDef, outcome: Outcome) -> bool:
+    """True if a run can reach the step again after leaving it by that outcome."""
+    route = step.route(outcome)
+    return bool(route and route[0] is not None and step.id in _reached(workflow, route[0]))
+
+
+def around(workflow: Workflow, step: StepDef) -> set[str]:
+    """The natural loops of the step's ITERATE and FAIL edges: what lies on a way from their targets back to it."""
+    members = {step.id}
+    for outcome in (Outcome.ITERATE, Outcome.FAIL):
+        route = step.route(outcome)
+        head = route[0] if route else None
+        if head is None or (outcome is Outcome.FAIL and step.gate):
+            continue
+        behind = {step.id}
+        queue = [] if head == step.id else [step.id]
+        while queue:
+            target = queue.pop()
+            for name in [before.id for before in workflow.steps if target in before.next.values()]:
+                if name not in behind:
+                    behind.add(name)
+                    if name != head:
+                        queue.append(name)
+        reached = _reached(workflow, head)
+        if step.id in reached:
+            members |= (behind & reached) | {head}
+    return members
+
+
+def _reached(workflow: Workflow, start: str) -> set[str]:
+    seen, queue = {start}, [start]
+    while queue:
+        name = queue.pop()
+        for target in workflow.step(name).next.values() if workflow.has(name) else ():
+            if target is not None and target not in seen:
+                seen.add(target)
+                queue.append(target)
+    return seen

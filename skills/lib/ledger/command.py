@@ -9,11 +9,11 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 
 from skills.lib import compact_json, paths
 from skills.lib.errors import UsageError, tell
-from skills.lib.git import kill
-from skills.lib.ledger import worktree
+from skills.lib.git import Git, GitProblem, kill
 from skills.lib.model import values
 from skills.lib.model.requirements import Command, fill
 from skills.lib.model.texts import VALUE_LIMIT, check_tree, number, printable, shortened
@@ -33,6 +33,11 @@ _SEQUENCE = 100
 SHOWN = 80
 # Variables that ask for colours although the output is not a terminal.
 _COLOURING = ("FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS")
+# Seconds that git may take, and how many files are named.
+PATIENCE, NAMED = 5, 50
+_TEST_FOLDERS = frozenset("test tests __tests__ spec specs testing".split())
+# test_shop.py, shop_test.go, shop.spec.ts; ShopTest.java, TestShop.cs.
+_TEST_FILE = re.compile(r"(?i:(?:^|[._-])(?:tests?|specs?)(?:[._-]|$))|(?:Tests?|Spec)\.\w+$|^Test[A-Z]")
 _NAME = re.compile(r"\{[A-Za-z][\w.-]*\}")
 # Escape sequences of ECMA-48: control sequences, control strings, and short ones.
 _ESCAPES = re.compile(
@@ -85,7 +90,7 @@ def _run(
         tail = _last_lines(output, fields)
         complaints = _last_lines(errors, fields)
         value, wrong = _value(output, fields, command.records) if printed and code == 0 else (None, "")
-    removed = worktree.removed_tests(project)
+    removed = removed_tests(project)
     if removed:
         result["removed_tests"] = [printable(path) for path in removed]
     result.update(exit=code, output=tail)
@@ -228,3 +233,41 @@ def _secrets(fields: Mapping[str, Any]) -> set[str]:
         elif isinstance(value, list):
             left += value
     return found - {""}
+
+
+def removed_tests(project: str) -> list[str]:
+    """The test files of HEAD that are missing from the working tree, as paths below the project; at most NAMED.
+
+    Empty if the project is not a checkout, or git is missing or too slow. No program that the project configures runs.
+    """
+    if not _is_in_checkout(project):
+        return []
+    # Neither reads the content of a file in the working tree: that would run the filters that the project configures.
+    missing = _git(project, "ls-files", "--deleted", "-z")
+    staged = _git(project, "diff-index", "--cached", "--name-only", "--diff-filter=D", "--relative", "-z", "HEAD", "--")
+    found = sorted({path for path in (*missing, *staged) if is_test(path)})
+    return [path for path in found if not os.path.lexists(os.path.join(project, path))][:NAMED]
+
+
+def is_test(path: str) -> bool:
+    """True if the name of the file, or of a folder above it, is one that test files have."""
+    *folders, name = path.split("/")
+    return bool(_TEST_FILE.search(name)) or any(folder.lower() in _TEST_FOLDERS for folder in folders)
+
+
+def _is_in_checkout(folder: str) -> bool:
+    at = os.path.realpath(folder)
+    while not os.path.exists(os.path.join(at, ".git")):
+        if at == os.path.dirname(at):
+            return False
+        at = os.path.dirname(at)
+    return True
+
+
+def _git(project: str, *words: str) -> list[str]:
+    """The paths that git prints; none if it fails."""
+    try:
+        printed = Git(project, deadline=time.monotonic() + PATIENCE).output(*words)
+    except GitProblem:
+        return []
+    return [os.fsdecode(path) for path in (printed or b"").split(b"\0") if path]

@@ -14,9 +14,15 @@ import stat
 import time
 
 from skills.lib import git as gits
+from skills.lib.compact_json import checksum
 from skills.lib.git import Git, end
-from skills.lib.ledger.globs import Patterns, plain
+from skills.lib.ledger.globs import matcher, plain
 from skills.lib.paths import FOLDER, folder_of, is_within
+
+try:
+    from _sha1 import sha1  # type: ignore[import-not-found]
+except ImportError:
+    from hashlib import sha1
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,7 +54,7 @@ _ROW = len("H 100644 ") + 40 + len(" 0")
 
 def manifest(project: str, covers: Sequence[str]) -> Manifest:
     """The digest of each file of the project that the patterns cover, by path; a folder's name covers all below it."""
-    wanted = Patterns(project, covers).fullmatch
+    wanted = matcher(project, covers)
     below: dict[str, list[str]] = {}
 
     def walk() -> None:
@@ -67,18 +73,14 @@ def manifest(project: str, covers: Sequence[str]) -> Manifest:
 
 def covered(project: str, covers: Sequence[str], paths: Sequence[str]) -> set[str]:
     """Those of the paths that the patterns cover."""
-    wanted = Patterns(project, covers)
-    return {path for path in paths if wanted.fullmatch(path)}
+    wanted = matcher(project, covers)
+    return {path for path in paths if wanted(path)}
 
 
 def digest(found: Mapping[str, str]) -> str:
     """32 hex digits over a manifest."""
-    try:
-        from _blake2 import blake2b
-    except ImportError:
-        from hashlib import blake2b
     text = "\n".join([f"{path}\0{content}" for path, content in found.items()])
-    return blake2b(text.encode("utf-8", "surrogateescape"), digest_size=16).hexdigest()
+    return checksum(text.encode("utf-8", "surrogateescape"))
 
 
 def content_id(path: str) -> str:
@@ -95,7 +97,7 @@ def content_id(path: str) -> str:
             return blob_id(len(link), [link]) + (behind and f":{behind}")
         if not stat.S_ISREG(status.st_mode):
             return ""
-        mode = _mode(bool(status.st_mode & stat.S_IXUSR))
+        mode = "+x" if status.st_mode & stat.S_IXUSR else ""
         with open(path, "rb") as file:
             size = os.fstat(file.fileno()).st_size
             if size > HASHED:
@@ -103,10 +105,6 @@ def content_id(path: str) -> str:
             return blob_id(size, iter(lambda: file.read(_READ_AT_ONCE), b"")) + mode
     except OSError:
         return ""
-
-
-def _mode(is_program: bool) -> str:
-    return "+x" if is_program else ""
 
 
 def _fixed(text: str) -> str:
@@ -227,13 +225,13 @@ def _listing(git: Git, staged: bytes, others: bytes) -> tuple[Manifest, list[str
         if head[2:8] == "160000":
             nested.append(path)
         elif len(head) == _ROW and head[:9] == "H 100755 ":
-            files[path] = head[9:49] + _mode(True)
+            files[path] = head[9:49] + "+x"
         else:
             files[path] = ""
     for path in _texts(git, others):
         if not path:
             raise git.garbled()
-        if any(_is_made(part) for part in path.split("/")):
+        if any(part in MADE or part.endswith(".pyc") for part in path.split("/")):
             continue
         if path[-1] == "/":
             nested.append(path[:-1])
@@ -299,18 +297,10 @@ def _content(path: str) -> bytes:
 
 def blob_id(size: int, content: Iterable[bytes]) -> str:
     """The id that git gives a content of that size."""
-    try:
-        from _sha1 import sha1  # type: ignore[import-not-found]
-    except ImportError:
-        from hashlib import sha1
     found: Any = sha1(b"blob %d\0" % size, usedforsecurity=False)
     for part in content:
         found.update(part)
     return str(found.hexdigest())
-
-
-def _is_made(name: str) -> bool:
-    return name in MADE or name.endswith(".pyc")
 
 
 def _walk(folder: str, hidden: bool = False) -> Iterator[str]:

@@ -85,6 +85,27 @@ except (ImportError, AttributeError, TypeError):
         ) from error
 
 
+def exists(home: str) -> bool:
+    """True if the folder has a ledger, or had one. Raises LedgerError if it may not be looked into."""
+    return any(mode_of(home, name) is not None for name in (FILE, MARKER))
+
+
+def mode_of(home: str, name: str) -> int | None:
+    """The mode of a file of the ledger, links not followed; None if it is absent.
+
+    Raises LedgerError if the folder may not be looked into: what cannot be seen is not absent.
+    """
+    try:
+        return os.lstat(os.path.join(home, name)).st_mode
+    except (FileNotFoundError, NotADirectoryError, ValueError):
+        return None
+    except OSError as error:
+        raise LedgerError(
+            f"the ledger's folder {home} cannot be read: {error.strerror}",
+            remedy="run the same command as the user that owns the folder",
+        ) from error
+
+
 class Database:
     """One connection; every failure of SQLite becomes a LedgerError that names the file."""
 
@@ -97,10 +118,10 @@ class Database:
         if marked and not there:
             raise self.broken("is missing, and it was there before", "restore it from a copy")
         if not there and not create:
-            raise LedgerError(
-                f"there is no ledger at {self.path}",
-                remedy="give --project as it stands in the commands that the run printed; --step 1 opens a new run",
-            )
+            remedy = "give --project as it stands in the commands that the run printed"
+            if os.environ.get("LOCKSTEP_HOME"):
+                remedy = "LOCKSTEP_HOME names its folder: copy the folder there that has the runs, or unset it"
+            raise LedgerError(f"there is no ledger at {self.path}", remedy=f"{remedy}; --step 1 opens a new run")
         if not there:
             self._make_home()
         self._connect()
@@ -139,18 +160,16 @@ class Database:
             if self._connection is not None and self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
 
-    def leave(self) -> None:
-        """Let go before the process exits: close only when the write-ahead log has grown, for closing folds it in."""
-        try:
-            grown = os.path.getsize(self.path + "-wal") > WAL_LIMIT
-        except OSError:
-            grown = True
-        if grown:
-            self.close()
+    def close(self, exiting: bool = False) -> None:
+        """Close the connection, which folds the write-ahead log into the database.
 
-    def close(self) -> None:
-        """Close the connection, which folds the write-ahead log into the database."""
-        if self._connection is not None:
+        ``exiting`` says that the process ends right after: then it is closed only if the log has grown.
+        """
+        try:
+            left_open = exiting and os.path.getsize(self.path + "-wal") <= WAL_LIMIT
+        except OSError:
+            left_open = False
+        if self._connection is not None and not left_open:
             connection, self._connection = self._connection, None
             try:
                 connection.close()
@@ -165,6 +184,10 @@ class Database:
             remedy=f"{lead}move its folder aside to begin anew, or set LOCKSTEP_HOME to another folder",
         )
 
+    def _to_write(self) -> str:
+        """What to do about a ledger that can only be read: an empty folder in its place would lack its runs."""
+        return f"make {self.home} writable; or copy it to a folder that can be written, and set LOCKSTEP_HOME to that"
+
     def _files(self) -> set[str]:
         """The ledger's files that are there; each must be an ordinary one, though the folder itself may be a link.
 
@@ -173,14 +196,13 @@ class Database:
         """
         found = set()
         for name in (FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal", MARKER, ".gitignore"):
-            path = os.path.join(self.home, name)
-            try:
-                mode = os.lstat(path).st_mode
-            except (OSError, ValueError):
+            mode = mode_of(self.home, name)
+            if mode is None:
                 continue
             if stat.S_ISLNK(mode):
                 raise self.broken(f"cannot be used: {name} is a link")
             if not stat.S_ISREG(mode):
+                path = os.path.join(self.home, name)
                 raise self.broken(f"cannot be used: {name} is not an ordinary file", f"remove {path}")
             found.add(name)
         return found
@@ -268,7 +290,7 @@ class Database:
         except OSError as error:
             raise LedgerError(
                 f"the ledger's folder {self.home} cannot be written: {error.strerror}",
-                remedy="set LOCKSTEP_HOME to a folder that can be written",
+                remedy=self._to_write(),
             ) from error
 
     def _explain(self, error: BaseException) -> LedgerError:
@@ -281,7 +303,7 @@ class Database:
         if "readonly" in text or "unable to open" in text:
             return LedgerError(
                 f"the ledger {self.path} cannot be written: {text}",
-                remedy="set LOCKSTEP_HOME to a folder that can be written",
+                remedy=self._to_write(),
             )
         if "full" in text or "disk I/O" in text:
             return LedgerError(

@@ -33,7 +33,7 @@ def check(
     """
     if isinstance(requirement, Artifact):
         return _artifact(requirement, fields, project)
-    from skills.lib.ledger import command
+    from skills.lib.ledger import command  # it brings subprocess and re
 
     return command.run(requirement, fields, project, scripts, opening or {})
 
@@ -62,7 +62,7 @@ def _artifact(artifact: Artifact, fields: Mapping[str, Any], project: str) -> di
 
 
 def _schema_fault(path: str, schema: Mapping[str, Any]) -> str:
-    from skills.lib import schema as schemas
+    from skills.lib import schema as schemas  # few files have a schema
 
     wrong = schemas.problems(schema)
     if wrong:

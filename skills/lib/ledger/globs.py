@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import os
 import re
+from functools import lru_cache
 
 from skills.lib.errors import UsageError
 from skills.lib.paths import FOLDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
 # A glob with more wildcards is not given to re, which would try every way of dividing the path among them.
 FEW = 2
@@ -22,32 +23,45 @@ _CHOICE = re.compile(r"\{([^{}]*,[^{}]*)\}")
 # How many patterns one with {a,b} may stand for.
 _MOST_CHOICES = 1_000
 _WILDCARD = re.compile(r"\*\*/|\*\*|\*")
+_PART = re.compile(r"\*\*/|\*\*|\[.[^\]]*\]|.", re.DOTALL)
+_PART_BUT_CLASS = re.compile(r"\*\*/|\*\*|.", re.DOTALL)
 # What a token of a glob takes: one character; any number without a slash; any number; or it passes two tokens over.
 _ONE, _MANY, _ALL, _SKIP = "one", "many", "all", "skip"
+# How many tokens further a match may go on without a character.
+_PASSED = {_ONE: (), _MANY: (1,), _ALL: (1,), _SKIP: (1, 3)}
+_WILDCARDS = {
+    "**/": [(_SKIP, ""), (_ALL, ""), (_ONE, "/")],
+    "**": [(_ALL, "")],
+    "*": [(_MANY, "")],
+    "?": [(_ONE, "[^/]")],
+}
 
 
-class Patterns:
-    """The paths that patterns cover; a pattern that is the path of something in the project is no glob."""
+def matcher(project: str, covers: Sequence[str]) -> Callable[[str], object]:
+    """Return a function that is true for each path that the patterns cover.
 
-    def __init__(self, project: str, covers: Sequence[str]) -> None:
-        patterns = []
-        self._globs: list[Glob] = []
-        for text in covers:
-            path = plain(text)
-            hidden = "" if path.startswith(FOLDER) else rf"(?!{re.escape(FOLDER)}/)"
-            named = "" if path == "." else re.escape(path) + r"(?:/.*)?"
-            globs = [] if os.path.lexists(os.path.join(project, path)) else _choices(path)
-            simple = [expression(glob) for glob in globs if is_simple(glob)]
-            patterns.append(f"{hidden}(?:{'|'.join([named or '.*', *simple])})")
-            self._globs += [Glob(glob) for glob in globs if not is_simple(glob)]
-        self._pattern = re.compile("|".join(patterns) or r"(?!)", re.DOTALL)
-        # True if a pattern covers the path.
-        self.fullmatch: Callable[[str], object] = self._fullmatch if self._globs else self._pattern.fullmatch
+    A pattern that is the path of something in the project is no glob. Raises UsageError for one with too many choices.
+    """
+    patterns = []
+    costly: list[Glob] = []
+    for text in covers:
+        path = plain(text)
+        hidden = "" if path.startswith(FOLDER) else rf"(?!{re.escape(FOLDER)}/)"
+        named = "" if path == "." else re.escape(path) + r"(?:/.*)?"
+        globs = [] if os.path.lexists(os.path.join(project, path)) else _choices(path)
+        simple = [expression(glob) for glob in globs if is_simple(glob)]
+        patterns.append(f"{hidden}(?:{'|'.join([named or '.*', *simple])})")
+        costly += [Glob(glob) for glob in globs if not is_simple(glob)]
+    pattern = re.compile("|".join(patterns) or r"(?!)", re.DOTALL)
+    if not costly:
+        return pattern.fullmatch
 
-    def _fullmatch(self, path: str) -> bool:
-        if self._pattern.fullmatch(path):
+    def is_covered(path: str) -> bool:
+        if pattern.fullmatch(path):
             return True
-        return not path.startswith(FOLDER + "/") and any(glob.fullmatch(path) for glob in self._globs)
+        return not path.startswith(FOLDER + "/") and any(glob.fullmatch(path) for glob in costly)
+
+    return is_covered
 
 
 def _choices(path: str) -> list[str]:
@@ -85,70 +99,50 @@ def expression(glob: str) -> str:
 
 
 class Glob:
-    """A compiled glob, which follows all ways of matching at once."""
+    """A compiled glob, which follows all ways of matching at once: a state is the number of the token that is next."""
 
     def __init__(self, glob: str) -> None:
         self._tokens = [(kind, re.compile(one, re.DOTALL)) for kind, one in _tokens(glob)]
-        self._begin = self._closed([0])
-        self._known: dict[tuple[frozenset[int], str], frozenset[int]] = {}
+        self._after = lru_cache(_CACHED)(self._step)
 
     def fullmatch(self, path: str) -> bool:
         """True if the whole path matches."""
-        states = self._begin
+        states = self._passed([0])
         for char in path:
-            after = self._known.get((states, char))
-            if after is None:
-                if len(self._known) > _CACHED:
-                    self._known.clear()
-                after = self._known[states, char] = self._after(states, char)
-            states = after
-            if not states:
-                return False
+            states = self._after(states, char)
         return len(self._tokens) in states
 
-    def _after(self, states: Iterable[int], char: str) -> frozenset[int]:
+    def _step(self, states: frozenset[int], char: str) -> frozenset[int]:
+        """The states after the character."""
         found = []
-        for at in states:
-            kind, one = self._tokens[at] if at < len(self._tokens) else ("", None)
+        for at in states - {len(self._tokens)}:
+            kind, one = self._tokens[at]
             if kind == _ALL or (kind == _MANY and char != "/"):
                 found.append(at)
-            elif kind == _ONE and one is not None and one.fullmatch(char):
+            elif kind == _ONE and one.fullmatch(char):
                 found.append(at + 1)
-        return self._closed(found)
+        return self._passed(found)
 
-    def _closed(self, states: list[int]) -> frozenset[int]:
+    def _passed(self, states: list[int]) -> frozenset[int]:
         """The states with those that are reached from them without a character."""
-        found, left = set(states), list(states)
-        while left:
-            at = left.pop()
-            kind = self._tokens[at][0] if at < len(self._tokens) else ""
-            onward = {_MANY: [at + 1], _ALL: [at + 1], _SKIP: [at + 1, at + 3]}.get(kind, [])
-            new = [state for state in onward if state not in found]
-            found.update(new)
-            left += new
+        found: set[int] = set()
+        while states:
+            at = states.pop()
+            if at not in found:
+                found.add(at)
+                kind = self._tokens[at][0] if at < len(self._tokens) else _ONE
+                states += [at + over for over in _PASSED[kind]]
         return frozenset(found)
 
 
-def _tokens(glob: str) -> list[tuple[str, str]]:
+def _tokens(glob: str) -> Iterator[tuple[str, str]]:
     """The tokens of a glob: their kinds, and what each single character must be."""
-    found: list[tuple[str, str]] = []
-    at = 0
-    while at < len(glob):
-        end = glob.find("]", at + 2) if glob[at] == "[" else -1
-        if glob.startswith("**/", at):
-            found += [(_SKIP, ""), (_ALL, ""), (_ONE, "/")]
-            at += 3
-        elif glob.startswith("**", at):
-            found.append((_ALL, ""))
-            at += 2
-        elif end > 0:
-            found += _class(glob[at + 1 : end])
-            at = end + 1
+    head, close, tail = glob.rpartition("]")  # behind it no class is looked for: each search would read to the end
+    for part in _PART.findall(head + close) + _PART_BUT_CLASS.findall(tail):
+        if part[0] == "[" and len(part) > 1:
+            yield from _class(part[1:-1])
         else:
-            char = glob[at]
-            found.append((_MANY, "") if char == "*" else (_ONE, "[^/]" if char == "?" else re.escape(char)))
-            at += 1
-    return found
+            yield from _WILDCARDS.get(part) or [(_ONE, re.escape(part))]
 
 
 def _class(chars: str) -> list[tuple[str, str]]:

@@ -7,7 +7,8 @@ import time
 
 from skills.lib import compact_json, status_files
 from skills.lib.compact_json import digest
-from skills.lib.ledger.database import FILE, MARKER, Database
+from skills.lib.ledger import database
+from skills.lib.ledger.database import Database
 from skills.lib.model.run import Run
 from skills.lib.record import Record
 
@@ -60,8 +61,7 @@ class Ledger:
     @classmethod
     def existing(cls, home: str) -> Ledger | None:
         """The record of a home folder; None if it never had one."""
-        is_there = any(os.path.lexists(os.path.join(home, name)) for name in (FILE, MARKER))
-        return cls(home, create=False) if is_there else None
+        return cls(home, create=False) if database.exists(home) else None
 
     def __enter__(self) -> Ledger:
         return self
@@ -81,6 +81,11 @@ class Ledger:
             return self._run(rows[0])
         self.verify()
         return None
+
+    def version(self, run_id: str) -> int | None:
+        """The version of the run as it is now, which costs less to read than the run; None if there is no such run."""
+        rows = self.database.rows("SELECT version FROM runs WHERE id=?", (run_id,))
+        return rows[0][0] if rows else None
 
     def runs(self, ids: Sequence[str]) -> list[Run]:
         """The runs of these ids, in their order."""
@@ -200,20 +205,51 @@ class Ledger:
         for (fingerprint,) in self.database.rows("SELECT fingerprint FROM definitions"):
             self.definition(fingerprint)
         self._verify_contents()
+        runs = self.every_run()
+        self._verify_events(runs, self.events())
+        self._verify_references(runs)
+
+    def verify_tree(self, run_id: str) -> None:
+        """Check a run and each of its sub-agents' runs: events, definitions, and the files of the run's reviews.
+
+        Raises LedgerError for the first fault.
+        """
+        with self.database:  # nobody moves a run between the reading of its row and of its events
+            [run] = self.runs([run_id])
+            every = [run, *self.runs(_children(run))]
+            for one in every:
+                self._verify_events([one], self.events(one.id))
+            self._verify_references(every)
+            if any(self.contents(name) is None for name in _contents(run)):
+                raise self.database.broken(f"is damaged: it has lost the files of a review of run {run.id}")
+
+    def _verify_events(self, runs: Sequence[Run], events: Sequence[Event]) -> None:
+        """Check that replaying these events gives these runs."""
         replayed: dict[str, dict[str, Any]] = {}
-        for event in self.events():
+        for event in events:
             if event.change:
                 replayed[event.run] = _apply(replayed.get(event.run, {}), event.change)
         # A run of an older format is compared in the present format.
         replayed = {run_id: Run(**data).fields() for run_id, data in replayed.items()}
-        kept = {run.id: run.fields() for run in self.every_run()}
+        kept = {run.id: run.fields() for run in runs}
         if kept != replayed:
             odd = sorted(run_id for run_id in {*kept, *replayed} if kept.get(run_id) != replayed.get(run_id))
             raise self.database.broken(f"is damaged: its events do not lead to run {odd[0]} as it stands")
 
+    def _verify_references(self, runs: Sequence[Run]) -> None:
+        """Check that the definition of each of these runs, its parent and its sub-agents' runs are there."""
+        defined = {name for (name,) in self.database.rows("SELECT fingerprint FROM definitions")}
+        known = {name for (name,) in self.database.rows("SELECT id FROM runs")}
+        for run in runs:
+            if run.fingerprint and run.fingerprint not in defined:
+                raise self.database.broken(f"is damaged: it has lost the definition of run {run.id}")
+            for name in [run.parent, *_children(run)]:
+                if name and name not in known:
+                    raise self.database.broken(f"is damaged: it has lost the run {name}, which run {run.id} names")
+
     def _verify_contents(self) -> None:
         """Check that the files of each review are there, and have the digest that they are kept by."""
-        from skills.lib.ledger import contents
+        from skills.lib.ledger import contents  # it brings re and git
 
         kept = {name for (name,) in self.database.rows("SELECT digest FROM contents")}
         for name in kept:
@@ -241,13 +277,9 @@ class Ledger:
             if name not in kept:
                 self.database.execute(f"DELETE FROM {table} WHERE {key}=?", (name,))  # noqa: S608
 
-    def leave(self) -> None:
-        """Let go before the process exits."""
-        self.database.leave()
-
-    def close(self) -> None:
-        """Close the ledger."""
-        self.database.close()
+    def close(self, exiting: bool = False) -> None:
+        """Close the ledger; ``exiting`` as for the database."""
+        self.database.close(exiting)
 
     def _open_ids(self, workflow: str) -> set[str]:
         rows = self.database.rows(f"SELECT id FROM runs WHERE {_OPEN}", (workflow,))  # noqa: S608  a condition of ours
@@ -322,6 +354,11 @@ class Ledger:
         ended = child.changed(status=status, last=last, version=child.version + 1)
         self._write(child, ended)
         self._append(child_id, child.turn, status, actor, {"reason": reason}, _change(child, ended))
+
+
+def _children(run: Run) -> list[str]:
+    """The ids of all sub-agents' runs that the run ever had."""
+    return [f"{run.id}.{number}" for number in range(1, run.born + 1)]
 
 
 def _contents(run: Run, heard: bool = False) -> list[str]:

@@ -65,7 +65,7 @@ def import_callable(name: str) -> Callable[..., Any]:
     """The function ``module:name``. Raises SkillError if it cannot be found."""
     module, _, path = name.partition(":")
     try:
-        from importlib import import_module
+        from importlib import import_module  # only stored workflows are read back
 
         found: Any = sys.modules.get(module) or import_module(module)
         for part in path.split("."):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from skills.lib.field_checks import is_reason
 from skills.lib.model.texts import ANSWER_SHAPE, ITEM_SHAPE, JUDGED_SHAPE, faults_text
 from skills.lib.model.types import ItemStatus, Severity, is_word
-from skills.lib.reasons import is_reason
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -49,19 +49,9 @@ def _completed(entry: Any, known: Sequence[Mapping[str, str]]) -> Any:
 
 def _read_item(entry: Any) -> tuple[dict[str, str], list[str]]:
     """An item in its stored form, and what is wrong with it."""
-    if not isinstance(entry, dict):
-        return {}, [f"{entry!r:.60} is not an object"]
-    item, faults = {}, []
-    unknown = set(entry) - set(PARTS)
-    if unknown:
-        faults.append(f"{', '.join(sorted(map(str, unknown)))} is not part of it")
-    for name in PARTS:
-        text = entry.get(name, "")
-        if not isinstance(text, str):
-            faults.append(f"{name} is not a text")
-            text = ""
-        if text.strip() or name != "place":
-            item[name] = text.strip()
+    item, faults = _texts(entry, PARTS)
+    if not item.get("place"):
+        item.pop("place", None)
     if faults:
         return item, faults
     plain = item["id"].replace("-", "").replace("_", "").replace(".", "").replace(":", "")
@@ -71,11 +61,38 @@ def _read_item(entry: Any) -> tuple[dict[str, str], list[str]]:
         faults.append(f"severity {item['severity']!r:.40} is not one of MUST, SHOULD, COULD")
     if not item["check"]:
         faults.append("check is empty; say what was checked")
-    if not is_word(ItemStatus, item["status"]):
-        faults.append(f"status {item['status']!r:.40} is not one of PASS, FAIL, TODO")
-    elif item["status"] != ItemStatus.PASS and not item["finding"]:
-        faults.append("finding is empty; say what is wrong, or what is still to do")
-    return item, faults
+    return item, [*faults, *_status_faults(item)]
+
+
+def _texts(entry: Any, parts: Sequence[str], by_target: bool = False) -> tuple[dict[str, Any], list[str]]:
+    """The parts of an entry without blanks around them, and what is wrong with it.
+
+    With ``by_target`` its place may be an object: the place of each target.
+    """
+    if not isinstance(entry, dict):
+        return {}, [f"{entry!r:.60} is not an object"]
+    unknown = sorted(map(str, set(entry) - set(parts)))
+    faults = [f"{', '.join(unknown)} is not part of it"] if unknown else []
+    found: dict[str, Any] = dict.fromkeys(parts, "")
+    for name in parts:
+        given = entry.get(name, "")
+        if isinstance(given, str):
+            found[name] = given.strip()
+        elif by_target and name == "place" and isinstance(given, dict) and given:
+            if not all(isinstance(text, str) and text.strip() for text in given.values()):
+                faults.append("each target under place has its place as a text")
+            found[name] = {str(target).strip(): str(text).strip() for target, text in given.items()}
+        else:
+            faults.append(f"{name} is not a text")
+    return found, faults
+
+
+def _status_faults(judged: Mapping[str, Any]) -> list[str]:
+    if not is_word(ItemStatus, judged["status"]):
+        return [f"status {judged['status']!r:.40} is not one of PASS, FAIL, TODO"]
+    if judged["status"] != ItemStatus.PASS and not judged["finding"]:
+        return ["finding is empty; say what is wrong, or what is still to do"]
+    return []
 
 
 def read_statements(value: Any) -> list[str] | str:
@@ -115,32 +132,15 @@ def read_answers(value: Any) -> list[dict[str, Any]]:
 
 
 def _read_answer(entry: Any) -> tuple[dict[str, Any], list[str]]:
-    if not isinstance(entry, dict):
-        return {}, [f"{entry!r:.60} is not an object"]
-    unknown = sorted(map(str, set(entry) - set(_ANSWER_PARTS)))
-    faults = [f"{', '.join(unknown)} is not part of it"] if unknown else []
-    answer: dict[str, Any] = {}
-    for name in _ANSWER_PARTS:
-        given = entry.get(name, "")
-        if name == "place" and isinstance(given, dict) and given:
-            if not all(isinstance(text, str) and text.strip() for text in given.values()):
-                faults.append("each target under place has its place as a text")
-            answer[name] = {str(target).strip(): str(text).strip() for target, text in given.items()}
-        elif isinstance(given, str):
-            answer[name] = given.strip()
-        else:
-            faults.append(f"{name} is not a text")
-            answer[name] = ""
+    """An answer in its stored form, and what is wrong with it."""
+    answer, faults = _texts(entry, _ANSWER_PARTS, by_target=True)
     if faults:
         return answer, faults
     if not answer["id"]:
         faults.append("id is missing; say which statement, check or item it answers")
     if answer["severity"] and not is_word(Severity, answer["severity"]):
         faults.append(f"severity {answer['severity']!r:.40} is not one of MUST, SHOULD, COULD")
-    if not is_word(ItemStatus, answer["status"]):
-        return answer, [*faults, f"status {answer['status']!r:.40} is not one of PASS, FAIL, TODO"]
-    if answer["status"] != ItemStatus.PASS and not answer["finding"]:
-        faults.append("finding is empty; say what is wrong, or what is still to do")
-    if answer["status"] != ItemStatus.TODO and not answer["place"]:
+    faults += _status_faults(answer)
+    if answer["status"] in (ItemStatus.PASS, ItemStatus.FAIL) and not answer["place"]:
         faults.append("place is empty; say where you looked, as path:line")
     return answer, faults

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from skills.lib.model.steps import StepDef
-from skills.lib.model.types import AgentRole, Dispatch, Gate, Outcome
+from skills.lib.model.types import BOUND, AgentRole, Dispatch, Gate, Outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
-
-# Completed reviews after which a person decides (requirement W-10).
-BOUND = 5
 
 
 def review_loop(

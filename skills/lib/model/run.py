@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skills.lib.field_checks import EMPTY
+from skills.lib.model.texts import printable, shortened
 from skills.lib.record import Record
 
 TYPE_CHECKING = False
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 FINISHED = frozenset(("done", "failed"))
 ENDED = FINISHED | {"abandoned", "lost", "replaced"}
 
+# How much of an answer, a reason or a finding stands in an entry of ``not_done``.
+SHORT = 300
 # The record that answers the findings of a failed review (engine/fixes.py).
 FIXES = "fixes"
 
@@ -65,6 +68,11 @@ class Run(Record):
         made = object.__new__(Run)
         made._set(**{**self.fields(), **fields})
         return made
+
+    def noted(self, kind: str, step: str, what: str) -> Run:
+        """The run with one more entry of what was not done: its kind in a word, the step or checkpoint, and what."""
+        entry = {"kind": kind, "step": step, "what": shortened(printable(what), SHORT)}
+        return self.changed(not_done=[*self.not_done, entry])
 
     @property
     def ended(self) -> bool:

@@ -9,14 +9,16 @@ from skills.lib.field_checks import (
     check_list,
     check_mapping,
     check_optional_text,
+    check_records,
     check_text,
     check_texts,
     coerce,
     shown,
 )
 from skills.lib.model.as_data import import_callable, plain, plain_fields, rich
-from skills.lib.model.requirements import Arg, Artifact, Command, Field
+from skills.lib.model.requirements import Arg, Artifact, Command, Field, Requirement
 from skills.lib.model.types import (
+    RESERVED_FLAGS,
     AgentRole,
     Before,
     Dispatch,
@@ -35,16 +37,7 @@ if TYPE_CHECKING:
     from dataclasses import KW_ONLY
     from typing import Any
 
-    from skills.lib.model.requirements import Requirement
-
     Handler = Callable[["StepContext"], "Outcome | tuple[Outcome, dict[str, Any]]"]
-
-# Flags of every step script: a parameter of a workflow cannot take one of these names.
-RESERVED_FLAGS = frozenset(
-    "step total-steps run turn project record record-file erratum outcome answer lost replace reason"
-    " qr-status qr-iteration qr-fail stateless new help version".split()
-)
-
 
 # What an agent works with, by the same names on every host (skills/lib/hosts has the names that each host uses).
 TOOLS = ("read", "search", "edit", "write", "shell", "web", "agent", "ask")
@@ -204,10 +197,8 @@ class Workflow(Record):
         where = f"workflow {shown(name)}"
         if output not in ("xml", "text"):
             raise ValueError(f"{where} output: {shown(output)} is not one of xml, text")
-        params = check_list(params, f"{where} params", "params=[Arg('topic')]")
+        params = check_records(params, f"{where} params", "params=[Arg('topic')]", Arg, "an Arg")
         for arg in params:
-            if not isinstance(arg, Arg):
-                raise TypeError(f"{where} params: {shown(arg)} is not an Arg")
             if arg.flag[2:] in RESERVED_FLAGS:
                 raise ValueError(f"{where}: {arg.flag} is a flag of every step script, choose another name")
         for at, step in enumerate(steps, 1):
@@ -232,7 +223,13 @@ class Workflow(Record):
             tools=_check_tools(check_texts(tools, f"{where} tools"), where),
             forbidden=check_texts(forbidden, f"{where} forbidden"),
             reverify=check_optional_text(reverify, f"{where} reverify"),
-            always=_properties(always, where) if always else (),
+            always=check_records(
+                always or (),
+                f"{where} always",
+                "always=[Passes('review')]",
+                (Before, Passes, NeverEndsFailed),
+                "a Before, a Passes or a NeverEndsFailed",
+            ),
             unchecked=check_text(unchecked, f"{where} unchecked"),
             _by_id={step.id: step for step in reversed(steps)},
             _fingerprint="",
@@ -292,7 +289,23 @@ class Workflow(Record):
 
         Raises SkillError for data of another form or a callable that cannot be found.
         """
-        return _from_data(data, resolve or import_callable)
+        find = resolve or import_callable
+        try:
+            steps = [StepDef(**{key: rich(value, find) for key, value in step.items()}) for step in data["steps"]]
+            return cls(
+                data["name"],
+                *steps,
+                params=[rich(arg, find) for arg in data.get("params", ())],
+                start=data.get("start"),
+                output=data.get("output", "xml"),
+                tools=data.get("tools", ()),
+                forbidden=data.get("forbidden", ()),
+                reverify=data.get("reverify"),
+                always=[rich(stated, find) for stated in data.get("always", ())],
+                **{name: data.get(name, "") for name in ("title", "description", "closing", "unchecked")},
+            )
+        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+            raise SkillError(f"this is not a workflow's data: {type(error).__name__}: {error}") from error
 
     @property
     def fingerprint(self) -> str:
@@ -341,13 +354,12 @@ def _outcomes(value: Sequence[Outcome | str], where: str) -> tuple[Outcome, ...]
 
 def _requirements(value: Any, where: str, handler: object) -> tuple[Requirement, ...]:
     """The requirements of a step; ValueError for a Field of a name under which the engine itself records something."""
-    requires = check_list(value, f"{where} requires", f"requires=[{type(value).__name__}(…)]")
+    what, example = f"{where} requires", f"requires=[{type(value).__name__}(…)]"
+    kinds = (Field, Artifact, Command)
+    requires = check_records(value, what, example, kinds, "a Field, an Artifact or a Command")
     own: tuple[str, ...] = ("results",) if isinstance(handler, Dispatch) else ()
     if isinstance(handler, (Person, Gate)):
         own = ("answer", "answered_by", "reason")
-    for spec in requires:
-        if not isinstance(spec, (Field, Artifact, Command)):
-            raise TypeError(f"{where} requires: {shown(spec)} is not a Field, an Artifact or a Command")
     if any(isinstance(spec, Field) and spec.type == "answers" for spec in requires):
         own += ("items",)
     for spec in requires:
@@ -357,39 +369,9 @@ def _requirements(value: Any, where: str, handler: object) -> tuple[Requirement,
     return requires
 
 
-def _properties(value: Any, where: str) -> tuple[Before | Passes | NeverEndsFailed, ...]:
-    properties = check_list(value, f"{where} always", "always=[Passes('review')]")
-    for one in properties:
-        if not isinstance(one, (Before, Passes, NeverEndsFailed)):
-            raise TypeError(f"{where} always: {shown(one)} is not a Before, a Passes or a NeverEndsFailed")
-    return properties
-
-
 def _check_tools(tools: Sequence[str], where: str) -> tuple[str, ...]:
     for tool in tools:
         program = tool[len("shell(") : -1] if tool.startswith("shell(") and tool.endswith(")") else None
         if tool not in TOOLS and not (program and not set(program) & set(" \t\n()'\"|&;<>$`")):
             raise ValueError(f"{where} tools: {tool!r} is not a tool: use one of {', '.join(TOOLS)}, shell(PROGRAM)")
     return tuple(tools)
-
-
-_TEXTS = ("title", "description", "closing", "unchecked")
-
-
-def _from_data(data: Mapping[str, Any], find: Callable[[str], Handler]) -> Workflow:
-    try:
-        steps = [StepDef(**{key: rich(value, find) for key, value in step.items()}) for step in data["steps"]]
-        return Workflow(
-            data["name"],
-            *steps,
-            params=[rich(arg, find) for arg in data.get("params", ())],
-            start=data.get("start"),
-            output=data.get("output", "xml"),
-            tools=data.get("tools", ()),
-            forbidden=data.get("forbidden", ()),
-            reverify=data.get("reverify"),
-            always=[rich(stated, find) for stated in data.get("always", ())],
-            **{name: data.get(name, "") for name in _TEXTS},
-        )
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-        raise SkillError(f"this is not a workflow's data: {type(error).__name__}: {error}") from error

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skills.lib import compact_json
 from skills.lib.errors import UsageError
 
 TYPE_CHECKING = False
@@ -119,8 +120,6 @@ def present(value: Any) -> str:
         return value
     if isinstance(value, list):
         return "\n".join(_under("-", entry) for entry in value)
-    from skills.lib import compact_json  # what renders a document does without
-
     return compact_json.readable(value)
 
 

@@ -12,6 +12,7 @@ from skills.lib.field_checks import (
     check_count,
     check_list,
     check_mapping,
+    check_records,
     check_text,
     check_texts,
     coerce,
@@ -76,6 +77,13 @@ else:
 
         def __reduce__(self):
             return type(self), (self.value,)
+
+
+# Flags of every step script: a parameter of a workflow cannot take one of these names.
+RESERVED_FLAGS = frozenset(
+    "step total-steps run turn project record record-file erratum outcome answer lost replace reason"
+    " qr-status qr-iteration qr-fail stateless new help version".split()
+)
 
 
 class Rendered(str):
@@ -255,10 +263,8 @@ class Dispatch(Record):
 
 
 def _checks(checks: Sequence[Check]) -> tuple[Check, ...]:
-    found = check_list(checks, "Dispatch checks", "checks=[Check('kind', 'MUST', 'what must be so')]")
-    for check in found:
-        if not isinstance(check, Check):
-            raise TypeError(f"Dispatch checks: {shown(check)} is not a Check")
+    example = "checks=[Check('kind', 'MUST', 'what must be so')]"
+    found: tuple[Check, ...] = check_records(checks, "Dispatch checks", example, Check, "a Check")
     kinds = [check.kind for check in found]
     if len(set(kinds)) < len(kinds):
         twice = next(kind for kind in kinds if kinds.count(kind) > 1)
@@ -306,16 +312,20 @@ def person(
     return Person(question, choices, at_terminal)  # type: ignore[arg-type]
 
 
+# Completed reviews after which a person decides (requirement W-10).
+BOUND = 5
+
+
 class Gate(Record):
     """The stop condition of a review loop: reads the verdict of ``checkpoint`` from the ledger.
 
     ``bound`` is the number of completed reviews, and of fallen verdicts, after which a person decides (requirement
-    W-10; five by default). ``stale`` is the step that a run goes back to when the files that the review covers were
+    W-10; BOUND by default). ``stale`` is the step that a run goes back to when the files that the review covers were
     changed since: from the gate, and from every step that would end the run.
     """
 
     checkpoint: str
-    bound: int = 5
+    bound: int = BOUND
     stale: str | None = None
 
     def _check(self) -> None:
@@ -339,6 +349,23 @@ class NeverEndsFailed(Record):
     """A property of all paths: no run ends while the last verdict of the checkpoint is FAIL, but by FAIL itself."""
 
     checkpoint: str
+
+
+class Choice(Record):
+    """Which script of a skill its common entry runs: the words of a flag, each with the file of a script beside it."""
+
+    name: str
+    scripts: Mapping[str, str]
+    help: str = ""
+
+    def _check(self) -> None:
+        if self.name in RESERVED_FLAGS:
+            raise ValueError(f"Choice: --{self.name} is a flag of every step script, choose another name")
+
+    @property
+    def flag(self) -> str:
+        """The command-line flag that chooses."""
+        return "--" + self.name
 
 
 def is_word(kind: type[Any], value: object) -> bool:

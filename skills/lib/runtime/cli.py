@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import sys
 
-from skills.lib import compact_json
+from skills.lib import __version__, compact_json
+from skills.lib.blocks.command_line import quote
 from skills.lib.errors import UsageError, nearest
 from skills.lib.model.run import Request
 from skills.lib.model.steps import Workflow
@@ -88,7 +90,11 @@ def request_of(workflow: Workflow, words: Iterable[Word]) -> Request:
             in_files.update(content)
             files.update(dict.fromkeys(content, os.path.abspath(value)) if value != "-" else {})
         elif flag in _PRINTS:
-            raise HelpRequested(_printed(flag, workflow))
+            if flag == "version":
+                raise HelpRequested(f"lockstep {__version__}, protocol 1")
+            from skills.lib.runtime.help_text import help_text  # a step does without it
+
+            raise HelpRequested(help_text(workflow))
         elif flag in found or params_of.get(flag) in params:
             raise UsageError(f"--{flag} is given twice", remedy="give it once")
         elif flag in params_of:
@@ -149,9 +155,10 @@ def _check_together(workflow: Workflow, found: dict[str, Any], params: dict[str,
         )
 
 
-def resolve(workflow: Workflow, request: Request) -> Request:
+def resolve(workflow: Workflow, request: Request, at: str | None = None) -> Request:
     """The request with the id of its step, and the step as typed; UsageError for a wrong step or total.
 
+    ``at`` is the step at which the run is: a misspelt step is compared only with those that it leads to.
     It is no part of ``request_of``, for a free-form sub-agent's run has a workflow of its own.
     """
     total = request.total_steps
@@ -161,11 +168,11 @@ def resolve(workflow: Workflow, request: Request) -> Request:
             valid=str(len(workflow.steps)),
             remedy="leave --total-steps out; the workflow knows its own length",
         )
-    fields = {**request.fields(), "step": step_id(workflow, request.step), "typed": request.typed or request.step}
+    fields = {**request.fields(), "step": step_id(workflow, request.step, at), "typed": request.typed or request.step}
     return Request(**fields)  # type: ignore[arg-type]
 
 
-def step_id(workflow: Workflow, given: str | None) -> str:
+def step_id(workflow: Workflow, given: str | None, at: str | None = None) -> str:
     """The id meant by an id, a position, ``next``, ``done`` or ``current``; UsageError names the valid ones."""
     ids = [step.id for step in workflow.steps]
     if given is not None and given.isascii() and given.isdigit() and len(given) < 9 and 0 < int(given) <= len(ids):
@@ -175,15 +182,13 @@ def step_id(workflow: Workflow, given: str | None) -> str:
     valid = ", ".join(f"{at} {step}" for at, step in enumerate(ids, 1)) + ", next, done, current"
     if given is None:
         raise UsageError("--step is missing", valid=valid, remedy="--step 1 opens a run")
-    near = nearest(given, ids)
+    near = nearest(given, [at, *filter(None, workflow.step(at).next.values())] if at and workflow.has(at) else ids)
     remedy = f"--step {near}" if near else "--step current --run ID shows where a run stands"
     raise UsageError(f"{workflow.name} has no step {given!r:.80}", valid=valid, remedy=remedy)
 
 
 def _bare_word(word: str, workflow: Workflow, params: dict[str, Any], found: dict[str, Any]) -> UsageError:
     """The error for a word that is no flag: most likely a value whose flag is missing."""
-    from skills.lib.blocks.command_line import quote
-
     asked = sorted(workflow.params, key=lambda arg: (bool(arg.step), not arg.required))
     flags = [arg.flag for arg in asked] + [f"--{name}" for name in (*_RECORDS, *_WORDS, *_NUMBERS)]
     missing = [arg.flag for arg in workflow.run_params() if arg.required and arg.name not in params]
@@ -234,8 +239,6 @@ def _in_file(path: str) -> dict[str, Any]:
 def _read_file(path: str) -> str:
     try:
         if path == "-":
-            import sys
-
             if sys.stdin is None:
                 raise UsageError("--record-file -: standard input is closed", remedy="give the path of a JSON file")
             raw = sys.stdin.buffer.read(FILE_LIMIT + 1)
@@ -253,14 +256,3 @@ def _read_file(path: str) -> str:
         return raw.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         raise UsageError(f"--record-file {path!r:.200} is not UTF-8: byte {error.start}") from None
-
-
-def _printed(flag: str, workflow: Workflow) -> str:
-    """What ``--help`` or ``--version`` prints."""
-    if flag == "help":
-        from skills.lib.runtime.help_text import help_text
-
-        return help_text(workflow)
-    from skills.lib import __version__
-
-    return f"lockstep {__version__}, protocol 1"

@@ -47,7 +47,8 @@ def changes_that_matter(old: Mapping[str, Any], workflow: Workflow, run: Run) ->
             name for name in {**before.get(step, {}), **after[step]} if before[step].get(name) != after[step].get(name)
         ]
         found.append(f"step {step}, where the run stands, has another {', '.join(sorted(parts))}")
-    if _args(old, step) != _args(new, step):
+    old_params, new_params = [[arg for arg in data["params"] if arg.get("step") == step] for data in (old, new)]
+    if _without_help(old_params) != _without_help(new_params):
         found.append(f"step {step} asks for other parameters")
     gates, new_gates = _gates_ahead(before, step), _gates_ahead(after, step)
     changed = [gate for gate in gates if after.get(gate) != before[gate]]
@@ -63,22 +64,18 @@ def _steps(data: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The steps of a definition by id, without what may be reworded."""
     return {
         step["id"]: {
-            **{name: _unworded(value) for name, value in step.items() if name not in _WORDING},
+            **{name: _without_help(value) for name, value in step.items() if name not in _WORDING},
             "tools": step.get("tools") or data.get("tools", []),
         }
         for step in data["steps"]
     }
 
 
-def _unworded(value: Any) -> Any:
-    """A requirement without its help, which is wording too."""
+def _without_help(value: Any) -> Any:
+    """Requirements and parameters without their help, which is wording too; anything else as it is."""
     if not isinstance(value, list):
         return value
     return [{**one, "help": ""} if isinstance(one, dict) else one for one in value]
-
-
-def _args(data: Mapping[str, Any], step: str) -> list[Any]:
-    return [{**arg, "help": ""} for arg in data["params"] if arg.get("step") == step]
 
 
 def _gates_ahead(steps: Mapping[str, dict[str, Any]], start: str) -> list[str]:

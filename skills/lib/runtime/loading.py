@@ -5,15 +5,14 @@ from __future__ import annotations
 import os
 import sys
 
-from skills.lib.errors import InvalidWorkflow, LockstepError, SkillError, UsageError
-from skills.lib.model.steps import REGISTRY
+from skills.lib.errors import SkillError
+from skills.lib.model.steps import REGISTRY, Workflow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import importlib._bootstrap_external as external
     from types import ModuleType
 
-    from skills.lib.model.steps import Workflow
 else:
     # The same code as importlib.util's, which brings contextlib and collections along: 3 ms.
     import _frozen_importlib_external as external
@@ -51,22 +50,12 @@ def load_module(path: str) -> ModuleType:
     sys.modules[name] = module
     try:
         loader.exec_module(module)
-    except LockstepError as error:
+    except BaseException as error:
         del sys.modules[name]
-        if isinstance(error, (SkillError, UsageError)) and not isinstance(error, InvalidWorkflow):
-            error.what = f"{path}{_line_of(error, path)}: {error.what}"
-            error.args = (error.what,)
-        raise
-    except SystemExit as left:
-        del sys.modules[name]
-        what = f"{path} exits while it is imported ({left.code})"
-        raise SkillError(what, remedy="let it only register its workflow") from left
-    except Exception as error:
-        del sys.modules[name]
-        from skills.lib.runtime import suggestions
+        from skills.lib.runtime import suggestions  # only a module that cannot be loaded needs them
 
-        what, valid, remedy = suggestions.explain(error)
-        raise SkillError(f"{path}{_line_of(error, path)}: {what}", valid=valid, remedy=remedy) from error
+        suggestions.raise_explained(error, path)
+        raise
     return module
 
 
@@ -88,14 +77,3 @@ def load_workflow(path: str) -> Workflow:
 def workflow_of_script(script: str) -> Workflow:
     """The workflow of an entry script: ``x.py`` has its graph in ``x_workflow.py`` beside it."""
     return load_workflow(script[: -len(".py")] + SUFFIX)
-
-
-def _line_of(error: Exception, path: str) -> str:
-    """The line of the file where the error arose, after a colon; empty if it arose elsewhere."""
-    line = getattr(error, "lineno", None) if isinstance(error, SyntaxError) else None
-    frame = error.__traceback__
-    while frame is not None:
-        if frame.tb_frame.f_code.co_filename == path:
-            line = frame.tb_lineno
-        frame = frame.tb_next
-    return f":{line}" if line else ""

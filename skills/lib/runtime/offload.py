@@ -9,13 +9,13 @@ from skills.lib.blocks import parts
 from skills.lib.errors import EnvironmentProblem
 from skills.lib.model import texts
 from skills.lib.model.texts import WORTH_A_FILE
+from skills.lib.model.types import Element
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator, Mapping
 
     from skills.lib.model.run import Run
-    from skills.lib.model.types import Element
     from skills.lib.runtime.project import Response
 
 
@@ -36,24 +36,37 @@ def shortened(response: Response, text: str, project: str, render: Callable[[Ele
     workflow, run = response.workflow, response.run
     assert workflow is not None
     assert run is not None
-    assert response.rebuild is not None
-    found = [one for one in parts.shown_values(workflow, run) if len(one[3]) > WORTH_A_FILE]
+    every = parts.shown_values(workflow, run)
+    found = [one for one in every if len(one[3]) > WORTH_A_FILE]
     others = [one for one in found if not parts.is_of_review(one[0])]
-    offloaded: dict[str, tuple[str, str]] = {}
+    offloaded: dict[str, tuple[str, str]] = {}  # by the key of a value: its file, and what the block says of it
+
+    def rendered() -> str:
+        return render(_replaced(response.element, iter([one[0] for one in every]), offloaded))
+
     for key, _, _, value in sorted(others, key=lambda one: -len(one[3]) * (2 if one[1] else 1)):
         if len(text) <= parts.BLOCK_LIMIT:
             return text
         excerpt = value[: EXCERPT if len(value) > EXCERPT + 200 else SHORT_EXCERPT]
-        offloaded[key] = (_kept(project, run, key, value), excerpt)
-        text = render(response.rebuild(offloaded))
+        offloaded[key] = _kept(project, run, key, value, excerpt)
+        text = rendered()
     reviews = [one for one in found if parts.is_of_review(one[0])]
     for limit in OF_A_REVIEW if reviews else ():
         if len(text) <= parts.BLOCK_LIMIT:
             return text
         for key, _, _, value in reviews:
-            offloaded[key] = (_kept(project, run, key, value), _each_cut(value, limit // len(reviews)))
-        text = render(response.rebuild(offloaded))
+            offloaded[key] = _kept(project, run, key, value, _each_cut(value, limit // len(reviews)))
+        text = rendered()
     return text
+
+
+def _replaced(element: Element, keys: Iterator[str], offloaded: Mapping[str, tuple[str, str]]) -> Element:
+    """The element with excerpts in place of the offloaded values; ``keys`` are those of its values, in their order."""
+    if element.tag == "value":
+        file, text = offloaded.get(next(keys), ("", ""))
+        return Element("value", {**element.attributes, "file": file}, text) if file else element
+    inside = [_replaced(child, keys, offloaded) if isinstance(child, Element) else child for child in element.children]
+    return Element(element.tag, element.attributes, *inside, prose=element.prose)
 
 
 def _each_cut(value: str, limit: int) -> str:
@@ -64,11 +77,11 @@ def _each_cut(value: str, limit: int) -> str:
     return "\n- ".join(found[: max(1, limit // share)])
 
 
-def _kept(project: str, run: Run, key: str, value: str) -> str:
-    """Write a value to its file, and return the path."""
+def _kept(project: str, run: Run, key: str, value: str, excerpt: str) -> tuple[str, str]:
+    """Write a value to its file, and return the path, and the excerpt that speaks of it."""
     path = os.path.join(folder(project, run), f"{run.turn}-{key}.txt")
     write(path, value)
-    return path
+    return path, f"{excerpt} … ({len(value):,} characters; read the file for all of it)"
 
 
 def folder(project: str, run: Run) -> str:

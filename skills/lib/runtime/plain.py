@@ -88,4 +88,6 @@ def _resume(runner: Runner, run: Run, given: argparse.Namespace) -> int:
 
 def _abandon(runner: Runner, run: Run, given: argparse.Namespace) -> int:
     ended = runner.abandon(run.id, given.reason)
-    return script.emit("".join([f"Run {one.id} is abandoned.\n" for one in ended]), PRINTED)
+    lines = [f"Run {one.id} is abandoned.\n" for one in ended]
+    lines += [f"Not done: {entry['kind']}: {entry['what']}\n" for entry in ended[0].not_done]
+    return script.emit("".join(lines), PRINTED)

@@ -9,34 +9,28 @@ from skills.lib.blocks import document, parts
 from skills.lib.engine.decision import Move
 from skills.lib.errors import PRINTED, LockstepError
 from skills.lib.ledger import Ledger
+from skills.lib.model.requirements import Artifact, Command
 from skills.lib.record import Record
 from skills.lib.runtime import loading
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
     from typing import Any
 
     from skills.lib.blocks.command_line import CommandLine
-    from skills.lib.blocks.parts import Offloaded
-    from skills.lib.engine.decision import Proof
-    from skills.lib.model.requirements import Artifact, Command
     from skills.lib.model.run import Run
     from skills.lib.model.steps import Workflow
     from skills.lib.model.types import Element
 
 
 class Response(Record):
-    """What a call returns: the document, its exit code, and the run and workflow that it is about.
-
-    ``rebuild`` makes the document again, with the context values of the given names in files.
-    """
+    """What a call returns: the document, its exit code, and the run and workflow that it is about."""
 
     element: Element
     exit_code: int = PRINTED
     run: Run | None = None
     workflow: Workflow | None = None
-    rebuild: Callable[[Offloaded], Element] | None = None
 
 
 class Project:
@@ -52,59 +46,53 @@ class Project:
     @property
     def ledger(self) -> Ledger:
         """The project's ledger, opened on first use; LedgerError if there is none, for only opening a run makes one."""
-        return self.use_ledger(create=False)
+        return self._use_ledger(create=False)
 
-    def use_ledger(self, create: bool) -> Ledger:
-        """The project's ledger, opened on first use; if there is none it is made on ``create``."""
+    def _use_ledger(self, create: bool) -> Ledger:
         if self._ledger is None:
             self._ledger = Ledger(paths.home(self.command_line.project), create)
         return self._ledger
 
-    def close(self) -> None:
-        """Close the ledger."""
+    def close(self, exiting: bool = False) -> None:
+        """Close the ledger; it is only released if the process exits right after, which is quicker."""
         if self._ledger is not None:
-            self._ledger.close()
-
-    def leave(self) -> None:
-        """Release the ledger just before the process exits, which is quicker than closing it."""
-        if self._ledger is not None:
-            self._ledger.leave()
-
-    def proof(self, run: Run) -> Proof:
-        """The engine's access to files, commands and children of that run."""
-        return _Proof(self, run)
+            self._ledger.close(exiting)
 
     def show(self, workflow: Workflow, run: Run, notices: Sequence[Element] = ()) -> Response:
         """The present block of a run, or how it ended."""
         if run.ended:
             return self._show_end(workflow, run, notices)
+        run, children = self._with_children(run) if run.children else (run, [])
         status_files.write(self.command_line.project, run.id, document.run_status(workflow, run, self.command_line))
-        children = self.ledger.runs(run.children) if run.children else []
-
-        def build(offloaded: Offloaded) -> Element:
-            return document.step_document(
-                workflow, run, self.command_line, children, notices, offloaded, self.max_parallel
-            )
-
-        return Response(build({}), PRINTED, run, workflow, build)
+        element = document.step_document(workflow, run, self.command_line, children, notices, self.max_parallel)
+        return Response(element, PRINTED, run, workflow)
 
     def _show_end(self, workflow: Workflow, run: Run, notices: Sequence[Element]) -> Response:
-        from skills.lib.blocks import done
+        from skills.lib.blocks import done  # a run ends once
 
         status_files.remove(self.command_line.project, run.id)
         parent = self.ledger.run(run.parent) if run.parent else None
         if parent is not None and (parent.ended or run.id not in parent.children):
             parent, words = None, "The step that started this sub-agent was left since: nothing more is wanted of it."
             notices = [*notices, parts.notice(words)]
-        siblings = self.ledger.runs(parent.children) if parent else []
+        parent, siblings = self._with_children(parent) if parent else (None, [])
         command = self._command_of(parent) if parent else ""
+        element = done.done_document(
+            workflow, run, self.command_line, parent, command, siblings, notices, self.max_parallel
+        )
+        return Response(element, PRINTED, run, workflow)
 
-        def build(offloaded: Offloaded) -> Element:
-            return done.done_document(
-                workflow, run, self.command_line, parent, command, siblings, notices, offloaded, self.max_parallel
-            )
+    def _with_children(self, run: Run) -> tuple[Run, list[Run]]:
+        """The run and its children as they were at one moment.
 
-        return Response(build({}), PRINTED, run, workflow, build)
+        If another process moved the run since it was read, it is read again; on another turn the given run is kept.
+        """
+        while True:
+            children = self.ledger.runs(run.children)
+            present = None if self.ledger.version(run.id) == run.version else self.ledger.run(run.id)
+            if present is None or present.turn != run.turn:
+                return run, children
+            run = present
 
     def _command_of(self, run: Run) -> str:
         """The command with which that run goes on; the command that shows its block if its skill is broken."""
@@ -119,8 +107,8 @@ class Project:
         return self.command_line.step("current", run, turn=False)
 
 
-class _Proof:
-    """The engine's access to files, commands and children of one run."""
+class Evidence:
+    """The engine's access to files, commands and children of one run: its ``Proof``."""
 
     def __init__(self, project: Project, run: Run) -> None:
         self._runs, self._run, self._project = project, run, project.command_line.project
@@ -131,8 +119,7 @@ class _Proof:
         return self._runs.ledger.runs(self._run.children)
 
     def check(self, requirement: Artifact | Command, fields: Mapping[str, Any]) -> dict[str, Any]:
-        from skills.lib.ledger import evidence
-        from skills.lib.model.requirements import Command
+        from skills.lib.ledger import evidence  # few steps have files or commands to check
 
         self._contents.clear()  # a command may change files
         self._looks.clear()
@@ -142,7 +129,7 @@ class _Proof:
         return evidence.check(requirement, fields, self._project, os.path.dirname(self._run.script), opening)
 
     def contents(self, covers: Sequence[str]) -> dict[str, str]:
-        from skills.lib.ledger import contents
+        from skills.lib.ledger import contents  # it brings re and git
 
         key = "\n".join(covers)
         if key not in self._contents:
@@ -150,7 +137,7 @@ class _Proof:
         return self._contents[key]
 
     def digest(self, files: Mapping[str, str]) -> str:
-        from skills.lib.ledger import contents
+        from skills.lib.ledger import contents  # it brings re and git
 
         return contents.digest(files)
 
@@ -158,12 +145,12 @@ class _Proof:
         return self._runs.ledger.contents(digest)
 
     def covered(self, covers: Sequence[str], paths: Sequence[str]) -> set[str]:
-        from skills.lib.ledger import contents
+        from skills.lib.ledger import contents  # it brings re and git
 
         return contents.covered(self._project, covers, paths)
 
     def look(self, place: str, bases: Sequence[str] = ()) -> dict[str, Any]:
-        from skills.lib.ledger import places
+        from skills.lib.ledger import places  # it brings re and git
 
         key = (place, *bases)
         if key not in self._looks:

@@ -1,32 +1,38 @@
-"""Refusals: why, what would be valid, and the command that goes on; each is noted in the run's ledger."""
+"""Refusals: why, what would be valid, and the command that goes on; each is noted in the run's ledger.
+
+The command repeats each value of the refused command that fits.
+"""
 
 from __future__ import annotations
 
 import os
 
-from skills.lib import compact_json, paths
+from skills.lib import compact_json, paths, status_files
 from skills.lib.blocks import document, parts
 from skills.lib.blocks.command_line import quote
-from skills.lib.blocks.refused import LOST, asked_for, printed, refused_document
+from skills.lib.blocks.refused import LOST, printed, refused_document
 from skills.lib.engine import inputs
-from skills.lib.engine.decision import Refusal
-from skills.lib.errors import REFUSED
+from skills.lib.engine.decision import Refused
+from skills.lib.errors import REFUSED, EnvironmentProblem
+from skills.lib.field_checks import is_reason
 from skills.lib.ledger import database
 from skills.lib.model import values
-from skills.lib.runtime import retrying
-from skills.lib.runtime.project import Response, is_of_another_project
+from skills.lib.model.requirements import Arg, Command, Field
+from skills.lib.model.run import FIXES, Request, Run
+from skills.lib.model.types import Outcome, is_word
+from skills.lib.runtime.project import Project, Response, is_of_another_project
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
-    from skills.lib.model.run import Request, Run
     from skills.lib.model.steps import Workflow
-    from skills.lib.runtime.project import Project
 
 # How many characters of parameters a refused opening repeats in the command that goes on: of each, and of all.
 REPEATED, REPEATED_TOGETHER = 1_000, 2_000
+# A command repeats so many characters of reports. If there are more, it names a record file that has all of them.
+GIVEN_BACK = 2_000
 # How many sub-agents are listed for an agent that lost its run, and how many characters of what each is for.
 LISTED, ABOUT = 8, 80
 # A run is refused that this script does not serve.
@@ -37,12 +43,14 @@ _SHOWS_CHILDREN = ("unaccounted-child", "unknown-child", "child-ended")
 _BEGINS_LATER = ("skipped-step", "run-ended", "agents-busy")
 
 
-def refuse(project: Project, workflow: Workflow, run: Run | None, request: Request, refusal: Refusal) -> Response:
+def refuse(project: Project, workflow: Workflow, run: Run | None, request: Request, refusal: Refused) -> Response:
     """The response that refuses a request: why, and the command that goes on. It is noted with the run, if it has one.
 
     ``run`` is the run that was found, for an opening the one that is open already; None if there is none.
     """
     asked = asked_for(request)
+    if run is None and refusal.code == "missing-parameter" and _has_sub_agents(project, request):
+        refusal = Refused("no-run", f"{refusal.why} If this is for a run that is open, --run is missing.")
     if refusal.code in LOST:
         refusal, next_line = _listing_runs(project, workflow, request, refusal)
         return _response(project, workflow, None, asked, refusal, next_line)
@@ -62,8 +70,24 @@ def refuse(project: Project, workflow: Workflow, run: Run | None, request: Reque
         return _response(project, workflow, run, asked, refusal, show if refusal.code in _BEGINS_LATER else "")
     if run.ended or refusal.code in _SHOWS_CHILDREN:
         return _response(project, workflow, run, asked, refusal, show)
-    next_line = retrying.next_command(project, workflow, run, request, refusal)
+    next_line = _retry(project, workflow, run, request, refusal)
     return _response(project, workflow, run, asked, refusal, next_line, show if show != next_line else "")
+
+
+def asked_for(request: Request) -> str:
+    """The request in words, for a refusal."""
+    words = f"--step {request.typed or request.step}"
+    if request.run:
+        words += f" --run {request.run}"
+    if request.turn is not None:
+        words += f" --turn {request.turn}"
+    given = [*request.params, *request.records]
+    if given:
+        words += f", reporting {', '.join(sorted(given))}"
+    for flag, value in (("outcome", request.outcome), ("answer", request.answer), ("qr-status", request.qr_status)):
+        if value is not None:
+            words += f", --{flag} {value[:200]}"
+    return words
 
 
 def _response(
@@ -71,7 +95,7 @@ def _response(
     workflow: Workflow,
     run: Run | None,
     asked: str,
-    refusal: Refusal,
+    refusal: Refused,
     next_line: str = "",
     show: str = "",
 ) -> Response:
@@ -81,7 +105,7 @@ def _response(
     return Response(refused_document(workflow, run, refusal, asked, next_line, show), REFUSED, run, workflow)
 
 
-def _own_command(project: Project, run: Run, refusal: Refusal) -> str:
+def _own_command(project: Project, run: Run, refusal: Refused) -> str:
     """The command that shows a run by its own script, or in its own project."""
     if refusal.code == "other-workflow":
         return parts.child_command(run, project.command_line)
@@ -89,23 +113,26 @@ def _own_command(project: Project, run: Run, refusal: Refusal) -> str:
     return type(project.command_line)(**fields).step("current", run, turn=False)  # type: ignore[arg-type]
 
 
-def _listing_runs(project: Project, workflow: Workflow, request: Request, refusal: Refusal) -> tuple[Refusal, str]:
+def _listing_runs(project: Project, workflow: Workflow, request: Request, refusal: Refused) -> tuple[Refused, str]:
     """The refusal of an agent that lost its run, with the commands of the runs that it may have meant, and NEXT.
 
     If sub-agents are at work the agent may be any of them: then there is no NEXT.
     """
+    known: list[Run] = []
+    children: list[Run] = []
+    if _has_ledger(project):
+        moves = project.ledger.last_moves()
+        found = sorted(project.ledger.open_runs(workflow.name), key=lambda run: -moves.get(run.id, 0))
+        known = [run for run in found if not _is_elsewhere(project, run)]
+        children = _sub_agents(project, known, request.run)
     opening = _start_line(project, workflow, request.params, request.new)
-    if not os.path.exists(os.path.join(paths.home(project.command_line.project), database.FILE)):
-        return refusal, opening
-    known = _known_runs(project, workflow)
-    children = _sub_agents(project, known, request)
     if not known and not children:
         return refusal, opening
     commands = [project.command_line.step("current", other, turn=False) for other in known]
     order = ", the last moved first" if len(known) > 1 else ""
     if not children:
         why = f"{refusal.why} VALID has the command of each open run of this skill{order}; its last opens another."
-        return Refusal(refusal.code, why, (*commands, opening)), commands[0]
+        return Refused(refusal.code, why, (*commands, opening)), commands[0]
     why = (
         f"{refusal.why} Sub-agents are at work, so take the command of your own run from VALID: first those of the "
         f"sub-agents, each with what it is for, then those of the open runs of this skill{order}, then one "
@@ -114,7 +141,16 @@ def _listing_runs(project: Project, workflow: Workflow, request: Request, refusa
     if len(children) > LISTED:
         why += f" {len(children) - LISTED} more sub-agents are not listed."
     lines = [f"{parts.child_command(child, project.command_line)}  # {_about(child)}" for child in children[:LISTED]]
-    return Refusal(refusal.code, why, (*lines, *commands, opening)), ""
+    return Refused(refusal.code, why, (*lines, *commands, opening)), ""
+
+
+def _has_ledger(project: Project) -> bool:
+    return database.exists(paths.home(project.command_line.project))
+
+
+def _has_sub_agents(project: Project, request: Request) -> bool:
+    """True if sub-agents are at work that this script serves: one of them may have lost its run's id."""
+    return not request.new and _has_ledger(project) and bool(_sub_agents(project, (), request.run))
 
 
 def _about(child: Run) -> str:
@@ -123,10 +159,10 @@ def _about(child: Run) -> str:
     return f"sub-agent {child.id}, {child.status}" + (f": {parts.clipped(task, ABOUT)}" if task else "")
 
 
-def _sub_agents(project: Project, known: Sequence[Run], request: Request) -> list[Run]:
-    """The sub-agents at work of these runs, and those of this script; nearest to the requested run first."""
+def _sub_agents(project: Project, known: Sequence[Run], wanted: str | None) -> list[Run]:
+    """The sub-agents at work of these runs, and those of this script; nearest to the wanted run first."""
     roots = {run.id for run in known}
-    family = (request.run or "").rpartition(".")[0]
+    family = (wanted or "").rpartition(".")[0]
     script = project.command_line.script
     found = [
         child
@@ -136,13 +172,6 @@ def _sub_agents(project: Project, known: Sequence[Run], request: Request) -> lis
     ]
     numbers = {child.id: [int(part) for part in child.id.split(".")[1:]] for child in found}
     return sorted(found, key=lambda child: (child.parent != family, child.id.partition(".")[0], numbers[child.id]))
-
-
-def _known_runs(project: Project, workflow: Workflow) -> list[Run]:
-    """The open runs of the workflow in this project, the last moved first."""
-    moves = project.ledger.last_moves()
-    known = sorted(project.ledger.open_runs(workflow.name), key=lambda run: -moves.get(run.id, 0))
-    return [run for run in known if not _is_elsewhere(project, run)]
 
 
 def _is_elsewhere(project: Project, run: Run) -> bool:
@@ -159,7 +188,7 @@ def _start_line(
     words, missing, room = [], "", REPEATED_TOGETHER
     for arg in workflow.run_params():
         value = given.get(arg.name)
-        text = value if isinstance(value, str) or value is None else compact_json.readable(value)
+        text = None if value is None else _text(value)
         size = printed(quote(text or ""))
         fits = size <= min(REPEATED, room) and kept and not values.is_secret(arg.name)
         if text is not None and fits and inputs.fits_parameter(arg, text):
@@ -168,3 +197,131 @@ def _start_line(
         elif arg.required or text is not None:
             missing += f" {arg.flag} {document.placeholder(arg)}"
     return project.command_line.start(*words, *(["--new"] if new else [])) + missing
+
+
+def _retry(project: Project, workflow: Workflow, run: Run, request: Request, refusal: Refused) -> str:
+    """The command that goes on: the values of the refused request that fit, and a placeholder for each other value.
+
+    Every value is a placeholder if the request is of another turn, or if too much was reported for a command and no
+    file can be written.
+    """
+    command_line, is_asked = project.command_line, run.status == "waiting"
+    if request.turn != run.turn:
+        return document.next_command(workflow, run, command_line)
+    if request.lost and refusal.code == "no-reason":
+        return command_line.step("current", run, "--lost", request.lost) + " --reason 'FILL_reason'"
+    if request.lost or request.replace:
+        return command_line.step("current", run, turn=False)
+    fitting, words = _answer(run, request) if is_asked else _sorted(workflow, run, request)
+    if not is_asked and not any(name in words for name in (*request.records, *request.params)):
+        for spec in _rejected(workflow, run, refusal, fitting):
+            del fitting[spec.name]
+            words[spec.name] = document.placeholder(spec)
+    # What is wrong in its file is put right there, or by the record that is to be filled in.
+    filed = {name: path for name, path in request.filed.items() if fitting.get(name, ...) == request.records[name]}
+    files = [quote(path) for path in dict.fromkeys(filed.values())]
+    fitting = {name: raw for name, raw in fitting.items() if name not in filed}
+    texts = {name: quote(_text(raw)) for name, raw in fitting.items()}
+    if sum(map(printed, texts.values())) > GIVEN_BACK:
+        path = "" if is_asked else _file(project, run, fitting)
+        if not path:
+            return document.next_command(workflow, run, command_line)
+        files.append(quote(path))
+        texts = {}
+    if files:
+        words["--record-file"] = " --record-file ".join(files)
+    return document.next_command(workflow, run, command_line, {**words, **texts})
+
+
+def _rejected(workflow: Workflow, run: Run, refusal: Refused, fitting: Collection[str]) -> list[Arg | Field]:
+    """The values that were refused though each of them fits: the same command would be refused again.
+
+    These are what a check of the skill read, answers and items as a whole, and a report that was made before.
+    """
+    step = workflow.step(run.step or "")
+    every: list[Arg | Field] = [*workflow.step_params(step.id)]
+    every += [spec for spec in step.requires if isinstance(spec, Field)]
+    given = [spec for spec in every if spec.name in fitting]
+    if refusal.code in ("bad-value", "other-items"):
+        return [spec for spec in given if spec.type in ("answers", "items")]
+    if refusal.code == "missing-evidence" and refusal.evidence:
+        checks = [spec for spec in step.requires if not isinstance(spec, Field)]
+        failed = checks[len(refusal.evidence) - 1]
+        # A command that is no script of the skill looks at the project, which may be put right instead.
+        if not isinstance(failed, Command) or not failed.argv[0].endswith(".py"):
+            return []
+        given = [spec for spec in given if any(f"{{{spec.name}}}" in word for word in failed.argv)]
+    elif refusal.code != "same-report":
+        return []
+    return [spec for spec in given if not spec.choices] or given
+
+
+def _sorted(workflow: Workflow, run: Run, request: Request) -> tuple[dict[str, Any], dict[str, str]]:
+    """The reported values that fit, as they were given; and a placeholder for each that does not fit or is missing."""
+    step = workflow.step(run.step or "")
+    fields: list[Arg | Field] = [spec for spec in step.requires if isinstance(spec, Field)]
+    if run.reviews and FIXES in request.records and not any(spec.name == FIXES for spec in fields):
+        fields.append(Field(FIXES, "list"))
+    named = {spec.name for spec in fields}
+    fitting, words = {}, document.to_fill_in(workflow, run, step)
+    for spec in (*workflow.step_params(step.id), *fields):
+        given = request.records if spec.name in named else {**request.records, **request.params}
+        if spec.name not in given:
+            continue
+        if spec.name == FIXES and isinstance(spec, Field) and run.reviews:
+            from skills.lib.engine import fixes  # few runs have reviews
+
+            entries = fixes.given_back(run, given[FIXES])
+            if entries:
+                fitting[FIXES] = entries
+            elif fixes.open_findings(run):
+                words[FIXES] = document.placeholder(spec)
+            continue
+        # A secret is neither printed nor written.
+        if inputs.fits(workflow, run, step, spec, given[spec.name]) and not values.is_secret(spec.name):
+            fitting[spec.name] = given[spec.name]
+        else:
+            words[spec.name] = document.placeholder(spec)
+    kept = [
+        f"{name}={note if is_reason(note) else 'FILL_note'}"
+        for name, note in request.errata.items()
+        if name in run.recorded or name in run.params
+    ]
+    if kept:
+        words["--erratum"] = " --erratum ".join(map(quote, kept))
+    outcome = request.outcome or ""
+    if "--outcome" in words and is_word(Outcome, outcome) and Outcome(outcome) in step.next:
+        words["--outcome"] = outcome
+    return fitting, {name: word for name, word in words.items() if name not in fitting}
+
+
+def _answer(run: Run, request: Request) -> tuple[dict[str, Any], dict[str, str]]:
+    """The answer and the reason of the request, if they can be used; and the placeholder for an answer."""
+    choices = tuple((run.question or {}).get("choices", ()))
+    fitting = {
+        flag: text
+        for flag, text in (("--answer", request.answer), ("--reason", request.reason))
+        if text and text.strip() and not values.is_placeholder(text, flag[2:])
+    }
+    if choices and fitting.get("--answer") not in choices:
+        fitting.pop("--answer", None)
+    return fitting, {"--answer": document.ANSWER}
+
+
+def _text(raw: Any) -> str:
+    """The value as text for a command line."""
+    return raw if isinstance(raw, str) else compact_json.readable(raw)
+
+
+def _file(project: Project, run: Run, fitting: dict[str, Any]) -> str:
+    """Write the values as a record file beside the ledger, and return its path; empty if it cannot be written."""
+    from skills.lib.runtime import offload  # few reports are too long for a command
+
+    if not status_files.is_id(run.id):
+        return ""
+    path = os.path.join(offload.folder(project.command_line.project, run), f"refused-{run.turn}.json")
+    try:
+        offload.write(path, compact_json.readable(fitting) + "\n")
+    except EnvironmentProblem:
+        return ""
+    return path

@@ -7,12 +7,12 @@ import os
 from skills.lib import status_files
 from skills.lib.blocks import parts
 from skills.lib.engine import engine
-from skills.lib.engine.decision import Move, Refusal, Refused, Repeat
+from skills.lib.engine.decision import Move, Refused
 from skills.lib.errors import RefusedError, UsageError
 from skills.lib.ledger import Stale, new_id
 from skills.lib.model.run import Request, Run
 from skills.lib.runtime import cli
-from skills.lib.runtime.project import Project, Response, is_of_another_project, with_search_paths
+from skills.lib.runtime.project import Evidence, Project, Response, is_of_another_project, with_search_paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from skills.lib.model.types import Element
 
 
+_CHANGED = "The workflow's definition changed since this run opened; this step and the gates ahead did not."
 # How many other open runs a block names with their commands; one more line counts the rest.
 SHOWN = 3
 
@@ -52,9 +53,10 @@ class Runner(Project):
         request = Request("1", params=parameters, new=new)
         script, project = self.command_line.script, self.command_line.project
         run = Run(id=new_id(), workflow=workflow.name, script=script, project=project, turn=1)
-        move = engine.open_run(workflow, run, parameters, self.proof(run))
-        if isinstance(move, Refusal):
-            return self.refuse(workflow, None, request, move)
+        try:
+            move = engine.open_run(workflow, run, parameters, Evidence(self, run))
+        except Refused as refused:
+            return self.refuse(workflow, None, request, refused)
         while True:
             try:
                 return self._open(workflow, move, request)
@@ -62,7 +64,7 @@ class Runner(Project):
                 continue
 
     def _open(self, workflow: Workflow, move: Move, request: Request) -> Response:
-        beside = self.use_ledger(create=True).open_runs(workflow.name)
+        beside = self._use_ledger(create=True).open_runs(workflow.name)
         others = [other for other in beside if not is_of_another_project(other, self.command_line.project)]
         twins = [] if request.new else [other for other in others if self._is_twin(other, move.run)]
         for twin in twins:
@@ -75,7 +77,7 @@ class Runner(Project):
                 "Go on with it by the command below. If a second run is wanted, add --new to the command that was "
                 "refused."
             )
-            return self.refuse(workflow, twin, request, Refusal("already-open", why))
+            return self.refuse(workflow, twin, request, Refused("already-open", why))
         opened = self.ledger.commit(None, with_search_paths(move), self.actor, workflow.to_data(), beside)
         return self.show(workflow, opened, self._notices_of(others, opened))
 
@@ -84,13 +86,29 @@ class Runner(Project):
         self._served, self.max_parallel = workflow, max_parallel()
         while True:
             run = self.ledger.run(run_id)
-            if run is None:
-                why = f"The ledger {self.ledger.path} has no run {request.run!r:.80}."
-                return self.refuse(workflow, None, request, Refusal("unknown-run", why))
+            notices: list[Element] = []
             try:
-                return self._advance(workflow, run, request)
+                if run is None:
+                    raise Refused("unknown-run", f"The ledger {self.ledger.path} has no run {request.run!r:.80}.")
+                self._check_place(workflow, run)
+                if run.parent and not run.spec.get("script"):
+                    from skills.lib.engine import children  # few runs are a free-form sub-agent's
+
+                    workflow = children.task_workflow(run.workflow, run.spec)
+                wanted = cli.resolve(workflow, request, run.step)
+                run = self._at_its_script(run)
+                if run.status != "pending" and not run.ended and run.fingerprint != workflow.fingerprint:
+                    run, notices = self._with_definition(workflow, run), [parts.notice(_CHANGED)]
+                is_new = run.status == "pending"
+                working = self.ledger.at_work(run.parent or "") if is_new and self.max_parallel else None
+                move = self._decided(workflow, run, wanted, working or ())
+                definition = workflow.to_data() if is_new else None
+                after = run if move is None else self._commit(run, move, definition, working)
+            except Refused as refused:
+                return self.refuse(workflow, run, request, refused)
             except Stale:
                 continue
+            return self.show(workflow, after, notices)
 
     def state(self, workflow: Workflow, run_id: str) -> Response:
         """The present block of a run; nothing changes."""
@@ -99,9 +117,12 @@ class Runner(Project):
     def abandon(self, run_id: str, reason: str) -> list[Run]:
         """End a run and its sub-agents' unfinished runs, and record why; return those that were ended.
 
+        Findings that are open are noted as not done.
         Raises UsageError for an unknown run, and RefusedError for a run that has ended and for a sub-agent's run whose
         parent waits for it: the parent gives it up as lost.
         """
+        from skills.lib.engine import not_done  # no step abandons a run
+
         while True:
             run = self.ledger.run(run_id)
             if run is None:
@@ -115,7 +136,8 @@ class Runner(Project):
                 raise RefusedError(f"run {run.id} is a sub-agent's of {parent.id}, which waits for it", remedy=lost)
             below = self._unfinished_below(run)
             last = {**run.last, "reason": reason}
-            ended = run.changed(status="abandoned", turn=run.turn + 1, last=last, question=None)
+            left = not_done.at_abandoning(run)
+            ended = left.changed(status="abandoned", turn=run.turn + 1, last=last, question=None)
             detail = {"from": run.step, "reason": reason, "children": [child.id for child in below]}
             end = tuple((child.id, "abandoned") for child in below)
             try:
@@ -125,32 +147,11 @@ class Runner(Project):
             status_files.remove(self.command_line.project, abandoned.id)
             return [abandoned, *below]
 
-    def refuse(self, workflow: Workflow, run: Run | None, request: Request, refusal: Refusal) -> Response:
+    def refuse(self, workflow: Workflow, run: Run | None, request: Request, refusal: Refused) -> Response:
         """Refuse the request: the response says why, and has the command that goes on."""
         from skills.lib.runtime import refusing  # with what it imports, which no other step needs
 
         return refusing.refuse(self, workflow, run, request, refusal)
-
-    def _advance(self, workflow: Workflow, run: Run, request: Request) -> Response:
-        notices: list[Element] = []
-        try:
-            self._check_place(workflow, run)
-            if run.parent and not run.spec.get("script"):
-                from skills.lib.engine import children  # few runs are a free-form sub-agent's
-
-                workflow = children.task_workflow(run.workflow, run.spec)
-            request = cli.resolve(workflow, request)
-            run = self._at_its_script(run)
-            if run.status != "pending" and not run.ended and run.fingerprint != workflow.fingerprint:
-                run = self._with_definition(workflow, run)
-                words = (
-                    "The workflow's definition changed since this run opened; this step and the gates ahead did not."
-                )
-                notices = [parts.notice(words)]
-            run = self._moved(workflow, run, request)
-        except Refused as refused:
-            return self.refuse(workflow, run, request, refused.refusal)
-        return self.show(workflow, run, notices)
 
     def _check_place(self, workflow: Workflow, run: Run) -> None:
         """Raise Refused for a run of another project, or of another workflow than this script's."""
@@ -166,23 +167,58 @@ class Runner(Project):
                 "other-workflow", f"Run {run.id} is of {run.workflow}, and this script walks {workflow.name}."
             )
 
-    def _moved(self, workflow: Workflow, run: Run, request: Request) -> Run:
-        """The run after the request, committed; the same run if nothing moves. Raises Refused."""
+    def _decided(self, workflow: Workflow, run: Run, request: Request, working: Sequence[str]) -> Move | None:
+        """What the request does to the run; None if it only looks, or repeats the last one. Raises Refused."""
         if run.status in ("lost", "replaced"):
             why = f"This sub-agent's run was given up ({run.status}): stop here, its result is not wanted any more."
             raise Refused(f"child-{run.status}", why)
         if run.status == "pending":
-            from skills.lib.runtime import beginning  # the first command of a sub-agent alone needs it
-
-            return beginning.begin(self, workflow, run, request)
+            return self._begun(workflow, run, request, working)
         if _only_looks(workflow, run, request):
-            return run
-        decision = engine.decide(workflow, run, request, self.proof(run), self.actor)
-        if isinstance(decision, Refusal):
-            raise Refused(decision.code, decision.why, decision.valid, decision.evidence)
-        return run if isinstance(decision, Repeat) else self._commit(run, decision)
+            return None
+        move = engine.decide(workflow, run, request, Evidence(self, run), self.actor)
+        if move is not None and run.step and workflow.step(run.step).gate:
+            self.ledger.verify_tree(run.id)
+        return move
 
-    def _commit(self, run: Run, move: Move) -> Run:
+    def _begun(self, workflow: Workflow, run: Run, request: Request, working: Sequence[str]) -> Move:
+        """Open a sub-agent's run. Raises Refused if it cannot begin, or not while the sub-agents ``working`` are."""
+        why = "This sub-agent's run has not begun: "
+        if request.step not in (workflow.start, workflow.steps[0].id, "current"):
+            raise Refused("skipped-step", f"{why}its first step comes first.", (workflow.start,))
+        if request.reports:
+            why += "there is nothing to report yet. Show its first step, and do it."
+            raise Refused("skipped-step", why, (workflow.start,))
+        parent = self.ledger.run(run.parent or "")
+        if parent is not None and parent.ended:
+            lead = f"The run that this sub-agent was to work for is {parent.status}"
+            raise Refused("run-ended", f"{lead}: stop here, nothing more is wanted of it.")
+        if self.max_parallel and len(working) >= self.max_parallel:
+            why = (
+                f"At most {self.max_parallel} sub-agents of a run work at once (LOCKSTEP_AGENTS), and these are at "
+                f"work: {', '.join(working)}. Wait until one has finished, then run the command again."
+            )
+            raise Refused("agents-busy", why)
+        params = run.spec["params"] if run.spec.get("script") else {}
+        try:
+            return with_search_paths(engine.open_run(workflow, run.changed(turn=1), params, Evidence(self, run)))
+        except Refused as refused:
+            # No command of its own goes on: its orchestrator gives it up.
+            why = "The step that started this sub-agent gave it parameters that do not fit: "
+            why += f"{refused.why} Run nothing more."
+            if parent is None:
+                raise Refused(refused.code, why) from None
+            why += " Tell this to your orchestrator: it gives the sub-agent up with the command below."
+            lost = self.command_line.step("current", parent, "--lost", run.id) + " --reason 'FILL_reason'"
+            raise Refused(refused.code, why, (lost,)) from None
+
+    def _commit(
+        self,
+        run: Run,
+        move: Move,
+        definition: dict[str, Any] | None = None,
+        siblings: Sequence[str] | None = None,
+    ) -> Run:
         """Commit a move. A run that it ends takes the unfinished runs of its own sub-agents with it."""
         if move.end:
             ends = dict(move.end)
@@ -190,7 +226,7 @@ class Runner(Project):
                 for one in self._unfinished_below(child):
                     ends.setdefault(one.id, "abandoned")
             move = Move(move.run, move.kind, move.detail, move.create, tuple(ends.items()), move.contents)
-        moved = self.ledger.commit(run, move, self.actor)
+        moved = self.ledger.commit(run, move, self.actor, definition, siblings=siblings)
         for ended, _ in move.end:
             status_files.remove(self.command_line.project, ended)
         return moved

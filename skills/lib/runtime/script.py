@@ -8,8 +8,19 @@ import sys
 from skills.lib import paths, status_files
 from skills.lib.blocks import document, parts, xml
 from skills.lib.blocks.command_line import CommandLine, join, lockstep_command
-from skills.lib.errors import BUG, INTERRUPTED, PRINTED, EnvironmentProblem, LockstepError, SkillError, UsageError, tell
+from skills.lib.errors import (
+    BUG,
+    INTERRUPTED,
+    PRINTED,
+    EnvironmentProblem,
+    LockstepError,
+    SkillError,
+    UsageError,
+    nearest,
+    tell,
+)
 from skills.lib.model.texts import check_text
+from skills.lib.model.types import Choice
 from skills.lib.runtime import cli, loading
 
 TYPE_CHECKING = False
@@ -48,15 +59,37 @@ def _chosen(path: str, words: list[cli.Word]) -> tuple[str, list[cli.Word]]:
     file = path[: -len(".py")] + loading.CHOICE
     if not os.path.isfile(file):
         return path, words
-    from skills.lib.model.choice import Choice
-    from skills.lib.runtime import choosing
-
     choice = getattr(loading.load_module(file), "CHOICE", None)
     if not isinstance(choice, Choice):
         raise SkillError(
             f"{file} has no CHOICE", remedy='put one in it: CHOICE = Choice("flag", {"word": "script.py"})'
         )
-    return choosing.choose(path, choice, words)
+    return choose(path, choice, words)
+
+
+def choose(entry: str, choice: Choice, words: Sequence[cli.Word]) -> tuple[str, list[cli.Word]]:
+    """The path of the script beside ``entry`` that the flag names, and the words without the flag.
+
+    A run that is under way has its own script, which printed commands name. A command that names a run and no script is
+    served by the first script: a run of another is then refused, with the command of its own script. Raises UsageError
+    if nothing is chosen, and HelpRequested if help is requested without a choice.
+    """
+    flags = [flag for flag, _ in words]
+    rest, chosen = list(words), ""
+    if choice.name in flags:
+        chosen = rest.pop(flags.index(choice.name))[1] or ""
+    if not chosen and "run" in flags:
+        chosen = next(iter(choice.scripts))
+    if not chosen and "help" in flags:
+        lines = [f"{choice.help} Each has a workflow of its own; its help:"]
+        lines += [f"  {join([sys.executable, entry, choice.flag, word, '--help'])}" for word in choice.scripts]
+        raise cli.HelpRequested("\n".join(lines))
+    if chosen not in choice.scripts:
+        what = f"there is no {choice.name} {chosen!r:.80}" if chosen else f"{choice.flag} is missing"
+        near = nearest(chosen, choice.scripts)
+        remedy = f"{choice.flag} {near}" if near else f"give {choice.flag}; --help says what each is"
+        raise UsageError(what, valid=", ".join(choice.scripts), remedy=remedy)
+    return os.path.join(os.path.dirname(entry), choice.scripts[chosen]), rest
 
 
 def leave(code: int) -> None:
@@ -125,10 +158,7 @@ def _print_request(workflow: Workflow, request: Request, script: str, exiting: b
         response = _response(runner, workflow, request)
         return emit(render_response(response, runner), response.exit_code)
     finally:
-        if exiting:
-            runner.leave()
-        else:
-            runner.close()
+        runner.close(exiting)
 
 
 def _response(runner: Runner, workflow: Workflow, request: Request) -> Response:
@@ -140,12 +170,12 @@ def _response(runner: Runner, workflow: Workflow, request: Request) -> Response:
     # Step 1 begins a run, even if the workflow starts at another step than its first.
     if (request.typed == "1" or request.step == workflow.start) and not _is_under_way(request):
         return runner.start(workflow, request.params, request.new)
-    from skills.lib.engine.decision import Refusal  # a stateless step does without the engine
+    from skills.lib.engine.decision import Refused  # a stateless step does without the engine
 
     why = f"--step {request.step} needs --run: only --step 1 begins without one."
     if request.step == workflow.start:
         why = "What this reports belongs to a run, and it names none: --step 1 begins one, with parameters alone."
-    return runner.refuse(workflow, None, request, Refusal("no-run", why))
+    return runner.refuse(workflow, None, request, Refused("no-run", why))
 
 
 def _is_under_way(request: Request) -> bool:
@@ -160,9 +190,9 @@ def render_response(response: Response, runner: Runner) -> str:
     workflow, run = response.workflow, response.run
     assert workflow is not None
     text = render(workflow, response.element)
-    if len(text) <= parts.BLOCK_LIMIT or run is None or response.rebuild is None or not status_files.is_id(run.id):
+    if len(text) <= parts.BLOCK_LIMIT or response.exit_code != PRINTED or run is None or not status_files.is_id(run.id):
         return text
-    from skills.lib.runtime import offload
+    from skills.lib.runtime import offload  # few blocks are too long
 
     return offload.shortened(response, text, runner.command_line.project, lambda element: render(workflow, element))
 
@@ -170,7 +200,7 @@ def render_response(response: Response, runner: Runner) -> str:
 def render(workflow: Workflow, element: Element) -> str:
     """The document as the workflow wants it: XML, or plain text; a refusal is always XML."""
     if workflow.output == "text" and element.tag != "refused":
-        from skills.lib.blocks import text
+        from skills.lib.blocks import text  # few workflows print plain text
 
         return text.render(element) + "\n"
     return xml.render(element) + "\n"
@@ -194,12 +224,12 @@ def emit(text: str, code: int) -> int:
 
 def _way_back(flags: Mapping[str, str | None], script: str) -> str:
     """How to see the block of the run that a wrong command names; empty if it names none."""
-    run = flags.get("run")
+    run = flags.get("run") or ""
     try:
         project = os.path.realpath(flags.get("project") or paths.project_root())
     except (OSError, ValueError):
         return ""
-    if not run or not os.path.exists(os.path.join(paths.home(project), "runs.db")):
+    if not status_files.is_id(run) or not os.path.exists(os.path.join(paths.home(project), "runs.db")):
         return ""
     words = [sys.executable, script, "--step", "current", "--run", run, "--project", project]
     line = "Nothing was changed. The present block of the run, with its NEXT command, is printed again by:"
@@ -229,7 +259,7 @@ def silence_output() -> int:
 
 def report_bug() -> int:
     """Write the traceback to a log, say in one line where it is, and return the exit code."""
-    import tempfile
+    import tempfile  # a step does without both
     import traceback
 
     error = sys.exc_info()[1]

@@ -1,4 +1,4 @@
-"""What an author meant, if a module cannot be loaded for a misspelt name: imported only when that happens."""
+"""Why a module cannot be loaded, and what its author meant by a misspelt name: imported only when that happens."""
 
 from __future__ import annotations
 
@@ -6,15 +6,36 @@ import builtins
 import inspect
 import pkgutil
 import sys
+import traceback
 from types import FrameType, ModuleType
 
 from skills.lib import record
-from skills.lib.errors import did_you_mean, nearest
+from skills.lib.errors import InvalidWorkflow, LockstepError, SkillError, UsageError, did_you_mean, nearest
 from skills.lib.model.types import Outcome
 
 # More names than these are not listed: nobody reads them, and the nearest one is named anyway.
 LISTED = 32
 _UNEXPECTED = "() got an unexpected keyword argument "
+
+
+def raise_explained(error: BaseException, path: str) -> None:
+    """Raise SkillError that says why the module file cannot be loaded; return if ``error`` says it.
+
+    An error of Lockstep gets the line of the file where it arose, but for one that names its place itself.
+    """
+    lines = [line for frame, line in traceback.walk_tb(error.__traceback__) if frame.f_code.co_filename == path]
+    if not lines and isinstance(error, SyntaxError) and error.lineno:
+        lines = [error.lineno]
+    place = f"{path}:{lines[-1]}" if lines else path
+    if isinstance(error, (SkillError, UsageError)) and not isinstance(error, InvalidWorkflow):
+        error.what = f"{place}: {error.what}"
+        error.args = (error.what,)
+    elif isinstance(error, SystemExit):
+        what = f"{path} exits while it is imported ({error.code})"
+        raise SkillError(what, remedy="let it only register its workflow") from error
+    elif isinstance(error, Exception) and not isinstance(error, LockstepError):
+        what, valid, remedy = explain(error)
+        raise SkillError(f"{place}: {what}", valid=valid, remedy=remedy) from error
 
 
 def explain(error: Exception) -> tuple[str, str, str]:
@@ -36,7 +57,10 @@ def explain(error: Exception) -> tuple[str, str, str]:
 
 def _misspelt(error: Exception) -> tuple[str, str, list[str]] | None:
     """What is wrong in words, the name that does not exist, and those that do; None if no name is misspelt."""
-    text, frame = str(error), _frame(error)
+    # The frame that raised the error; if an argument does not fit a record, the frame that makes the record.
+    frames = [frame for frame, _ in traceback.walk_tb(error.__traceback__)]
+    frame = next((frame for frame in reversed(frames) if frame.f_code.co_filename != record.__file__), None)
+    text = str(error)
     if isinstance(error, AttributeError) and error.name and error.obj is not None:
         holder, kind = error.obj, "name" if isinstance(error.obj, ModuleType) else "member"
         called = getattr(holder, "__name__", "") if isinstance(holder, (ModuleType, type)) else type(holder).__name__
@@ -64,7 +88,8 @@ def _names(holder: object) -> list[str]:
     if isinstance(holder, type(Outcome)):
         return [word.name for word in holder]
     public = [name for name in dir(holder) if name.isidentifier() and name[0] != "_" and name != "TYPE_CHECKING"]
-    return [name for name in public if not isinstance(getattr(holder, name, None), ModuleType)]
+    # A name that is loaded when it is asked for stays unloaded.
+    return [name for name in public if not isinstance(inspect.getattr_static(holder, name, None), ModuleType)]
 
 
 def _modules(package: str) -> list[str]:
@@ -83,13 +108,3 @@ def _parameters(frame: FrameType, called: str) -> list[str]:
 def _quoted(message: str, before: str) -> str:
     """The quoted name that follows ``before`` in a message."""
     return message.partition(before)[2][1:].partition("'")[0]
-
-
-def _frame(error: Exception) -> FrameType | None:
-    """The frame that raised the error; if an argument does not fit a record, the frame that makes the record."""
-    at, found = error.__traceback__, None
-    while at is not None:
-        if at.tb_frame.f_code.co_filename != record.__file__:
-            found = at.tb_frame
-        at = at.tb_next
-    return found

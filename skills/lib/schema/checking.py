@@ -292,34 +292,29 @@ def _all_of(
         yield from checker.check(sub, value, path)
 
 
-def _any_of(
-    checker: _Checker, inner: Sequence[Any], value: Any, schema: Mapping[str, Any], path: Path
-) -> Iterator[Violation]:
-    failed = []
-    for sub in inner:
-        found = list(checker.check(sub, value, path))
-        if not found:
-            return
-        failed.append(found)
-    yield from _nearest_of(failed, "anyOf", value, schema, path)
+def _alternatives(keyword: str) -> Check:
+    """The check of ``anyOf``, for which one alternative is enough, or of ``oneOf``, which only one may meet."""
 
+    def check(
+        checker: _Checker, inner: Sequence[Any], value: Any, schema: Mapping[str, Any], path: Path
+    ) -> Iterator[Violation]:
+        failed: list[list[Violation]] = []
+        met: list[int] = []
+        for number, sub in enumerate(inner, 1):
+            found = list(checker.check(sub, value, path))
+            if found:
+                failed.append(found)
+            elif keyword == "anyOf":
+                return
+            else:
+                met.append(number)
+        if len(met) > 1:
+            what = f"{shown(value)} fits the alternatives {', '.join(map(str, met))}, and may fit only one"
+            yield Violation(path, keyword, what, _about(schema), value, schema)
+        elif not met:
+            yield from _nearest_of(failed, keyword, value, schema, path)
 
-def _one_of(
-    checker: _Checker, inner: Sequence[Any], value: Any, schema: Mapping[str, Any], path: Path
-) -> Iterator[Violation]:
-    failed: list[list[Violation]] = []
-    met: list[int] = []
-    for number, sub in enumerate(inner, 1):
-        found = list(checker.check(sub, value, path))
-        if found:
-            failed.append(found)
-        else:
-            met.append(number)
-    if len(met) > 1:
-        what = f"{shown(value)} fits the alternatives {', '.join(map(str, met))}, and may fit only one"
-        yield Violation(path, "oneOf", what, _about(schema), value, schema)
-    elif not met:
-        yield from _nearest_of(failed, "oneOf", value, schema, path)
+    return check
 
 
 def _nearest_of(
@@ -381,8 +376,8 @@ _CHECKS: Mapping[str, tuple[Any, Check]] = {
     "exclusiveMaximum": (_NUMBER, _compared("exclusiveMaximum", "less than", operator.lt)),
     "multipleOf": (_NUMBER, _compared("multipleOf", "a multiple of", _is_multiple)),
     "allOf": (object, _all_of),
-    "anyOf": (object, _any_of),
-    "oneOf": (object, _one_of),
+    "anyOf": (object, _alternatives("anyOf")),
+    "oneOf": (object, _alternatives("oneOf")),
     "not": (object, _not),
     "if": (object, _if),
 }

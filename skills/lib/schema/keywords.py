@@ -62,7 +62,12 @@ def resolved(root: object, reference: str) -> tuple[Path, object]:
         raise ValueError(f"{shown(reference)} is no reference into the same schema")
     path: Path = ()
     place = root
-    for part in _unquoted(reference).split("/")[1:]:
+    parts = reference.split("/")[1:]
+    if "%" in reference:
+        from urllib.parse import unquote  # few references need it
+
+        parts = unquote(reference).split("/")[1:]
+    for part in parts:
         name = part.replace("~1", "/").replace("~0", "~")
         if isinstance(place, dict) and name in place:
             place, path = place[name], (*path, name)
@@ -71,14 +76,6 @@ def resolved(root: object, reference: str) -> tuple[Path, object]:
         else:
             raise ValueError(f"{shown(reference)} leads nowhere: there is no {shown(name)} in {pointer(path)}")
     return path, place
-
-
-def _unquoted(reference: str) -> str:
-    if "%" not in reference:
-        return reference
-    from urllib.parse import unquote
-
-    return unquote(reference)
 
 
 class _Reader:

@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from typing import Any
 
     Ranges = tuple[tuple[int, int], ...]
-    # A set of characters (ranges and whether they are excluded), an assertion, a jump, or the end.
+    # The characters in the ranges, or if it is true, all others.
+    Chars = tuple[Ranges, bool]
+    # A set of characters (several Chars, and whether they are excluded), an assertion, a jump, or the end.
     Instruction = tuple[Any, ...]
 
 # How many instructions a compiled pattern may have: a{1000} has 1,000.
@@ -22,7 +24,6 @@ SIZE_LIMIT = 5_000
 DEPTH_LIMIT = 50
 # On longer texts no pattern is tried.
 TEXT_LIMIT = 1_000_000
-_LAST = 0x10FFFF
 _NO_END = -1
 _DIGITS: Ranges = ((48, 57),)
 _WORD: Ranges = ((48, 57), (65, 90), (95, 95), (97, 122))
@@ -45,10 +46,16 @@ _REPETITIONS = {"*": (0, _NO_END), "+": (1, _NO_END), "?": (0, 1)}
 _HEX = frozenset("0123456789abcdefABCDEF")
 _SET, _SPLIT, _JUMP, _ASSERT, _MATCH = "set", "split", "jump", "assert", "match"
 _START, _END, _BOUNDARY, _INSIDE = 1, 2, 4, 8
+_SIGNS: dict[str, Instruction] = {
+    ".": (_SET, ((_LINE_ENDS, True),), False),
+    "^": (_ASSERT, _START),
+    "$": (_ASSERT, _END),
+}
+_EDGES: dict[str, Instruction] = {"b": (_ASSERT, _BOUNDARY), "B": (_ASSERT, _INSIDE)}
 
 
 class PatternError(ValueError):
-    """A pattern that cannot be used; the message says what of it, and where."""
+    """A pattern that cannot be used; the message says which part of it, and where."""
 
 
 class TooMuchWork(Exception):
@@ -65,7 +72,7 @@ class Pattern:
         self._steps: dict[tuple[frozenset[int], int, str], frozenset[int]] = {}
 
     def is_found_in(self, text: str, spend: Callable[[int], None] = lambda amount: None) -> bool:
-        """True if some part of the text matches; ``spend`` is told how much work is done and may raise."""
+        """True if some part of the text matches; ``spend`` is called with the work that was done, and may raise."""
         states: frozenset[int] = frozenset((0,))
         last = len(text)
         spend(1 + last // 16)
@@ -123,22 +130,12 @@ class Pattern:
 
 
 def _holds(instruction: Instruction, code: int) -> bool:
-    _, ranges, excluded = instruction
-    return _is_in(ranges, code) is not excluded
+    _, several, excluded = instruction
+    return any(_is_in(ranges, code) is not others for ranges, others in several) is not excluded
 
 
 def _is_in(ranges: Ranges, code: int) -> bool:
     return any(low <= code <= high for low, high in ranges)
-
-
-def _without(ranges: Ranges) -> Ranges:
-    """Every character that is not in the ranges."""
-    found, begin = [], 0
-    for low, high in sorted(ranges):
-        if low > begin:
-            found.append((begin, low - 1))
-        begin = max(begin, high + 1)
-    return (*found, (begin, _LAST)) if begin <= _LAST else tuple(found)
 
 
 class _Compiler:
@@ -219,22 +216,17 @@ class _Compiler:
             return self._group(begin)
         if char == "[":
             return [self._class(begin)]
-        if char == ".":
-            return [(_SET, _LINE_ENDS, True)]
-        if char == "^":
-            return [(_ASSERT, _START)]
-        if char == "$":
-            return [(_ASSERT, _END)]
-        if char in "*+?":
-            raise PatternError(f"the {char} at {begin} has nothing before it to repeat")
-        if char == "{":
-            raise PatternError(f"the {{ at {begin} has nothing before it to repeat; write \\{{ for it")
+        if char in _SIGNS:
+            return [_SIGNS[char]]
+        if char in "*+?{":
+            instead = "; write \\{ for it" if char == "{" else ""
+            raise PatternError(f"the {char} at {begin} has nothing before it to repeat{instead}")
         if char == "\\":
-            if self.text[self.at : self.at + 1] in ("b", "B"):
+            if self.text[self.at : self.at + 1] in _EDGES:
                 self.at += 1
-                return [(_ASSERT, _BOUNDARY if self.text[self.at - 1] == "b" else _INSIDE)]
-            return [(_SET, *self._escape(begin))]
-        return [(_SET, ((ord(char), ord(char)),), False)]
+                return [_EDGES[self.text[self.at - 1]]]
+            return [(_SET, (self._escape(begin),), False)]
+        return [(_SET, (_one(ord(char)),), False)]
 
     def _group(self, begin: int) -> list[Instruction]:
         if self._take("?") and not self._take(":"):
@@ -251,7 +243,7 @@ class _Compiler:
             raise PatternError(f"the group at {begin} is not closed")
         return found
 
-    def _escape(self, begin: int) -> tuple[Ranges, bool]:
+    def _escape(self, begin: int) -> Chars:
         """What an escape outside or inside of a class stands for; the backslash is read."""
         char = self.text[self.at : self.at + 1]
         self.at += 1
@@ -260,13 +252,13 @@ class _Compiler:
         if char.lower() in _CLASSES:
             return _CLASSES[char.lower()], char.isupper()
         if char in _CONTROLS and not (char == "0" and self.text[self.at : self.at + 1].isdigit()):
-            return ((_CONTROLS[char],) * 2,), False
+            return _one(_CONTROLS[char])
         if char in "xu":
-            return ((self._hexadecimal(begin, 2 if char == "x" else 4),) * 2,), False
+            return _one(self._hexadecimal(begin, 2 if char == "x" else 4))
         if char.isalnum() or char == "_":
             what = "a back reference" if char.isdigit() else f"\\{char}"
             raise PatternError(f"\\{char} at {begin}: {what} is not supported")
-        return ((ord(char),) * 2,), False
+        return _one(ord(char))
 
     def _hexadecimal(self, begin: int, digits: int) -> int:
         found = self.text[self.at : self.at + digits]
@@ -281,32 +273,29 @@ class _Compiler:
         excluded = self._take("^")
         if self._take("]"):
             raise PatternError(f"the class at {begin} is empty; write \\] if it is to hold a ]")
-        ranges: list[tuple[int, int]] = []
+        several: list[Chars] = []
         while not self._take("]"):
             low = self._member(begin)
             if self.text[self.at : self.at + 1] != "-" or self.text[self.at + 1 : self.at + 2] in ("]", ""):
-                ranges += low
+                several.append(low)
                 continue
             self.at += 1
             high = self._member(begin)
-            if not (_is_one(low) and _is_one(high) and low[0][0] <= high[0][0]):
+            if not (_is_one(low) and _is_one(high) and low <= high):
                 raise PatternError(
                     f"the class at {begin} has a range that does not go from one character up to another"
                 )
-            ranges.append((low[0][0], high[0][0]))
-        return (_SET, tuple(ranges), excluded)
+            several.append((((low[0][0][0], high[0][0][0]),), False))
+        return (_SET, tuple(several), excluded)
 
-    def _member(self, begin: int) -> Ranges:
+    def _member(self, begin: int) -> Chars:
         if self.at >= len(self.text):
             raise PatternError(f"the class at {begin} is not closed")
         char = self.text[self.at]
         self.at += 1
         if char != "\\":
-            return ((ord(char),) * 2,)
-        if self._take("b"):
-            return ((8, 8),)
-        ranges, excluded = self._escape(self.at - 1)
-        return _without(ranges) if excluded else ranges
+            return _one(ord(char))
+        return _one(8) if self._take("b") else self._escape(self.at - 1)
 
     def _take(self, char: str) -> bool:
         if self.text[self.at : self.at + 1] != char:
@@ -347,5 +336,9 @@ def _is_count(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 6
 
 
-def _is_one(ranges: Ranges) -> bool:
-    return len(ranges) == 1 and ranges[0][0] == ranges[0][1]
+def _one(code: int) -> Chars:
+    return ((code, code),), False
+
+
+def _is_one(chars: Chars) -> bool:
+    return chars == _one(chars[0][0][0])

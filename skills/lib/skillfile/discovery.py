@@ -41,20 +41,12 @@ class SkillFolder:
         """The folder's name, which is the skill's."""
         return self.path.name
 
-    @property
-    def skill(self) -> SkillFile:
-        """What the SKILL.md says; raises the SkillFileError of a broken one."""
-        if self.loaded is None:
-            assert self.error is not None
-            raise self.error
-        return self.loaded
-
 
 def discover(root: str | os.PathLike[str]) -> list[SkillFolder]:
     """Every skill under ``root``, sorted by path; a broken one is in the list, with its error.
 
-    Links to folders are not followed (what they lead to inside the root is found where it stands). A folder that
-    cannot be listed is reported like a broken skill. Raises UsageError where ``root`` is no folder.
+    Links to folders are not followed (a folder inside the root is found at its own path). A folder that
+    cannot be listed is reported like a broken skill. Raises UsageError if ``root`` is no folder.
     """
     root = Path(root)
     if not root.is_dir():

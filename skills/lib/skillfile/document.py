@@ -42,8 +42,8 @@ class SkillFile:
 def load_skill(path: str | os.PathLike[str]) -> SkillFile:
     """Read the SKILL.md at ``path``, or in the folder ``path``, strictly.
 
-    Raises SkillFileError naming file, line, column, cause and remedy. Whether what it says is also what the Agent
-    Skills specification wants is for ``check_specification`` to tell.
+    Raises SkillFileError naming file, line, column, cause and remedy. ``check_specification`` says whether
+    the file also meets the Agent Skills specification.
     """
     file = locate(Path(path))
     fields, lines, body, body_line = read_fields(file)
@@ -78,6 +78,5 @@ def leads_into(folder: Path, path: Path) -> bool:
 
 def read_fields(file: Path) -> tuple[dict[str, Node], dict[str, int], str, int]:
     """The fields, their lines, the body and its first line."""
-    source = read_source(file)
-    fields, lines = parse_frontmatter(source.frontmatter, file)
-    return fields, lines, source.body, source.body_line
+    frontmatter, body, body_line = read_source(file)
+    return *parse_frontmatter(frontmatter, file), body, body_line

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from dataclasses import dataclass
 from pathlib import Path
 
 from skills.lib.errors import SkillError
@@ -32,18 +31,11 @@ class SkillFileError(SkillError):
         self.cause = cause
 
 
-@dataclass(frozen=True, slots=True)
-class Source:
-    """The two halves of a SKILL.md; ``body_line`` is the number of the body's first line."""
+def read_source(path: Path) -> tuple[str, str, int]:
+    """The frontmatter and the body of a SKILL.md, and the number of the body's first line.
 
-    path: Path
-    frontmatter: str
-    body: str
-    body_line: int
-
-
-def read_source(path: Path) -> Source:
-    """Read a SKILL.md. Raises SkillFileError if it is no regular file, too large, not text, or has no frontmatter."""
+    Raises SkillFileError if it is no regular file, too large, not text, or has no frontmatter.
+    """
     text = decode(path, read_bytes(path, FILE_LIMIT))
     lines = text.split("\n")
     if lines[0].rstrip() != "---":
@@ -69,7 +61,7 @@ def read_source(path: Path) -> Source:
             line=1,
             remedy="keep name, description and a few fields there; move the rest into the body",
         )
-    return Source(path, frontmatter, "\n".join(lines[closing + 1 :]), closing + 2)
+    return frontmatter, "\n".join(lines[closing + 1 :]), closing + 2
 
 
 def read_bytes(path: Path, limit: int) -> bytes:

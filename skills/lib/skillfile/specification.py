@@ -23,7 +23,8 @@ DESCRIPTION_LIMIT = 1_024
 COMPATIBILITY_LIMIT = 500
 BODY_LINES = 500
 
-_NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
+# What the specification allows as the name of a skill, up to NAME_LIMIT characters.
+NAME = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,9 +51,7 @@ def check_specification(folder: str | os.PathLike[str]) -> list[SpecProblem]:
         *_unknown_fields(fields, lines),
         *_name(fields, lines, folder.name),
         *_description(fields, lines),
-        *_optional_text(fields, lines),
-        *_metadata(fields, lines),
-        *_allowed_tools(fields, lines),
+        *_optional_fields(fields, lines),
         *_body(body, body_line),
     ]
     return sorted(problems, key=lambda problem: (problem.line, problem.what))
@@ -75,7 +74,7 @@ def _name(fields: Mapping[str, Node], lines: Mapping[str, int], folder: str) -> 
     if len(name) > NAME_LIMIT:
         what = f"the name has {len(name)} characters, {NAME_LIMIT} are allowed"
         yield SpecProblem(lines["name"], what, "hosts refuse longer names", "shorten it, and the folder's name with it")
-    if not _NAME.fullmatch(name):
+    if not NAME.fullmatch(name):
         what = f"{name[:80]!r} is not a skill name"
         do = "use a-z, 0-9 and single hyphens between them, as in code-review"
         yield SpecProblem(lines["name"], what, "hosts call the skill by this name and refuse others", do)
@@ -101,7 +100,7 @@ def _description(fields: Mapping[str, Node], lines: Mapping[str, int]) -> Iterat
         yield SpecProblem(line, "the description has an angle bracket", why, "say it in words")
 
 
-def _optional_text(fields: Mapping[str, Node], lines: Mapping[str, int]) -> Iterator[SpecProblem]:
+def _optional_fields(fields: Mapping[str, Node], lines: Mapping[str, int]) -> Iterator[SpecProblem]:
     for field in ("license", "compatibility"):
         value = fields.get(field, "-")
         if not isinstance(value, str) or not value.strip():
@@ -111,24 +110,16 @@ def _optional_text(fields: Mapping[str, Node], lines: Mapping[str, int]) -> Iter
         elif field == "compatibility" and len(value) > COMPATIBILITY_LIMIT:
             what = f"compatibility has {len(value):,} characters, {COMPATIBILITY_LIMIT} are allowed"
             yield SpecProblem(lines[field], what, "hosts refuse longer ones", "name the requirements only")
-
-
-def _metadata(fields: Mapping[str, Node], lines: Mapping[str, int]) -> Iterator[SpecProblem]:
     metadata = fields.get("metadata", {})
-    if isinstance(metadata, dict) and all(isinstance(value, str) for value in metadata.values()):
-        return
-    what = "metadata is not a mapping from text to text"
-    yield SpecProblem(lines["metadata"], what, "hosts read flat keys only", "write one `key: text` per line under it")
-
-
-def _allowed_tools(fields: Mapping[str, Node], lines: Mapping[str, int]) -> Iterator[SpecProblem]:
+    if not isinstance(metadata, dict) or not all(isinstance(value, str) for value in metadata.values()):
+        what = "metadata is not a mapping from text to text"
+        do = "write one `key: text` per line under it"
+        yield SpecProblem(lines["metadata"], what, "hosts read flat keys only", do)
     tools = fields.get("allowed-tools", "")
-    if isinstance(tools, str) or (isinstance(tools, list) and all(isinstance(tool, str) for tool in tools)):
-        return
-    what = "allowed-tools is neither one text nor a list of texts"
-    yield SpecProblem(
-        lines["allowed-tools"], what, "hosts read no other form", "write `allowed-tools: Read Bash(git:*)`"
-    )
+    if not isinstance(tools, str) and not (isinstance(tools, list) and all(isinstance(tool, str) for tool in tools)):
+        what = "allowed-tools is neither one text nor a list of texts"
+        do = "write `allowed-tools: Read Bash(git:*)`"
+        yield SpecProblem(lines["allowed-tools"], what, "hosts read no other form", do)
 
 
 def _body(body: str, body_line: int) -> Iterator[SpecProblem]:

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from skills.lib.testing.agent import Agent
-    from skills.lib.testing.blocks import PrintedBlock
-    from skills.lib.testing.calls import InProcess, Shell
-    from skills.lib.testing.documents import parse
+    from skills.lib.testing.blocks import PrintedBlock, parse
+    from skills.lib.testing.follower import InProcess, Shell
     from skills.lib.testing.samples import any_of
     from skills.lib.testing.session import Session
     from skills.lib.testing.transitions import every_transition
@@ -29,14 +28,14 @@ __all__ = [
 
 _ROOMS = {
     "Agent": "agent",
-    "InProcess": "calls",
+    "InProcess": "follower",
     "PrintedBlock": "blocks",
     "Session": "session",
-    "Shell": "calls",
+    "Shell": "follower",
     "any_of": "samples",
     "every_transition": "transitions",
     "every_walk": "walks",
-    "parse": "documents",
+    "parse": "blocks",
 }
 
 

@@ -24,18 +24,17 @@ from skills.lib.model.types import Element, Outcome
 from skills.lib.runtime import Runner, cli
 from skills.lib.testing import samples
 from skills.lib.testing.blocks import PrintedBlock, Spec
-from skills.lib.testing.follower import Follower
-from skills.lib.testing.follower import show_again as show_again  # a name of this module, too
+from skills.lib.testing.follower import Follower, show_again
 from skills.lib.testing.steering import CannotSteer, Steering
 from skills.lib.testing.walks import ASKED, Leg, Walk, shortest_walk
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from skills.lib.model.run import Request, Run
     from skills.lib.model.steps import StepDef, Workflow
-    from skills.lib.testing.calls import ScriptedCaller
+    from skills.lib.testing.follower import ScriptedCaller
 
 # How many reports are tried if a check of the step refuses one: a refusal changes nothing.
 TRIES = 20
@@ -95,7 +94,7 @@ class Agent(Follower):
         return self.end(self.reach(walk, len(walk.legs), *words, **parameters))
 
     def end(self, block: PrintedBlock) -> list[Taken]:
-        """The transitions of the run whose last block this is; AssertionError where it is not done."""
+        """The transitions of the run whose last block this is; AssertionError if it is not done."""
         assert (block.exit_code, block.kind) == (0, "done"), block.text + block.errors
         return self.taken(block.run)
 
@@ -192,7 +191,8 @@ class Agent(Follower):
         assert last.next == again.next, "the last sub-agent gives another command than the parent's block"
         if lost:
             return again
-        if verdict == "fail" and not step.checkpoint and not self._failed(block):
+        children = self.runs([child.id for child in block.children])
+        if verdict == "fail" and not step.checkpoint and not any(verdict_of(child) == "fail" for child in children):
             remedy = Steering(self.workflow, self.given, self.text, self.script).remedy(block)
             raise CannotSteer(f"{self.workflow.name}: no sub-agent of {leg.step} fails. {remedy}")
         return again
@@ -207,9 +207,6 @@ class Agent(Follower):
         found = step.function(StepContext(run.params, state, run.state, step.id, run.iteration, run.reviews))
         return (found[0] if isinstance(found, tuple) else found) is Outcome.FAIL
 
-    def _failed(self, block: PrintedBlock) -> bool:
-        return any(verdict_of(child) == "fail" for child in self.runs([child.id for child in block.children]))
-
     def _report(self, block: PrintedBlock, leg: Leg, verdict: str, workflow: Workflow) -> PrintedBlock:
         run = self.state(block.run)
         children = self.runs(run.children)
@@ -218,33 +215,28 @@ class Agent(Follower):
         wanted = None if step.gate or step.asks_later else leg
         if wanted and leg.how in ASKED:
             wanted = Leg(leg.step, Outcome.FAIL, Outcome.FAIL, leg.target)
-        after = self._try(block, run, wanted, verdict, children, workflow, self.text)
-        if after.code == "same-report":
-            after = self._try(block, run, wanted, verdict, children, workflow, lambda name: f"{self.text(name)} Again.")
-        if after.code == "same-report":
-            after = self._try(
-                block, run, wanted, verdict, children, workflow, self.text, ("missing-evidence", after.code)
-            )
+        attempts: list[tuple[samples.Text, Sequence[str]]] = [
+            (self.text, ["missing-evidence"]),
+            (lambda name: f"{self.text(name)} Again.", ["missing-evidence"]),
+            (self.text, ["missing-evidence", "same-report"]),
+        ]
+        for text, passing_over in attempts:
+            steering = Steering(workflow, self.given, text, run.script or self.script)
+            commands = steering.commands(block, run, wanted, verdict, children)
+            after = self._try(islice(commands, TRIES), run, workflow, workflow.step(block.step), passing_over)
+            if after.code != "same-report":
+                break
         if after.code == "missing-evidence":
             raise CannotSteer(f"nothing that was tried passes the checks of step {block.step}: {after.why}")
         assert after.exit_code == 0, f"{after.text}{after.errors}"
         return after
 
     def _try(
-        self,
-        block: PrintedBlock,
-        run: Run,
-        leg: Leg | None,
-        verdict: str,
-        children: Sequence[Run],
-        workflow: Workflow,
-        text: samples.Text,
-        passing_over: Sequence[str] = ("missing-evidence",),
+        self, commands: Iterable[str], run: Run, workflow: Workflow, step: StepDef, passing_over: Sequence[str]
     ) -> PrintedBlock:
         """The block after the first report that is not refused for one of these codes, else after the last tried."""
-        steering = Steering(workflow, self.given, text, run.script or self.script)
-        for command in islice(steering.commands(block, run, leg, verdict, children), TRIES):
-            request, step = cli.parse(workflow, shlex.split(command)[2:]), workflow.step(block.step)
+        for command in commands:
+            request = cli.parse(workflow, shlex.split(command)[2:])
             self._write_artifacts(run, request, step)
             self._write_what_is_reviewed(run, request, workflow, step)
             self._change_what_findings_name(workflow, run, step)
@@ -260,8 +252,10 @@ class Agent(Follower):
             if isinstance(artifact, Artifact):
                 path = fill(artifact.path, known)
                 content = self.files.get(path, self.files.get(artifact.path.strip("{}")))
-                if content is None:
-                    content = _content(artifact, self.text)
+                if content is None and artifact.schema is None:
+                    content = self.text(artifact.path) + "\n"
+                elif content is None:
+                    content = compact_json.readable(_instance(artifact.schema or {}))
                 self.write(path, content)
 
     def _write_what_is_reviewed(self, run: Run, request: Request, workflow: Workflow, step: StepDef) -> None:
@@ -320,12 +314,6 @@ def _reworked(name: str, text: str, rounds: int) -> str:
         return " " * rounds + text
     begin, end = ("<!-- ", " -->") if name.endswith((".md", ".html", ".xml")) else ("# ", "")
     return f"{text.removesuffix(chr(10))}\n{begin}round {rounds}{end}\n"
-
-
-def _content(artifact: Any, text: samples.Text) -> str:
-    if artifact.schema is None:
-        return text(artifact.path) + "\n"
-    return compact_json.readable(_instance(artifact.schema))
 
 
 def _instance(schema: Mapping[str, Any]) -> Any:

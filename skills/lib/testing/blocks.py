@@ -1,22 +1,27 @@
-"""What an agent takes from a printed document, and nothing else: the block of a run."""
+"""Read what Lockstep prints the way a strict reader would: well-formed, and by the published grammar.
+
+Of a block an agent takes what PrintedBlock gives, and nothing else.
+"""
 
 from __future__ import annotations
 
 import re
 import shlex
 from dataclasses import dataclass
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from lxml import etree
+
 from skills.lib import compact_json
-from skills.lib.testing.documents import parse
+from skills.lib.blocks import xml
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from lxml import etree
-
+SCHEMA = Path(xml.__file__).with_name("lockstep.rng")
+LIMIT = 1_000_000  # bytes; a block of a workflow stays under 10,000 characters, an author's resource may be longer
 # Flags that say which run a command belongs to: a field may have such a name.
 _OF_THE_RUN = ("--step", "--run", "--turn", "--project")
 _PLACEHOLDER = re.compile(r"'?FILL_(?P<name>\w+)'?")
@@ -43,7 +48,7 @@ class Spec:
 
 @dataclass(frozen=True)
 class Child:
-    """A sub-agent as its parent's block shows it; ``command`` is empty where it has ended."""
+    """A sub-agent as its parent's block shows it; ``command`` is empty if it has ended."""
 
     id: str
     status: str
@@ -64,7 +69,7 @@ class PrintedBlock:
 
     @cached_property
     def root(self) -> etree._Element:
-        """The document's root; AssertionError where nothing was printed, or what is not valid."""
+        """The document's root; AssertionError if nothing was printed, or no valid document."""
         assert self.text, f"exit code {self.exit_code}, and nothing was printed: {self.errors}"
         return parse(self.text.removesuffix("\n"))
 
@@ -75,32 +80,32 @@ class PrintedBlock:
 
     @property
     def step(self) -> str:
-        """The id of the step that the block prints; empty where it prints none."""
+        """The id of the step that the block prints; empty if it prints none."""
         return self.root.get("id", "")
 
     @property
     def run(self) -> str:
-        """The run's id; empty where there is no run."""
+        """The run's id; empty if there is no run."""
         return self.root.get("run", "")
 
     @property
     def turn(self) -> int:
-        """The run's turn; 0 where there is none."""
+        """The run's turn; 0 if there is none."""
         return int(self.root.get("turn", "0"))
 
     @property
     def code(self) -> str:
-        """Why the request was refused, in one word; empty where it was not."""
+        """Why the request was refused, in one word; empty if it was not."""
         return self.root.get("code", "")
 
     @property
     def next(self) -> str:
-        """The command that goes on; empty where there is none."""
+        """The command that goes on; empty if there is none."""
         return self.words("NEXT")
 
     @property
     def show(self) -> str:
-        """The command that prints the present block again, where a refusal gives one."""
+        """The command that prints the present block again: a refusal gives it; else empty."""
         return self.words("SHOW")
 
     @property
@@ -161,7 +166,7 @@ class PrintedBlock:
         return f"{command} {shlex.join(more)}" if more else command
 
     def words(self, path: str) -> str:
-        """The text of the element at that path; empty where there is none."""
+        """The text of the element at that path; empty if there is none."""
         element = self.root.find(path)
         return "" if element is None else "".join(str(text) for text in element.itertext())
 
@@ -175,8 +180,8 @@ class PrintedBlock:
 def filled(command: str, values: Mapping[str, Any]) -> str:
     """The printed command with these values, quoted for the shell, in place of its placeholders.
 
-    Text stands as it is and anything else as JSON; a placeholder without a value is left alone. A value that a refusal
-    gave back is replaced where it stands.
+    Text stands as it is and anything else as JSON; a placeholder without a value stays. A value that a refusal
+    gave back is replaced in its place.
     """
 
     def fill(found: re.Match[str]) -> str:
@@ -212,7 +217,7 @@ def _text(value: Any) -> str:
 
 
 def placeholders(command: str) -> list[str]:
-    """The names of what stands to be filled in."""
+    """The names of the placeholders that are to be filled in."""
     return [found["name"] for found in _PLACEHOLDER.finditer(command)]
 
 
@@ -229,3 +234,49 @@ def _spec(element: etree._Element) -> Spec:
         element.get("flag", ""),
         element.text or "",
     )
+
+
+class DocumentError(AssertionError):
+    """A printed document that cannot be read: what is wrong, and in which line (from 1)."""
+
+    def __init__(self, what: str, line: int, document: str) -> None:
+        shown = document.split("\n")[line - 1 : line]
+        super().__init__(f"line {line}: {what}" + "".join(f"\n  {text[:200]}" for text in shown))
+        self.line = line
+
+
+def parse(document: str) -> etree._Element:
+    """Return the root of a document that is well-formed and valid against the grammar.
+
+    Raises DocumentError for any other, for one over LIMIT bytes, and for one that begins with anything but its root
+    element: no declaration, no DOCTYPE.
+    """
+    root = parse_well_formed(document)
+    schema = _schema()
+    if not schema.validate(root):
+        error = schema.error_log[0]
+        raise DocumentError(error.message, error.line, document)
+    return root
+
+
+def parse_well_formed(document: str) -> etree._Element:
+    """Return the root of a well-formed document of any kind; raise DocumentError as ``parse`` does."""
+    if not (document[:1] == "<" and document[1:2].isalpha()):
+        raise DocumentError("the document does not begin with its root element", 1, document)
+    try:
+        data = document.encode()
+    except UnicodeEncodeError as error:
+        line = document.count("\n", 0, error.start) + 1
+        raise DocumentError("a lone surrogate is not a character", line, "") from None
+    if len(data) > LIMIT:
+        raise DocumentError(f"the document has {len(data):,} bytes, more than {LIMIT:,}", 1, document)
+    parser = etree.XMLParser(resolve_entities=False, no_network=True, load_dtd=False, huge_tree=False, encoding="utf-8")
+    try:
+        return etree.fromstring(data, parser)
+    except etree.XMLSyntaxError as error:
+        raise DocumentError(error.msg or "not well-formed", error.lineno or 1, document) from None
+
+
+@cache
+def _schema() -> etree.RelaxNG:
+    return etree.RelaxNG(etree.parse(str(SCHEMA)))

@@ -1,25 +1,116 @@
-"""Follows runs by the commands that their blocks print; an agent, a test or a person says what is reported."""
+"""Runs printed commands and follows runs by them: in a shell, as an agent's tool does, or in this process.
+
+In this process is a hundred times as fast. An agent, a test or a person says what is reported.
+"""
 
 from __future__ import annotations
 
+import io
+import os
 import shlex
+import subprocess
 import sys
+from contextlib import closing, redirect_stderr, redirect_stdout
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from skills.lib import compact_json, paths
+from skills.lib.blocks import xml
+from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.engine.children import task_workflow
+from skills.lib.errors import LockstepError
 from skills.lib.ledger import Ledger
+from skills.lib.runtime import Runner, cli, loading, main
 from skills.lib.testing.blocks import PrintedBlock, filled
-from skills.lib.testing.calls import AsPerson, InProcess
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from skills.lib.ledger import Event
     from skills.lib.model.run import Run
     from skills.lib.model.steps import Workflow
-    from skills.lib.testing.calls import ScriptedCaller
+
+SECONDS = 120  # a command that has not answered by then hangs
+
+
+class ScriptedCaller(Protocol):
+    """Runs one command line and gives back what it printed."""
+
+    def __call__(self, command: str) -> PrintedBlock:
+        """Run ``command``, exactly as it was printed."""
+
+
+class Shell:
+    """Hands each command to ``bash -c`` in ``folder``, with ``environment`` on top of this process's own."""
+
+    def __init__(self, folder: str | Path, environment: Mapping[str, str] | None = None) -> None:
+        self.folder = folder
+        self.environment = dict(environment or {})
+
+    def __call__(self, command: str) -> PrintedBlock:
+        done = subprocess.run(
+            ["bash", "-c", command],
+            cwd=self.folder,
+            env={**os.environ, **self.environment},
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            timeout=SECONDS,
+        )
+        return PrintedBlock(done.returncode, done.stdout.decode(), done.stderr.decode())
+
+
+class InProcess:
+    """Splits each command as a shell would and serves it here; ``workflows`` maps a script's path to its graph.
+
+    A script that is not in the map is loaded from its file. Each call closes its ledger, for this process goes on; with
+    ``leaves`` it is left as a step leaves it, for a process that then exits.
+    """
+
+    def __init__(self, workflows: Mapping[str, Workflow] | None = None, *, leaves: bool = False) -> None:
+        self.workflows = dict(workflows or {})
+        self.leaves = leaves
+
+    def __call__(self, command: str) -> PrintedBlock:
+        _, script, *arguments = shlex.split(command)
+        return self.serve(script, arguments)
+
+    def serve(self, script: str, arguments: list[str]) -> PrintedBlock:
+        """Run a step script with these arguments."""
+        output = io.TextIOWrapper(io.BytesIO(), encoding="utf-8")
+        errors = io.StringIO()
+        script = os.path.realpath(script)
+        with redirect_stdout(output), redirect_stderr(errors):
+            try:
+                code = main(self.workflow(script), arguments, script, exiting=self.leaves)
+            except LockstepError as error:
+                sys.stderr.write(error.message())
+                code = error.exit_code
+        output.flush()
+        return PrintedBlock(code, output.buffer.getvalue().decode(), errors.getvalue())
+
+    def workflow(self, script: str) -> Workflow:
+        """The graph of a script."""
+        known = self.workflows.get(script)
+        return known if known is not None else loading.workflow_of_script(script)
+
+
+class AsPerson:
+    """Serves each command in this process as what a person at a terminal does; a block is XML in every workflow."""
+
+    def __init__(self, project: str, workflow: Callable[[str], Workflow] = loading.workflow_of_script) -> None:
+        self.project = project
+        self.workflow = workflow
+
+    def __call__(self, command: str) -> PrintedBlock:
+        _, script, *arguments = shlex.split(command)
+        workflow = self.workflow(script)
+        request = cli.parse(workflow, arguments)
+        with closing(Runner(CommandLine(sys.executable, script, self.project, lockstep_command()), "person")) as runner:
+            if request.run is None:
+                response = runner.start(workflow, cli.resolve(workflow, request).params, request.new)
+            else:
+                response = runner.advance(workflow, request.run, request)
+        return PrintedBlock(response.exit_code, xml.render(response.element) + "\n")
 
 
 class Follower:
@@ -62,8 +153,8 @@ class Follower:
         """Answer the question of a block as a person at a terminal, and return the block after it, or the refusal."""
         words = ["--step", "next", "--run", block.run, "--turn", str(block.turn), "--project", str(self.project)]
         words += ["--answer", answer, *(["--reason", reason] if reason else [])]
-        person = AsPerson(str(self.project), self._workflow_of_script)
-        self.blocks.append(person(shlex.join([sys.executable, self.script, *words])))
+        as_person = AsPerson(str(self.project), self._workflow_of_script)
+        self.blocks.append(as_person(shlex.join([sys.executable, self.script, *words])))
         return self.blocks[-1]
 
     def lose(self, block: PrintedBlock, child: str, reason: str = "it never came back") -> PrintedBlock:
@@ -77,19 +168,13 @@ class Follower:
 
     def runs(self, ids: Sequence[str]) -> list[Run]:
         """These runs as the ledger has them."""
-        ledger = Ledger(paths.home(str(self.project)))
-        try:
+        with closing(Ledger(paths.home(str(self.project)))) as ledger:
             return ledger.runs(ids)
-        finally:
-            ledger.close()
 
     def events(self, run: str | None = None) -> list[Event]:
         """What the ledger recorded of a run, or of all."""
-        ledger = Ledger(paths.home(str(self.project)))
-        try:
+        with closing(Ledger(paths.home(str(self.project)))) as ledger:
             return ledger.events(run)
-        finally:
-            ledger.close()
 
     def workflow_of(self, block: PrintedBlock) -> Workflow:
         """The graph of the run that a block is about: the script's own, or a sub-agent's."""
@@ -106,7 +191,7 @@ class Follower:
 
 
 def show_again(block: PrintedBlock) -> str:
-    """The command that prints the block again: its own NEXT, asked for the present step and without a turn."""
+    """The command that prints the block again: its NEXT with the present step and without a turn."""
     words = shlex.split(block.next)
     words[words.index("--step") + 1] = "current"
     at = words.index("--turn")

@@ -18,23 +18,24 @@ if TYPE_CHECKING:
 
 
 def check(scripts: Sequence[Path], values: Mapping[str, Any], files: Mapping[str, str]) -> None:
-    """UsageError, with the nearest name and the valid ones, for a key that no step of the scripts has a use for."""
+    """UsageError, with the nearest name and the valid ones, for a key that no step of the scripts uses."""
     workflows = list(_reached(scripts))
     fields = dict.fromkeys(name for workflow in workflows for name in _fields(workflow))
     bare = {name.rpartition(".")[2] for name in fields}
     for key in values:
         if key not in fields and key not in bare:
             raise _unknown(f"values has {key!r:.80}, which no step and no parameter asks for", key, [*fields], [*bare])
-    artifacts = dict.fromkeys(name for workflow in workflows for name in _artifacts(workflow))
+    required = (one for workflow in workflows for step in workflow.steps for one in step.requires)
+    artifacts = dict.fromkeys(one.path.strip("{}") for one in required if isinstance(one, Artifact))
     for key in files:
-        # A path is a file of the project, whoever reads it; a bare name may be what a field holds.
+        # A path is any file of the project; a bare name is the value of a field.
         if not ("/" in key or "." in key or key in artifacts or key in _texts(values)):
             what = f"files has {key!r:.80}, which is neither a path nor a field that holds one"
             raise _unknown(what, key, [*artifacts, "a path with / or ."], [*artifacts])
 
 
 def of_sub_agents(script: str, step: StepDef) -> list[str]:
-    """The fields that the sub-agents of a step are asked for; ``script`` is the entry script of its workflow."""
+    """The fields that the sub-agents of a step report; ``script`` is the entry script of its workflow."""
     if not isinstance(step.handler, Dispatch):
         return []
     entry = Path(script).parent / step.handler.script if step.handler.script else None
@@ -67,7 +68,7 @@ def _reached(scripts: Sequence[Path]) -> Iterator[Workflow]:
 
 
 def _of_a_task(step: StepDef) -> Workflow:
-    """The workflow of a sub-agent without a script, with everything that it may be asked for."""
+    """The workflow of a sub-agent without a script, with every field that it may report."""
     review = {"checkpoint": step.checkpoint} if step.checkpoint else {"verdict": True}
     return task_workflow(TASK, {"task": "", **review})
 
@@ -77,11 +78,6 @@ def _fields(workflow: Workflow) -> Iterator[str]:
     for step in workflow.steps:
         yield from (f"{step.id}.{one.name}" for one in step.requires if isinstance(one, Field))
         yield from (f"{step.id}.{arg.name}" for arg in workflow.step_params(step.id))
-
-
-def _artifacts(workflow: Workflow) -> Iterator[str]:
-    for step in workflow.steps:
-        yield from (one.path.strip("{}") for one in step.requires if isinstance(one, Artifact))
 
 
 def _texts(values: Mapping[str, Any]) -> set[str]:

@@ -7,6 +7,8 @@ import re
 from itertools import combinations, product
 from typing import TYPE_CHECKING, Any
 
+from skills.lib.model.values import fits
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
@@ -19,6 +21,8 @@ COMBINATIONS = 20_000
 # The first line of a finding; further lines of its text are set in.
 _FINDING = re.compile(r"^- (\S+) \((?:MUST|SHOULD|COULD)\) ", re.MULTILINE)
 _CHOICE = re.compile(r"\{([^{},]*),[^{}]*\}")
+# What a handler compares a value of each type with.
+_HINTED: dict[str, Any] = {"text": str, "int": int, "float": (int, float)}
 _WILDCARDS = [
     (re.compile(pattern), name)
     for pattern, name in ((r"\*\*/", ""), (r"\*\*", "sample.txt"), (r"\*", "sample"), (r"\?", "s"))
@@ -70,11 +74,6 @@ def path(covers: str) -> str:
     return posixpath.normpath(found if named and found not in (".", "..") else f"{found}/sample.txt")
 
 
-def statements(text: Text = plain) -> list[str]:
-    """What a scripted reviewer splits off."""
-    return [f"all | it is so: {text('the statement')}"]
-
-
 def answers(stubs: Mapping[str, Mapping[str, str]], verdict: str, place: str) -> list[dict[str, Any]]:
     """An answer to each thing that a reviewer is to judge, by id; for the verdict fail, one of the gravest fails.
 
@@ -99,8 +98,11 @@ def fixes(findings: str) -> list[str]:
 
 def candidates(spec: Spec, text: Text = plain, verdict: str = "pass", hints: Sequence[Any] = ()) -> list[Any]:
     """Values that ``spec`` admits, the most ordinary first; ``hints`` are further ones to try if they fit."""
-    made = [value for value in _made(spec, text, verdict) if _fits(spec, value)]
-    return made + [hint for hint in hints if _suits(spec, hint) and hint not in made and _fits(spec, hint)]
+    made = [value for value in _made(spec, text, verdict) if fits(spec, value)]
+    if not spec.choices:
+        of_the_type = [hint for hint in hints if isinstance(hint, _HINTED.get(spec.type, ()))]
+        made += [hint for hint in of_the_type if hint not in made and fits(spec, hint)]
+    return made
 
 
 def combined(options: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
@@ -122,7 +124,7 @@ def _made(spec: Spec, text: Text, verdict: str) -> list[Any]:
     if spec.type == "items":
         return [[item(verdict)]]
     if spec.type == "statements":
-        return [statements(text)]
+        return [[f"all | it is so: {text('the statement')}"]]
     if spec.choices and spec.type == "list":
         return [list(spec.choices[:count]) for count in {low: 0, len(spec.choices): 0} if count] + [
             [choice] for choice in spec.choices if low == 1
@@ -145,20 +147,3 @@ def _made(spec: Spec, text: Text, verdict: str) -> list[Any]:
 def _sized(text: str, spec: Spec) -> str:
     low, high = int(spec.minimum or 0), int(spec.maximum or len(text) + (spec.minimum or 0))
     return (text + " again" * (max(0, low - len(text)) // 6 + 1) if len(text) < low else text)[: max(high, 1)]
-
-
-def _suits(spec: Spec, value: Any) -> bool:
-    if spec.choices or spec.type in ("items", "list", "bool"):
-        return False
-    if isinstance(value, str):
-        return spec.type == "text"
-    return isinstance(value, (int, float)) and not isinstance(value, bool) and spec.type in ("int", "float")
-
-
-def _fits(spec: Spec, value: Any) -> bool:
-    size = len(value) if isinstance(value, (str, list)) else value
-    if isinstance(value, str) and not value.strip():
-        return False
-    if not isinstance(size, (int, float)) or isinstance(size, bool):
-        return True
-    return (spec.minimum is None or size >= spec.minimum) and (spec.maximum is None or size <= spec.maximum)

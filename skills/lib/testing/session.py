@@ -5,7 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from skills.lib.errors import UsageError
-from skills.lib.testing.agent import Agent, show_again
+from skills.lib.testing.agent import Agent
+from skills.lib.testing.follower import show_again
 from skills.lib.testing.transitions import entry_scripts, find
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Session:
         return self.block
 
     def children(self, verdict: str = "pass") -> PrintedBlock:
-        """Play every sub-agent of the present block, with that verdict, and show where the run then stands."""
+        """Play every sub-agent of the present block, with that verdict, and show the run's present step."""
         for child in self.block.children:
             if child.command:
                 self.agent.finish(child.command, verdict)
@@ -58,17 +59,17 @@ class Session:
 
     @property
     def step(self) -> str:
-        """The step that was printed last; empty where the run is done, or the last command was refused."""
+        """The step that was printed last; empty if the run is done, or the last command was refused."""
         return self.block.step
 
     @property
     def refused(self) -> str:
-        """Why the last command was refused, in one word; empty where it was not."""
+        """Why the last command was refused, in one word; empty if it was not."""
         return self.block.code
 
     @property
     def done(self) -> bool:
-        """Whether the run has come to its end."""
+        """True if the run has ended."""
         return self.block.kind == "done"
 
     @property

@@ -7,7 +7,7 @@ import shlex
 from typing import TYPE_CHECKING, Any
 
 from skills.lib.engine import answers, engine
-from skills.lib.engine.decision import Move, Refusal
+from skills.lib.engine.decision import Refused
 from skills.lib.errors import LockstepError
 from skills.lib.ledger import contents, evidence
 from skills.lib.model.requirements import Command
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from skills.lib.model.requirements import Artifact
     from skills.lib.model.run import Run
     from skills.lib.model.steps import StepDef, Workflow
-    from skills.lib.testing.blocks import PrintedBlock
+    from skills.lib.testing.blocks import PrintedBlock, Spec
     from skills.lib.testing.walks import Leg
 
 
@@ -43,28 +43,6 @@ class Steering:
         self._text = text
         self._script = script
 
-    def values(self, block: PrintedBlock, verdict: str = "pass") -> dict[str, list[Any]]:
-        """What may be reported on leaving the block's step, by field, the most ordinary first."""
-        hints = _constants(self._workflow.step(block.step).function) if self._workflow.has(block.step) else []
-        options = {}
-        for spec in block.specs:
-            chosen = self._given.get(f"{block.step}.{spec.name}", self._given.get(spec.name))
-            if isinstance(chosen, samples.any_of):
-                options[spec.name] = list(chosen)
-            elif chosen is not None:
-                options[spec.name] = [chosen]
-            elif spec.name == "fixes" and (findings := _findings(block)):
-                options[spec.name] = [samples.fixes(findings)]
-            elif spec.type == "answers":
-                options[spec.name] = [[]]  # made up from what the run is to answer
-            elif any("{" + spec.name + "}" in path for path in block.artifacts):
-                options[spec.name] = [f"notes/{block.step}-{spec.name}.txt"]
-            else:
-                options[spec.name] = samples.candidates(spec, self._text, verdict, hints)
-            if not options[spec.name]:
-                raise CannotSteer(f"{block.step}.{spec.name}: no value comes to mind; give one in values")
-        return options
-
     def commands(
         self, block: PrintedBlock, run: Run, leg: Leg | None, verdict: str, children: Sequence[Run]
     ) -> Iterator[str]:
@@ -72,22 +50,20 @@ class Steering:
 
         The most ordinary first; the next one is for a step whose check refuses the one before.
         """
-        options = self.values(block, verdict)
+        options: dict[str, list[Any]] = {}
         for spec in block.specs:
-            if spec.type == "answers" and not self._is_given(block.step, spec.name):
-                known = answers.to_answer(self._workflow, run)
-                options[spec.name] = [samples.answers(known, verdict, _place(run) or "the work")]
-            if spec.type == "items" and "checkpoint" in run.spec and not self._is_given(block.step, spec.name):
-                known = {item["id"]: item for item in answers.to_judge(self._workflow, run.spec)}
-                place = _place(run)
-                judged = samples.answers(known, verdict, place)
-                again = [samples.item(one["status"].lower(), one["id"], place) for one in judged]
-                options[spec.name] = [again or [samples.item(verdict, place=place)]]
-        for spec in block.specs:
-            if not (spec.required or self._is_given(block.step, spec.name)):
-                options[spec.name].insert(0, None)
-        if leg is not None and "verdict" in options and not self._is_given(block.step, "verdict"):
-            options["verdict"].sort(key=lambda word: word != verdict)
+            chosen = self._given.get(f"{block.step}.{spec.name}", self._given.get(spec.name))
+            if isinstance(chosen, samples.any_of):
+                found = list(chosen)
+            else:
+                found = [chosen] if chosen is not None else self._made_up(block, spec, run, verdict)
+            if not found:
+                raise CannotSteer(f"{block.step}.{spec.name}: no value comes to mind; give one in values")
+            if chosen is None and not spec.required:
+                found.insert(0, None)
+            if chosen is None and spec.name == "verdict" and leg is not None:
+                found.sort(key=lambda word: word != verdict)
+            options[spec.name] = found
         options["outcome"] = [leg.outcome.value] if leg else list(block.outcomes)
         tried: list[str] = []
         led = False
@@ -107,6 +83,23 @@ class Steering:
             f"{'; '.join(tried[:5])}. {self.remedy(block)}"
         )
 
+    def _made_up(self, block: PrintedBlock, spec: Spec, run: Run, verdict: str) -> list[Any]:
+        """Values for one field on leaving the block's step, the most ordinary first."""
+        findings = [text for name, text in block.context.items() if name.endswith(".findings")]
+        if spec.name == "fixes" and findings:
+            return [samples.fixes("\n".join(findings))]
+        if spec.type == "answers":
+            return [samples.answers(answers.to_answer(self._workflow, run), verdict, _place(run) or "the work")]
+        if spec.type == "items" and "checkpoint" in run.spec:
+            known = {item["id"]: item for item in answers.to_judge(self._workflow, run.spec)}
+            judged = samples.answers(known, verdict, _place(run))
+            again = [samples.item(one["status"].lower(), one["id"], one["place"]) for one in judged]
+            return [again or [samples.item(verdict, place=_place(run))]]
+        if any("{" + spec.name + "}" in path for path in block.artifacts):
+            return [f"notes/{block.step}-{spec.name}.txt"]
+        hints = _constants(self._workflow.step(block.step).function) if self._workflow.has(block.step) else []
+        return samples.candidates(spec, self._text, verdict, hints)
+
     def remedy(self, block: PrintedBlock) -> str:
         """What an author can give, so that the step ends otherwise."""
         if block.specs:
@@ -119,9 +112,6 @@ class Steering:
         more = f", or another number of targets by {targets!r}" if isinstance(targets, str) else ""
         return f"What decides is reported by its sub-agents: {reported}{more}"
 
-    def _is_given(self, step: str, name: str) -> bool:
-        return f"{step}.{name}" in self._given or name in self._given
-
     def _outcome_of(self, run: Run, command: str, leg: Leg | None, children: Sequence[Run]) -> str:
         """What the command leads to; empty if that is the leg."""
         arguments = shlex.split(command)[2:]
@@ -132,14 +122,15 @@ class Steering:
             run = run.changed(**once) if (step.max_iterations or 0) > 1 else run
         try:
             request = cli.resolve(self._workflow, cli.parse(self._workflow, arguments))
-            decision = engine.decide(self._workflow, run, request, _Trusting(run, children))
+            move = engine.decide(self._workflow, run, request, _Trusting(run, children))
         except LockstepError as error:
             return error.what
-        if isinstance(decision, Refusal) and decision.code == "same-report":
-            return ""  # who runs the command changes the words
-        if not isinstance(decision, Move):
-            return str(getattr(decision, "why", "a repeat"))
-        outcome = decision.detail.get("outcome")  # none if a question comes first
+        except Refused as refused:
+            # Who runs the command changes the words of a report that is the same.
+            return "" if refused.code == "same-report" else refused.why
+        if move is None:
+            return "a repeat"
+        outcome = move.detail.get("outcome")  # none if a question comes first
         return "" if leg is None or _is(step, leg, outcome) else f"outcome {outcome}"
 
 
@@ -147,11 +138,6 @@ def _place(run: Run) -> str:
     """A place for what a reviewer judges: in a file that the review covers; empty if there is none."""
     covered = contents.manifest(run.project, run.spec["covers"]) if "covers" in run.spec else {}
     return next((f"{path}:1" for path in covered), "")
-
-
-def _findings(block: PrintedBlock) -> str:
-    """The findings that the block shows, from a line with the name of each."""
-    return "\n".join(text for name, text in block.context.items() if name.endswith(".findings"))
 
 
 def _values(names: Iterable[str]) -> str:

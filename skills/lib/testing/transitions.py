@@ -37,14 +37,14 @@ def every_transition(
     ``where`` is a skill's folder, a folder of skills, or an entry script; a relative path is looked for from the
     working directory and then from the test's folder upward. The whole of a skill's own suite may be::
 
-        from skills.lib.testing import every_transition
+        from lockstep import every_transition
 
         test_transitions = every_transition("skills/my-skill")
 
-    Each case opens a run in an empty project, loops to the bound where there is one, lets reviews pass and fail, has
+    Each case opens a run in an empty project, loops to the bound if there is one, lets reviews pass and fail, has
     the sub-agents do their part, answers questions, and checks each printed document against the grammar and each
     transition against the graph. A case that begins as an earlier one goes on from a copy of that one's project.
-    Reports are made up from what a block asks for; where a handler or a check wants more than that, give it::
+    Reports are made up from what a block asks for; if a handler or a check wants more than that, give it::
 
         test_transitions = every_transition(
             "skills/my-skill",
@@ -54,8 +54,8 @@ def every_transition(
 
     Keys of ``values`` are ``step.field``, or a field's or parameter's name (None leaves a parameter out); keys of
     ``files`` are paths in the project, or the name of the field that holds the path. Files that no step asks for are
-    there from the beginning. Raises UsageError where nothing is found at ``where`` and for a key that no step has a use
-    for, Unplannable where a route of a graph cannot be taken at all.
+    there from the beginning. Raises UsageError if nothing is found at ``where``, and for a key that no step uses;
+    Unplannable if a route of a graph cannot be taken at all.
     """
     here = Path(sys._getframe(1).f_globals.get("__file__", ".")).resolve().parent
     scripts = [script for place in where for script in entry_scripts(find(place, here))]
@@ -112,14 +112,6 @@ class ProjectCopies:
         shutil.rmtree(self.project, ignore_errors=True)
         shutil.copytree(copy, self.project, symlinks=True)
         agent.blocks = list(blocks)
-        return block
-
-    def reached(self, point: Hashable, agent: Agent, reach: Callable[[], PrintedBlock]) -> PrintedBlock:
-        """Put the copy of that point back, or reach and keep it; the block that the agent then has."""
-        block = self.restore(point, agent)
-        if block is None:
-            block = reach()
-            self.keep(point, agent, block)
         return block
 
 
@@ -183,9 +175,9 @@ def check_walk(
     files: Mapping[str, str] | None = None,
     text: samples.Text = samples.plain,
 ) -> Agent:
-    """Take one walk in ``project`` and return the agent that took it; AssertionError says where it went astray.
+    """Take one walk in ``project`` and return the agent that took it; AssertionError says which step it did not take.
 
-    Where no report leads along the walk, it is begun again with the next choice of each ``any_of`` in turn: what a run
+    If no report leads along the walk, it is begun again with the next choice of each ``any_of`` in turn: what a run
     parameter or an earlier report says may decide a later branch.
     """
     failed: CannotSteer | None = None
@@ -254,7 +246,7 @@ def routed(agent: Agent, taken: Taken) -> str:
 
 
 def entry_scripts(place: Path) -> list[Path]:
-    """The entry scripts at a place: those that have their graph beside them; UsageError where there are none."""
+    """The entry scripts at a place: those that have their graph beside them; UsageError if there are none."""
     if place.is_file():
         return [place]
     graphs = sorted(place.glob(f"**/scripts/**/*{loading.SUFFIX}"))

@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skills.lib.engine import loops
+from skills.lib.engine import transition
 from skills.lib.model.types import Dispatch, Outcome, Person
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 # A graph with more combinations of positions and loop counts than this is not planned.
 STATES = 200_000
-# How a person settles what a gate or a limit puts to them.
+# The answers by which a person settles a review or a limit.
 ASKED = ("accept", "revise")
 
 
@@ -59,7 +59,7 @@ class Unplannable(ValueError):
 def every_walk(workflow: Workflow) -> list[Walk]:
     """Walks to the end that together take every transition of the workflow in every way there is.
 
-    Raises Unplannable where a route of the graph is on no walk, or a walk does not come to the end.
+    Raises Unplannable if a route of the graph is on no walk, or a walk does not reach the end.
     """
     explored = _Explored(workflow)
     missing = [
@@ -99,6 +99,8 @@ def shortest_walk(workflow: Workflow, last: Outcome | None = None, start: str | 
 
 
 State = tuple[str, tuple[int, ...]]
+# The state before each state, and the transition between them; None for the one that a search begins at.
+Came = dict[State, "tuple[State, Leg] | None"]
 
 
 class _Explored:
@@ -112,64 +114,60 @@ class _Explored:
         self._skips = skips
         self._bounds = {step.id: bound for step in workflow.steps if (bound := _bound(step))}
         limited = [step for step in workflow.steps if step.max_iterations and not step.gate]
-        self._loops = {step.id: loops.around(workflow, step) for step in limited}
+        self._loops = {step.id: transition.around(workflow, step) for step in limited}
         self._origin = self._entered(None, start or workflow.start, tuple(0 for _ in self._bounds))
-        self._came: dict[State, tuple[State, Leg] | None] = {self._origin: None}
-        self.first: dict[Leg, State] = {}
-        queue = deque([self._origin])
-        while queue:
-            state = queue.popleft()
-            for leg, reached in self._onward(state):
-                self.first.setdefault(leg, state)
-                if reached is not None and reached not in self._came:
-                    self._came[reached] = (state, leg)
-                    queue.append(reached)
+        self._came: Came = {self._origin: None}
+        # From where each transition is first taken, and what it reaches.
+        self.first: dict[Leg, tuple[State, State | None]] = {}
+        for state, leg, reached in self._search(self._came):
+            self.first.setdefault(leg, (state, reached))
             if len(self._came) > STATES:
                 raise Unplannable(f"{workflow.name}: more than {STATES:,} combinations of loop counts")
 
-    def leads_on(self, goal: Leg) -> bool:
-        """True if the goal can be reached, and the end from there."""
-        if goal not in self.first:
-            return False
-        reached = next(after for leg, after in self._onward(self.first[goal]) if leg == goal)
-        return reached is None or self._to_end(reached, skips=True) is not None
+    def _search(self, came: Came, skips: bool = True) -> Iterator[tuple[State, Leg, State | None]]:
+        """Every transition that follows the states in ``came``, the nearest first, past no Dispatch unless ``skips``.
 
-    def walk(self, goal: Leg) -> tuple[Leg, ...]:
-        """The shortest way from the start through the goal, and on to the end."""
-        at = self.first[goal]
-        before: list[Leg] = []
-        state = at
-        while (step := self._came[state]) is not None:
-            state, leg = step
-            before.append(leg)
-        reached = next(after for leg, after in self._onward(at) if leg == goal)
-        if reached is None:
-            return (*before[::-1], goal)
-        # What a Dispatch had targets for once, it has most likely again: it is skipped where it was before.
-        skips = any(self._is_skipped(leg) for leg in (*before, goal))
-        onward = self._to_end(reached, skips) or self._to_end(reached, not skips)
-        if onward is None:
-            raise Unplannable(f"{self._workflow.name}: no walk leads from {reached[0]} to the end")
-        return (*before[::-1], goal, *onward)
-
-    def _is_skipped(self, leg: Leg) -> bool:
-        return leg.route is Outcome.SKIP and _may_be_skipped(self._workflow.step(leg.step))
-
-    def _to_end(self, origin: State, skips: bool) -> tuple[Leg, ...] | None:
-        """The shortest way to the end, past no Dispatch unless ``skips``; None where there is none."""
-        ways: dict[State, tuple[Leg, ...]] = {origin: ()}
-        queue = deque([origin])
+        ``came`` is filled with how each state is first reached.
+        """
+        queue = deque(came)
         while queue:
             state = queue.popleft()
             for leg, reached in self._onward(state):
                 if self._is_skipped(leg) and not skips:
                     continue
-                if reached is None:
-                    return (*ways[state], leg)
-                if reached not in ways:
-                    ways[reached] = (*ways[state], leg)
+                yield state, leg, reached
+                if reached is not None and reached not in came:
+                    came[reached] = (state, leg)
                     queue.append(reached)
-        return None
+
+    def leads_on(self, goal: Leg) -> bool:
+        """True if the goal can be reached, and the end from there."""
+        if goal not in self.first:
+            return False
+        _, reached = self.first[goal]
+        return reached is None or self._to_end(reached, skips=True) is not None
+
+    def walk(self, goal: Leg) -> tuple[Leg, ...]:
+        """The shortest way from the start through the goal, and on to the end."""
+        at, reached = self.first[goal]
+        before = _legs_to(at, self._came)
+        if reached is None:
+            return (*before, goal)
+        # What a Dispatch had targets for once, it has most likely again: it is skipped where it was before.
+        skips = any(self._is_skipped(leg) for leg in (*before, goal))
+        onward = self._to_end(reached, skips) or self._to_end(reached, not skips)
+        if onward is None:
+            raise Unplannable(f"{self._workflow.name}: no walk leads from {reached[0]} to the end")
+        return (*before, goal, *onward)
+
+    def _is_skipped(self, leg: Leg) -> bool:
+        return leg.route is Outcome.SKIP and _may_be_skipped(self._workflow.step(leg.step))
+
+    def _to_end(self, origin: State, skips: bool) -> tuple[Leg, ...] | None:
+        """The shortest way to the end, past no Dispatch unless ``skips``; None if there is none."""
+        came: Came = {origin: None}
+        ends = ((state, leg) for state, leg, reached in self._search(came, skips) if reached is None)
+        return next(((*_legs_to(state, came), leg) for state, leg in ends), None)
 
     def _onward(self, state: State) -> Iterator[tuple[Leg, State | None]]:
         at, counts = state
@@ -197,13 +195,22 @@ class _Explored:
         return answered or leg.step not in loop
 
 
+def _legs_to(state: State, came: Came) -> tuple[Leg, ...]:
+    """The way on which a search reached the state."""
+    legs: list[Leg] = []
+    while (step := came[state]) is not None:
+        state, leg = step
+        legs.append(leg)
+    return tuple(legs[::-1])
+
+
 def _may_be_skipped(step: StepDef) -> bool:
     """True if a Dispatch is skipped when it has no target."""
     return isinstance(step.handler, Dispatch) and Outcome.SKIP in step.next
 
 
 def _bound(step: StepDef) -> int:
-    """How many entries of the step behave differently; 0 where all are alike."""
+    """How many entries of the step behave differently; 0 if all are alike."""
     if step.gate:
         return step.gate.bound
     return step.max_iterations or 0
@@ -218,13 +225,11 @@ def _legs(workflow: Workflow, step: StepDef, visit: int) -> Iterator[Leg]:
     for outcome in _possible(step):
         spent = bool(step.max_iterations) and visit >= (step.max_iterations or 0) and not step.gate
         if step.gate and outcome is Outcome.FAIL and visit >= step.gate.bound:
-            yield from _leg(step, Outcome.OK, "accept")
-            yield from _leg(step, Outcome.FAIL, "revise")
-        elif outcome is Outcome.FAIL and spent and loops.leads_back(workflow, step, outcome):
+            yield from _settled(step)
+        elif outcome is Outcome.FAIL and spent and transition.leads_back(workflow, step, outcome):
             yield from _at_limit(step)
         elif outcome is Outcome.ITERATE and step.max_iterations and visit >= step.max_iterations:
-            for leg in _leg(step, step.at_limit, "limit"):
-                yield Leg(leg.step, Outcome.ITERATE, leg.route, leg.target, leg.how)
+            yield from _leg(step, step.at_limit, "limit", reported=outcome)
         else:
             yield from _leg(step, outcome)
 
@@ -232,17 +237,22 @@ def _legs(workflow: Workflow, step: StepDef, visit: int) -> Iterator[Leg]:
 def _at_limit(step: StepDef) -> Iterator[Leg]:
     """What a FAIL leads to at its step's limit: the way that is declared for it, or what a person decides."""
     if step.at_limit not in (Outcome.OK, Outcome.FAIL, Outcome.ITERATE) and step.route(step.at_limit):
-        for leg in _leg(step, step.at_limit, "limit"):
-            yield Leg(leg.step, Outcome.FAIL, leg.route, leg.target, leg.how)
-        return
+        yield from _leg(step, step.at_limit, "limit", reported=Outcome.FAIL)
+    else:
+        yield from _settled(step)
+
+
+def _settled(step: StepDef) -> Iterator[Leg]:
+    """How a person settles a review or a limit."""
     yield from _leg(step, Outcome.OK, "accept")
     yield from _leg(step, Outcome.FAIL, "revise")
 
 
-def _leg(step: StepDef, outcome: Outcome, how: str = "") -> Iterator[Leg]:
+def _leg(step: StepDef, outcome: Outcome, how: str = "", reported: Outcome | None = None) -> Iterator[Leg]:
     route = step.route(outcome)
     if route is not None:
-        yield Leg(step.id, outcome, outcome if outcome in step.next else Outcome.DEFAULT, route[0], how)
+        way = outcome if outcome in step.next else Outcome.DEFAULT
+        yield Leg(step.id, reported or outcome, way, route[0], how)
 
 
 def _possible(step: StepDef) -> list[Outcome]:
@@ -253,5 +263,5 @@ def _possible(step: StepDef) -> list[Outcome]:
         return [outcome for outcome in step.next if outcome in (Outcome.OK, Outcome.FAIL, Outcome.SKIP)]
     if not (step.function and step.outcomes):
         return list(step.next)
-    skips = isinstance(step.handler, Dispatch) and Outcome.SKIP in step.next  # where its targets come out empty
+    skips = isinstance(step.handler, Dispatch) and Outcome.SKIP in step.next  # if there is no target
     return list(dict.fromkeys((*step.outcomes, *([Outcome.SKIP] if skips else []))))

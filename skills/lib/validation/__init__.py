@@ -1,1 +1,1 @@
-"""The rules over workflows and skills; the only room that knows networkx."""
+"""The rules over workflows and skills, by searches of networkx."""

@@ -15,8 +15,7 @@ from typing import Any, Literal, TypeVar
 
 from skills.lib.model.steps import StepDef
 from skills.lib.model.types import Dispatch, Outcome
-from skills.lib.validation.context_reads import Access, ContextReads
-from skills.lib.validation.function_source import FunctionSource, Module, literal
+from skills.lib.validation.function_source import Access, ContextReads, FunctionSource, Module, literal
 from skills.lib.validation.locations import Lines
 
 T = TypeVar("T")
@@ -101,7 +100,7 @@ def _outcomes(function: FunctionSource, node: ast.expr | None, depth: int = 0) -
     """The outcomes that an expression can be; None if they are unknown."""
     if node is None or depth > _EXPRESSIONS_DEEP:
         return None
-    if isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name) and node.value.id == "Outcome":
+    if isinstance(node, ast.Attribute) and ast.unparse(node.value).rpartition(".")[2] == "Outcome":
         return {word for word in Outcome if word.name == node.attr} or None
     parts: Sequence[ast.expr | None] = ()
     if isinstance(node, ast.IfExp):

@@ -72,7 +72,7 @@ class Lines:
         written = self._steps.get(step.id, [])
         if written:
             call = written[min(occurrence, len(written) - 1)]
-            return Location(self.file, (_route_line(call, outcome) if outcome else 0) or call.lineno)
+            return Location(self.file, _route_line(call, outcome) or call.lineno)
         loop = self._loops.get(step.id)
         if loop:
             return self._made(loop, step.id, outcome)
@@ -84,11 +84,13 @@ class Lines:
 
     def _made(self, call: ast.Call, step_id: str, outcome: str | None) -> Location:
         made = f'{_name(call.func)}("{self._text(call, "checkpoint")}") makes {step_id}'
-        parameter = _parameter(call, step_id, outcome)
+        parameter = None
+        if _name(call.func) == _LOOP and step_id.endswith("-gate"):
+            parameter = {"ok": "passed", "fail": "work"}.get(outcome or "")  # the target of the gate's outcome
         line = next((word.value.lineno for word in call.keywords if word.arg == parameter), 0)
         if parameter:
             made += f"; its {parameter} is where {outcome} leads"
-        return Location(self.file, line or (_route_line(call, outcome) if outcome else 0) or call.lineno, made)
+        return Location(self.file, line or _route_line(call, outcome) or call.lineno, made)
 
     def _remembered(self, calls: tuple[CallSite, ...], step_id: str, outcome: str | None) -> Location:
         """The call in this file, else in the file that made the step, and the helper that it calls."""
@@ -100,17 +102,14 @@ class Lines:
         line = call.line
         if outcome:
             source = self if os.path.realpath(call.file) == here else Lines(call.file)
-            node = source._call_at(call)
-            line = (_route_line(node, outcome) if node else 0) or line
+            begins = (call.line, call.column)
+            found = [node for node in source._calls if (node.lineno, node.col_offset) == begins]
+            line = (_route_line(found[0], outcome) if found else 0) or line
         maker = calls[0]
         if maker == call:
             return Location(call.file, line)
         where = "" if maker.file == call.file else f" of {os.path.basename(maker.file)}"
         return Location(call.file, line, f"{maker.function}() makes {step_id}, in line {maker.line}{where}")
-
-    def _call_at(self, site: CallSite) -> ast.Call | None:
-        begins = (site.line, site.column)
-        return next((call for call in self._calls if (call.lineno, call.col_offset) == begins), None)
 
     def of_parameter(self, name: str) -> int:
         """The line of the Arg(...) call of that name."""
@@ -136,7 +135,16 @@ class Lines:
 
     @cached_property
     def _constants(self) -> dict[str, str]:
-        return dict(_text_constants(self.tree))
+        """The texts that the module gives names to."""
+        return {
+            target.id: node.value.value
+            for node in self.tree.body
+            if isinstance(node, ast.Assign)
+            and isinstance(node.value, ast.Constant)
+            and isinstance(node.value.value, str)
+            for target in node.targets
+            if isinstance(target, ast.Name)
+        }
 
     @cached_property
     def _steps(self) -> dict[str, list[ast.Call]]:
@@ -189,29 +197,14 @@ def _name(function: ast.expr) -> str:
     return function.id if isinstance(function, ast.Name) else ""
 
 
-def _parameter(call: ast.Call, step_id: str, outcome: str | None) -> str | None:
-    """The parameter of review_loop that sets the target of an outcome of the gate."""
-    if _name(call.func) != _LOOP or not step_id.endswith("-gate"):
-        return None
-    return {"ok": "passed", "fail": "work"}.get(outcome or "")
-
-
-def _route_line(call: ast.Call, outcome: str) -> int:
-    """The line of the first mapping in the call that has the outcome as a key: next comes before when."""
+def _route_line(call: ast.Call, outcome: str | None) -> int:
+    """The line of the first mapping in the call that has the outcome as a key: next is before when; 0 if none has."""
     named = [word.value for word in sorted(call.keywords, key=lambda word: word.arg != "next")]
     for table in [*call.args, *named]:
         for key in table.keys if isinstance(table, ast.Dict) else ():
-            if isinstance(key, ast.Attribute) and key.attr == outcome.upper():
+            if isinstance(key, ast.Attribute) and key.attr == (outcome or "").upper():
                 return key.lineno
     return 0
-
-
-def _text_constants(tree: ast.Module) -> Iterator[tuple[str, str]]:
-    for node in tree.body:
-        if isinstance(node, ast.Assign) and isinstance(node.value, ast.Constant) and isinstance(node.value.value, str):
-            for target in node.targets:
-                if isinstance(target, ast.Name):
-                    yield target.id, node.value.value
 
 
 @contextmanager

@@ -9,6 +9,7 @@ from skills.lib.model.types import Dispatch, Gate, Outcome, Person
 
 _VERDICTS = frozenset((Outcome.OK, Outcome.FAIL))
 _OK = frozenset((Outcome.OK,))
+_DECIDES = {type(None): "the agent", Dispatch: "its Dispatch", Gate: "its Gate", Person: "its Person"}
 
 
 def possible(step: StepDef) -> frozenset[Outcome] | None:
@@ -76,14 +77,7 @@ def shadowed(step: StepDef) -> Iterator[tuple[Outcome, str]]:
 
 def kind(step: StepDef) -> str:
     """What decides how the step ends, in words."""
-    handler = step.handler
-    if handler is None:
-        return "the agent"
-    if isinstance(handler, Dispatch):
-        return "its Dispatch"
-    if isinstance(handler, Gate):
-        return "its Gate"
-    return "its Person" if isinstance(handler, Person) else "its handler"
+    return _DECIDES.get(type(step.handler), "its handler")
 
 
 def listed(outcomes: frozenset[Outcome] | tuple[Outcome, ...]) -> str:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from skills.lib.validation.finding import Finding
+from skills.lib.validation.rule import Finding
 from skills.lib.validation.rules import RULES
 
 SARIF_SCHEMA = "https://docs.oasis-open.org/sarif/sarif/v2.1.0/errata01/os/schemas/sarif-schema-2.1.0.json"
@@ -81,18 +81,15 @@ def _result(finding: Finding, index: int | None, root: str | None) -> dict[str, 
     location: dict[str, Any] = {"logicalLocations": [{"fullyQualifiedName": finding.where}]}
     if finding.file:
         location["physicalLocation"] = physical
+    suppression = {"kind": "inSource", "justification": finding.waived}
     return {
         "ruleId": finding.rule,
         **({} if index is None else {"ruleIndex": index}),
         "level": finding.severity,
         "message": {"text": _sentences(finding)},
         "locations": [location],
-        **({"suppressions": [_suppression(finding)]} if finding.waived else {}),
+        **({"suppressions": [suppression]} if finding.waived else {}),
     }
-
-
-def _suppression(finding: Finding) -> dict[str, str]:
-    return {"kind": "inSource", "justification": finding.waived}
 
 
 def _sentences(finding: Finding) -> str:

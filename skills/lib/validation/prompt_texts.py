@@ -12,9 +12,6 @@ from skills.lib.model.types import Dispatch, Person, Rendered
 from skills.lib.prompts import read_prompts
 from skills.lib.record import Record
 
-_FENCE = "```"
-
-
 # Words that a text has, and the file and line where they stand; neither is known outside of the prompts file.
 Said = tuple[str, str | None, int | None]
 
@@ -48,15 +45,10 @@ class Sections:
     def _location(self, text: str, words: str) -> tuple[str | None, int | None]:
         for title, section in self.texts.items():
             if words in section and section in text:
-                return self.file, self._first_line(title) + section.count("\n", 0, section.index(words))
+                at = self.line_of(title)
+                first = next(number for number, line in enumerate(self._source[at:], at + 1) if line.strip())
+                return self.file, first + section.count("\n", 0, section.index(words))
         return None, None
-
-    def _first_line(self, title: str) -> int:
-        """The line on which the section's text begins."""
-        at = self.line_of(title)
-        while not self._source[at].strip():
-            at += 1
-        return at + 1
 
     @cached_property
     def _source(self) -> list[str]:
@@ -70,7 +62,7 @@ class Sections:
         for number, line in enumerate(self._source, 1):
             if line.startswith("## ") and not fenced:
                 lines[line[3:].strip()] = number
-            fenced ^= line.lstrip().startswith(_FENCE)
+            fenced ^= line.lstrip().startswith("```")
         return lines
 
 

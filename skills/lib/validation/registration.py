@@ -16,7 +16,7 @@ from skills.lib.field_checks import shown
 from skills.lib.model.steps import REGISTRY, Registered, Workflow
 
 # Digest of the graph rules' sources; tests/validation/test_seal.py says what to write here when a rule changes.
-RULES = "63f1e9058273554c"
+RULES = "aa231ce4089e5496"
 # False while an invalid graph is to be looked at (drawn, or all of its findings shown): it then registers unchecked.
 demanded = True
 
@@ -64,7 +64,7 @@ def is_sealed(workflow: Workflow, file: str) -> bool:
         pass
     try:
         return os.path.exists(cached(workflow)) or os.path.exists(in_project(workflow))
-    except OSError:  # the working directory is gone
+    except OSError:  # the working directory was removed
         return False
 
 
@@ -102,7 +102,7 @@ def _keep_in_project(workflow: Workflow) -> None:
     """Write the seal into the project's ledger folder, if it has one."""
     try:
         path = in_project(workflow)
-    except OSError:  # the working directory is gone
+    except OSError:  # the working directory was removed
         return
     if os.path.isdir(os.path.dirname(os.path.dirname(path))):
         write(path, text(workflow))

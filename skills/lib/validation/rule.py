@@ -1,16 +1,15 @@
-"""What a rule is: a function that yields problems, with a name, a severity, and its page as docstring."""
+"""What a rule is: a function that yields problems, with a name, a severity, and its page as docstring; its findings."""
 
 from __future__ import annotations
 
 import inspect
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar
 
 from skills.lib.model.types import Outcome
-from skills.lib.validation.finding import Finding, Severity, allow_key
 
 if TYPE_CHECKING:
     from skills.lib.model.steps import StepDef
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from skills.lib.validation.tree import TreeView
     from skills.lib.validation.view import GraphView
 
+Severity = Literal["error", "warning"]
 SECTIONS = ("What it does", "Why it is bad", "Example", "Use instead")
 View = TypeVar("View")
 
@@ -65,6 +65,48 @@ class Problem:
     severity: Severity | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """A defect: ``where`` is ``skill:step:outcome`` as far as it goes; ``line`` counts from 1, 0 is unknown.
+
+    ``value`` is what of the step it is about, if the rule can find several things there: a field, an outcome, a
+    parameter. ``waived`` is the reason that the step's ``allow`` gives for it. ``position`` is the step's place in the
+    workflow, which findings are ordered by; it is not part of the data.
+    """
+
+    rule: str
+    severity: Severity
+    where: str
+    file: str
+    line: int
+    what: str
+    why: str
+    do: str
+    position: int = field(default=-1, compare=False)
+    value: str = ""
+    waived: str = ""
+
+    def to_data(self) -> dict[str, Any]:
+        """The finding as plain JSON data."""
+        return {
+            "rule": self.rule,
+            "severity": self.severity,
+            "where": self.where,
+            "file": self.file,
+            "line": self.line,
+            "what": self.what,
+            "why": self.why,
+            "do": self.do,
+            **({"value": self.value} if self.value else {}),
+            **({"waived": self.waived} if self.waived else {}),
+        }
+
+
+def allow_key(rule: str, value: str = "") -> str:
+    """The key under which ``allow`` waives the rule's finding about ``value``."""
+    return f"{rule}:{value}" if value else rule
+
+
 @dataclass(frozen=True)
 class Rule(Generic[View]):
     """One rule: ``check`` yields its problems, and its docstring is the rule's page.
@@ -97,32 +139,24 @@ class Rule(Generic[View]):
             yield Finding("unchecked-rule", "error", where, graph.file if graph else "", 0, what, why, do)
 
     def _finding(self, problem: Problem, graph: Graph | None) -> Finding:
-        found = Finding(
-            self.name,
-            problem.severity or self.severity,
-            problem.where,
-            problem.file or "",
-            problem.line or 0,
-            problem.what,
-            problem.why,
-            problem.do,
-            value=problem.value,
+        """The finding with its place in the file and in the order of the steps, and with its waiver."""
+        where, position, waived, what = problem.where, -1, "", problem.what
+        file, line = problem.file or "", problem.line or 0
+        if graph is not None and not where:
+            where = str(graph.workflow.name)
+            if problem.step is not None:
+                step = graph.steps[problem.step]
+                where += f":{step.id}" + (f":{problem.outcome.value}" if problem.outcome else "")
+                position, waived = problem.step, self.waiver(step, problem.value)
+            location = graph.location(problem.step, problem.outcome)
+            what += f" ({location.made})" if location.made else ""
+            if problem.line is None:
+                file, line = location.file, location.line
+            file = file or graph.file
+        severity = problem.severity or self.severity
+        return Finding(
+            self.name, severity, where, file, line, what, problem.why, problem.do, position, problem.value, waived
         )
-        return found if problem.where or graph is None else self._located(found, problem, graph)
-
-    def _located(self, found: Finding, problem: Problem, graph: Graph) -> Finding:
-        """The finding with its place in the graph, in the file and in the order of the steps, and with its waiver."""
-        location = graph.location(problem.step, problem.outcome)
-        where, position, waived = str(graph.workflow.name), -1, ""
-        if problem.step is not None:
-            step = graph.steps[problem.step]
-            where += f":{step.id}" + (f":{problem.outcome.value}" if problem.outcome else "")
-            position, waived = problem.step, self.waiver(step, problem.value)
-        what = f"{found.what} ({location.made})" if location.made else found.what
-        file, line = location.file, location.line
-        if problem.line is not None:
-            file, line = problem.file or graph.file, problem.line
-        return replace(found, where=where, file=file, line=line, what=what, position=position, waived=waived)
 
     def waiver(self, step: StepDef, value: str = "") -> str:
         """The reason that the step's ``allow`` gives for the finding about ``value``; empty if it gives none."""

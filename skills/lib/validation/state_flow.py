@@ -12,7 +12,6 @@ from skills.lib.errors import nearest
 from skills.lib.model.requirements import Artifact, Command, Field
 from skills.lib.model.steps import StepDef
 from skills.lib.model.types import Dispatch, Gate, Person
-from skills.lib.validation.dominance import Dominance, leads_to
 
 if TYPE_CHECKING:
     from skills.lib.validation.graph import Graph
@@ -74,17 +73,6 @@ class StateFlow:
                 self.step_params.setdefault(arg.step, set()).add(arg.name)
 
     @cached_property
-    def dominance(self) -> Dominance:
-        """The dominators of the graph."""
-        return Dominance(self.graph)
-
-    @cached_property
-    def unfilled(self) -> list[tuple[str, str]]:
-        """The names in braces in ``closing`` that no parameter of the run fills, each with the nearest parameter."""
-        names = placeholders((self.graph.workflow.closing,))
-        return [(name, nearest(name, sorted(self.run_params))) for name in names if name not in self.run_params]
-
-    @cached_property
     def reads(self) -> list[Read]:
         """Every read that the data of the steps declares."""
         return [read for at, step in self.graph.distinct for read in _reads(at, step)]
@@ -98,14 +86,12 @@ class StateFlow:
                 yield problem
             elif (writer := self._writer(read)) is not None and not self._comes_before(writer, read):
                 pairs.append((writer, read))
-        leads = leads_to(self.graph, ((writer, read.step) for writer, read in pairs))
+        leads = self.graph.leads_to(((writer, read.step) for writer, read in pairs))
         for writer, read in pairs:
-            if (writer, read.step) not in leads or not {writer, read.step} <= self.graph.reachable:
-                name = self.graph.name(writer)
-                if read.step in self.graph.reachable:
-                    yield Unwritten(
-                        read, f"no path leads from {name}, which writes it, to {self.graph.name(read.step)}", ""
-                    )
+            leads_there = (writer, read.step) in leads and writer in self.graph.reachable
+            if read.step in self.graph.reachable and not leads_there:
+                writes, reads_it = self.graph.name(writer), self.graph.name(read.step)
+                yield Unwritten(read, f"no path leads from {writes}, which writes it, to {reads_it}", "")
 
     def missed(self, reads: Iterable[Read]) -> Iterator[tuple[Read, int]]:
         """The reads of values that some path has written and another has not, with the writer.
@@ -118,10 +104,10 @@ class StateFlow:
             writer = None if self._unknown(read) else self._writer(read)
             if writer is None or self._comes_before(writer, read) or self._is_given_again(writer, read):
                 continue
-            if read.step <= writer and self.dominance.passes(read.step, writer):
+            if read.step <= writer and self.graph.passes(read.step, writer):
                 continue
             pairs.append((writer, read))
-        leads = leads_to(self.graph, ((writer, read.step) for writer, read in pairs))
+        leads = self.graph.leads_to(((writer, read.step) for writer, read in pairs))
         for writer, read in pairs:
             if (writer, read.step) in leads and {writer, read.step} <= self.graph.reachable:
                 yield read, writer
@@ -147,7 +133,7 @@ class StateFlow:
     def _comes_before(self, writer: int, read: Read) -> bool:
         if writer == read.step:
             return read.moment == "leaving"
-        return self.dominance.passes(writer, read.step)
+        return self.graph.passes(writer, read.step)
 
     def _writer(self, read: Read) -> int | None:
         """The step that writes the value when it is left; None for a value of the run or of the reading step itself."""
@@ -157,7 +143,9 @@ class StateFlow:
     def _unknown(self, read: Read) -> Unwritten | None:
         source, dot, name = read.key.rpartition(".")
         if read.source in (_PARAMS, TEXTS) and read.key == "target":
-            return self._untargeted(read)
+            handler = self.graph.steps[read.step].handler
+            has_targets = isinstance(handler, Dispatch) and bool(handler.targets)
+            return None if has_targets else Unwritten(read, "the Dispatch has no targets", "")
         if dot:
             return self._unknown_value(read, source, name)
         if read.source == TARGETS:
@@ -181,12 +169,6 @@ class StateFlow:
                 return Unwritten(read, why, f"{step_id}.{read.key}")
         return Unwritten(read, "the workflow has no run parameter of that name", nearest(read.key, sorted(known)))
 
-    def _untargeted(self, read: Read) -> Unwritten | None:
-        handler = self.graph.steps[read.step].handler
-        if isinstance(handler, Dispatch) and handler.targets:
-            return None
-        return Unwritten(read, "the Dispatch has no targets", "")
-
     def _unknown_value(self, read: Read, source: str, name: str) -> Unwritten | None:
         at = self.graph.index.get(source)
         if at is None:
@@ -196,7 +178,9 @@ class StateFlow:
         if written is None or name in written:
             return None
         near = nearest(name, sorted(written - _ANSWERED or written))
-        return Unwritten(read, f"{source} writes {_list(written)}", f"{source}.{near}" if near else "")
+        return Unwritten(
+            read, f"{source} writes {', '.join(sorted(written)) or 'nothing'}", f"{source}.{near}" if near else ""
+        )
 
 
 def _reads(at: int, step: StepDef) -> Iterator[Read]:
@@ -231,7 +215,3 @@ def _placeholders(
 def placeholders(texts: Iterable[str]) -> list[str]:
     """The names in braces, each once."""
     return list(dict.fromkeys(name for text in texts for name in PLACEHOLDER.findall(text)))
-
-
-def _list(names: Iterable[str]) -> str:
-    return ", ".join(sorted(names)) or "nothing"

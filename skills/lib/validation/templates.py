@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from skills.lib.model import values
 from skills.lib.model.requirements import Arg, Field
 from skills.lib.model.types import Dispatch
-from skills.lib.validation.requested import as_choice, has_empty_range
 from skills.lib.validation.state_flow import PLACEHOLDER
 
 if TYPE_CHECKING:
@@ -46,7 +45,8 @@ def doubt(graph: GraphView, at: int, template: str, arg: Arg) -> str:
     handler = graph.steps[at].handler
     if template == "{target}" and isinstance(handler, Dispatch) and isinstance(handler.targets, str):
         listed = source_of(graph, handler.targets)
-        return _partly(_entry(listed), arg) if listed is not None else ""
+        # One entry of a list is a text, of the choices that the list has.
+        return _partly(Field(listed.name, choices=listed.choices), arg) if listed is not None else ""
     sources = [source_of(graph, name) for name in names]
     if arg.required and not PLACEHOLDER.sub("", template).strip() and all(map(may_be_missing, sources)):
         return "it may be missing, and is required"
@@ -65,11 +65,6 @@ def source_of(graph: GraphView, name: str) -> Arg | Field | None:
     return next((spec for spec in specs if spec.name == field), None)
 
 
-def _entry(listed: Arg | Field) -> Field:
-    """What one entry of a list is: a text, of the choices that the list has."""
-    return Field(listed.name, choices=listed.choices)
-
-
 def may_be_missing(spec: Arg | Field | None) -> bool:
     if spec is None or spec.required:
         return False
@@ -83,6 +78,20 @@ def _fault(arg: Arg, text: str) -> str:
     except ValueError as error:
         return str(error)
     return ""
+
+
+def has_empty_range(spec: Arg | Field) -> bool:
+    """True if its minimum is above its maximum, so that no value fits."""
+    return spec.minimum is not None and spec.maximum is not None and spec.minimum > spec.maximum
+
+
+def as_choice(spec: Arg | Field) -> Field:
+    """The requirement that one choice must meet: a value of the same type, or for a list one of its entries."""
+    if spec.type == "list":
+        return Field(spec.name)
+    if has_empty_range(spec):
+        return Field(spec.name, spec.type)
+    return Field(spec.name, spec.type, minimum=spec.minimum, maximum=spec.maximum)
 
 
 def _never(source: Arg | Field | None, arg: Arg) -> str:

@@ -1,4 +1,4 @@
-"""A workflow as numbered steps with routes between them.
+"""A workflow as numbered steps with routes between them, and the walks along these routes.
 
 If a name is misspelt, searches go on with the name that was probably meant, so that one slip is one finding. Steps with
 the same id count as one for the same reason.
@@ -6,12 +6,12 @@ the same id count as one for the same reason.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections import deque
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from functools import cached_property
 from typing import TypeVar
 
 from skills.lib.errors import MANY_NAMES, nearest
-from skills.lib.model.requirements import Requirement
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.types import Outcome
 from skills.lib.validation import outcomes
@@ -27,8 +27,8 @@ UNKNOWN = -2
 ROOT = -3
 # Words that an author may write for the end of a run in place of None; the rule unknown-target reports them.
 ENDINGS = frozenset(("done", "end", "none", "null"))
-
-
+# A longer walk is printed with its middle left out.
+SHOWN = 60
 # How often the nearest of many ids is looked for, so that a large graph of bad names takes linear time.
 QUESTIONS = 200
 
@@ -50,13 +50,10 @@ class Topology:
         """The step id that was probably meant; empty if none is near."""
         wanted = str(name)
         if wanted not in self._near:
-            asked_too_often = len(self._near) >= QUESTIONS and len(self._ids) > MANY_NAMES
-            self._near[wanted] = "" if asked_too_often else nearest(wanted, self._ids)
+            is_spent = len(self._near) >= QUESTIONS and len(self.index) > MANY_NAMES
+            ids = [] if is_spent else [step_id for step_id in self.index if isinstance(step_id, str)]
+            self._near[wanted] = nearest(wanted, ids)
         return self._near[wanted]
-
-    @cached_property
-    def _ids(self) -> list[str]:
-        return [step_id for step_id in self.index if isinstance(step_id, str)]
 
     @cached_property
     def start(self) -> int:
@@ -81,19 +78,13 @@ class Topology:
     @cached_property
     def routes(self) -> list[list[tuple[Outcome, int]]]:
         """The routes of each step. Routes of a repeated id are counted with the first step of that id."""
-        routes: list[list[tuple[Outcome, int]]] = []
+        routes: list[list[tuple[Outcome, int]]] = [[] for _ in self.steps]
         index = self.index
-        for at, step in enumerate(self.steps):
-            ways = [
+        for step in self.steps:
+            routes[index[step.id]] += [
                 (outcome, END if target is None else index[target] if target in index else self.meant(target))
                 for outcome, target in step.next.items()
             ]
-            first = index[step.id]
-            if first == at:
-                routes.append(ways)
-            else:
-                routes.append([])
-                routes[first].extend(ways)
         return routes
 
     def meant(self, target: str) -> int:
@@ -130,11 +121,8 @@ class Topology:
 
     def required(self, kind: type[Spec]) -> Iterator[tuple[int, StepDef, Spec]]:
         """The requirements of that kind, each with its step."""
-        return ((at, step, spec) for at, step, spec in self._requirements if isinstance(spec, kind))
-
-    @cached_property
-    def _requirements(self) -> list[tuple[int, StepDef, Requirement]]:
-        return [(at, step, spec) for at, step in enumerate(self.steps) for spec in step.requires]
+        requirements = ((at, step, spec) for at, step in enumerate(self.steps) for spec in step.requires)
+        return ((at, step, spec) for at, step, spec in requirements if isinstance(spec, kind))
 
     def handled_by(self, kind: type[Handler]) -> Iterator[tuple[int, StepDef, Handler]]:
         """The steps whose handler is of that kind, each with its handler."""
@@ -151,3 +139,67 @@ class Topology:
         if node in (END, ROOT):
             return "end" if node == END else "start"
         return "?" if node == UNKNOWN else str(self.steps[node].id)
+
+    def search(
+        self,
+        origin: int,
+        goal: Callable[[int], bool],
+        *,
+        within: Collection[int] | None = None,
+        avoid: Collection[int] = (),
+        skip: Collection[tuple[int, Outcome]] = (),
+    ) -> list[Hop]:
+        """The shortest walk of one hop or more from ``origin`` to a goal; END and UNKNOWN are never passed.
+
+        Empty if there is none.
+        """
+        came: dict[int, Hop] = {}
+        queue = deque((origin,))
+        while queue:
+            node = queue.popleft()
+            for outcome, target in self.routes[node]:
+                if skip and (node, outcome) in skip:
+                    continue
+                if goal(target):
+                    hops = [(node, outcome, target)]
+                    while hops[-1][0] != origin:
+                        hops.append(came[hops[-1][0]])
+                    return hops[::-1]
+                if target < 0 or target in came or target in avoid or (within is not None and target not in within):
+                    continue
+                came[target] = (node, outcome, target)
+                queue.append(target)
+        return []
+
+    def cycle(
+        self, members: Collection[int], skip: Collection[tuple[int, Outcome]] = (), first: int | None = None
+    ) -> list[Hop]:
+        """The shortest cycle through ``first``, else through the first of ``members``, that stays among them."""
+        first = min(members) if first is None else first
+        return self.search(first, lambda node: node == first, within=members, skip=skip)
+
+    def printed(self, hops: Sequence[Hop]) -> str:
+        """The walk as text: ``investigate -iterate-> investigate``."""
+        parts = [self.name(node) for node, _, _ in hops[:1]]
+        parts += [f"-{outcome.value}-> {self.name(target)}" for _, outcome, target in hops]
+        if len(parts) > SHOWN:
+            left_out = len(parts) - SHOWN
+            parts = [*parts[: SHOWN - 10], f"… ({left_out} more) …", *parts[-10:]]
+        return " ".join(parts)
+
+    def listed(self, nodes: Iterable[int], most: int = 12) -> str:
+        """The steps by name in the order of the workflow, at most ``most`` of them."""
+        ordered = sorted(nodes)
+        names = ", ".join(self.name(node) for node in ordered[:most])
+        return f"{names} and {len(ordered) - most} more" if len(ordered) > most else names
+
+
+def reached(origins: Iterable[int], onward: Callable[[int], Iterable[int]]) -> set[int]:
+    """The steps that ``onward`` leads to from the origins, directly or by other steps."""
+    found: set[int] = set()
+    stack = list(origins)
+    while stack:
+        new = {node for node in onward(stack.pop()) if node >= 0} - found
+        found |= new
+        stack += new
+    return found

@@ -54,12 +54,11 @@ class TreeView:
         module = script.removesuffix(".py") + CHOICE
         if not os.path.isfile(module):
             return None
-        for node in ast.walk(Lines(module).tree):
-            if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "Choice":
-                try:
-                    name, scripts = (ast.literal_eval(argument) for argument in node.args[:2])
-                    folder = os.path.dirname(script)
-                    return f"--{name}", {word: os.path.join(folder, file) for word, file in scripts.items()}
-                except (ValueError, TypeError, AttributeError, SyntaxError, RecursionError):  # it is computed
-                    return None
+        for call in Lines(module).calls_of("Choice"):
+            try:
+                name, scripts = (ast.literal_eval(argument) for argument in call.args[:2])
+                folder = os.path.dirname(script)
+                return f"--{name}", {word: os.path.join(folder, file) for word, file in scripts.items()}
+            except (ValueError, TypeError, AttributeError, SyntaxError, RecursionError):  # it is computed
+                return None
         return None

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import gc
 from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
 from skills.lib.errors import InvalidWorkflow
 from skills.lib.validation import output
-from skills.lib.validation.finding import Finding
-from skills.lib.validation.rule import GRAPH, SOURCE, TREE, Scope
+from skills.lib.validation.rule import GRAPH, SOURCE, TREE, Finding, Scope
 from skills.lib.validation.rules import rules_of
 from skills.lib.validation.tree import TreeView
 from skills.lib.validation.view import GraphView
@@ -57,22 +54,9 @@ def validate_tree(root: str, registered: Iterable[Registered] = (), *, waived: b
 
 def _graph_findings(scope: Scope[GraphView], workflow: Workflow, file: str | None, waived: bool) -> list[Finding]:
     graph = GraphView(workflow, file)
-    with _no_collection():
-        found = [finding for rule in rules_of(scope) for finding in rule.findings(graph, str(workflow.name), graph)]
+    found = [finding for rule in rules_of(scope) for finding in rule.findings(graph, str(workflow.name), graph)]
     return sorted(_shown(found, waived), key=lambda finding: finding.position)
 
 
 def _shown(findings: Iterable[Finding], waived: bool) -> Iterator[Finding]:
     return (finding for finding in findings if waived or not finding.waived)
-
-
-@contextmanager
-def _no_collection() -> Iterator[None]:
-    """Nothing built here is cyclic garbage, and looking for it takes most of the time on a large graph."""
-    was_enabled = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if was_enabled:
-            gc.enable()

@@ -1,3 +1,3 @@
 """The flag by which a common entry script hands over to one of several."""
 
-from skills.lib.model.choice import Choice as Choice
+from skills.lib.model.types import Choice as Choice

@@ -1,4 +1,4 @@
-"""The four clients: how each is told where its model is, how it is started, and what its tools are called.
+"""The four clients: how each gets the place of its model, how it is started, and what its tools are called.
 
 Each runs with a home of its own and with proxies that lead nowhere, so that it reaches the loopback and nothing else.
 Codex stands here twice: older models call its tools one by one, newer ones through a script ("code mode").
@@ -82,7 +82,7 @@ class Client(Protocol):
         """Start a sub-agent."""
 
     def collect(self, turn: Turn) -> Action | None:
-        """Wait for the sub-agent just started; None where starting it waits."""
+        """Wait for the sub-agent just started; None if starting it waits."""
 
     def hand_up(self, turn: Turn, text: str) -> Action:
         """End a sub-agent with a result."""
@@ -95,7 +95,7 @@ class Codex:
     host = "codex"
     program = "codex"
     model = "gpt-5.5"
-    # It compacts where the server says that a conversation is longer than this.
+    # It compacts if the server says that a conversation is longer than this.
     options: Sequence[str] = ("-c", "model_auto_compact_token_limit=50000")
 
     def settle(self, room: Room) -> None:
@@ -319,7 +319,7 @@ def put(path: Path, settings: Mapping[str, object]) -> None:
 
 
 def why_not(client: Client) -> str:
-    """Why a client cannot be run here; empty where it can."""
+    """Why a client cannot be run here; empty if it can."""
     if not (CLIENTS / "installed").exists():
         return "no clients here: make clients brings them"
     return "" if (PROGRAMS / client.program).exists() else f"npm brought no {client.program}"

@@ -26,11 +26,11 @@ Play: TypeAlias = "Callable[[Turn], Going]"
 Part: TypeAlias = "Generator[Action, Turn, PrintedBlock]"
 
 _DOCUMENT = re.compile(r"<(step|done|refused|waiting)\b.*?</\1>", re.DOTALL)
-# What the guarded skill is told at its steps.
+# What the agent reports to the guarded skill at its steps.
 SEEN = {"topic": "the notes", "seen": "one line", "path": "notes.txt", "answer": "One line; it is in notes.txt."}
 # What a sub-agent's prompt begins with, so that its conversation is known.
 DELEGATED = "Delegated work:"
-# A client that goes round in circles is told that the model has nothing more to do, and then cut off.
+# A client that goes round in circles is answered that the model has nothing more to do, and then cut off.
 MOST_TURNS = 60
 
 

@@ -52,7 +52,7 @@ class Server:
         self._post(f"/session/{session}/abort", {})
 
     def prompts(self, session: str) -> list[tuple[str, bool]]:
-        """What the session was told in the user's place: each text, and whether it is hidden from the user."""
+        """What the session was sent in the user's place: each text, and whether it is hidden from the user."""
         messages = self._ask(f"/session/{session}/message")
         told = [one["parts"] for one in messages if one["info"]["role"] == "user"]
         return [(part["text"], part.get("synthetic", False)) for parts in told for part in parts]

@@ -98,6 +98,6 @@ def test_a_sub_agent_whose_answer_was_handed_up_is_not_set_to_work_again(stage: 
         server.rest(agent, lambda: True)
         (_, *hidden) = server.prompts(agent)
     assert stage.runs() == [("guarded", "look", "open")]
-    # The reason comes when the sub-agent has ended; where it came in time, what the sub-agent said last is handed up.
+    # The reason comes when the sub-agent has ended; if it came in time, what the sub-agent said last is handed up.
     assert f"I stop here, {len(told) + 1}." in handed_up[0]
     assert all("is not at its end" in reason and is_hidden for reason, is_hidden in hidden)

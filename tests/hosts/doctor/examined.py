@@ -6,7 +6,7 @@ import subprocess
 import sys
 from pathlib import Path
 
-from skills.lib.hosts.doctor.result import CheckedResult, Result
+from skills.lib.hosts.doctor.examination import CheckedResult, Result
 
 
 def program(path: Path, script: str) -> None:

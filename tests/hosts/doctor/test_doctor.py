@@ -1,4 +1,4 @@
-"""The doctor: what it finds wrong, where, and the command that it gives; and that nothing is too broken for it."""
+"""The doctor: what it finds wrong, the place, and the command that it gives; and that nothing is too broken for it."""
 
 from __future__ import annotations
 
@@ -18,9 +18,8 @@ from syrupy.assertion import SnapshotAssertion
 
 from skills import __version__
 from skills.lib import status_files
-from skills.lib.hosts.doctor import probe, registry
-from skills.lib.hosts.doctor.context import DoctorContext
-from skills.lib.hosts.doctor.result import Result, ok
+from skills.lib.hosts.doctor import examination, registry
+from skills.lib.hosts.doctor.examination import DoctorContext, Result, ok
 from skills.lib.hosts.hook import sessions
 from skills.lib.hosts.install import runtime
 from skills.lib.ledger import Ledger
@@ -236,7 +235,7 @@ def test_a_ledger_in_a_folder_above(doctor: Any, opened: Any, project: Path, mon
 def test_what_outlived_its_run_is_named_and_fix_removes_that_alone(cli: Command, opened: Any, project: Path) -> None:
     run, _ = opened()
     ended, _ = opened()
-    marker, stale = (project / ".lockstep" / "open" / one for one in (run, ended))
+    status_file, stale = (project / ".lockstep" / "open" / one for one in (run, ended))
     kept = stale.read_bytes()
     assert cli("abandon", ended, "--reason", "x").code == 0
     stale.write_bytes(kept)
@@ -257,12 +256,12 @@ def test_what_outlived_its_run_is_named_and_fix_removes_that_alone(cli: Command,
     fixed = cli("doctor", "agents", "--fix")
     assert fixed.err == "Nothing is wrong.\n"
     assert f"removed: a status file says that {ended} is open, and by the ledger it is not" in fixed.out
-    assert [marker.exists(), stale.exists()] == [True, False]
+    assert [status_file.exists(), stale.exists()] == [True, False]
     assert sessions.names() == [live]
     assert status_files.read(str(project), run) is not None
 
 
-def test_nothing_is_called_stale_where_the_ledger_cannot_be_read(doctor: Any, opened: Any, project: Path) -> None:
+def test_nothing_is_called_stale_if_the_ledger_cannot_be_read(doctor: Any, opened: Any, project: Path) -> None:
     run, _ = opened()
     sessions.bind("one", None, {"run": run, "project": str(project), "script": "x.py", "seen": ""})
     damaged(project)
@@ -301,8 +300,8 @@ def test_the_version_of_a_host(said: str, status: str, what: str, doctor: Any, p
 def test_a_host_that_does_not_answer_is_left_with_all_that_it_started(
     doctor: Any, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("skills.lib.hosts.doctor.context.SOON", 0.5)
-    monkeypatch.setattr(DoctorContext, "ask", lambda self, *words, seconds=0.5: probe.ask(words, 0.5))
+    monkeypatch.setattr("skills.lib.hosts.doctor.examination.SOON", 0.5)
+    monkeypatch.setattr(DoctorContext, "ask", lambda self, *words, seconds=0.5: examination.ask(words, 0.5))
     program(path / "qwen", "sleep 60 & sleep 60")
     begun = time.monotonic()
     assert only(doctor("qwen"), "qwen", "version").what == "qwen --version fails: no answer within 0.5 seconds"
@@ -344,7 +343,7 @@ def test_files_that_are_missing_or_changed(doctor: Any, cli: Command, project: P
 
 
 @pytest.mark.req("H-03")
-def test_what_is_wrong_in_a_folder_that_hosts_share_is_told_once_with_the_owners_remedy(
+def test_what_is_wrong_in_a_folder_that_hosts_share_is_reported_once_with_the_owners_remedy(
     cli: Command, project: Path
 ) -> None:
     cli("install", "gemini", "--scope", "project", "--skill", SKILL)
@@ -358,7 +357,7 @@ def test_what_is_wrong_in_a_folder_that_hosts_share_is_told_once_with_the_owners
 
 
 @pytest.mark.req("H-03")
-def test_asked_about_another_host_of_a_shared_folder_it_names_the_one_that_mends_it(
+def test_asked_about_another_host_of_a_shared_folder_it_names_the_one_that_fixes_it(
     doctor: Any, cli: Command, project: Path
 ) -> None:
     cli("install", "gemini", "--scope", "project", "--skill", SKILL)
@@ -369,14 +368,14 @@ def test_asked_about_another_host_of_a_shared_folder_it_names_the_one_that_mends
 
 
 @pytest.mark.req("H-03")
-def test_what_nobody_installed_is_told_of_a_host_that_is_there(doctor: Any, project: Path, path: Path) -> None:
+def test_what_is_not_installed_is_reported_for_a_present_host(doctor: Any, project: Path, path: Path) -> None:
     shutil.copytree(ROOT / "skills" / SKILL, project / ".agents" / "skills" / SKILL)
     program(path / "qwen", "echo 0.24.4")
     assert [one[:2] for one in wrong(doctor("codex", "opencode", "qwen", "gemini"))] == [("qwen", "start")]
 
 
 @pytest.mark.req("H-03")
-def test_a_skill_file_whose_script_is_gone_is_told_with_the_command_that_takes_it_away(
+def test_a_skill_file_without_its_script_is_reported_with_the_command_that_removes_it(
     doctor: Any, cli: Command, project: Path
 ) -> None:
     cli("install", "codex", "--scope", "project", "--skill", SKILL)
@@ -395,7 +394,7 @@ def test_a_skill_file_whose_script_is_gone_is_told_with_the_command_that_takes_i
 
 
 @pytest.mark.req("H-03")
-def test_a_kept_skill_file_beside_an_installation_is_told_with_a_command_that_takes_it_away(
+def test_a_kept_skill_file_beside_an_installation_is_reported_with_a_command_that_removes_it(
     doctor: Any, cli: Command, project: Path
 ) -> None:
     cli("install", "agents", "--scope", "project", "--skill", SKILL)
@@ -625,6 +624,7 @@ def test_it_changes_nothing_without_being_asked(cli: Command, opened: Any, proje
 # The real clients.
 
 
+@pytest.mark.slow
 @pytest.mark.req("H-03")
 @pytest.mark.parametrize("host", ["codex", "opencode", "gemini"])
 def test_a_real_client_is_asked_what_it_sees_and_trusts(
@@ -653,7 +653,7 @@ def test_a_real_client_is_asked_what_it_sees_and_trusts(
         assert wrong(told) == []
 
 
-def test_the_doctor_works_where_the_command_cannot_be_loaded(tmp_path: Path) -> None:
+def test_the_doctor_works_if_the_command_cannot_be_loaded(tmp_path: Path) -> None:
     broken = tmp_path / "click.py"
     broken.write_text("raise ImportError('no click here')\n", encoding="utf-8")
     code = "import sys; sys.argv = ['lockstep', 'doctor', 'agents']; from skills.lib.commands import main; main()"
@@ -668,7 +668,7 @@ def test_the_doctor_works_where_the_command_cannot_be_loaded(tmp_path: Path) -> 
 @pytest.mark.req("H-03")
 def test_a_python_without_sqlite_is_named(doctor: Any, cli: Command, project: Path, path: Path) -> None:
     (path / "python3").unlink()
-    # Says its version, and fails where SQLite would be imported.
+    # Says its version, and fails if SQLite is imported.
     program(path / "python3", f'exec {BARE} -c "import sys; print(*sys.version_info[:2]); sys.exit(1)"')
     what = "python3 on the PATH was built without SQLite, which the record of runs needs"
     assert only(doctor("agents"), "lockstep", "python").what == what

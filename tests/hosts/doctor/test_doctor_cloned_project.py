@@ -89,7 +89,9 @@ def test_fix_removes_regular_files_with_the_name_of_a_run_and_no_others(
 
 
 @pytest.mark.req("H-03")
-def test_fix_removes_no_file_of_another_kind_from_where_sessions_are(cli: Command, project: Path, victim: Path) -> None:
+def test_fix_removes_no_file_of_another_kind_from_the_folder_of_sessions(
+    cli: Command, project: Path, victim: Path
+) -> None:
     folder = Path(sessions.folder())
     folder.mkdir(parents=True)
     for name in ("claude-s", "claude~0a.b~1", "claude-s.9.part", "thesis", "My notes.part"):

@@ -67,7 +67,7 @@ def test_settings_whose_hooks_were_taken_out_by_hand_are_left_alone(cli: Command
     assert tree(project) == {".git": None, ".gemini": None, ".gemini/settings.json": b"// mine\n{}\n"}
 
 
-def test_an_installation_without_hooks_goes_on_where_settings_cannot_be_edited(
+def test_an_installation_without_hooks_goes_on_if_settings_cannot_be_edited(
     cli: Command, doctor: Any, project: Path
 ) -> None:
     path = commented(cli, project)
@@ -123,7 +123,7 @@ def test_settings_keep_their_values_and_indentation(cli: Command, project: Path,
 @pytest.mark.req("H-03")
 @pytest.mark.parametrize("host", ["claude", "opencode"])
 @pytest.mark.parametrize("kind", ["device", "pipe", "folder"])
-def test_settings_that_are_no_file_are_told_and_not_read(doctor: Any, project: Path, host: str, kind: str) -> None:
+def test_settings_that_are_no_file_are_reported_and_not_read(doctor: Any, project: Path, host: str, kind: str) -> None:
     """The doctor read a terminal for ever, and waited for a writer of a pipe."""
     path = Path(place_of(host, "project", project).hooks)
     path.parent.mkdir(parents=True)
@@ -154,7 +154,7 @@ def test_settings_that_are_no_file_are_told_and_not_read(doctor: Any, project: P
         ("gemini", "~/.gemini/settings.json", '{"hooksConfig": {"enabled": false}}', "hooksConfig.enabled"),
     ],
 )
-def test_hooks_that_settings_switch_off_are_told(
+def test_hooks_that_settings_switch_off_are_reported(
     doctor: Any, cli: Command, project: Path, home: Path, host: str, name: str, text: str, key: str
 ) -> None:
     path = home / name[2:] if name.startswith("~") else project / name
@@ -185,7 +185,7 @@ def test_hooks_that_settings_do_not_switch_off_are_well(
 
 @pytest.mark.req("H-03")
 @pytest.mark.parametrize("kind", ["a link", "a file with a second name (a hard link)"])
-def test_what_is_in_the_place_of_an_installed_file_is_told_with_what_helps(
+def test_what_is_in_the_place_of_an_installed_file_is_reported_with_what_helps(
     doctor: Any, cli: Command, project: Path, kind: str
 ) -> None:
     assert cli("install", "claude", "--scope", "project", "--skill", SKILL).code == 0

@@ -130,8 +130,8 @@ class Host:
             found[path.name] = [one["run"] for one in json.loads(path.read_text(encoding="utf-8"))["runs"]]
         return found
 
-    def marker(self, run: str) -> Path:
-        """The file of a run's marker."""
+    def status_file(self, run: str) -> Path:
+        """The status file of a run."""
         return Path(status_files.folder(str(self.project))) / run
 
 

@@ -60,9 +60,9 @@ def test_an_option_that_is_a_link_to_the_script_is_an_option(host: Host) -> None
 @pytest.mark.req("H-02")
 def test_a_denial_has_no_control_characters(host: Host) -> None:
     block = host.at("look")
-    marker = json.loads(host.marker(block.run).read_text())
+    status_file = json.loads(host.status_file(block.run).read_text())
     title = "a\x1b]0;title\x07\x1b[2J\u202eb\x9b\r"
-    host.marker(block.run).write_text(json.dumps({**marker, "title": title}))
+    host.status_file(block.run).write_text(json.dumps({**status_file, "title": title}))
     answers = [host.use("Write\x1b[31m\r"), host.use("\x1b" * 10_000_000), host.stop(), host.tell(b'{"\x1b[2J": ')]
     assert [answer.code for answer in answers] == [2, 2, 2, 2]
     for answer in answers:
@@ -83,7 +83,7 @@ def test_a_run_is_followed_only_by_a_command_of_its_own_skill(host: Host) -> Non
 
 
 class Clone:
-    """A cloned project that brings a skill, a run of it, a marker, and code that leaves a trace where it is run."""
+    """A cloned project that brings a skill, a run of it, a status file, and code that leaves a trace if it runs."""
 
     def __init__(self, folder: Path) -> None:
         self.project = folder / "project"
@@ -113,7 +113,7 @@ class Clone:
 @pytest.mark.req("H-02")
 def test_a_cloned_project_has_none_of_its_code_run_by_the_hook(tmp_path: Path, host: Host) -> None:
     clone = Clone(tmp_path)
-    marker = Path(status_files.folder(str(clone.project))) / clone.block.run
+    status_file = Path(status_files.folder(str(clone.project))) / clone.block.run
     events = [{"hook_event_name": name, "source": "compact"} for name in ("UserPromptSubmit", "SessionStart", "Stop")]
 
     def all_events() -> list[int]:
@@ -126,10 +126,10 @@ def test_a_cloned_project_has_none_of_its_code_run_by_the_hook(tmp_path: Path, h
     assert all_events() == [2, 0, 0, 0, 2]
     context = host.tell(events[1]).context
     assert f"resume {clone.block.run}" in context
-    for content in (None, "{", marker.read_text().replace('"turn":2', '"turn":1')):
-        marker.unlink(missing_ok=True)
+    for content in (None, "{", status_file.read_text().replace('"turn":2', '"turn":1')):
+        status_file.unlink(missing_ok=True)
         if content is not None:
-            marker.write_text(content)
+            status_file.write_text(content)
         host.session += "x"
         host.run(clone.block.next)
         all_events()
@@ -207,7 +207,7 @@ def test_a_users_skill_is_not_taken_from_another_project(
 
 
 @pytest.mark.req("H-01")
-def test_a_copy_that_was_changed_is_told_without_running_it(tmp_path: Path, cli: Command) -> None:
+def test_a_copy_that_was_changed_is_reported_without_running_it(tmp_path: Path, cli: Command) -> None:
     clone = Clone(tmp_path)
     assert cli("install", "agents", "--scope", "project", "--skill", "evil").code == 0
     seal = clone.project / ".agents" / "skills" / "evil" / "scripts" / "evil.seal"
@@ -233,7 +233,7 @@ def test_a_copy_that_was_changed_is_told_without_running_it(tmp_path: Path, cli:
 @pytest.mark.parametrize(
     "home_is, said", [("", "HOME is ''"), ("there", "HOME is 'there'"), ("/nowhere/at/all", "cannot be")]
 )
-def test_a_home_that_is_none_is_told(
+def test_an_invalid_home_is_reported(
     cli: Command, project: Path, home: Path, monkeypatch: pytest.MonkeyPatch, home_is: str, said: str
 ) -> None:
     monkeypatch.setenv("HOME", home_is)
@@ -260,11 +260,12 @@ def test_a_relative_state_folder_is_none(
 
 
 @pytest.mark.req("H-01", "H-04")
-def test_skills_are_installed_from_where_other_packages_are(project: Path, home: Path, tmp_path: Path) -> None:
+def test_skills_are_installed_from_the_folder_of_other_packages(project: Path, home: Path, tmp_path: Path) -> None:
     """An installation has networkx and the like beside the package: none was to be had from a wheel."""
     site = tmp_path / "site"
     ignored = shutil.ignore_patterns("__pycache__")
     shutil.copytree(ROOT / "skills" / "lib", site / "skills" / "lib", ignore=ignored)
+    shutil.copytree(ROOT / "lockstep", site / "lockstep", ignore=ignored)
     for path in (ROOT / "skills").glob("*.py"):
         shutil.copy(path, site / "skills")
     for name in ("conventions", "roles"):

@@ -13,7 +13,7 @@ import pytest
 
 from skills.lib import status_files
 from skills.lib.blocks.command_line import CommandLine
-from skills.lib.hosts.hook import run_status
+from skills.lib.hosts.hook import denials
 from skills.lib.runtime import Runner
 from tests.hosts.hook.hooked import Answer, Host, recorded
 
@@ -59,7 +59,7 @@ def test_the_events_of_claude_code(host: Host, event: str) -> None:
         assert bool(answer.reason) == (expected == 2)
 
 
-def test_no_event_is_answered_where_no_run_is_under_way(host: Host) -> None:
+def test_no_event_is_answered_if_no_run_is_open(host: Host) -> None:
     events = [text.replace("PROJECT", str(host.project)) for text in recorded("claude").values()]
     assert len(events) == len(OF_CLAUDE) == 20
     assert [host.tell(text) for text in events] == [SILENT] * 20
@@ -119,8 +119,8 @@ def test_an_answer_in_a_persons_place_is_denied_whatever_the_step_allows(host: H
     block = host.agent.open()
     assert host.run(f"lockstep answer {block.run} yes").code == 0  # nothing is followed yet
     host.at("look")
-    marker = json.loads(host.marker(next(iter(host.sessions().values()))[0]).read_text())
-    host.marker(marker["run"]).write_text(json.dumps({**marker, "tools": []}))
+    status_file = json.loads(host.status_file(next(iter(host.sessions().values()))[0]).read_text())
+    host.status_file(status_file["run"]).write_text(json.dumps({**status_file, "tools": []}))
     for command in (
         "lockstep answer r yes",
         "cd x && /opt/bin/lockstep --no-color answer r yes",
@@ -246,7 +246,7 @@ def test_a_sub_agent_that_names_its_parents_run_does_not_take_it_away(host: Host
     assert host.use("Read").code == 2
 
 
-def test_a_stop_is_refused_so_many_times_and_anew_where_the_run_has_moved(host: Host) -> None:
+def test_a_stop_is_refused_so_many_times_and_again_once_the_run_has_moved(host: Host) -> None:
     block = host.at("look")
     refused = host.stop()
     assert refused.code == 2
@@ -264,7 +264,7 @@ TURN = {"hook_event_name": "UserPromptSubmit", "prompt": "go on"}
 
 
 @pytest.mark.req("S-03")
-def test_a_ledger_that_is_gone_is_told_once(host: Host) -> None:
+def test_a_ledger_that_was_removed_is_reported_once(host: Host) -> None:
     block = host.at("look")
     shutil.rmtree(host.project / ".lockstep")
     assert host.run("git status") == SILENT
@@ -277,7 +277,7 @@ def test_a_ledger_that_is_gone_is_told_once(host: Host) -> None:
 
 
 @pytest.mark.req("S-03")
-def test_an_agent_may_stop_after_its_ledger_is_gone_and_is_told_at_the_next_turn(host: Host) -> None:
+def test_an_agent_may_stop_after_its_ledger_was_removed_and_is_informed_at_the_next_turn(host: Host) -> None:
     block = host.at("look")
     shutil.rmtree(host.project / ".lockstep")
     assert host.stop() == SILENT
@@ -285,7 +285,7 @@ def test_an_agent_may_stop_after_its_ledger_is_gone_and_is_told_at_the_next_turn
     assert (host.stop(), host.tell(TURN)) == (SILENT, SILENT)
 
 
-def test_a_project_that_is_gone_is_told_to_nobody(host: Host, tmp_path: Path) -> None:
+def test_nobody_is_notified_of_a_project_that_was_removed(host: Host, tmp_path: Path) -> None:
     host.at("look")
     host.project.rename(tmp_path / "moved")
     host.project = tmp_path / "moved"
@@ -322,7 +322,7 @@ def test_a_run_that_ended_is_forgotten_though_another_holds(host: Host) -> None:
     assert list(host.sessions().values()) == [[first.run]]
 
 
-def test_the_block_comes_back_after_a_compaction_and_where_it_changed(host: Host) -> None:
+def test_the_block_is_shown_again_after_a_compaction_and_when_it_has_changed(host: Host) -> None:
     turn = {"hook_event_name": "UserPromptSubmit", "prompt": "go on"}
     block = host.at("look")
     given = host.tell(turn)
@@ -339,12 +339,12 @@ def test_the_block_comes_back_after_a_compaction_and_where_it_changed(host: Host
 
 def test_a_block_that_is_too_long_for_a_host_or_cannot_be_made_is_named_instead(host: Host) -> None:
     block = host.at("look")
-    marker = status_files.read(str(host.project), block.run)
-    assert marker is not None
-    whole = run_status.reminder(marker, 9_900)
+    status_file = status_files.read(str(host.project), block.run)
+    assert status_file is not None
+    whole = denials.reminder(status_file, True)
     assert block.text in whole
-    for longest, script in ((len(whole) - 1, marker["script"]), (9_900, "/nowhere/x.py")):
-        text = run_status.reminder({**marker, "script": script}, longest)
+    for longest, script in ((len(whole) - 1, status_file["script"]), (9_900, "/nowhere/x.py")):
+        text = denials.reminder({**status_file, "script": script}, True, longest)
         assert len(text) <= longest
         assert f" resume {block.run} --project {host.project}\n" in text
         assert block.next in text
@@ -363,18 +363,18 @@ def test_a_resumed_session_gets_its_block_back_and_its_sub_agents_are_forgotten(
     assert host.sessions() == {}
 
 
-def test_a_marker_that_is_behind_the_ledger_heals(host: Host) -> None:
+def test_a_status_file_that_is_behind_the_ledger_is_updated(host: Host) -> None:
     block = host.at("look")
-    old = host.marker(block.run).read_text()
+    old = host.status_file(block.run).read_text()
     after = host.go(block)
-    host.marker(block.run).write_text(old)
+    host.status_file(block.run).write_text(old)
     assert host.use("Edit") == SILENT
-    assert json.loads(host.marker(block.run).read_text())["turn"] == after.turn
+    assert json.loads(host.status_file(block.run).read_text())["turn"] == after.turn
     for damage in ("", "{", "[]", '{"run": "x"}', old.replace('"turn":2', '"turn":"2"')):
-        host.marker(block.run).write_text(damage)
+        host.status_file(block.run).write_text(damage)
         assert (host.use("Edit").code, host.use("Grep").code) == (0, 2)
         assert status_files.read(str(host.project), block.run) is not None
-    host.marker(block.run).unlink()
+    host.status_file(block.run).unlink()
     assert (host.use("Edit").code, host.use("Grep").code) == (0, 2)
 
 

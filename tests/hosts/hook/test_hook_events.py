@@ -134,7 +134,7 @@ def test_gemini_gets_the_step_at_every_turn_for_none_tells_of_a_compaction(tmp_p
     assert 'id="look"' in client.send("before_agent").context
 
 
-def test_where_sub_agents_have_no_name_the_parent_holds_again_when_they_have_ended(tmp_path: Path) -> None:
+def test_without_names_of_sub_agents_the_parent_is_held_again_when_they_have_ended(tmp_path: Path) -> None:
     client = Client(tmp_path, "gemini")
     block = client.at("hand-out")
     for child in block.children:

@@ -1,4 +1,4 @@
-"""Whatever goes wrong while a run is open ends in exit 2 with the way out; where none is open it passes."""
+"""Whatever goes wrong while a run is open ends in exit 2 with the way out; if none is open it passes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import pytest
 from tests.fixtures.skill import ROOT
 from tests.hosts.hook.hooked import Answer, Host
 
-pytestmark = [pytest.mark.req("H-02"), pytest.mark.usefixtures("own_project")]
+pytestmark = [pytest.mark.req("H-02"), pytest.mark.usefixtures("own_project"), pytest.mark.slow]
 SILENT = Answer(0, "", "")
 WAYS_OUT = ("lockstep doctor", "lockstep runs", "lockstep abandon RUN --reason")
 
@@ -75,12 +75,12 @@ def test_a_locked_ledger(host: Host, lock: Callable[[], None]) -> None:
     answer = host.use("Write", "--deadline", "0.7")
     assert time.monotonic() - began < 5
     assert blocked(answer, "no answer from the disk or the ledger within 0.7 seconds")
-    assert host.use("Read") == SILENT  # by the marker alone
+    assert host.use("Read") == SILENT  # by the status file alone
     assert host.run(block.next) == SILENT
     assert host.run("lockstep doctor") == SILENT
     assert host.stop("--deadline", "0.7").code == 2
     assert host.stop("--deadline", "0.7", stop_hook_active=True) == SILENT
-    host.marker(block.run).unlink()
+    host.status_file(block.run).unlink()
     assert host.use("Read", "--deadline", "0.7").code == 2
     assert host.run(block.next) == SILENT
     host.session = "another"
@@ -148,12 +148,12 @@ def test_a_missing_module(host: Host, tmp_path: Path, missing: str) -> None:
     assert host.run(block.next).code == 0
 
 
-@pytest.mark.parametrize("place", ["session", "marker", "ledger", "sessions"])
+@pytest.mark.parametrize("place", ["session", "status file", "ledger", "sessions"])
 def test_a_slow_disk(host: Host, place: str) -> None:
     block = host.at("look")
     path = {
         "session": host.state / "sessions" / f"claude-{host.session}",
-        "marker": host.marker(block.run),
+        "status file": host.status_file(block.run),
         "ledger": host.project / ".lockstep" / "runs.db",
         "sessions": host.state / "sessions" / "claude~0",
     }[place]
@@ -268,6 +268,6 @@ def test_a_skill_that_prints_or_is_broken(host: Host) -> None:
     assert "The block could not be made here: SkillError" in context
     assert block.next in context
     assert (host.use("Read").code, host.use("Write").code, host.stop().code) == (0, 2, 2)
-    host.marker(block.run).unlink()
+    host.status_file(block.run).unlink()
     assert blocked(host.use("Read"), "ZeroDivisionError")
     assert host.run(block.next) == SILENT

@@ -1,4 +1,4 @@
-"""What the hook imports: an event of no run nothing, an allowed call little, and the ledger only where needed."""
+"""What the hook imports: an event of no run nothing, an allowed call little, and the ledger only if needed."""
 
 from __future__ import annotations
 

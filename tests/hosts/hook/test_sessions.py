@@ -141,7 +141,7 @@ def test_a_damaged_file_is_an_error_that_names_it(state: Path, text: str) -> Non
         sessions.read("claude-a")
 
 
-def test_there_is_nothing_where_there_is_nothing() -> None:
+def test_a_missing_folder_has_no_sessions() -> None:
     assert (sessions.names(), sessions.read("claude-a")) == ([], None)
     sessions.forget("claude-a")
 

@@ -17,12 +17,15 @@ import shutil
 import signal
 import sys
 from pathlib import Path
+from typing import Any
 
-from skills.lib.hosts.install import disk, installed_skill, installing, locations, runtime
+from skills.lib.hosts.install import installed_skill, installing, locations, runtime
 
 OLD = {"SKILL.md": b"old", "scripts/a.py": b"old", "scripts/gone.py": b"old"}
 NEW = {"SKILL.md": b"new", "scripts/a.py": b"new", "scripts/deep/b.py": b"new"}
 SETTINGS = '{\n  "model": "x"\n}\n'
+# What Python reports before it changes the disk, beside a file that is opened to be made.
+CHANGES = ("os.mkdir", "os.rename", "os.remove", "os.rmdir")
 # The folder that the tiny skill is taken from.
 SOURCE = "source/tiny"
 
@@ -60,13 +63,18 @@ def killed_at(number: int, work: Path, what: str, host: str, scope: str) -> bool
     if child == 0:
         count = 0
 
-        def before(operation: str, path: str) -> None:
+        def operation() -> None:
             nonlocal count
             count += 1
             if count == number:
                 os.kill(os.getpid(), signal.SIGKILL)
 
-        disk.before = before
+        def watch(event: str, given: tuple[Any, ...]) -> None:
+            if event in CHANGES or (event == "open" and given[2] & os.O_CREAT):
+                operation()
+
+        os.fsync = lambda fd: operation()
+        sys.addaudithook(watch)
         call(work, what, host, scope)
         os._exit(0)
     _, status = os.waitpid(child, 0)

@@ -21,7 +21,7 @@ from skills.lib.testing.blocks import PrintedBlock
 from skills.lib.testing.transitions import entry_scripts
 from skills.lib.testing.walks import shortest_walk
 from tests.fixtures import small_project
-from tests.fixtures.skill import ROOT
+from tests.fixtures.skill import ROOT, import_from_lockstep
 from tests.hosts.conftest import SKILL, Command, tree
 from tests.skills.samples import samples_of
 
@@ -147,6 +147,9 @@ def test_what_is_vendored_is_the_step_path_and_no_more() -> None:
         "skills.lib.validation",
         "skills.lib.validation.registration",
     ]
+    for name, data in export.vendored().items():
+        if name.endswith(".py") and not name.endswith("/registration.py"):  # which validates where a copy cannot
+            export.check_imports(name, data)
     assert not [name for name in export.contents(str(ROOT / "skills" / "planner")) if "/_" in f"/{name}"]
     assert sum(len(data) for data in export.vendored().values()) < 650_000
 
@@ -162,7 +165,9 @@ def test_a_copy_holds_the_same_bytes_wherever_it_is_made(tmp_path: Path) -> None
     made = export.contents(str(source))
     assert export.contents(str(tmp_path / SKILL)) == made
     assert list(made) == sorted(made)
-    assert {name.partition("/")[0] for name in made} == {"SKILL.md", "scripts", "skills", "skills.py"}
+    assert {name.partition("/")[0] for name in made} == {
+        *("SKILL.md", "scripts", "skills", "skills.py", "lockstep", "lockstep.py")
+    }
 
 
 def test_a_copy_of_a_copy_is_the_same(tmp_path: Path) -> None:
@@ -274,3 +279,56 @@ def test_a_skill_of_ones_own_needs_no_package_once_it_is_exported(cli: Command, 
     assert "\ncompatibility: Needs Python 3.11 or later.\n" in text
     done = bare(tmp_path, str(tmp_path / "out" / "my-skill" / "scripts" / "my_skill.py"), "--step", "1", "--stateless")
     assert (done.returncode, done.stderr) == (0, "")
+
+
+@pytest.fixture
+def own(cli: Command, project: Path) -> Path:
+    """The entry of a skill of the user's own, whose graph imports from the package ``lockstep``."""
+    cli("new", "my-skill")
+    script = project / "skills" / "my-skill" / "scripts" / "my_skill.py"
+    import_from_lockstep(script)
+    return script
+
+
+def test_a_graph_may_import_from_lockstep(cli: Command, own: Path, tmp_path: Path) -> None:
+    words = ("--step", "1", "--stateless")
+    clone = bare(tmp_path, "-c", f"import sys; sys.path.insert(0, {str(ROOT)!r}); {_run(own, words)}")
+    assert cli("export", "my-skill", "--to", str(tmp_path / "out")).code == 0
+    script = tmp_path / "out" / "my-skill" / "scripts" / "my_skill.py"
+    copy = bare(tmp_path, str(script), *words)
+    for done in (clone, copy):
+        assert (done.returncode, done.stderr) == (0, "")
+        assert ' skill="my-skill" id="frame" ' in done.stdout
+    again = export.contents(str(script.parents[1]))
+    assert again == export.contents(str(own.parents[1]))
+
+
+def _run(script: Path, words: tuple[str, ...]) -> str:
+    return f"sys.argv = {[str(script), *words]!r}; import runpy; runpy.run_path(sys.argv[0], run_name='__main__')"
+
+
+def test_a_misspelt_name_of_lockstep_is_told_in_a_copy(own: Path, tmp_path: Path) -> None:
+    alone = copied(own.parents[1], tmp_path)
+    graph = alone / "scripts" / "my_skill_workflow.py"
+    graph.write_text(graph.read_text().replace("import Arg, Field", "import Arg, Fields as Field"))
+    done = bare(tmp_path, str(alone / "scripts" / "my_skill.py"), "--step", "1", "--stateless")
+    assert (done.returncode, done.stdout) == (5, "")
+    assert f"{graph}:7: lockstep has no name 'Fields'; did you mean Field?" in done.stderr
+
+
+def test_a_name_of_lockstep_that_no_copy_holds_is_refused(cli: Command, own: Path, tmp_path: Path) -> None:
+    (own.parent / "other.py").write_text("from lockstep import Workflow, every_walk\n")
+    shown = cli("export", "my-skill", "--to", str(tmp_path / "out"))
+    assert (shown.code, shown.out) == (5, "")
+    assert "scripts/other.py imports lockstep.every_walk, which is no part of what prints steps" in shown.err
+    (own.parent / "other.py").write_text("import lockstep.pytest_plugin\n")
+    assert "imports lockstep.pytest_plugin, " in cli("export", "my-skill", "--to", str(tmp_path / "out")).err
+
+
+def test_a_folder_lockstep_of_the_skills_own_is_kept(cli: Command, own: Path, tmp_path: Path) -> None:
+    (own.parents[1] / "lockstep").mkdir()
+    (own.parents[1] / "lockstep" / "notes.md").write_text("mine")
+    assert cli("install", "agents", "--scope", "project", "--skill", "my-skill").code == 0
+    copy = own.parents[3] / ".agents" / "skills" / "my-skill"
+    assert "lockstep/notes.md" in source.files(str(copy))
+    assert export.contents(str(own.parents[1]))["lockstep/notes.md"] == b"mine"

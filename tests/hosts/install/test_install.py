@@ -217,7 +217,7 @@ def test_a_file_of_the_users_own_is_never_replaced_unasked(cli: Command, project
 
 
 @pytest.mark.req("H-01")
-def test_a_missing_file_is_told_and_written_again(cli: Command, project: Path) -> None:
+def test_a_missing_file_is_reported_and_written_again(cli: Command, project: Path) -> None:
     cli("install", "agents", "--scope", "project", "--skill", SKILL)
     (project / ".agents" / "skills" / SKILL / "SKILL.md").unlink()
     shown = cli("installed")
@@ -253,7 +253,7 @@ def test_a_skill_is_never_installed_over_its_own_source(cli: Command, own: Path,
 
 
 @pytest.mark.req("H-01")
-def test_hooks_in_both_scopes_are_told(cli: Command, project: Path) -> None:
+def test_hooks_in_both_scopes_are_reported(cli: Command, project: Path) -> None:
     assert "both scopes" not in cli("install", "codex", "--scope", "project", "--skill", SKILL).err
     assert "Hooks are on in both scopes" in cli("install", "codex", "--scope", "user", "--skill", SKILL).err
     assert "both scopes" not in cli("install", "codex", "--scope", "project", "--skill", SKILL, "--no-hooks").err
@@ -526,7 +526,7 @@ def test_a_manifest_that_names_other_files_is_not_followed(cli: Command, project
 
 
 @pytest.mark.parametrize("text", ["", "{", "[]", '{"format": 2}', '{"format": 1}', '{"format": 1, "host": "qwen"}'])
-def test_a_damaged_manifest_is_told_with_its_name(cli: Command, project: Path, text: str) -> None:
+def test_a_damaged_manifest_is_reported_with_its_name(cli: Command, project: Path, text: str) -> None:
     path = Path(manifest.path_of(place_of("codex", "project", project)))
     written(path, text)
     for command in (["install", "codex"], ["uninstall", "codex"], ["installed"], ["upgrade"]):

@@ -10,7 +10,6 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.hosts.install import disk
 from tests.fixtures.skill import ROOT
 from tests.hosts.conftest import ROLED, SKILL, Command, place_of, tree
 
@@ -83,13 +82,16 @@ def test_a_disk_that_fills_up_leaves_what_the_next_command_completes(
     cli("install", "codex", "--scope", "project", "--skill", ROLED)
     before = tree(project)
 
-    def full(operation: str, path: str) -> None:
-        if operation == "write" and "explore" in path:
+    rename = os.rename
+
+    def full(source: str, target: str, **folders: int) -> None:
+        if "explore" in target:
             raise OSError(28, "No space left on device")
+        rename(source, target, **folders)
 
     (project / ".codex" / "agents" / "explore.toml").unlink()
     with monkeypatch.context() as patched:
-        patched.setattr(disk, "before", full)
+        patched.setattr(os, "rename", full)
         shown = cli("upgrade")
     assert (shown.code, shown.out) == (4, "")
     assert "explore.toml cannot be read or written: No space left on device" in shown.err
@@ -99,7 +101,7 @@ def test_a_disk_that_fills_up_leaves_what_the_next_command_completes(
 
 
 @pytest.mark.skipif(os.geteuid() == 0, reason="root may write anywhere")
-def test_a_folder_that_cannot_be_written_is_told(cli: Command, project: Path) -> None:
+def test_a_folder_that_cannot_be_written_is_reported(cli: Command, project: Path) -> None:
     (project / ".codex").mkdir(mode=0o500)
     shown = cli("install", "codex", "--scope", "project", "--skill", SKILL)
     assert (shown.code, ".codex" in shown.err) == (4, True)
@@ -176,11 +178,14 @@ def test_a_link_that_appears_after_the_plan_was_made_is_not_followed(
     out = tmp_path / "out"
     out.mkdir()
 
-    def swap(operation: str, path: str) -> None:
-        if operation == "mkdir" and path.endswith("/.codex/agents"):
-            os.symlink(out, path)
+    mkdir = os.mkdir
 
-    monkeypatch.setattr(disk, "before", swap)
+    def swap(path: str, *mode: int, **folder: int) -> None:
+        if path == "agents":
+            os.symlink(out, project / ".codex" / path)
+        mkdir(path, *mode, **folder)
+
+    monkeypatch.setattr(os, "mkdir", swap)
     shown = cli("install", "codex", "--scope", "project", "--skill", ROLED)
     assert (shown.code, shown.out) == (3, "")
     assert ".codex/agents is a link" in shown.err
@@ -201,7 +206,7 @@ def test_a_skill_that_another_tool_linked_there_is_refused(cli: Command, project
 
 
 @pytest.mark.req("H-01")
-def test_an_interrupted_installation_is_told(cli: Command, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_interrupted_installation_is_reported(cli: Command, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     cli("install", "codex", "--scope", "project", "--skill", SKILL)
     records = Path(place_of("codex", "project", project).records)
     told = json.loads((records / "codex.json").read_text())

@@ -40,7 +40,7 @@ def test_a_plan_of_all_skills_fits_the_screen_and_ends_with_the_sum(cli: Command
     assert done.out.startswith(f"codex, project scope: {told[1]} written.\n")
 
 
-def test_every_file_is_told_where_it_is_asked_for(cli: Command, project: Path) -> None:
+def test_every_file_is_listed_on_request(cli: Command, project: Path) -> None:
     shown = cli("install", "codex", "--scope", "project", "--skill", SKILL, "--dry-run", "--verbose").out
     told = json.loads(cli("install", "codex", "--scope", "project", "--skill", SKILL, "--dry-run", "--json").out)
     paths = [change["path"].removeprefix(f"{project}/") for change in told["changes"]]
@@ -48,7 +48,7 @@ def test_every_file_is_told_where_it_is_asked_for(cli: Command, project: Path) -
     assert f".agents/skills/{SKILL}/scripts/problem_analysis_prompts.md" in paths
 
 
-def test_a_plan_says_why_where_there_is_a_reason(cli: Command, project: Path, snapshot: SnapshotAssertion) -> None:
+def test_a_plan_says_why_if_there_is_a_reason(cli: Command, project: Path, snapshot: SnapshotAssertion) -> None:
     cli("install", "qwen", "--scope", "project", "--skill", ROLED)
     cli("install", "qwen", "--scope", "project", "--skill", ROLED, "--stops", "5")
     (project / ".agents" / "skills" / ROLED / "SKILL.md").unlink()
@@ -97,7 +97,7 @@ def test_without_a_host_it_says_which_there_are(cli: Command, project: Path, com
 
 
 @pytest.mark.parametrize("command", ["install", "uninstall", "upgrade", "doctor"])
-def test_a_host_that_there_is_not_is_told_with_those_that_there_are(cli: Command, project: Path, command: str) -> None:
+def test_an_unknown_host_is_reported_with_the_known_ones(cli: Command, project: Path, command: str) -> None:
     shown = cli(command, "quen")
     assert (shown.code, shown.out) == (2, "")
     assert shown.err == (

@@ -16,7 +16,7 @@ from skills.lib.hosts.install import runtime
 from skills.lib.runtime import loading
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.walks import shortest_walk
-from tests.fixtures.skill import ROOT
+from tests.fixtures.skill import ROOT, import_from_lockstep
 from tests.hosts.conftest import BARE, SKILL, Command, tree
 from tests.skills.samples import samples_of
 from tests.test_bootstrap import old
@@ -171,7 +171,7 @@ def test_a_relative_setting_is_none(cli: Command, project: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize("python", old())
-def test_an_old_python_is_told_what_is_needed(script: Path, project: Path, python: str) -> None:
+def test_an_old_python_shows_what_is_needed(script: Path, project: Path, python: str) -> None:
     done = bare(project, str(script), "--step", "1", python=python)
     assert (done.returncode, done.stdout) == (4, "")
     assert re.match(r"lockstep: needs Python 3\.11 or later, and this is ", done.stderr)
@@ -193,3 +193,19 @@ def test_an_own_skill_has_all_of_its_code_and_its_seals(cli: Command, project: P
     }
     assert bare(project, str(copy / "my_skill.py"), "--step", "1", "--stateless").returncode == 0
     assert "ModuleNotFoundError" not in bare(project, str(copy / "check_it.py")).stderr
+
+
+def test_the_graph_of_an_own_skill_may_import_from_lockstep(cli: Command, project: Path) -> None:
+    cli("new", "my-skill")
+    script = project / "skills" / "my-skill" / "scripts" / "my_skill.py"
+    import_from_lockstep(script)
+    assert cli("install", "agents", "--scope", "project", "--skill", "my-skill").code == 0
+    copy = project / ".agents" / "skills" / "my-skill" / "scripts" / "my_skill.py"
+    without = bare(project, str(copy), "--step", "1", "--stateless")
+    # With the distribution as well, and with it imported first: a .pth file, or a plugin of a test runner.
+    code = f"import lockstep, runpy, sys; sys.argv = {[str(copy), '--step', '1', '--stateless']!r}\n"
+    code += "runpy.run_path(sys.argv[0], run_name='__main__')"
+    for words in ([str(copy), "--step", "1", "--stateless"], ["-c", code]):
+        done = bare(project, *words, python=sys.executable, PYTHONPATH=str(ROOT))
+        assert (done.returncode, done.stdout, done.stderr) == (0, without.stdout.replace(BARE, sys.executable), "")
+    assert (without.returncode, without.stderr) == (0, "")

@@ -1,4 +1,4 @@
-"""opencode's plugin, run by node with a client that only notes what it is asked: what it tells the hook, and does."""
+"""opencode's plugin, run by node with a client that only notes its calls: what it sends to the hook, and does."""
 
 from __future__ import annotations
 
@@ -209,7 +209,7 @@ def test_a_plugin_that_is_installed_in_both_scopes_asks_and_says_once(
 
 @pytest.mark.req("H-02")
 @pytest.mark.parametrize("is_followed", [True, False])
-def test_the_plugin_of_opencode_denies_where_its_hook_cannot_be_run(
+def test_the_plugin_of_opencode_denies_if_its_hook_cannot_be_run(
     project: Path, monkeypatch: pytest.MonkeyPatch, is_followed: bool
 ) -> None:
     monkeypatch.setattr(hooks, "command", lambda host, stops: [str(project / "gone" / "python"), "hook.py"])
@@ -291,7 +291,7 @@ def test_an_answer_that_is_no_stop_is_none(
 
 
 @pytest.mark.req("H-02")
-def test_the_hook_is_told_of_a_second_stop_and_of_sub_agents_at_work(
+def test_the_hook_learns_of_a_second_stop_and_of_sub_agents_at_work(
     project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     stand_in(project, monkeypatch)
@@ -330,9 +330,7 @@ def test_a_sub_agent_that_had_ended_before_the_reason_came_is_left_at_rest(
 
 
 @pytest.mark.req("H-02")
-def test_a_session_is_not_kept_going_where_the_hook_cannot_be_run(
-    project: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_session_is_not_kept_going_if_the_hook_cannot_be_run(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(hooks, "command", lambda host, stops: [str(project / "gone" / "python"), "hook.py"])
     (project / "state" / "sessions").mkdir(parents=True)
     (project / "state" / "sessions" / "opencode-top").write_text("{}")

@@ -54,10 +54,22 @@ def version_of(package: Path) -> str:
     return done.stdout.strip()
 
 
+def test_it_holds_the_package_lockstep_and_is_removed_with_it(runtimes: Path) -> None:
+    place = runtimes / runtime.ensure()
+    for file in (ROOT / "lockstep").glob("*.py"):
+        assert (place / "lockstep" / file.name).read_bytes() == file.read_bytes()
+    (place / "lockstep" / "library.py").unlink()
+    runtime.ensure()
+    assert (place / "lockstep" / "library.py").is_file()
+    runtime.remove(runtime.version())
+    assert os.listdir(runtimes) == []
+
+
 def test_two_trees_have_two_versions_and_a_package_has_its_own(runtimes: Path, tmp_path: Path) -> None:
     tree, package = tmp_path / "tree", tmp_path / "site"
-    for place in (tree, package):
-        shutil.copytree(ROOT / "skills", place / "skills", ignore=shutil.ignore_patterns("__pycache__"))
+    for name in ("skills", "lockstep"):
+        for place in (tree, package):
+            shutil.copytree(ROOT / name, place / name, ignore=shutil.ignore_patterns("__pycache__"))
     for kind in runtime.SHARED:
         shutil.copytree(ROOT / kind, tree / kind)
         shutil.copytree(ROOT / kind, package / "skills" / kind)

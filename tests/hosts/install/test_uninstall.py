@@ -1,4 +1,4 @@
-"""What an uninstallation keeps because the user changed it: it is told, asked for again, and goes when it is forced."""
+"""What an uninstallation keeps because the user changed it: it is reported, asked for again, and removed by force."""
 
 from __future__ import annotations
 

@@ -22,7 +22,7 @@ import skills
 from skills.lib.hosts.mcp.server import SkillServer
 from skills.lib.ledger import Event, Ledger
 from skills.lib.skillfile import discover
-from skills.lib.testing.documents import parse
+from skills.lib.testing.blocks import parse
 from tests.fixtures.skill import install
 
 LOCKSTEP = [sys.executable, "-P", str(Path(skills.__file__).parent / "__main__.py")]

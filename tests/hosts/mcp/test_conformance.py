@@ -96,7 +96,7 @@ def test_the_released_suite_passes_but_for_what_is_left_out(project: Path, tmp_p
         words = ("server", "--url", url, "--suite", "all", "--expected-failures", str(expected))
         code, printed = suite("conformance", *words)
     found = results(printed)
-    # A scenario that begins to pass, or one that is new, is told by the suite or here.
+    # A scenario that begins to pass, or a new one, is reported by the suite or here.
     assert code == 0, printed
     assert {name for name, (_, failed) in found.items() if failed} == set(LEFT_OUT)
     assert {name for name, (passed, failed) in found.items() if passed and not failed} == PASSED

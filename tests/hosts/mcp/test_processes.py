@@ -174,7 +174,7 @@ def test_calls_go_on_in_parallel(project: Path) -> None:
     assert talk(in_process, project, work) < 30
 
 
-def test_a_ledger_that_is_damaged_is_told_and_survived(project: Path) -> None:
+def test_a_ledger_that_is_damaged_is_reported_and_survived(project: Path) -> None:
     add_skill(project, "tour")
 
     async def work(to: Talk) -> tuple[Answer, Answer]:
@@ -190,7 +190,7 @@ def test_a_ledger_that_is_damaged_is_told_and_survived(project: Path) -> None:
 
 
 def _running(command: str) -> bool:
-    """Whether a process with these arguments, parted by NUL, is there; where /proc is."""
+    """True if a process with these arguments, parted by NUL, is in /proc."""
     for process in Path("/proc").iterdir() if os.path.isdir("/proc") else ():
         try:
             if command in (process / "cmdline").read_text(errors="replace"):

@@ -116,7 +116,7 @@ def test_lists_skills_with_what_a_run_of_each_begins_with(project: Path) -> None
     ]
 
 
-def test_a_description_is_told_whole_and_one_past_all_bounds_ends_with_a_word(project: Path) -> None:
+def test_a_description_is_shown_whole_and_a_far_too_long_one_ends_with_a_word(project: Path) -> None:
     usual = "Shows. " + "Use when it is to be shown. " * 30 + "Not for hiding."
     for name, description in (("usual", usual), ("wordy", "Shows " + "and more " * 200)):
         folder = project / "skills" / name
@@ -292,7 +292,7 @@ def test_a_person_alone_answers_what_is_asked_at_a_terminal(project: Path) -> No
     assert (answered.error, answered.data["code"]) == (True, "person-needed")
 
 
-def test_a_run_goes_on_where_its_project_was_moved(project: Path) -> None:
+def test_a_run_goes_on_after_its_project_was_moved(project: Path) -> None:
     add_skill(project, "tour")
     first = talk(in_process, project, lambda to: to.call("start_run", skill="tour", parameters={"topic": "tea"}))
     moved = project.rename(project.with_name("elsewhere"))

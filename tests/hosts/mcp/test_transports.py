@@ -80,7 +80,7 @@ def test_serves_under_a_name_that_is_allowed(project: Path) -> None:
 
 
 @pytest.mark.parametrize("address", ["0.0.0.0:0", "[::]:0", "192.0.2.1:8808", "box.local:0", "2130706433:0"])
-def test_does_not_listen_where_others_reach_it_unless_told(cli: Command, address: str) -> None:
+def test_listens_on_a_public_address_only_if_asked_to(cli: Command, address: str) -> None:
     shown = cli("mcp", "--http", address)
     assert (shown.code, shown.out) == (2, "")
     assert shown.err.endswith(

@@ -36,7 +36,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session")
 def npm_tools() -> Path:
-    """The folder of the pinned npm tools; skips where npm cannot bring them."""
+    """The folder of the pinned npm tools; skips if npm cannot install them."""
     with _lock():
         if not (PREFIX / "package.json").exists() or (PREFIX / "package.json").read_bytes() != PINS.read_bytes():
             _bring()
@@ -63,7 +63,7 @@ def node(npm_tools: Path, tmp_path: Path) -> Run:
 
 @pytest.fixture
 def client(tmp_path: Path) -> Run:
-    """Run one of the clients that ``make clients`` brings, in a home of its own; skips where it is not there."""
+    """Run one of the clients that ``make clients`` brings, in a home of its own; skips if it is not installed."""
 
     def run(name: str, *words: str, cwd: Path, given: str = "") -> subprocess.CompletedProcess[str]:
         program = CLIENTS / "node_modules" / ".bin" / name

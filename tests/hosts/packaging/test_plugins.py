@@ -1,4 +1,4 @@
-"""The files by which hosts take the repository as a plugin, and the repository at work where a host copies it."""
+"""The files by which hosts take the repository as a plugin, and the repository at work in a host's copy."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""``npx skills add`` copies a skill's own folder and nothing else: what then works, and what a reader is told."""
+"""``npx skills add`` copies a skill's own folder and nothing else: what then works, and what a reader is shown."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def test_a_skill_of_this_repository_lands_for_both_hosts_and_says_what_to_instal
 
 
 @pytest.mark.req("H-05", "H-04")
-def test_a_skill_of_this_repository_works_where_the_package_is_installed(
+def test_a_skill_of_this_repository_works_if_the_package_is_installed(
     copied: Path, node: Run, project: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     import sys

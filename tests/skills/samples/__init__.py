@@ -1,4 +1,4 @@
-"""What the scripted agent reports for each skill where made-up values do not serve: one module per skill."""
+"""What the scripted agent reports for each skill if made-up values will not do: one module per skill."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What the scripted agent reports for doc-sync: one document that is true, and one finding that wants mending."""
+"""What the scripted agent reports for doc-sync: one document that is true, and one finding that needs a fix."""
 
 from __future__ import annotations
 

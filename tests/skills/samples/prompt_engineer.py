@@ -19,7 +19,7 @@ def verdicts(*words: str) -> list[str]:
 
 
 def any_verdict(*options: list[str]) -> any_of:
-    """One of these verdicts, or those that mended something in other words: the same report twice is refused."""
+    """One of these verdicts, or those that fixed something in other words: the same report twice is refused."""
     again = [[row.replace("say so", "say so now") for row in rows] for rows in options if "mended" in rows[-1]]
     return any_of(*options, *again)
 

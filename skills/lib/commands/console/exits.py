@@ -57,8 +57,8 @@ def report(error: LockstepError) -> int:
 def _as_usage(error: click.ClickException) -> UsageError:
     context = getattr(error, "ctx", None)
     path = context.command_path if context is not None else "lockstep"
-    valid = ""
-    # What click calls its types is no word of a user's, and of its guesses some are far away.
+    valid, remedy = "", f"{path} --help"
+    # A user does not know click's names of types; and some of click's guesses are far away.
     what = error.format_message().rstrip(".").replace(" is not a valid float range", " is not a valid number")
     if isinstance(error, click.NoSuchOption) and context is not None:
         options = [
@@ -70,11 +70,9 @@ def _as_usage(error: click.ClickException) -> UsageError:
     elif isinstance(error, click.MissingParameter):
         what, _, choices = what.partition(". Choose from:")
         valid = ", ".join(choices.replace(",", " ").split())
-    return UsageError(f"{path}: {what[:1].lower()}{what[1:]}", valid=valid, remedy=_remedy(error, path))
-
-
-def _remedy(error: click.ClickException, path: str) -> str:
-    """The command that lists what an argument may be, where that is what is missing; and the subcommand's help."""
-    param = error.param if isinstance(error, click.MissingParameter) else None
-    listed = _LISTED.get(param.name or "") if param else None
-    return f"{listed}; or {path} --help" if listed else f"{path} --help"
+        listed = _LISTED.get(error.param.name or "") if error.param else None
+        remedy = f"{listed}; or {remedy}" if listed else remedy
+    elif isinstance(error, click.BadParameter) and error.param and isinstance(error.param.type, click.Choice):
+        given = what.partition(": '")[2].partition("' is not one of")[0]
+        what += did_you_mean(nearest(given, [str(choice) for choice in error.param.type.choices]))
+    return UsageError(f"{path}: {what[:1].lower()}{what[1:]}", valid=valid, remedy=remedy)

@@ -5,15 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, chop_cells
 
-from skills.lib.commands.console.screen import Screen, clean, counted, one_line
-from skills.lib.validation.finding import Finding
-
-if TYPE_CHECKING:
-    from skills.lib.commands.queries.checking import Checked
+from skills.lib.commands.console.screen import Screen, clean, one_line
+from skills.lib.validation.rule import Finding
 
 _COLOURS = {"error": "bold red", "warning": "bold yellow"}
 _SOURCE_LIMIT = 1_000_000
@@ -36,22 +32,6 @@ def print_findings(screen: Screen, found: Sequence[Finding]) -> None:
         screen.print(screen.styled("  why: ", "dim"), one_line(finding.why))
         screen.print(screen.styled("  do:  ", "dim"), one_line(finding.do))
         screen.print("")
-
-
-def print_summary(screen: Screen, checked: Checked) -> None:
-    """The last line: how many findings, in how many skills and workflows, and how many were waived."""
-    errors = sum(finding.severity == "error" for finding in checked.findings)
-    warnings = len(checked.findings) - errors
-    looked = counted(checked.modules, "workflow")
-    if checked.skills:
-        looked = f"{counted(checked.skills, 'skill')}, {looked}"
-    if checked.waived:
-        looked += f"; {counted(len(checked.waived), 'finding')} waived"
-    if not checked.findings:
-        screen.say(screen.styled("Nothing is wrong", "green"), f" in {looked}.")
-        return
-    colour = "red" if errors else "yellow"
-    screen.say(screen.styled(f"{counted(errors, 'error')}, {counted(warnings, 'warning')}", colour), f" in {looked}.")
 
 
 def _print_excerpt(screen: Screen, finding: Finding, sources: dict[str, list[str]]) -> None:

@@ -66,7 +66,7 @@ def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) ->
 
     try:
         records = runs.open_records(resolve_project(ctx.params.get("project")))
-        found = records.runs() if records else []
+        found = records.runs if records else []
     except LockstepError:
         return []
     found.sort(key=lambda run: (run.ended, run.id))

@@ -26,12 +26,6 @@ def is_terminal() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
-def one_of(question: str, choices: Sequence[str], default: str) -> str:
-    """The choice of one."""
-    answer: str = click.prompt(question, default=default, type=click.Choice(choices), err=True)
-    return answer
-
-
 def some_of(question: str, choices: Sequence[str], default: Sequence[str]) -> list[str]:
     """The choice of several, typed with spaces or commas between; ``all`` chooses all."""
 
@@ -66,7 +60,8 @@ def text(screen: Screen, label: str, choices: Sequence[str] = ()) -> str:
 
 def value(screen: Screen, spec: Arg | Field, name: str) -> Any:
     """A value that fits the spec, asked for under ``name`` until it does; None if an optional one is left out."""
-    left_out = "" if spec.required else f", or nothing{_for_nothing(spec)}"
+    default = f" for {spec.default}" if isinstance(spec, Arg) and spec.default is not None else ""
+    left_out = "" if spec.required else f", or nothing{default}"
     said = f" ({spec.help})" if spec.help else ""
     screen.print(screen.styled(name, "bold"), f": {values.expectation(spec)}{left_out}{said}")
     while True:
@@ -79,10 +74,6 @@ def value(screen: Screen, spec: Arg | Field, name: str) -> Any:
             screen.print(screen.styled(f"  {one_line(error)}", "red"))
             continue
         return raw
-
-
-def _for_nothing(spec: Arg | Field) -> str:
-    return f" for {spec.default}" if isinstance(spec, Arg) and spec.default is not None else ""
 
 
 def _raw(screen: Screen, spec: Arg | Field) -> Any:

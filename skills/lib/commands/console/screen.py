@@ -74,16 +74,14 @@ class Screen:
             text = text.replace(character, plain)
         return text
 
-    def in_ascii(self, line: Text) -> Text:
-        """The line with our own typography spelt in ASCII; for a line of one style, or of none but ASCII."""
-        return line if line.plain.isascii() else Text(self.drawable(line.plain), line.style)
-
     def table(self, headings: Sequence[str], rows: Sequence[Sequence[Cell]], style: str = "bold") -> None:
         """Print rows in columns: folded to the width of a terminal; piped, aligned and never cut.
 
         On a terminal that is too narrow for the columns, each cell takes a line.
         """
-        cells = [[self._cell(cell) for cell in row] for row in rows]
+        cells = [
+            [cell if isinstance(cell, Text) else Text(self.drawable(one_line(cell))) for cell in row] for row in rows
+        ]
         head = [Text(heading, style) for heading in headings]
         widths = [max(cell_len(row[at].plain) for row in [head, *cells]) for at in range(len(headings))]
         if self.terminal and sum(min(width, _UNFOLDED) + 2 for width in widths) - 2 > self.out.width:
@@ -131,9 +129,6 @@ class Screen:
                 remedy="the name of a file in a folder that is there, and may be written",
             ) from error
         self.say(f"wrote {file}")
-
-    def _cell(self, cell: Cell) -> Text:
-        return cell if isinstance(cell, Text) else Text(self.drawable(one_line(cell)))
 
     def _joined(self, parts: Sequence[Cell]) -> Text:
         line = Text()

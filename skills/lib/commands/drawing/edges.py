@@ -14,8 +14,6 @@ from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Outcome
 
 END = "done"
-# The steps that are drawn in a way of their own.
-KINDS = ("gate", "person", "dispatch")
 # The label of the edge to the step that follows a verdict whose files changed.
 STALE = "stale"
 
@@ -33,6 +31,12 @@ class Node:
     def label(self) -> str:
         """The text of the node: its number, if it is a step, and its id."""
         return f"{self.number} {one_line(self.key)}" if self.number else one_line(self.key)
+
+    @property
+    def caption(self) -> str:
+        """The label, and what kind of step it is if that is no ordinary one."""
+        kind = "no such step" if self.kind == "missing" else self.kind
+        return self.label if kind in ("step", "end") else f"{self.label} ({kind})"
 
 
 @dataclass(frozen=True)
@@ -69,28 +73,27 @@ class Graph:
 def of_workflow(workflow: Workflow, events: Sequence[Event] = ()) -> Graph:
     """The graph of a workflow, with the routes that these events took."""
     nodes = [Node(step.id, at, step.title, skills.kind(step.handler)) for at, step in enumerate(workflow.steps, 1)]
-    index: dict[str, int] = {}
+    index: dict[str | None, int] = {}
     for at, node in enumerate(nodes):
         index.setdefault(node.key, at)
-    routes: list[tuple[int, int, str]] = []
-    end = -1
-    for at, step in enumerate(workflow.steps):
-        for outcome, target in step.next.items():
-            if target is None and end < 0:
-                end = len(nodes)
-                nodes.append(Node(END, 0, "", "end"))
-            elif target is not None and target not in index:
-                index[target] = len(nodes)
-                nodes.append(Node(target, 0, "", "missing"))
-            routes.append((at, end if target is None else index[target], outcome.value))
-    routes += [(at, index[target], STALE) for at, target in _stale(workflow) if target in index]
+    routes = [
+        (at, target, outcome.value) for at, step in enumerate(workflow.steps) for outcome, target in step.next.items()
+    ]
+    for _, target, _ in routes:
+        if target not in index:
+            index[target] = len(nodes)
+            nodes.append(Node(END, 0, "", "end") if target is None else Node(target, 0, "", "missing"))
+    routes += [(at, target, STALE) for at, target in _stale(workflow) if target in index]
     taken = _taken(workflow, events)
     edges = [
-        Edge(source, target, outcome, tuple(taken.pop((nodes[source].key, outcome), ())))
-        for source, target, outcome in routes
+        Edge(at, index[target], outcome, tuple(taken.pop((nodes[at].key, outcome), ())))
+        for at, target, outcome in routes
     ]
-    graph = Graph(workflow.name, workflow.title, tuple(nodes), tuple(edges), len(taken))
-    return _ordered(graph, index.get(workflow.start, 0))
+    order = _order(nodes, edges, index.get(workflow.start, 0))
+    place = {old: new for new, old in enumerate(order)}
+    placed = [replace(edge, source=place[edge.source], target=place[edge.target]) for edge in edges]
+    placed.sort(key=lambda edge: edge.source)
+    return Graph(workflow.name, workflow.title, tuple(nodes[at] for at in order), tuple(placed), len(taken))
 
 
 def _stale(workflow: Workflow) -> list[tuple[int, str]]:
@@ -118,38 +121,15 @@ def _taken(workflow: Workflow, events: Sequence[Event]) -> dict[tuple[str, str],
     return taken
 
 
-def _ordered(graph: Graph, start: int) -> Graph:
-    """The same graph with its nodes in an order in which every edge leads forward, but for those of loops.
+def _order(nodes: Sequence[Node], edges: Sequence[Edge], start: int) -> list[int]:
+    """The numbers of the nodes in an order in which every edge leads forward, except the edges that close a loop.
 
-    Among nodes that could come next the one declared first does, so a workflow written in order keeps it.
+    Among the nodes that could come next, the one that is declared first comes first.
     """
-    count = len(graph.nodes)
     ways: nx.DiGraph[int] = nx.DiGraph()
-    ways.add_nodes_from([start, *range(count)] if count else [])
-    ways.add_edges_from((edge.source, edge.target) for edge in graph.edges)
-    ways.remove_edges_from(_back_edges(ways))
-
-    def rank(at: int) -> int:
-        if at == start:
-            return -1
-        return count if graph.nodes[at].kind == "end" else at
-
-    order = list(nx.lexicographical_topological_sort(ways, key=rank))
-    place = {old: new for new, old in enumerate(order)}
-    edges = [replace(edge, source=place[edge.source], target=place[edge.target]) for edge in graph.edges]
-    edges.sort(key=lambda edge: edge.source)
-    return replace(graph, nodes=tuple(graph.nodes[at] for at in order), edges=tuple(edges))
-
-
-def _back_edges(ways: nx.DiGraph[int]) -> set[tuple[int, int]]:
-    """The edges that close a loop: those to a node on the way from the root, depth first."""
-    back: set[tuple[int, int]] = set()
-    passed: set[int] = set()
-    for source, target, kind in nx.dfs_labeled_edges(ways):
-        if kind == "forward":
-            passed.add(target)
-        elif kind == "reverse":
-            passed.discard(target)
-        elif target in passed:
-            back.add((source, target))
-    return back
+    ways.add_nodes_from([start, *range(len(nodes))] if nodes else [])
+    ways.add_edges_from((edge.source, edge.target) for edge in edges)
+    # In a depth-first search, only an edge that closes a loop leads to a node that is finished later.
+    finished = {node: at for at, node in enumerate(nx.dfs_postorder_nodes(ways))}
+    ways.remove_edges_from([(source, target) for source, target in ways.edges if finished[target] >= finished[source]])
+    return list(nx.lexicographical_topological_sort(ways, key=lambda at: (at != start, nodes[at].kind == "end", at)))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import Any, TypeVar
 
 import click
@@ -20,6 +20,7 @@ from skills.lib.hosts.install.plan import CHANGING, KEEP, SAME, SHARED, Change, 
 from skills.lib.hosts.known_hosts import HOSTS, SCOPES
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
+_Found = TypeVar("_Found")
 # What is said of each action: planned, and done.
 _WORDS = {
     "add": ("write", "written"),
@@ -56,6 +57,22 @@ def scope_of(host: str, project: str, default: str) -> str:
     return default
 
 
+def read_each(
+    places: Iterable[Locations], read: Callable[[Locations], _Found | None]
+) -> tuple[list[tuple[Locations, _Found]], list[tuple[Locations, LockstepError]]]:
+    """What is read at each of these locations, and the errors of those whose manifest is damaged."""
+    found, damaged = [], []
+    for place in places:
+        try:
+            one = read(place)
+        except LockstepError as error:
+            damaged.append((place, error))
+            continue
+        if one is not None:
+            found.append((place, one))
+    return found, damaged
+
+
 def chooser(force: bool, dry_run: bool) -> Choose | None:
     """How to decide about files that the user changed: all with ``--force``, by question at a terminal, else none."""
     if force:
@@ -71,11 +88,15 @@ def _ask(kept: list[Change]) -> frozenset[str]:
     )
 
 
-def show(screen: Screen, plan: Plan, project: str, dry_run: bool, verbose: bool = False) -> int:
-    """Print what was done, or would be, and return the exit code; see ``code_of``.
+def show(screen: Screen, plan: Plan, project: str, dry_run: bool, verbose: bool, as_json: bool) -> int:
+    """Print what was done, or would be, and return the exit code: 3 if something was kept back or could not be edited.
 
-    What would be done is shown by folders, file by file if it is ``verbose``.
+    What would be done is shown by folders, file by file if it is ``verbose``. Nothing is printed if ``as_json``: the
+    caller prints the plan as data.
     """
+    code = REFUSED if plan.kept() or plan.stuck() else PRINTED
+    if as_json:
+        return code
     if dry_run:
         _show_plan(screen, plan, project, verbose)
     else:
@@ -93,12 +114,7 @@ def show(screen: Screen, plan: Plan, project: str, dry_run: bool, verbose: bool 
         )
         for change in plan.stuck():
             screen.say(f"  {shown_path(change.path, plan.place, project)}: {change.why}")
-    return code_of(plan)
-
-
-def code_of(plan: Plan) -> int:
-    """The exit code of a plan: 3 if something was kept back for the user's sake, or could not be edited."""
-    return REFUSED if plan.kept() or plan.stuck() else PRINTED
+    return code
 
 
 def as_data(plan: Plan, dry_run: bool) -> dict[str, Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from functools import cached_property
 from typing import Any
 
@@ -17,7 +17,7 @@ from skills.lib.commands.console.screen import Cell, Screen, one_line
 from skills.lib.commands.queries import skills
 from skills.lib.errors import UsageError, did_you_mean, nearest
 from skills.lib.ledger import Event, Ledger
-from skills.lib.ledger.database import FILE, MARKER
+from skills.lib.ledger.database import FILE, exists
 from skills.lib.model.run import FINISHED, Run
 from skills.lib.model.steps import Workflow
 from skills.lib.model.texts import shortened
@@ -40,9 +40,10 @@ class Records:
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
 
+    @cached_property
     def runs(self) -> list[Run]:
         """Every run of the ledger."""
-        return self._every_run
+        return self.ledger.every_run()
 
     def events(self, run_id: str) -> list[Event]:
         """The events of a run, in sequence."""
@@ -50,10 +51,10 @@ class Records:
 
     def run(self, run_id: str) -> Run:
         """The run of that id; UsageError offers the nearest."""
-        for run in self.runs():
+        for run in self.runs:
             if run.id == run_id:
                 return run
-        near = did_you_mean(nearest(run_id, [run.id for run in self.runs()]))
+        near = did_you_mean(nearest(run_id, [run.id for run in self.runs]))
         raise UsageError(f"the ledger {self.ledger.path} has no run {run_id!r:.80}{near}", remedy="lockstep runs --all")
 
     def children(self, run_id: str) -> list[Run]:
@@ -68,11 +69,8 @@ class Records:
 
     def roots(self) -> list[Run]:
         """The runs that no other run started, the last opened first."""
-        return sorted(self._children.get(None, []), key=lambda run: self.sequence(run.id), reverse=True)
-
-    def sequence(self, run_id: str) -> int:
-        """The number of the run's first event: later runs have higher ones."""
-        return next((event.seq for event in self.events(run_id)), 0)
+        first = {run: next((event.seq for event in events), 0) for run, events in self._events.items()}
+        return sorted(self._children.get(None, []), key=lambda run: first.get(run.id, 0), reverse=True)
 
     def moved_at(self, run: Run) -> float:
         """When the run, or one below it, last moved; seconds since the epoch, refusals not counted."""
@@ -80,14 +78,10 @@ class Records:
         return max(times, default=0.0)
 
     @cached_property
-    def _every_run(self) -> list[Run]:
-        return self.ledger.every_run()
-
-    @cached_property
     def _children(self) -> dict[str | None, list[Run]]:
         """The runs by the run that started them, None for those that no other run started."""
         children: dict[str | None, list[Run]] = {}
-        for run in self.runs():
+        for run in self.runs:
             children.setdefault(run.parent, []).append(run)
         return children
 
@@ -100,17 +94,10 @@ class Records:
         return events
 
 
-def ledger_path(project: str) -> str:
-    """The file of the project's ledger, there or not."""
-    return os.path.join(paths.home(project), FILE)
-
-
 def open_records(project: str) -> Records | None:
     """The project's records; None if it never had a ledger. Raises LedgerError if its ledger is missing."""
     home = paths.home(project)
-    if not os.path.exists(os.path.join(home, FILE)) and not os.path.exists(os.path.join(home, MARKER)):
-        return None
-    return _opened(home)
+    return _opened(home) if exists(home) else None
 
 
 def require_records(project: str) -> Records:
@@ -169,12 +156,20 @@ def is_of(run: Run, name: str | None) -> bool:
     return name is None or name in (skill_of(run), run.workflow)
 
 
-def check_skill(project: str, records: Records | None, name: str | None) -> None:
-    """UsageError, with the nearest name, for a skill or workflow that neither was run nor is known here."""
-    if name is None or (records is not None and any(is_of(run, name) for run in records.runs())):
-        return
-    ran = {skill_of(run) for run in records.runs()} if records else set()
-    skills.check_name(project, name, ran)
+def records_to_list(screen: Screen, project: str, skill: str | None, as_json: bool) -> Records | None:
+    """The project's records; None, after saying so, if no run was ever opened in it.
+
+    Raises UsageError, with the nearest name, for a skill or workflow that neither was run nor is known here.
+    """
+    records = open_records(project)
+    ran = {name for run in records.runs for name in (skill_of(run), run.workflow)} if records else set()
+    if skill is not None and skill not in ran:
+        skills.check_name(project, skill, ran)
+    if records is None:
+        if as_json:
+            screen.json([])
+        screen.say(f"No run was ever opened in {project}: there is no {os.path.join(paths.home(project), FILE)}.")
+    return records
 
 
 def none_of(skill: str | None, project: str, state: str) -> str:
@@ -182,9 +177,9 @@ def none_of(skill: str | None, project: str, state: str) -> str:
     return f"No run{f' of {skill}' if skill else ''} is {state} in {project}."
 
 
-def ago(at: float, now: float | None = None) -> str:
+def ago(at: float) -> str:
     """How long ago a moment was, in one unit."""
-    seconds = max(0.0, (time.time() if now is None else now) - at)
+    seconds = max(0.0, time.time() - at)
     for size, unit in ((86400.0, "d"), (3600.0, "h"), (60.0, "min")):
         if seconds >= size:
             return f"{int(seconds // size)} {unit} ago"
@@ -216,14 +211,10 @@ def described(run: Run, records: Records) -> dict[str, object]:
 
 def about(run: Run) -> str:
     """What a run is for, in one short line: its parameters, else the first text that it recorded."""
-    said = run.params or next(
-        ({name: value} for step in run.visits for name, value in run.state.get(step, {}).items() if _is_text(value)), {}
-    )
+    recorded = [pair for step in run.visits for pair in run.state.get(step, {}).items()]
+    texts = [{name: value} for name, value in recorded if isinstance(value, str) and " " in value]
+    said = run.params or next(iter(texts), {})
     return short(" ".join(f"{name}={short(value)}" for name, value in said.items()))
-
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str) and " " in value
 
 
 def short(value: Any) -> str:
@@ -243,24 +234,15 @@ def _formatted(form: str, read: Callable[[float], time.struct_time], at: float) 
         return f"{at:.0f}"
 
 
-def only_open(roots: Sequence[Run]) -> list[Run]:
-    """The runs that go on."""
-    return [run for run in roots if not run.ended]
-
-
 def row(screen: Screen, records: Records, depth: int, run: Run) -> list[Cell]:
     """A run as a line of a table: id, skill, status, step, turn, when it opened and last moved."""
     events = records.events(run.id)
-    status = screen.styled(status_of(run), COLOURS.get(run.status, ""))
+    undone_at_the_end = f", {len(run.not_done)} not done" if run.ended and run.not_done else ""
+    status = screen.styled(run.status + undone_at_the_end, COLOURS.get(run.status, ""))
     opened = ago(events[0].at) if events else ""
     name = screen.styled("  " * depth + run.id, "bold")
     skill = run.workflow if run.workflow.startswith(skill_of(run)) else f"{skill_of(run)}/{run.workflow}"
     return [name, skill, status, run.step or "", str(run.turn), opened, ago(records.moved_at(run))]
-
-
-def status_of(run: Run) -> str:
-    """The status of a run in words; of a finished one with the number of things that it left undone."""
-    return f"{run.status}, {len(run.not_done)} not done" if run.ended and run.not_done else run.status
 
 
 def status_line(run: Run) -> str:

@@ -174,6 +174,41 @@ def unknown(name: str, names: Sequence[str]) -> UsageError:
     return UsageError(what, valid=", ".join(sorted(set(names))) or "none found", remedy="lockstep list")
 
 
+def sources(project: str) -> dict[str, str]:
+    """The folder of each skill that can be installed, by its name: the shipped ones, and the project's own.
+
+    A project's skill with the name of a shipped one is left out. If a project has two skills of one name, the one in a
+    host's hidden folder is left out.
+    """
+    found = shipped_sources()
+    own = [str(skill.path) for skill in find(project)]
+    for folder in sorted(own, key=lambda folder: f"{os.sep}." in folder.removeprefix(project)):
+        if not source.is_copy(folder):
+            found.setdefault(os.path.basename(folder), folder)
+    return found
+
+
+def shipped_sources() -> dict[str, str]:
+    """The folder of each skill that comes with Lockstep."""
+    return {skill.name: str(skill.path) for skill in find(shipped(), shipped())}
+
+
+def chosen_sources(project: str, names: Sequence[str]) -> dict[str, str]:
+    """The folders of the skills of these names or paths; UsageError for an unknown one, or for two of one name."""
+    known = shipped_sources()
+    found: dict[str, str] = {}
+    for name in names:
+        if name in known:
+            folder = known[name]
+        else:
+            given = folder_of(project, name)
+            assert given is not None
+            name, folder = given.name, str(given.path)
+        if found.setdefault(name, folder) != folder:
+            raise UsageError(f"two skills are called {name}: {found[name]} and {folder}", remedy="give one of them")
+    return found
+
+
 def check_name(project: str, name: str, besides: Iterable[str] = ()) -> None:
     """UsageError, with the nearest name, unless it is a skill's, a workflow's, or one of ``besides``.
 
@@ -222,11 +257,6 @@ def module_of(path: str) -> str:
     if path.endswith(".py") and os.path.isfile(module):
         return module
     raise UsageError(f"{path} is neither a skill, an entry script nor a {SUFFIX} module", remedy="lockstep list")
-
-
-def gates(workflow: Workflow) -> int:
-    """How many reviews a workflow has; a question to a person is none."""
-    return sum(step.gate is not None for step in workflow.steps)
 
 
 def kind(handler: object) -> str:

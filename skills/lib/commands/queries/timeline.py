@@ -21,7 +21,7 @@ from skills.lib.commands.queries.runs import (
     undone,
 )
 from skills.lib.commands.tracing import findings
-from skills.lib.engine import quality
+from skills.lib.engine import verdicts
 from skills.lib.ledger import Event
 from skills.lib.model.run import Run
 
@@ -34,7 +34,6 @@ TESTS = 3
 ANSWERS = 20
 _OF_THE_SYSTEM = ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin")
 _HEADINGS = ("SEQ", "TURN", "WHEN", "STEP", "WHAT", "BY", "DETAIL")
-_WHO = {"agent": "agent", "script": "script", "person": "person"}
 
 
 def as_data(records: Records, run: Run) -> dict[str, Any]:
@@ -46,7 +45,7 @@ def as_data(records: Records, run: Run) -> dict[str, Any]:
         **described(run, records),
         "script": run.script,
         "definition": run.fingerprint,
-        **({"review": quality.mode(run.spec)} if "checkpoint" in run.spec else {}),
+        **({"review": verdicts.mode(run.spec)} if "checkpoint" in run.spec else {}),
         "reviews": run.reviews,
         "rounds": {name: findings.as_data(done) for name, done in findings.rounds(records.events(run.id)).items()},
         "state": run.state,
@@ -68,7 +67,7 @@ def print_run(screen: Screen, records: Records, run: Run, whole: bool) -> None:
         ]
         screen.print(f"  sub-agent of {run.parent}: ", ", ".join(part for part in about if part))
         if "checkpoint" in run.spec:
-            screen.print(f"  {quality.mode(run.spec)}")
+            screen.print(f"  {verdicts.mode(run.spec)}")
     # A workflow's name says little: any file can give one of that name.
     screen.print(f"  script {run.script or 'none'}, definition {run.fingerprint or 'none'}")
     for name, value in run.params.items():
@@ -95,7 +94,7 @@ def _row(screen: Screen, event: Event) -> list[Cell]:
     detail = event.detail
     step = str(detail.get("from") or detail.get("step") or event.change.get("step") or "")
     what = screen.styled(_what(event), "red" if event.kind == "refused" else "yellow" if event.kind == "asked" else "")
-    by = "agent (for a person)" if detail.get("by") == "reported" else _WHO.get(event.actor, event.actor)
+    by = "agent (for a person)" if detail.get("by") == "reported" else event.actor
     return [str(event.seq), str(event.turn), moment(event.at), step, what, by, _detail(event)]
 
 

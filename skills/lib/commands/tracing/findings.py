@@ -11,7 +11,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from skills.lib.commands.console.screen import one_line
-from skills.lib.engine import fixes, quality
+from skills.lib.engine import fixes, verdicts
 from skills.lib.model.types import ItemStatus, QRStatus
 
 if TYPE_CHECKING:
@@ -86,7 +86,7 @@ def rounds(events: Sequence[Event]) -> dict[str, list[Round]]:
             done = found.setdefault(checkpoint if series == 1 else f"{checkpoint}, series {series}", [])
             latest[checkpoint] = done
             if not done or done[-1].iteration != review["iteration"]:
-                level = quality.level_of(review)
+                level = verdicts.level_of(review)
                 one = Round(review["iteration"], level, review["status"], event.turn, review["items"])
                 one.upheld = review.get("upheld", ())
                 done.append(one)
@@ -116,7 +116,7 @@ def _note_answers(one: Round, review: Mapping[str, Any], turn: int) -> None:
     for item in review["items"]:
         if item.get("accepted") and item["id"] not in before:
             one.answer(item["id"], ACCEPTED, item["accepted"], turn)
-    for item in quality.blocking_now(review) if review.get("settled") else ():
+    for item in verdicts.blocking_now(review) if review.get("settled") else ():
         given = one.answers.get(item["id"])
         if item.get("file") and (not given or given[-1].how == UPHELD):
             one.answer(item["id"], fixes.CHANGED, item["file"], turn)
@@ -154,7 +154,7 @@ def histories(done: Sequence[Round]) -> list[ItemHistory]:
 
 
 def _by_key(items: Sequence[Mapping[str, Any]], shared: set[str]) -> dict[str, Mapping[str, Any]]:
-    """The items by id; by that and the reviewer, who is known by target or number, where several chose the same."""
+    """The items by id; if several reviewers chose the same id, by the id and the reviewer's target or number."""
     found: dict[str, Mapping[str, Any]] = {}
     for item in items:
         key, number = item["id"], f"reviewer {item.get('owner', '?')}"
@@ -179,7 +179,7 @@ def _end(entries: Sequence[Mapping[str, Any] | None], done: Sequence[Round]) -> 
         return f"{ACCEPTED}: {last['accepted']}"
     if final.heard:
         return f"open, as {who(final.heard)} was told at {final.heard['step']}"
-    if last not in quality.blocking(final.items, final.level):
+    if last not in verdicts.blocking(final.items, final.level):
         return f"left open: {last['severity']} does not block at iteration {final.iteration}"
     if final.decision.get("answer") == "accept":
         return f"accepted by {who(final.decision)}: {final.decision.get('reason', '')}"

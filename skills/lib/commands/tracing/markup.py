@@ -6,6 +6,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from lxml import html
+from lxml.builder import ElementMaker  # type: ignore[import-not-found]  # lxml-stubs lacks it
 
 from skills.lib import compact_json
 from skills.lib.commands.console.screen import clean
@@ -14,18 +15,17 @@ Piece: TypeAlias = "html.HtmlElement | str"
 
 # A value longer than this, in characters, is folded; its beginning of so many characters is what one sees of it.
 FOLDED, BEGINNING = 400, 120
+_make = ElementMaker(makeelement=html.html_parser.makeelement)
 _NO_CHARACTER = {0xFFFE: "?", 0xFFFF: "?"}
 
 
 def el(tag: str, *inside: Piece | Iterable[Piece], **attributes: object) -> html.HtmlElement:
     """An element; strings inside and as attributes are cleaned, ``class_`` is class, and None leaves one out."""
-    made = html.Element(tag)
-    for name, given in attributes.items():
-        if given is not None:
-            made.set(name.rstrip("_").replace("_", "-"), shown(given))
-    for piece in inside:
-        for one in [piece] if isinstance(piece, str | html.HtmlElement) else piece:
-            _append(made, one)
+    named = {
+        name.rstrip("_").replace("_", "-"): shown(given) for name, given in attributes.items() if given is not None
+    }
+    pieces = [one for piece in inside for one in ([piece] if isinstance(piece, str | html.HtmlElement) else piece)]
+    made: html.HtmlElement = _make(tag, named, *[shown(one) if isinstance(one, str) else one for one in pieces])
     return made
 
 
@@ -60,11 +60,7 @@ def table(headings: Sequence[str], rows: Sequence[Sequence[Piece | Iterable[Piec
 
 def facts(pairs: Iterable[tuple[str, Piece | Iterable[Piece]]]) -> html.HtmlElement:
     """Names with what they stand for."""
-    made = el("dl")
-    for name, given in pairs:
-        made.append(el("dt", name))
-        made.append(el("dd", given))
-    return made
+    return el("dl", [piece for name, given in pairs for piece in (el("dt", name), el("dd", given))])
 
 
 def _listed(given: Sequence[str], limit: int | None) -> html.HtmlElement:
@@ -82,12 +78,3 @@ def _listed(given: Sequence[str], limit: int | None) -> html.HtmlElement:
 
 def _more(number: int, what: str) -> str:
     return f"… {number:,} {what} more, which lockstep trace --values shows"
-
-
-def _append(made: html.HtmlElement, piece: Piece) -> None:
-    if not isinstance(piece, str):
-        made.append(piece)
-    elif len(made):
-        made[-1].tail = (made[-1].tail or "") + shown(piece)
-    else:
-        made.text = (made.text or "") + shown(piece)

@@ -12,12 +12,11 @@ from lxml import html
 
 from skills import __version__
 from skills.lib.commands.console.screen import one_line
-from skills.lib.commands.drawing import edges
+from skills.lib.commands.drawing import edges, picture
 from skills.lib.commands.queries.runs import Records, iso, left_undone, moment, skill_of, status_line, undone
-from skills.lib.commands.tracing import findings, svg
-from skills.lib.commands.tracing.history import of_events
+from skills.lib.commands.tracing import findings
 from skills.lib.commands.tracing.markup import Piece, el, facts, table, value
-from skills.lib.commands.tracing.visits import Visits
+from skills.lib.commands.tracing.visits import Visits, of_events
 from skills.lib.errors import SkillError
 from skills.lib.model.steps import Workflow
 from skills.lib.model.texts import shortened
@@ -32,6 +31,8 @@ if TYPE_CHECKING:
 LIMIT, LIMIT_MANY, MANY = 4_000, 600, 20
 # How many graphs are drawn; the way of further runs is in words alone.
 DRAWN = 12
+# How many turns the label of an edge names.
+TURNS = 6
 # How much of a sub-agent's target its line shows.
 TARGET = 120
 _CSS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "page.css")
@@ -155,7 +156,7 @@ class _Page:
         made = el("figure", el("p", _in_words(trail), class_="trail"))
         if workflow is not None and len(workflow.steps) > 1 and self.left_to_draw:
             self.left_to_draw -= 1
-            made.insert(0, svg.drawn(edges.of_workflow(workflow, events), trail))
+            made.insert(0, drawn(edges.of_workflow(workflow, events), trail))
             made.append(el("figcaption", "In brackets: the turns to which the run came that way."))
         return made
 
@@ -200,6 +201,22 @@ class _Page:
             yield el("p", f"Of each value at most {self.limit:,} characters are shown; --values has them whole.")
         if not self.left_to_draw:
             yield el("p", f"The first {DRAWN} graphs are drawn; of the other runs the way is told in words.")
+
+
+def drawn(graph: edges.Graph, trail: str) -> html.HtmlElement:
+    """The picture of a graph; a screen reader is given the trail, which says the way in words."""
+    lines, _ = picture.draw(graph, _label)
+    texts = [el("span", text, class_=style) if style else text for line in lines for text, style in [*line, ("\n", "")]]
+    about = f"The graph of {graph.name}, with the way that the run took: {trail}"
+    return el("pre", texts, class_="wide graph", role="img", aria_label=about)
+
+
+def _label(edge: edges.Edge) -> str:
+    """The outcome of an edge, and after it the turns to which it led."""
+    if not edge.turns:
+        return edge.outcome
+    named = ", ".join(str(turn) for turn in edge.turns[:TURNS]) + (", …" if edge.taken > TURNS else "")
+    return f"{edge.outcome} ({named})"
 
 
 def _function(_: str) -> Handler:

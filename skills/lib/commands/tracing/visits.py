@@ -1,8 +1,13 @@
-"""The visits of a run as sections: what was recorded and proved, refused and answered, and which sub-agents started."""
+"""The visits of a run, each entry of a step with what happened there, and their sections of the page.
+
+A section shows what was recorded and proved, refused and answered, and which sub-agents were started.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from lxml import html
@@ -10,13 +15,75 @@ from lxml import html
 from skills.lib.commands.queries.runs import moment, outcome_of
 from skills.lib.commands.queries.timeline import surroundings
 from skills.lib.commands.tracing.findings import who
-from skills.lib.commands.tracing.history import History, Visit
 from skills.lib.commands.tracing.markup import Piece, el, facts, table, value
 from skills.lib.model.types import Outcome
 
 if TYPE_CHECKING:
     from skills.lib.ledger import Event
     from skills.lib.model.steps import Workflow
+
+# Events after which the run is no longer at the step.
+LEAVING = ("moved", "finished", "abandoned", "lost", "replaced")
+
+
+@dataclass
+class Visit:
+    """One entry of a step: the event that led there, what happened, the event that ended it (None: the run is there).
+
+    ``iteration`` counts the entries of this step; ``children`` are the ids of the sub-agents that were started.
+    """
+
+    step: str
+    iteration: int
+    entered: Event
+    happened: list[Event] = field(default_factory=list)
+    left: Event | None = None
+    children: list[str] = field(default_factory=list)
+
+
+@dataclass
+class History:
+    """A run in order: its visits, and the events while it was at no step (before it began, after it ended)."""
+
+    visits: list[Visit] = field(default_factory=list)
+    beside: list[Event] = field(default_factory=list)
+
+    def trail(self, status: str) -> str:
+        """The way in words: the steps in the order of their entries, with the outcome of each."""
+        parts = []
+        for visit in self.visits:
+            parts.append(visit.step)
+            if visit.left is not None:
+                detail = visit.left.detail
+                parts.append(f"—{outcome_of(detail) if 'outcome' in detail else visit.left.kind}→")
+        return " ".join(parts) + (f" {status}" if self.visits and self.visits[-1].left is not None else "")
+
+
+def of_events(events: Sequence[Event]) -> History:
+    """The history of one run from its events, which are in sequence."""
+    history = History()
+    entries: Counter[str] = Counter()
+    current: Visit | None = None
+    for event in events:
+        if event.kind == "created":  # the parent's record says so too
+            continue
+        if event.kind in LEAVING or event.kind == "opened":
+            if current is not None:
+                current.left = event
+            elif event.kind != "opened":
+                history.beside.append(event)
+            current = None
+            step = event.change.get("step") if event.kind == "opened" else event.detail.get("to")
+            if step:
+                entries[step] += 1
+                current = Visit(step, entries[step], event, children=list(event.change.get("children", ())))
+                history.visits.append(current)
+        elif current is None:
+            history.beside.append(event)
+        else:
+            current.happened.append(event)
+            current.children = list(event.change.get("children", current.children))
+    return history
 
 
 class Visits:
@@ -28,7 +95,7 @@ class Visits:
         self.known = known
 
     def sections(self, history: History) -> Iterator[html.HtmlElement]:
-        """One section for each visit, and one for the events while the run was at no step."""
+        """One section for each visit, and one for the events that happened while the run was at no step."""
         for visit in history.visits:
             yield el("details", el("summary", self._summary(visit)), self._inside(visit), class_="stay", open="open")
         if history.beside:
@@ -79,7 +146,8 @@ class Visits:
         if event.kind == "asked":
             pairs += [("question", value(str((event.change.get("question") or {}).get("text", "")), self.limit))]
         if detail.get("answer") is not None:
-            pairs += [("answer", value(detail["answer"], self.limit)), ("given by", _answered(detail))]
+            by = "a person at a terminal" if detail.get("by") == "person" else who(detail)
+            pairs += [("answer", value(detail["answer"], self.limit)), ("given by", by)]
         if detail.get("child"):
             pairs += [("sub-agent", str(detail["child"]))]
         if detail.get("stale"):
@@ -129,7 +197,3 @@ def _name(event: Event) -> str:
 
 def _by(event: Event) -> str:
     return "agent, for a person" if event.detail.get("by") == "reported" else event.actor
-
-
-def _answered(detail: Mapping[str, Any]) -> str:
-    return "a person at a terminal" if detail.get("by") == "person" else who(detail)

@@ -116,7 +116,10 @@ def _items(part: etree._Element) -> Iterator[str]:
 
 def _records(printed: PrintedBlock) -> Iterator[str]:
     """What the step asks to report, and the files and commands that are checked."""
-    wanted = [(spec.flag or spec.name, _expected(spec), spec.help) for spec in printed.specs]
+    wanted = []
+    for spec in printed.specs:
+        optional = "" if spec.required else ", optional"
+        wanted.append((spec.flag or spec.name, values.expectation(field_of(spec)) + optional, spec.help))
     for part in printed.root.iterfind("RECORD/artifact"):
         a_file = "a file that meets its JSON Schema" if "schema" in part.attrib else "a file"
         wanted.append((part.get("path", ""), a_file, _text(part)))
@@ -125,10 +128,6 @@ def _records(printed: PrintedBlock) -> Iterator[str]:
         wanted.append((part.get("command", ""), exits, _text(part)))
     for name, expected, said in wanted:
         yield f"  {one_line(name)} ({one_line(expected)}){f': {clean(said)}' if said else ''}"
-
-
-def _expected(spec: Spec) -> str:
-    return values.expectation(field_of(spec)) + ("" if spec.required else ", optional")
 
 
 def _children(part: etree._Element) -> Iterator[str]:

@@ -10,8 +10,7 @@ from skills.lib.commands.walking.block import field_of, print_block
 from skills.lib.errors import PRINTED, UsageError
 from skills.lib.model.steps import Workflow
 from skills.lib.testing.blocks import PrintedBlock, filled, placeholders
-from skills.lib.testing.calls import AsPerson
-from skills.lib.testing.follower import Follower, show_again
+from skills.lib.testing.follower import AsPerson, Follower, show_again
 
 
 class Journey:

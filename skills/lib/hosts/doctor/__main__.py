@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 import sys
 
-from skills.lib.hosts.doctor.context import DoctorContext
+from skills.lib.hosts.doctor.examination import OK, PROBLEM, DoctorContext
 from skills.lib.hosts.doctor.registry import examine
-from skills.lib.hosts.doctor.result import OK, PROBLEM
 from skills.lib.hosts.known_hosts import HOSTS
 
 

@@ -9,92 +9,92 @@ import json
 import os
 import stat
 from collections.abc import Iterator
+from contextlib import suppress
 from shlex import quote, split
 from typing import Any
 
-from skills.lib.hosts.doctor import installed, machine, skills
-from skills.lib.hosts.doctor.context import LATER, DoctorContext
-from skills.lib.hosts.doctor.probe import converse, texts_in
-from skills.lib.hosts.doctor.result import Result, ok, problem, warning
+from skills.lib.hosts.doctor import host as hosts
+from skills.lib.hosts.doctor import machine, skills
+from skills.lib.hosts.doctor.examination import LATER, DoctorContext, Result, converse, ok, problem, texts_in, warning
 from skills.lib.hosts.install import installing, manifest
 from skills.lib.hosts.install.hooks import PROGRAM
+from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.install.manifest import Manifest
-from skills.lib.hosts.known_hosts import KNOWN, SCOPES
+from skills.lib.hosts.known_hosts import KNOWN
 
 _LIMIT = 20_000_000
+_PROGRAM = os.sep + PROGRAM[-1]
 
 
 def entries(context: DoctorContext, host: str) -> Iterator[Result]:
-    """Whether the hooks stand in the host's settings as they were written."""
+    """Whether the hooks are in the host's settings as they were written."""
     if host == "agents":
         return
-    places = {scope: installed.place(context, host, scope) for scope in SCOPES}
-    odd = [scope for scope, place in places.items() if _is_odd(place.hooks)]
-    for scope in odd:
-        what = f"the settings of hooks ({scope}) are no regular file, and are not read"
-        yield problem(what, places[scope].hooks, "move it away")
-    found = {scope: one for scope, place in places.items() if (one := manifest.installed(place)) is not None}
-    for scope, one in found.items():
-        if not one.hooks or scope in odd:
-            continue
-        path = places[scope].hooks
-        if places[scope].is_merged:
-            yield _merged(context, host, scope, one)
-        elif _read(path) is None:
-            yield problem(f"the plugin ({scope}) is gone", path, installed.command(context, "upgrade", host, scope))
-        else:
-            yield ok(f"the plugin is installed ({scope})", path)
-    if any(one.hooks for one in found.values()):
-        for path, key in _switched_off(context, host):
-            what = f"hooks are installed, and {key} in these settings switches all of them off"
-            yield warning(what, path, f"take {key} out of it")
+    places = hosts.places(context, host)
+    odd = [place for place in places if _is_odd(place.hooks)]
+    for place in odd:
+        yield problem(
+            f"the settings of hooks ({place.scope}) are no regular file, and are not read", place.hooks, "move it away"
+        )
+    found = [(place, one) for place in places if (one := manifest.installed(place)) is not None]
+    for place, one in found:
+        if one.hooks and place not in odd:
+            yield _installed(context, place, one)
+    if any(one.hooks for _, one in found):
+        yield from _switched_off(host, places)
     elif found:
-        scope, one = next(iter(found.items()))
+        place, one = found[0]
         wanted = [f"--skill {quote(name)}" for name in one.skills]
-        remedy = installed.command(context, "install", host, scope, *wanted, "--hooks")
-        yield warning("skills are installed without hooks: steps are printed, and nothing is enforced", "", remedy)
+        yield warning(
+            "skills are installed without hooks: steps are printed, and nothing is enforced",
+            remedy=hosts.command(context, "install", place, *wanted, "--hooks"),
+        )
 
 
-def _merged(context: DoctorContext, host: str, scope: str, found: Manifest) -> Result:
-    place = installed.place(context, host, scope)
+def _installed(context: DoctorContext, place: Locations, found: Manifest) -> Result:
+    """Whether the plugin, or each of the entries that a manifest names, is there and as it was written."""
+    scope, upgrade = place.scope, hosts.command(context, "upgrade", place)
+    if not place.is_merged:
+        if _read(place.hooks) is None:
+            return problem(f"the plugin ({scope}) is gone", place.hooks, upgrade)
+        return ok(f"the plugin is installed ({scope})", place.hooks)
     states = installing.hook_states(place, found)
     missing = sorted(event for event, state in states.items() if state == "missing")
     if missing or not states:
-        what = f"hooks are missing ({scope}): {', '.join(missing) or 'all of them'}"
-        return problem(what, place.hooks, installed.command(context, "upgrade", host, scope))
+        return problem(f"hooks are missing ({scope}): {', '.join(missing) or 'all of them'}", place.hooks, upgrade)
     changed = sorted(event for event, state in states.items() if state == "changed")
     if changed:
-        remedy = installed.command(context, "upgrade", host, scope, "--force")
-        return warning(f"hooks ({scope}) are changed by you: {', '.join(changed)}", place.hooks, remedy)
+        return warning(f"hooks ({scope}) are changed by you: {', '.join(changed)}", place.hooks, f"{upgrade} --force")
     return ok(f"{len(states)} hooks are installed ({scope})", place.hooks)
 
 
 def call(context: DoctorContext, host: str) -> Iterator[Result]:
     """Whether the command in the settings does the hook's work: its Python, its program, its modules."""
-    for scope in SCOPES:
-        path = installed.place(context, host, scope).hooks
-        for words in _commands(_read(path)):
-            found = machine.version_of(context, words[0])
-            remedy = installed.command(context, "upgrade", host, scope)
+    for place in hosts.places(context, host):
+        for words in _commands(place):
+            found, calls = machine.version_of(context, words[0]), f"the hooks ({place.scope}) call"
+            remedy = hosts.command(context, "upgrade", place)
             if found is None:
-                yield problem(f"the hooks ({scope}) call a Python that is not there: {words[0]}", path, remedy)
+                yield problem(f"{calls} a Python that is not there: {words[0]}", place.hooks, remedy)
             elif found < machine.OLDEST:
                 shown = ".".join(map(str, found))
-                yield problem(f"the hooks ({scope}) call Python {shown}, and need 3.11 or later", path, remedy)
+                yield problem(f"{calls} Python {shown}, and need 3.11 or later", place.hooks, remedy)
             else:
                 yield machine.hook_answer(words)
 
 
 def trust(context: DoctorContext, host: str) -> Iterator[Result]:
     """Whether the host will run the hooks: Codex skips, without a word, those that its user has not trusted."""
-    placed = [scope for scope in SCOPES if _commands(_read(installed.place(context, host, scope).hooks))]
+    placed = {place.scope: place.hooks for place in hosts.places(context, host) if _commands(place)}
     program = context.program(host)
     if host == "codex" and program:
         yield from _codex_trust(context, program, placed)
     elif host == "gemini" and program and "project" in placed and _is_distrusted(context, program):
-        path = installed.place(context, host, "project").hooks
-        remedy = f"cd {quote(context.project)} && gemini, then /permissions, and trust the folder"
-        yield problem("gemini does not run the hooks (project): it does not trust the folder", path, remedy)
+        yield problem(
+            "gemini does not run the hooks (project): it does not trust the folder",
+            placed["project"],
+            f"cd {quote(context.project)} && gemini, then /permissions, and trust the folder",
+        )
     elif placed and KNOWN[host].confirm:
         yield ok(KNOWN[host].confirm)
 
@@ -103,31 +103,35 @@ def _is_distrusted(context: DoctorContext, program: str) -> bool:
     return skills.is_distrusted(context.ask(program, *KNOWN["gemini"].list_skills, seconds=LATER))
 
 
-def _codex_trust(context: DoctorContext, program: str, placed: list[str]) -> Iterator[Result]:
+def _codex_trust(context: DoctorContext, program: str, placed: dict[str, str]) -> Iterator[Result]:
+    """What Codex says of our hooks; ``placed`` are the settings that have some, by scope."""
     known = _codex_hooks(context, program)
     if known is None:
         if placed:
             yield warning("codex did not say which hooks it trusts", program, "codex, then /hooks")
         return
     ours = [hook for hook in known if PROGRAM[-1] in str(hook.get("command"))]
-    sources = {str(hook.get("source")) for hook in ours}
+    sources = sorted({str(hook.get("source")) for hook in ours})
     start = f"cd {quote(context.project)} && codex"
-    for scope in placed:
+    for scope, path in placed.items():
         if scope not in sources:
-            what = f"codex does not load the hooks ({scope}): it does not trust the project"
-            path = installed.place(context, "codex", scope).hooks
-            yield problem(what, path, f"{start}, and trust the folder; then /hooks")
+            yield problem(
+                f"codex does not load the hooks ({scope}): it does not trust the project",
+                path,
+                f"{start}, and trust the folder; then /hooks",
+            )
     untrusted = [one for one in ours if one.get("trustStatus") not in ("trusted", "managed") or not one.get("enabled")]
     if untrusted:
         events = ", ".join(sorted({str(hook.get("eventName")) for hook in untrusted}))
-        where = str(untrusted[0].get("sourcePath"))
         yield problem(
-            f"codex skips hooks that are not trusted: {events}", where, f"{start}, then /hooks, and trust them"
+            f"codex skips hooks that are not trusted: {events}",
+            str(untrusted[0].get("sourcePath")),
+            f"{start}, then /hooks, and trust them",
         )
     elif ours:
         yield ok(f"codex trusts all {len(ours)} hooks")
     if len(sources) > 1:
-        what = f"the hooks are loaded from {len(sources)} places, and each call runs all: {', '.join(sorted(sources))}"
+        what = f"the hooks are loaded from {len(sources)} places, and each call runs all: {', '.join(sources)}"
         yield warning(what, remedy="keep one: lockstep uninstall codex, or codex plugin remove lockstep@lockstep")
 
 
@@ -148,52 +152,43 @@ def _codex_hooks(context: DoctorContext, program: str) -> list[dict[str, Any]] |
         return None
 
 
-def _commands(data: bytes | None) -> list[list[str]]:
+def _commands(place: Locations) -> list[tuple[str, ...]]:
     """The different commands by which settings, or a plugin of ours, call the hook."""
-    text = (data or b"").decode("utf-8", "replace").removeprefix("\ufeff")
-    # Settings hold a command line; the plugin has the words of the command as a list on one line.
+    text = (_read(place.hooks) or b"").decode("utf-8", "replace").removeprefix("\ufeff")
+    commands: list[list[str]] = []
     try:
-        commands = [_words(line) for line in texts_in(json.loads(text))]
-    except ValueError:
-        commands = [list(texts_in(_list_in(line))) for line in text.splitlines()]
-    found = {tuple(words) for words in commands if words[1:2] == ["-IS"] and _is_hook(words)}
-    return [list(words) for words in sorted(found)]
+        for line in texts_in(json.loads(text)):
+            with suppress(ValueError):  # a line that is no command
+                commands.append(split(line) if PROGRAM[-1] in line else [])
+    except ValueError:  # the plugin has the words of the command as a list on one line
+        for line in text.splitlines():
+            with suppress(ValueError):
+                commands.append(list(texts_in(json.loads(line[line.find("[") : line.rfind("]") + 1]))))
+    ours = [words for words in commands if words[1:2] == ["-IS"] and words[2:] and words[2].endswith(_PROGRAM)]
+    return sorted({tuple(words) for words in ours})
 
 
-def _words(line: str) -> list[str]:
-    try:
-        return split(line) if PROGRAM[-1] in line else []
-    except ValueError:
-        return []
-
-
-def _list_in(line: str) -> object:
-    try:
-        return json.loads(line[line.find("[") : line.rfind("]") + 1]) if PROGRAM[-1] in line else None
-    except ValueError:
-        return None
-
-
-def _is_hook(words: list[str]) -> bool:
-    return len(words) >= 3 and words[2].endswith(os.sep + PROGRAM[-1])
-
-
-def _switched_off(context: DoctorContext, host: str) -> Iterator[tuple[str, str]]:
-    """Each settings file, of either scope, that switches all hooks of a host off: its path, and the key."""
+def _switched_off(host: str, places: list[Locations]) -> Iterator[Result]:
+    """A warning for each settings file, of either scope, that switches all hooks of a host off."""
     switch = KNOWN[host].switch
     if switch is None:
         return
     keys, value = switch
-    paths = [installed.place(context, host, scope).hooks for scope in SCOPES]
+    paths = [place.hooks for place in places]
     if host == "claude":  # the project's settings for all who work in it
         paths.insert(1, os.path.join(os.path.dirname(paths[0]), "settings.json"))
     for path in dict.fromkeys(paths):
         if _value(_read(path), keys) is value:
-            yield path, ".".join(keys)
+            key = ".".join(keys)
+            yield warning(
+                f"hooks are installed, and {key} in these settings switches all of them off",
+                path,
+                f"take {key} out of it",
+            )
 
 
 def _value(data: bytes | None, keys: tuple[str, ...]) -> Any:
-    """What stands in JSON under these keys, each inside the one before; None if there is nothing."""
+    """The value in JSON under these keys, each inside the one before; None if there is nothing."""
     try:
         found: Any = json.loads((data or b"{}").decode("utf-8-sig"))
     except (ValueError, RecursionError):
@@ -205,20 +200,16 @@ def _value(data: bytes | None, keys: tuple[str, ...]) -> Any:
 
 def _read(path: str) -> bytes | None:
     """A regular file's content; None for anything else, which could have no end, or wait for a writer."""
-    if _is_odd(path):
+    if not os.path.isfile(path):
         return None
     try:
         file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
         with os.fdopen(file, "rb") as opened:
-            regular = stat.S_ISREG(os.fstat(file).st_mode)
-            return opened.read(_LIMIT) if regular else None
+            return opened.read(_LIMIT) if stat.S_ISREG(os.fstat(file).st_mode) else None
     except (OSError, ValueError):
         return None
 
 
 def _is_odd(path: str) -> bool:
     """True if something is there that is no regular file, links followed."""
-    try:
-        return not stat.S_ISREG(os.stat(path).st_mode)
-    except (OSError, ValueError):
-        return False
+    return os.path.exists(path) and not os.path.isfile(path)

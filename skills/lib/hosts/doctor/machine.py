@@ -7,12 +7,10 @@ import os
 import shutil
 import sys
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from shlex import quote
 
-from skills.lib.hosts.doctor.context import SOON, DoctorContext
-from skills.lib.hosts.doctor.probe import ask
-from skills.lib.hosts.doctor.result import Result, ok, problem, warning
+from skills.lib.hosts.doctor.examination import SOON, DoctorContext, Result, ask, ok, problem, warning
 
 OLDEST = (3, 11)
 _LIBRARIES = {"click": "click", "lxml": "lxml", "networkx": "networkx", "rich": "rich", "yaml": "PyYAML"}
@@ -55,8 +53,8 @@ def libraries(context: DoctorContext) -> Iterator[Result]:
     """What the command needs beyond the standard library; a step needs none of it."""
     missing = [name for module, name in _LIBRARIES.items() if importlib.util.find_spec(module) is None]
     if missing:
-        words = " ".join(missing)
-        yield problem(f"not installed for this Python: {', '.join(missing)}", remedy=f"pip install {words}")
+        remedy = f"pip install {' '.join(missing)}"
+        yield problem(f"not installed for this Python: {', '.join(missing)}", remedy=remedy)
     else:
         yield ok("all libraries are installed")
 
@@ -75,9 +73,8 @@ def command(context: DoctorContext) -> Iterator[Result]:
 
 def variables(context: DoctorContext) -> Iterator[Result]:
     """Whether LOCKSTEP_HOME, LOCKSTEP_STATE and LOCKSTEP_AGENTS, if they are set, can be used."""
-    given = context.environment
     names = ("LOCKSTEP_HOME", "LOCKSTEP_STATE", "LOCKSTEP_AGENTS")
-    home, state, agents = (given.get(name) for name in names)
+    home, state, agents = (os.environ.get(name) for name in names)
     if home and os.path.isfile(os.path.join(context.project, home)):
         yield problem("LOCKSTEP_HOME is no folder", home, "unset LOCKSTEP_HOME")
     if state and not os.path.isabs(state):
@@ -86,7 +83,7 @@ def variables(context: DoctorContext) -> Iterator[Result]:
     if agents and not (agents.isascii() and agents.isdigit() and int(agents) > 0):
         what = f"LOCKSTEP_AGENTS is {agents!r:.40}, and no whole number of 1 or more"
         yield problem(what, remedy="unset LOCKSTEP_AGENTS")
-    found = [f"{name}={given[name]}" for name in names if given.get(name)]
+    found = [f"{name}={os.environ[name]}" for name in names if os.environ.get(name)]
     yield ok("set: " + ", ".join(found) if found else "no variable of Lockstep is set")
 
 
@@ -98,7 +95,6 @@ def state_folder(context: DoctorContext) -> Iterator[Result]:
     there = folder
     while not os.path.lexists(there):
         there = os.path.dirname(there)
-    remedy = "export LOCKSTEP_STATE to a folder that can be written, where the host is started"
     if not os.path.isdir(there):
         yield problem(
             "the state folder cannot be made: a file is in its way",
@@ -109,7 +105,11 @@ def state_folder(context: DoctorContext) -> Iterator[Result]:
     try:
         tempfile.TemporaryFile(dir=there).close()
     except OSError as error:
-        yield problem(f"the state folder cannot be written: {error.strerror}", there, remedy)
+        yield problem(
+            f"the state folder cannot be written: {error.strerror}",
+            there,
+            "export LOCKSTEP_STATE to a folder that can be written, where the host is started",
+        )
         return
     yield ok("the state folder can be written", folder)
 
@@ -134,7 +134,7 @@ def runtimes(context: DoctorContext) -> Iterator[Result]:
         yield ok(f"runtimes of installed skills: {', '.join(runtime.versions()) or 'none'}", runtime.folder(""))
 
 
-def hook_answer(words: list[str]) -> Result:
+def hook_answer(words: Sequence[str]) -> Result:
     """Run a hook's command with an event that it must let pass, in a state folder of its own; the result of that."""
     if not os.path.isfile(words[2]):
         return problem("the hook's program is gone", words[2], "pip install --force-reinstall lockstep-skills")

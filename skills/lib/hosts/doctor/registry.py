@@ -7,8 +7,7 @@ from dataclasses import replace
 from importlib import import_module
 
 from skills.lib.errors import LockstepError
-from skills.lib.hosts.doctor.context import DoctorContext
-from skills.lib.hosts.doctor.result import OK, CheckedResult, Result, problem
+from skills.lib.hosts.doctor.examination import OK, CheckedResult, DoctorContext, Result, problem
 
 REINSTALL = "pip install --force-reinstall lockstep-skills"
 _ROOM = "skills.lib.hosts.doctor"
@@ -23,19 +22,19 @@ CHECKS: dict[str, dict[str, tuple[str, str]]] = {
         "state": ("machine", "state_folder"),
         "hook": ("machine", "hook"),
         "runtimes": ("machine", "runtimes"),
-        "sessions": ("leftovers", "sessions_of_ended_runs"),
+        "sessions": ("records", "sessions_of_ended_runs"),
     },
     "project": {
-        "ledger": ("project", "ledger"),
-        "runs": ("project", "open_runs"),
-        "status": ("leftovers", "status_of_ended_runs"),
-        "nesting": ("project", "ledgers_above"),
+        "ledger": ("records", "ledger"),
+        "runs": ("records", "open_runs"),
+        "status": ("records", "status_of_ended_runs"),
+        "nesting": ("records", "ledgers_above"),
     },
     "host": {
         "found": ("host", "found"),
         "version": ("host", "version"),
-        "installation": ("installed", "installation"),
-        "files": ("installed", "files"),
+        "installation": ("host", "installation"),
+        "files": ("host", "files"),
         "skills": ("skills", "there"),
         "start": ("skills", "start"),
         "seen": ("skills", "seen"),
@@ -72,14 +71,14 @@ def _results(context: DoctorContext, subject: str, module: str, function: str) -
 
 def fixed(results: Sequence[CheckedResult]) -> list[CheckedResult]:
     """The same results after the files that may go are removed."""
-    from skills.lib.hosts.doctor import leftovers  # a part of Lockstep that it imports may be missing
+    from skills.lib.hosts.doctor import records  # a part of Lockstep that it imports may be missing
 
     done = []
     for one in results:
         path, result = one.result.stale, one.result
         if path:
             try:
-                leftovers.remove(path)
+                records.remove(path)
                 result = Result(OK, f"removed: {result.what}", result.where)
             except OSError as error:
                 result = replace(result, what=f"{result.what}; it cannot be removed: {error.strerror}", stale="")

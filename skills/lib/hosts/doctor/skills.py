@@ -10,12 +10,21 @@ from collections.abc import Iterator
 from shlex import quote
 
 from skills.lib.errors import BROKEN_SKILL, ENVIRONMENT, PRINTED, USAGE
-from skills.lib.hosts.doctor import installed
-from skills.lib.hosts.doctor.context import LATER, SOON, DoctorContext
-from skills.lib.hosts.doctor.probe import Answer, ask, texts_in
-from skills.lib.hosts.doctor.result import Result, ok, problem, warning
+from skills.lib.hosts.doctor import host as hosts
+from skills.lib.hosts.doctor.examination import (
+    LATER,
+    Answer,
+    DoctorContext,
+    Result,
+    counted,
+    ok,
+    problem,
+    texts_in,
+    warning,
+)
 from skills.lib.hosts.install import manifest
-from skills.lib.hosts.known_hosts import KNOWN, SCOPES
+from skills.lib.hosts.install.locations import Locations
+from skills.lib.hosts.known_hosts import KNOWN
 from skills.lib.skillfile import SkillFileError, load_skill
 
 # What a copy needs that nobody installed.
@@ -24,9 +33,9 @@ _GEMINI = re.compile(r"^([a-z0-9-]+) \[Enabled\]", re.MULTILINE)
 _CODEX = re.compile(r"^- (?:[a-z0-9-]+:)?([a-z0-9-]+): ", re.MULTILINE)
 
 
-def _scripts(context: DoctorContext, host: str, scope: str) -> dict[str, str]:
+def _scripts(place: Locations) -> dict[str, str]:
     """Each name in a host's folder that has a SKILL.md, with the path that its entry script should have."""
-    folder = installed.place(context, host, scope).skills
+    folder = place.skills
     try:
         names = sorted(os.listdir(folder))
     except OSError:
@@ -35,49 +44,47 @@ def _scripts(context: DoctorContext, host: str, scope: str) -> dict[str, str]:
     return {name: os.path.join(folder, name, "scripts", name.replace("-", "_") + ".py") for name in described}
 
 
-def _startable(context: DoctorContext, host: str, scope: str) -> dict[str, str]:
+def _startable(place: Locations) -> dict[str, str]:
     """The skills of Lockstep's kind in a host's folder, installed or put there otherwise, with their entry scripts."""
-    return {name: script for name, script in _scripts(context, host, scope).items() if os.path.isfile(script)}
+    return {name: script for name, script in _scripts(place).items() if os.path.isfile(script)}
 
 
-def _without_script(context: DoctorContext, host: str, scope: str) -> Iterator[tuple[str, str]]:
+def _without_script(context: DoctorContext, place: Locations) -> Iterator[tuple[str, str]]:
     """Each skill of Lockstep's kind whose entry script is missing: its name, and its SKILL.md.
 
     A skill is of that kind if a manifest has it, or if its SKILL.md gives the command of a step.
     """
-    for name, script in _scripts(context, host, scope).items():
+    for name, script in _scripts(place).items():
         if os.path.isfile(script):
             continue
-        path = os.path.join(os.path.dirname(os.path.dirname(script)), "SKILL.md")
+        path = os.path.join(place.skills, name, "SKILL.md")
         with open(path, encoding="utf-8", errors="replace") as file:
             text = file.read()
         given = re.search(rf"scripts/{re.escape(os.path.basename(script))}\W+--step\b", text)
-        if given or installed.renewal(context, host, scope, name):
+        if given or hosts.renewal(context, place, name):
             yield name, path
 
 
 def there(context: DoctorContext, host: str) -> Iterator[Result]:
     """Whether each skill that the manifest names is there, and each has its script and can be read as a skill."""
-    for scope in SCOPES:
-        place = installed.place(context, host, scope)
-        found, known = _startable(context, host, scope), manifest.installed(place)
+    for place in hosts.places(context, host):
+        found, known = _startable(place), manifest.installed(place)
         missing = sorted(set(known.skills) - set(found)) if known is not None else []
         if missing:
-            remedy = installed.command(context, "upgrade", host, scope)
-            yield problem(f"not where {host} looks ({scope}): {', '.join(missing)}", place.skills, remedy)
-        for name, path in _without_script(context, host, scope):
-            if name not in missing and installed.reports_on(context, host, scope, name):
-                remedy = installed.renewal(context, host, scope, name)
-                remedy = remedy or f"rm {quote(path)}, or put its scripts beside it"
+            remedy = hosts.command(context, "upgrade", place)
+            yield problem(f"not where {host} looks ({place.scope}): {', '.join(missing)}", place.skills, remedy)
+        for name, path in _without_script(context, place):
+            if name not in missing and hosts.reports_on(context, place, name):
+                remedy = hosts.renewal(context, place, name) or f"rm {quote(path)}, or put its scripts beside it"
                 yield problem(f"{name}: SKILL.md is there, and the script that it names is not", path, remedy)
         for name in found:
             try:
                 load_skill(os.path.join(place.skills, name))
             except SkillFileError as error:
-                if installed.reports_on(context, host, scope, name):
+                if hosts.reports_on(context, place, name):
                     yield problem(f"{name}: {error.what}", os.path.join(place.skills, name, "SKILL.md"), error.remedy)
         if found and not missing:
-            yield ok(f"{len(found)} skill{'' if len(found) == 1 else 's'} ({scope}): {', '.join(found)}", place.skills)
+            yield ok(f"{counted(len(found), 'skill')} ({place.scope}): {', '.join(found)}", place.skills)
 
 
 def start(context: DoctorContext, host: str) -> Iterator[Result]:
@@ -85,27 +92,23 @@ def start(context: DoctorContext, host: str) -> Iterator[Result]:
     program = context.python()
     if not program:
         return
-    for scope in SCOPES:
-        found = _startable(context, host, scope)
+    for place in hosts.places(context, host):
+        found = _startable(place)
         reasons = {name: _why_not(context, program, script) for name, script in found.items()}
         for name, reason in reasons.items():
-            if reason and installed.reports_on(context, host, scope, name):
-                remedy = installed.renewal(context, host, scope, name)
-                remedy = remedy or f"{_PACKAGE}: lockstep export {quote(name)}"
+            if reason and hosts.reports_on(context, place, name):
+                remedy = hosts.renewal(context, place, name) or f"{_PACKAGE}: lockstep export {quote(name)}"
                 yield problem(f"{name} does not start: {reason}", found[name], remedy)
         if found and not any(reasons.values()):
-            yield ok(f"each of them ({scope}) prints its first step", program)
+            yield ok(f"each of them ({place.scope}) prints its first step", program)
 
 
 def _why_not(context: DoctorContext, program: str, script: str) -> str:
     """Why a script does not print its first step; empty if it does."""
-    words = (program, script, "--step", "1", "--stateless")
-    if words not in context.remembered:
-        # An empty cache: a seal that is not shipped is not found elsewhere by luck.
-        with tempfile.TemporaryDirectory(prefix="lockstep-doctor-") as cache:
-            environment = {"XDG_CACHE_HOME": cache, "PYTHONDONTWRITEBYTECODE": "1"}
-            context.remembered[words] = ask(words, SOON, cwd=cache, env=environment)
-    answer = context.remembered[words]
+    # An empty cache: a seal that is not shipped is not found elsewhere by luck.
+    with tempfile.TemporaryDirectory(prefix="lockstep-doctor-") as cache:
+        environment = {"XDG_CACHE_HOME": cache, "PYTHONDONTWRITEBYTECODE": "1"}
+        answer = context.ask(program, script, "--step", "1", "--stateless", cwd=cache, env=environment)
     if answer.code in (PRINTED, USAGE):
         return ""
     if answer.code in (ENVIRONMENT, BROKEN_SKILL):
@@ -116,7 +119,8 @@ def _why_not(context: DoctorContext, program: str, script: str) -> str:
 def seen(context: DoctorContext, host: str) -> Iterator[Result]:
     """Whether the host lists the skills in its folders; it is asked without a model."""
     program, asked = context.program(host), KNOWN[host].list_skills
-    expected = sorted({name for scope in SCOPES for name in _startable(context, host, scope)})
+    places = hosts.places(context, host)
+    expected = sorted({name for place in places for name in _startable(place)})
     if not program or not expected:
         return
     if not asked:
@@ -127,15 +131,14 @@ def seen(context: DoctorContext, host: str) -> Iterator[Result]:
         yield warning(f"{host} did not say which skills it sees: {answer.why or answer.last_words()}", program)
         return
     listed = _names(host, answer.out + answer.err)
-    missing = [name for name in expected if name not in listed]
+    missing = ", ".join(name for name in expected if name not in listed)
     if not missing:
         yield ok(f"{host} itself sees {'it' if len(expected) == 1 else f'all {len(expected)}'}")
         return
-    what, change = f"{host} does not see: {', '.join(missing)}", f"cd {quote(context.project)} && "
-    remedy = change + " ".join((host, *asked))
+    what, remedy = f"{host} does not see: {missing}", " ".join((host, *asked))
     if is_distrusted(answer):
-        what, remedy = f"{what}; it does not trust the folder", f"{change}{host}, then /permissions, and trust it"
-    yield problem(what, installed.place(context, host, "project").skills, remedy)
+        what, remedy = f"{what}; it does not trust the folder", f"{host}, then /permissions, and trust it"
+    yield problem(what, places[0].skills, f"cd {quote(context.project)} && {remedy}")
 
 
 def is_distrusted(answer: Answer) -> bool:

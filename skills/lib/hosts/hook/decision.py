@@ -11,7 +11,7 @@ import os
 import sys
 
 from skills.lib import compact_json, paths, status_files
-from skills.lib.errors import EnvironmentProblem, LockstepError
+from skills.lib.errors import LockstepError
 from skills.lib.hosts.hook import sessions, tools
 from skills.lib.hosts.hook.event import Event, text_of
 from skills.lib.hosts.hook.shell_commands import answers_for_a_person, is_lifeline, is_own, script_named, value_of
@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from skills.lib.hosts.hook.run_status import Status
-    from skills.lib.hosts.hook.sessions import Followed
+    from skills.lib.hosts.hook.sessions import Followed, Status
 
 ALLOWED, DENIED = 0, 2
 # How often a stop is refused while the run has not moved.
@@ -53,7 +52,8 @@ def main(raw: bytes, options: Mapping[str, str], watched: dict[str, bool]) -> in
         if not event.session or not event.kind:  # nothing can be said of a session without a name
             return ALLOWED
         watched["open"] = _is_held_up(event, known)
-        return _serve(event, known, _count(options.get("--stops")), watched)
+        stops = options.get("--stops", "")
+        return _serve(event, known, int(stops) if stops.isascii() and stops.isdigit() else STOPS, watched)
     except Denied as denied:
         return _deny(str(denied))
     except Exception as error:
@@ -63,18 +63,21 @@ def main(raw: bytes, options: Mapping[str, str], watched: dict[str, bool]) -> in
 
 
 def _serve(event: Event, known: Sequence[str], stops: int, watched: dict[str, bool]) -> int:
-    if event.kind == "tool":
-        _check_tool(event, known, watched)
-    elif event.kind == "end":
-        _end(event, known)
-    elif event.kind == "stop":
-        _check_stop(event, known, stops)
-    elif event.own in known:
+    is_known = event.own in known
+    match event.kind:
+        case "tool":
+            _check_tool(event, known, watched)
+        case "end":
+            _end(event, known)
+        case "stop":
+            _check_stop(event, known, stops)
         # Qwen Code keeps what is said at a session's start in its system prompt for good, and Gemini CLI shows it with
         # the next turn, which is reminded anyway: in both the turn says it.
-        if event.kind == "compact" or (event.kind == "begin" and event.host in ("qwen", "gemini")):
-            _forget_shown(event.own)
-        else:
+        case "compact" | "begin" if is_known and (event.kind == "compact" or event.host in ("qwen", "gemini")):
+            session = sessions.read(event.own)
+            if session is not None:
+                sessions.write(event.own, {**session, "shown": None})
+        case _ if is_known:
             _remind(event)
     return ALLOWED
 
@@ -117,7 +120,7 @@ def _bound(event: Event, known: Sequence[str], watched: dict[str, bool]) -> dict
     except ValueError as error:
         damage = error
     run, project = _named(event)
-    if run and session and _names(session["runs"][-1]) == (run, project):
+    if run and session and sessions.key(session["runs"][-1]) == (run, project):
         _confirm(event.own, session)
     elif run:
         # A sub-agent's run has no status file before its first command, and its parent's has one.
@@ -158,12 +161,7 @@ def _confirm(name: str, session: dict[str, Any]) -> None:
     last: Followed = session["runs"][-1]
     if last.get("seen") != sessions.RAN and sessions.has_run(last):
         last["seen"] = sessions.RAN
-        _keep(name, session, session["runs"])
-
-
-def _names(one: Followed | Status) -> tuple[str, str]:
-    """The id and the project of a run that is followed, or that a status file is of."""
-    return one["run"], one["project"]
+        sessions.keep(name, session, session["runs"])
 
 
 def _held(
@@ -192,16 +190,8 @@ def _held(
             break
     if over:
         session["runs"] = [one for one in session["runs"] if one not in over]
-        _keep(name, session, session["runs"])
+        sessions.keep(name, session, session["runs"])
     return held
-
-
-def _keep(name: str, session: dict[str, Any], runs: list[Followed]) -> None:
-    """Forget the other runs, if that can be written: a run that has ended holds nobody in any case."""
-    try:  # noqa: SIM105  contextlib costs 2 ms
-        sessions.keep(name, session, runs)
-    except EnvironmentProblem:
-        pass
 
 
 def _denials() -> ModuleType:
@@ -240,18 +230,12 @@ def _looked_at(event: Event, known: Sequence[str], session: dict[str, Any]) -> l
     A run that one of those began for a sub-agent is not among them, whoever looked at it.
     """
     main = sessions.read(event.main) if event.agent and event.main in known else None
-    mains = [_names(one) for one in main["runs"]] if main else []
+    mains = [sessions.key(one) for one in main["runs"]] if main else []
     return [
         one
         for one in session["runs"]
-        if _names(one) in mains and (one["run"].rpartition(".")[0], one["project"]) not in mains
+        if sessions.key(one) in mains and (one["run"].rpartition(".")[0], one["project"]) not in mains
     ]
-
-
-def _forget_shown(name: str) -> None:
-    session = sessions.read(name)
-    if session is not None:
-        sessions.write(name, {**session, "shown": None})
 
 
 def _end(event: Event, known: Sequence[str]) -> None:
@@ -276,7 +260,7 @@ def _remind(event: Event) -> None:
     if held is None:
         lost = [one for one in session["runs"] if sessions.has_lost_ledger(one)]
         if lost:  # said once
-            _keep(event.own, session, [one for one in session["runs"] if one not in lost])
+            sessions.keep(event.own, session, [one for one in session["runs"] if one not in lost])
             _say(event, _denials().lost(lost))
         return
     at = [held["run"], held["turn"]]
@@ -285,7 +269,7 @@ def _remind(event: Event) -> None:
         return
     if event.kind == "turn" and session.get("shown") == at and event.host != "gemini":
         return
-    from skills.lib.hosts.hook import run_status
+    from skills.lib.hosts.hook import run_status  # most events need no ledger
 
     try:  # a status file may be made up
         status = _held(event.own, session, by_ledger=True)
@@ -296,8 +280,7 @@ def _remind(event: Event) -> None:
     followed = _followed(session, status)
     if sessions.has_run(followed):
         followed["seen"] = sessions.RAN
-    text = run_status.reminder(status, _denials().LONGEST, run_status.may_load(followed, status["script"]))
-    _say(event, text)
+    _say(event, _denials().reminder(status, run_status.may_load(followed, status["script"])))
     sessions.write(event.own, {**session, "shown": [status["run"], status["turn"]]})
 
 
@@ -309,7 +292,7 @@ def _say(event: Event, text: str) -> None:
 
 def _followed(session: dict[str, Any], held: Status) -> Followed:
     """What the session keeps of the run that holds it."""
-    found: Followed = next(one for one in session["runs"] if _names(one) == _names(held))
+    found: Followed = next(one for one in session["runs"] if sessions.key(one) == sessions.key(held))
     return found
 
 
@@ -335,17 +318,10 @@ def _is_held_up(event: Event, known: Sequence[str]) -> bool:
 def _is_open_here(known: Sequence[str]) -> bool:
     """True if some session follows a run of the project in the working directory; a file in doubt counts."""
     try:
-        project = paths.project_root()
-    except OSError:
+        project, found = paths.project_root(), [sessions.read(name) for name in known]
+    except (OSError, ValueError):
         return bool(known)
-    for name in known:
-        try:
-            session = sessions.read(name)
-        except (OSError, ValueError):
-            return True
-        if session and any(one["project"] == project for one in session["runs"]):
-            return True
-    return False
+    return any(one["project"] == project for session in found if session for one in session["runs"])
 
 
 def _deny(reason: str) -> int:
@@ -362,7 +338,3 @@ def _write(file: int, text: str) -> None:
             data = data[os.write(file, data) :]
     except OSError:
         return
-
-
-def _count(given: str | None) -> int:
-    return int(given) if given and given.isascii() and given.isdigit() else STOPS

@@ -1,17 +1,18 @@
-"""The texts of the hook's denials and faults: what is allowed, which command goes on, and the way out."""
+"""The texts of the hook: what a denial, a fault or a reminder says, which command goes on, and the way out."""
 
 from __future__ import annotations
 
-from skills.lib.hosts.hook import run_status, sessions, tools
-from skills.lib.hosts.hook.run_status import printable as printable  # a name of this module too
+import sys
+
+from skills.lib.blocks.command_line import CommandLine, join, lockstep_command
+from skills.lib.hosts.hook import sessions, tools
 from skills.lib.hosts.hook.shell_commands import LIFELINES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skills.lib.hosts.hook.run_status import Status
-    from skills.lib.hosts.hook.sessions import Followed
+    from skills.lib.hosts.hook.sessions import Followed, Status
 
 # Hosts cut what a hook says at 10,000 characters.
 LONGEST = 9_900
@@ -80,15 +81,63 @@ def _step(held: Status) -> str:
 
 def _onward(held: Status) -> str:
     """The command that goes on; if it is very long or not known, the one that prints the block with it."""
-    return str(held["next"]) if 0 < len(held["next"]) <= LONGEST // 2 else _lockstep(held, "resume")
+    return str(held["next"]) if 0 < len(held["next"]) <= LONGEST // 2 else lockstep("resume", held)
 
 
 def _way_out(held: Status) -> str:
     return (
-        f"To see the step again: {_lockstep(held, 'resume')}\nIf the work is no longer wanted: "
-        f"{_lockstep(held, 'abandon')} --reason '…'"
+        f"To see the step again: {lockstep('resume', held)}\nIf the work is no longer wanted: "
+        f"{lockstep('abandon', held)} --reason '…'"
     )
 
 
-def _lockstep(held: Status, subcommand: str) -> str:
-    return run_status.lockstep(subcommand, held["run"], "--project", held["project"])
+def lockstep(subcommand: str, run: Followed | Status) -> str:
+    """A lockstep command line about a run, for this machine."""
+    return join([*lockstep_command(), subcommand, run["run"], "--project", run["project"]])
+
+
+def reminder(status: Status, loads: bool, longest: int = LONGEST) -> str:
+    """The current block with a line that says what it is; if it is too long or unreadable, how to see it.
+
+    With ``loads`` the skill's code may be run to make it.
+    """
+    of = f" of {status['workflow']}" if status["workflow"] else ""
+    head = (
+        f"A Lockstep run is open in this session: {status['run']}{of}. It goes on step by step, "
+        "each printed by a command."
+    )
+    shorter = _named(status, head)
+    if not loads:
+        return shorter[:longest]
+    try:
+        text = f"{head} This is its present step, as the command printed it:\n{_block(status)}"
+    except Exception as error:
+        why = printable(f"{type(error).__name__}: {str(error)[:300]}")
+        return f"{shorter}(The block could not be made here: {why})\n"[:longest]
+    return text if len(text) <= longest else shorter[:longest]
+
+
+def _named(status: Status, head: str) -> str:
+    """The step of the run, and what prints its block; no text of a status file that the skill did not write here."""
+    printed = f"printed by:\n  {lockstep('resume', status)}\n"
+    if not status["next"]:
+        return printable(f"{head} Its present step is {printed}")
+    at = f"{head} This is its present step: '{status['title']}', turn {status['turn']}. Its block is {printed}"
+    return printable(f"{at}The command that goes on:\n  {status['next']}\n")
+
+
+def printable(text: str) -> str:
+    """The text with a ? for each character that a terminal would act on: names and titles come from outside."""
+    return "\n".join("".join(char if char.isprintable() else "?" for char in line) for line in text.split("\n"))
+
+
+def _block(status: Status) -> str:
+    from skills.lib.runtime import Runner, loading, script
+
+    path = status["script"]
+    runner = Runner(CommandLine(sys.executable, path, status["project"], lockstep_command()))
+    try:
+        response = runner.state(loading.workflow_of_script(path), status["run"])
+        return script.render_response(response, runner)
+    finally:
+        runner.close()

@@ -1,4 +1,4 @@
-"""The status of a followed run by the ledger, and its block as a reminder: the slow ways of the hook, taken seldom."""
+"""The status of a followed run by the ledger: the slow way of the hook, taken seldom."""
 
 from __future__ import annotations
 
@@ -7,16 +7,12 @@ import sys
 
 from skills.lib import paths, status_files
 from skills.lib.errors import EnvironmentProblem
-from skills.lib.hosts.hook import sessions, tools
+from skills.lib.hosts.hook import denials, sessions, tools
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
-
-    from skills.lib.hosts.hook.sessions import Followed
+    from skills.lib.hosts.hook.sessions import Followed, Status
     from skills.lib.model.run import Run
-
-    Status = dict[str, Any]  # of a status file
 
 
 def refreshed(followed: Followed) -> Status | None:
@@ -89,7 +85,7 @@ def _written(run: Run, followed: Followed) -> Status:
     elif not may_load(followed, run.script):
         raise EnvironmentProblem(
             f"what the present step of run {run.id} allows is not known: its skill has not been run in this session",
-            remedy=lockstep("resume", run.id, "--project", project),
+            remedy=denials.lockstep("resume", followed),
         )
     else:
         workflow = loading.workflow_of_script(run.script)
@@ -98,58 +94,3 @@ def _written(run: Run, followed: Followed) -> Status:
         status_files.write(project, run.id, status)
         return status
     return trusted(status, followed)
-
-
-def lockstep(*words: str) -> str:
-    """A lockstep command line for this machine."""
-    from skills.lib.blocks.command_line import join, lockstep_command
-
-    return join([*lockstep_command(), *words])
-
-
-def reminder(status: Status, longest: int, loads: bool = True) -> str:
-    """The current block with a line that says what it is; if it is too long or unreadable, how to see it.
-
-    With ``loads`` the skill's code may be run to make it.
-    """
-    of = f" of {status['workflow']}" if status["workflow"] else ""
-    head = (
-        f"A Lockstep run is open in this session: {status['run']}{of}. It goes on step by step, "
-        "each printed by a command."
-    )
-    shorter = _named(status, head)
-    if not loads:
-        return shorter[:longest]
-    try:
-        text = f"{head} This is its present step, as the command printed it:\n{_block(status)}"
-    except Exception as error:
-        why = printable(f"{type(error).__name__}: {str(error)[:300]}")
-        return f"{shorter}(The block could not be made here: {why})\n"[:longest]
-    return text if len(text) <= longest else shorter[:longest]
-
-
-def _named(status: Status, head: str) -> str:
-    """The step of the run, and what prints its block; no text of a status file that the skill did not write here."""
-    printed = f"printed by:\n  {lockstep('resume', status['run'], '--project', status['project'])}\n"
-    if not status["next"]:
-        return printable(f"{head} Its present step is {printed}")
-    at = f"{head} This is its present step: '{status['title']}', turn {status['turn']}. Its block is {printed}"
-    return printable(f"{at}The command that goes on:\n  {status['next']}\n")
-
-
-def printable(text: str) -> str:
-    """The text with a ? for each character that a terminal would act on: names and titles come from outside."""
-    return "\n".join("".join(char if char.isprintable() else "?" for char in line) for line in text.split("\n"))
-
-
-def _block(status: Status) -> str:
-    from skills.lib.blocks.command_line import CommandLine, lockstep_command
-    from skills.lib.runtime import Runner, loading, script
-
-    path = status["script"]
-    runner = Runner(CommandLine(sys.executable, path, status["project"], lockstep_command()))
-    try:
-        response = runner.state(loading.workflow_of_script(path), status["run"])
-        return script.render_response(response, runner)
-    finally:
-        runner.close()

@@ -13,7 +13,10 @@ from skills.lib.errors import EnvironmentProblem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Mapping
     from typing import Any, TypedDict
+
+    Status = dict[str, Any]  # of a status file
 
     class Followed(TypedDict):
         """A run that an agent follows; ``seen`` is the stamp of its status file when it was named, or RAN."""
@@ -130,20 +133,30 @@ def has_lost_ledger(followed: Followed) -> bool:
     return not is_there and os.path.isdir(followed["project"])
 
 
+def key(one: Followed | Mapping[str, Any]) -> tuple[str, str]:
+    """The id and the project of a run that is followed, or that a status file is of."""
+    return one["run"], one["project"]
+
+
 def keep(name: str, session: dict[str, Any], runs: list[Followed]) -> None:
-    """Let an agent follow only these of its runs; its file is removed if there is none."""
-    if runs:
-        write(name, {**session, "runs": runs})
-    else:
-        forget(name)
+    """Let an agent follow only these of its runs; its file is removed if there is none.
+
+    Does nothing if that cannot be written: a run that has ended holds nobody in any case.
+    """
+    try:
+        if runs:
+            write(name, {**session, "runs": runs})
+        else:
+            forget(name)
+    except EnvironmentProblem:
+        return
 
 
 def bind(name: str, session: dict[str, Any] | None, followed: Followed) -> dict[str, Any]:
     """Let an agent follow a run before all others, and return its session; the run then belongs to no other session."""
     before = (session or {"runs": []})["runs"]
-    runs = [one for one in before if not _is_same(one, followed)]
-    if len(runs) < len(before):
-        followed = next(one for one in before if _is_same(one, followed))
+    followed = next((one for one in before if key(one) == key(followed)), followed)
+    runs = [one for one in before if key(one) != key(followed)]
     session = {**(session or {}), "runs": [*runs, followed][-FOLLOWED:]}
     write(name, session)
     stem = name.partition(".")[0]
@@ -161,15 +174,11 @@ def _release(name: str, followed: Followed) -> None:
         if old:
             forget(name)
         elif found is not None:
-            kept = [one for one in found["runs"] if not _is_same(one, followed)]
+            kept = [one for one in found["runs"] if key(one) != key(followed)]
             if kept != found["runs"]:
                 keep(name, found, kept)
-    except (OSError, ValueError, EnvironmentProblem):
+    except (OSError, ValueError):
         return
-
-
-def _is_same(one: Followed, other: Followed) -> bool:
-    return (one["run"], one["project"]) == (other["run"], other["project"])
 
 
 def _word(given: str) -> str:

@@ -151,13 +151,8 @@ def _is_python(word: str) -> bool:
 
 def _scripts_of(script: str) -> str:
     """The folder of a skill's scripts that a script is in; "" if it is in no folder of that name."""
-    place = os.path.dirname(script)
-    while os.path.basename(place) != "scripts":
-        above = os.path.dirname(place)
-        if above == place:
-            return ""
-        place = above
-    return place
+    above, found, _ = script.rpartition(f"{os.sep}scripts{os.sep}")
+    return f"{above}{os.sep}scripts" if found else ""
 
 
 def is_interpreter(word: str) -> bool:

@@ -155,13 +155,11 @@ def allows(allowed: Sequence[str], host: str, tool: str, given: Mapping[str, Any
     if not allowed or tool in FREE or is_ours(tool):
         return True
     wanted = meanings(host, tool, given)
-    if not wanted:
-        return False
-    if wanted <= frozenset(allowed):
+    if wanted and wanted <= frozenset(allowed):
         return True
-    programs = [name[len("shell(") : -1] for name in allowed if name.startswith("shell(")]
     if wanted != {"shell"}:
         return False
+    programs = [name[len("shell(") : -1] for name in allowed if name.startswith("shell(")]
     words = words_of(given)
     if host == "codex" and any(_looks(words, _CODEX_BY_SHELL.get(name, ())) for name in allowed):
         return True

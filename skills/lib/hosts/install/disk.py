@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager, suppress
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager, suppress
 
 from skills.lib.errors import EnvironmentProblem, RefusedError
 
@@ -17,14 +17,6 @@ LIMIT = 20_000_000
 # A system without these two is refused before anything is opened.
 _NOFOLLOW = getattr(os, "O_NOFOLLOW", 0)
 _FOLDER = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0)
-
-
-def _nothing(operation: str, path: str) -> None:
-    """Do nothing between two operations."""
-
-
-# Called before each operation that changes the disk, with its name and the path; tests stop the process here.
-before: Callable[[str, str], None] = _nothing
 
 
 class Disk:
@@ -53,47 +45,47 @@ class Disk:
 
     def put(self, path: str, data: bytes) -> None:
         """Write a file whole, with the folders that lead to it."""
-        part, name = _part(path), os.path.basename(path)
+        name = os.path.basename(path)
+        part = _part(name)
         with self._folder(path, make=True) as folder:
             assert folder is not None
             self._look(path, folder)
-            _unlink(os.path.basename(part), folder)
-            before("create", part)
+            _unlink(part, folder)
             flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | _NOFOLLOW
-            file = os.open(os.path.basename(part), flags, 0o666, dir_fd=folder)
+            file = os.open(part, flags, 0o666, dir_fd=folder)
             try:
-                with os.fdopen(file, "wb", buffering=0) as opened:
-                    half = len(data) // 2
-                    _write(opened.fileno(), data[:half])
-                    before("write", part)
-                    _write(opened.fileno(), data[half:])
-                    before("sync", part)
+                with os.fdopen(file, "wb") as opened:
+                    opened.write(data)
+                    opened.flush()
                     os.fsync(opened.fileno())
-                before("rename", path)
-                os.rename(os.path.basename(part), name, src_dir_fd=folder, dst_dir_fd=folder)
+                os.rename(part, name, src_dir_fd=folder, dst_dir_fd=folder)
                 os.fsync(folder)
             except OSError:
-                _unlink(os.path.basename(part), folder)
+                _unlink(part, folder)
                 raise
 
     def remove(self, path: str) -> None:
         """Remove a file, or a link itself; nothing if there is none."""
         with self._folder(path) as folder:
             if folder is not None:
-                before("remove", path)
                 _unlink(os.path.basename(path), folder)
 
     def drop_part(self, path: str) -> None:
         """Remove what an interrupted ``put`` left beside a path."""
-        with self._folder(path) as folder:
-            if folder is not None:
-                _unlink(os.path.basename(_part(path)), folder)
+        self.remove(os.path.join(os.path.dirname(path), _part(os.path.basename(path))))
 
     def prune(self, path: str) -> None:
         """Remove the folders above a path that are empty, in the bases and but for the first of these."""
         place = os.path.dirname(path)
         while place != self.root and any((place + os.sep).startswith(base + os.sep) for base in self.bases):
-            if not self._remove_folder(place):
+            if place in self.bases:
+                with suppress(OSError):
+                    os.rmdir(place)
+            else:
+                with self._folder(place) as folder, suppress(OSError):
+                    if folder is not None:
+                        os.rmdir(os.path.basename(place), dir_fd=folder)
+            if os.path.lexists(place):
                 return
             place = os.path.dirname(place)
 
@@ -101,19 +93,6 @@ class Disk:
         """The names in a folder; none if there is no such folder, or a link in its place."""
         with self._folder(os.path.join(path, "x")) as folder:
             return sorted(os.listdir(folder)) if folder is not None else []
-
-    def _remove_folder(self, path: str) -> bool:
-        """Remove a folder if it is empty. Returns True if there is no folder any more."""
-        before("rmdir", path)
-        if path in self.bases:
-            with suppress(OSError):
-                os.rmdir(path)
-            return not os.path.exists(path)
-        with self._folder(path) as folder:
-            with suppress(OSError):
-                if folder is not None:
-                    os.rmdir(os.path.basename(path), dir_fd=folder)
-            return not os.path.lexists(path)
 
     def _split(self, path: str) -> tuple[str, list[str]]:
         """The base that a path is below, and its parts from there."""
@@ -132,34 +111,29 @@ class Disk:
         """The folder of a path, opened without following a link below the base; None if it is missing and not made."""
         base, parts = self._split(path)
         opened, place = None, base
-        try:
-            if make and not os.path.isdir(base):
-                before("mkdir", base)
-                os.makedirs(base, exist_ok=True)
+        with ExitStack() as stack:
             try:
-                opened = os.open(base, _FOLDER)
-                for part in parts[:-1]:
-                    place = os.path.join(place, part)
-                    inner = _open(part, opened, place, make)
-                    os.close(opened)
-                    opened = inner
-            except FileNotFoundError:
-                if opened is not None:
-                    os.close(opened)
-                opened = None
-            yield opened
-        except NotADirectoryError:
-            raise _in_the_way(place, "a link" if os.path.islink(place) else "no folder") from None
-        except OSError as error:
-            if os.path.islink(place):
-                raise _in_the_way(place, "a link") from None
-            raise EnvironmentProblem(
-                f"{path} cannot be read or written: {error.strerror or error}",
-                remedy="make room or give access, then run the same command again: it completes what was begun",
-            ) from error
-        finally:
-            if opened is not None:
-                os.close(opened)
+                if make and not os.path.isdir(base):
+                    os.makedirs(base, exist_ok=True)
+                try:
+                    opened = os.open(base, _FOLDER)
+                    stack.callback(os.close, opened)
+                    for part in parts[:-1]:
+                        place = os.path.join(place, part)
+                        opened = _open(part, opened, make)
+                        stack.callback(os.close, opened)
+                except FileNotFoundError:
+                    opened = None
+                yield opened
+            except NotADirectoryError:
+                raise _in_the_way(place, "a link" if os.path.islink(place) else "no folder") from None
+            except OSError as error:
+                if os.path.islink(place):
+                    raise _in_the_way(place, "a link") from None
+                raise EnvironmentProblem(
+                    f"{path} cannot be read or written: {error.strerror or error}",
+                    remedy="make room or give access, then run the same command again: it completes what was begun",
+                ) from error
 
     @staticmethod
     def _look(path: str, folder: int) -> bool:
@@ -179,13 +153,12 @@ class Disk:
         return True
 
 
-def _open(name: str, folder: int, place: str, make: bool) -> int:
+def _open(name: str, folder: int, make: bool) -> int:
     try:
         return os.open(name, _FOLDER | _NOFOLLOW, dir_fd=folder)
     except FileNotFoundError:
         if not make:
             raise
-    before("mkdir", place)
     with suppress(FileExistsError):
         os.mkdir(name, dir_fd=folder)
     return os.open(name, _FOLDER | _NOFOLLOW, dir_fd=folder)
@@ -196,14 +169,8 @@ def _unlink(name: str, folder: int) -> None:
         os.unlink(name, dir_fd=folder)
 
 
-def _part(path: str) -> str:
-    folder, name = os.path.split(path)
-    return os.path.join(folder, f".{name}.lockstep.part")
-
-
-def _write(file: int, data: bytes) -> None:
-    while data:
-        data = data[os.write(file, data) :]
+def _part(name: str) -> str:
+    return f".{name}.lockstep.part"
 
 
 def _in_the_way(path: str, what: str) -> RefusedError:

@@ -3,6 +3,7 @@
     <skill>/SKILL.md, scripts/, resources/     as they are; the climb in the head of each script shortened
     <skill>/scripts/**/<workflow>.seal         a fresh seal for each workflow, so that nothing is validated there
     <skill>/skills/, skills.py                 the package ``skills`` as far as a step needs it, and conventions/
+    <skill>/lockstep/, lockstep.py             the names that graphs may import in place of the package's
 
 What a copy holds depends on the skill and on Lockstep alone: the same files with the same bytes, wherever it is made.
 No name begins with an underscore, as installers leave such files out: a package ``x/__init__.py`` is ``x.py`` with a
@@ -21,13 +22,16 @@ from skills.lib.hosts.install import runtime, source
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
-# The rooms that a step walks through; what they import of the ground floor is found by reading them.
-ROOMS = ("blocks", "compat", "engine", "ledger", "model", "runtime", "validation", "workflow")
-# Not in a copy: graphs are validated when the copy is made, and a copy looks at their seals alone.
-LEFT_OUT = "skills.lib.validation."
-REGISTRATION = LEFT_OUT + "registration"
+# The rooms that a step walks through, which a copy holds whole.
+ROOMS = ("blocks", "compat", "engine", "ledger", "model", "runtime", "schema", "workflow")
+# What else of the library a copy holds, beside the ground floor: its graphs are validated when it is made, and it looks
+# at their seals alone. Roles are for hosts.
+_SEALS = ("skills.lib.validation", "skills.lib.validation.registration")
+_LEFT_OUT = ("skills.lib.roles",)
+# Of the package lockstep: what serves its names, and the way in if another package skills is nearer on the path.
+_FACADE = ("lockstep", "lockstep.bootstrap", "lockstep.library")
 _NEEDS_PACKAGE = b"compatibility: Needs Python 3.11 or later with the package lockstep-skills.\n"
 _NEEDS_PYTHON = b"compatibility: Needs Python 3.11 or later.\n"
 _CLIMB = b"root = os.path.realpath(__file__)\nfor _ in range(%d):\n    root = os.path.dirname(root)"
@@ -51,41 +55,47 @@ def write_copy(place: str, contents: Mapping[str, bytes], replace: bool) -> None
     An earlier copy is replaced with ``replace``. Raises EnvironmentProblem if the disk does not take the files; nothing
     is left behind then.
     """
-    _check_place(place, replace)
+    is_there = os.path.lexists(place)
+    if is_there and (os.path.islink(place) or not os.path.isdir(place)):
+        raise RefusedError(f"{place} is in the way, and is no folder", remedy="move it away, or --to DIR")
+    if is_there and not source.is_copy(place):
+        raise RefusedError(f"{place} exists, and is no copy that export made", remedy="move it away, or --to DIR")
+    if is_there and not replace:
+        raise RefusedError(f"{place} exists already, and nothing is overwritten", remedy="--force, or --to DIR")
     try:
-        files.write_folder(place, contents, replace=os.path.lexists(place))
+        files.write_folder(place, contents, replace=is_there)
     except OSError as error:
         raise EnvironmentProblem(f"{place} cannot be written: {error.strerror}", remedy="--to DIR") from error
 
 
 @cache
 def vendored() -> dict[str, bytes]:
-    """The package ``skills`` as far as a step needs it, by path below the copy."""
-    package = source.package()
-    found = {"skills/LICENSE": runtime.license_text()}
-    for module in modules():
-        path = _file_of(module)
-        name, data = _plain("skills/" + os.path.relpath(path, package).replace(os.sep, "/"), source.read(path))
-        found[name] = data
-    shared = runtime.contents()
-    return found | {name: shared[name] for name in shared if name.startswith("skills/conventions/")}
+    """The packages ``skills``, as far as a step needs it, and ``lockstep``, by path below the copy."""
+    whole = runtime.contents()
+    held = dict(_plain(_package()[module], whole[_package()[module]]) for module in modules())
+    conventions = {name: data for name, data in whole.items() if name.startswith("skills/conventions/")}
+    return {**held, **conventions, "skills/LICENSE": whole["LICENSE"]}
 
 
 @cache
 def modules() -> tuple[str, ...]:
-    """The modules of a copy, sorted: the rooms of a step whole, and what these and the bootstrap import."""
-    todo = ["skills", "skills.bootstrap", "skills.lib.checks", "skills.lib.prompts", "skills.lib.conventions"]
-    todo += _in_rooms()
-    found: set[str] = set()
-    while todo:
-        module = todo.pop()
-        path = _file_of(module)
-        if module in found or not path:
-            continue
-        found.add(module)
-        todo.append(module.rpartition(".")[0] or "skills")
-        todo += [name for name in _imports(source.read(path)) if name.startswith("skills.") and not _is_left_out(name)]
-    return tuple(sorted(found))
+    """The modules of a copy, sorted: the bootstrap, the rooms of a step, and the ground floor that these stand on."""
+    return tuple(sorted(filter(_is_held, _package())))
+
+
+def _is_held(module: str) -> bool:
+    below = module.removeprefix("skills.lib.")
+    if below == module:
+        return module in ("skills", "skills.bootstrap", "skills.lib", *_FACADE)
+    is_ground = "." not in below and not _package()[module].endswith("/__init__.py")
+    return below.partition(".")[0] in ROOMS or module in _SEALS or (is_ground and module not in _LEFT_OUT)
+
+
+@cache
+def _package() -> dict[str, str]:
+    """The file of each module of a runtime, by the module's name."""
+    names = [name for name in runtime.contents() if name.endswith(".py")]
+    return {name[: -len(".py")].replace("/", ".").removesuffix(".__init__"): name for name in names}
 
 
 def check_imports(name: str, data: bytes) -> None:
@@ -94,10 +104,7 @@ def check_imports(name: str, data: bytes) -> None:
         found = _imports(data)
     except SyntaxError as error:
         raise SkillError(f"{name}:{error.lineno}: {error.msg}", remedy="lockstep validate") from error
-    held = set(modules())
-    # An installation has the package beside all others, which are not looked for there.
-    own = [module for module in found if module.partition(".")[0] == "skills"]
-    missing = [module for module in own if _file_of(module) and module not in held]
+    missing = [one for one in found if _defining().get(one, one) in _package().keys() - set(modules())]
     if missing:
         raise SkillError(
             f"{name} imports {min(missing)}, which is no part of what prints steps, and is not in a copy",
@@ -105,26 +112,12 @@ def check_imports(name: str, data: bytes) -> None:
         )
 
 
-def _check_place(place: str, replace: bool) -> None:
-    if not os.path.lexists(place):
-        return
-    if os.path.islink(place) or not os.path.isdir(place):
-        raise RefusedError(f"{place} is in the way, and is no folder", remedy="move it away, or --to DIR")
-    if not source.is_copy(place):
-        raise RefusedError(f"{place} exists, and is no copy that export made", remedy="move it away, or --to DIR")
-    if not replace:
-        raise RefusedError(f"{place} exists already, and nothing is overwritten", remedy="--force, or --to DIR")
-
-
-def _in_rooms() -> Iterator[str]:
-    lib = os.path.join(source.package(), "lib")
-    for room in ROOMS:
-        for path in source.walk(os.path.join(lib, room)):
-            if path.endswith(".py"):
-                parts = os.path.relpath(path, lib)[: -len(".py")].split(os.sep)
-                module = ".".join(["skills", "lib", *parts]).removesuffix(".__init__")
-                if not _is_left_out(module):
-                    yield module
+@cache
+def _defining() -> dict[str, str]:
+    """The module of the library that defines each name of the package ``lockstep``: what it shows a type checker."""
+    nodes = ast.walk(ast.parse(runtime.contents()["lockstep/__init__.py"]))
+    shown = [node for node in nodes if isinstance(node, ast.ImportFrom) and (node.module or "").startswith("skills.")]
+    return {f"lockstep.{alias.name}": node.module or "" for node in shown for alias in node.names}
 
 
 def _imports(data: bytes) -> set[str]:
@@ -144,32 +137,19 @@ def _imports(data: bytes) -> set[str]:
     return found
 
 
-def _is_left_out(module: str) -> bool:
-    return module.startswith(LEFT_OUT) and module != REGISTRATION
-
-
-def _file_of(module: str) -> str:
-    """The file of a module of the package; empty if there is none of that name, or only a folder without a module."""
-    place = os.path.join(os.path.dirname(source.package()), *module.split("."))
-    for path in (place + ".py", os.path.join(place, "__init__.py")):
-        if os.path.isfile(path):
-            return path
-    return ""
-
-
 def _plain(name: str, data: bytes) -> tuple[str, bytes]:
     """A file under a name without an underscore in front: the ``__init__.py`` of a package is a module of its name."""
     if not name.endswith("/__init__.py"):
         return name, data
     # Before all but the docstring and what must come first: it may import modules of the package.
-    first = [node for node in ast.parse(data).body[:2] if isinstance(node, ast.Expr) or _is_future(node)]
+    first = [
+        node
+        for node in ast.parse(data).body[:2]
+        if isinstance(node, ast.Expr) or (isinstance(node, ast.ImportFrom) and node.module == "__future__")
+    ]
     lines = data.split(b"\n")
     at = max((node.end_lineno or 0 for node in first), default=0)
     return name.replace("/__init__.py", ".py"), b"\n".join([*lines[:at], _PATH, *lines[at:]])
-
-
-def _is_future(node: ast.stmt) -> bool:
-    return isinstance(node, ast.ImportFrom) and node.module == "__future__"
 
 
 def _adapted(name: str, own: dict[str, bytes]) -> bytes:

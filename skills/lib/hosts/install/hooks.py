@@ -12,7 +12,6 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from string import Template
 from typing import Any
@@ -64,49 +63,42 @@ def command(host: str, stops: int) -> list[str]:
 def is_ours(hook: Any, host: str) -> bool:
     """True if an entry of a host's settings calls our program for that host."""
     given = hook.get("command") if isinstance(hook, dict) else None
-    name = PROGRAM[-1]  # an older version has the program in another folder
-    return isinstance(given, str) and f"{os.sep}hosts{os.sep}" in given and name in given and f" --host {host}" in given
+    # An older version has the program in another folder.
+    marks = (f"{os.sep}hosts{os.sep}", PROGRAM[-1], f" --host {host}")
+    return isinstance(given, str) and all(mark in given for mark in marks)
 
 
 def plugin(stops: int) -> bytes:
     """The plugin with which opencode calls the hook."""
     template = Path(__file__).with_name("opencode.js.template").read_text(encoding="utf-8")
-    words = command("opencode", stops)
-    filled = Template(template).substitute(command=json.dumps(words), timeout=TIMEOUT * 1000)
-    return filled.encode()
+    words = json.dumps(command("opencode", stops))
+    return Template(template).substitute(command=words, timeout=TIMEOUT * 1000).encode()
 
 
 def new_entries(host: str, stops: int) -> dict[str, dict[str, Any]]:
     """The entry of each event."""
     line, factor = join(command(host, stops)), 1000 if host in _IN_MILLISECONDS else 1
-    found = {}
-    for event, matched in EVENTS[host].items():
-        timeout = _SHORTER.get((host, event), TIMEOUT) * factor
-        hook = {"type": "command", "command": line, "timeout": timeout}
-        found[event] = {**({"matcher": "*"} if matched else {}), "hooks": [hook]}
-    return found
-
-
-@dataclass(frozen=True, slots=True)
-class Merge:
-    """A settings file with our entries, the digest of each, and the events whose entry the user changed."""
-
-    data: bytes
-    entries: dict[str, str]
-    yours: tuple[str, ...] = ()
+    timeouts = {event: _SHORTER.get((host, event), TIMEOUT) * factor for event in EVENTS[host]}
+    return {
+        event: {
+            **({"matcher": "*"} if matched else {}),
+            "hooks": [{"type": "command", "command": line, "timeout": timeouts[event]}],
+        }
+        for event, matched in EVENTS[host].items()
+    }
 
 
 def merged(
     path: str, data: bytes | None, host: str, stops: int, known: Mapping[str, str], force: bool = False
-) -> Merge:
-    """A settings file with our entries in it, in place of those that were there.
+) -> tuple[bytes, dict[str, str], list[str]]:
+    """A settings file with our entries in it, the digest of each, and the events whose entry the user changed.
 
     ``known`` has the digest of each entry as it was written before. An entry that the user changed since stays, unless
     ``force``. RefusedError if the file is not plain JSON or its hooks are of another shape.
     """
     settings = _settings(path, data)
     events, wanted = settings.setdefault("hooks", {}), new_entries(host, stops)
-    yours, seen = [], set()
+    yours, seen = list[str](), set()
     for event, groups in events.items():
         for group, hook in list(_ours(groups, host)):
             changed = event in known and compact_json.digest(group) != known[event] and not force
@@ -125,7 +117,7 @@ def merged(
             events.setdefault(event, []).append(group)
     entries = {event: compact_json.digest(group) for event in events for group, _ in _ours(events[event], host)}
     entries |= {event: known[event] for event in yours}
-    return Merge(_written(settings, data), entries, tuple(yours))
+    return _written(settings, data), entries, yours
 
 
 def unmerged(path: str, data: bytes, host: str) -> tuple[bytes, bool]:
@@ -144,11 +136,6 @@ def unmerged(path: str, data: bytes, host: str) -> tuple[bytes, bool]:
             if not events:
                 del settings["hooks"]
     return _written(settings, data), bool(settings)
-
-
-def are_in(data: bytes) -> bool:
-    """True if settings that cannot be read as JSON have the name of our program in them."""
-    return PROGRAM[-1].encode() in data
 
 
 def states(path: str, data: bytes | None, host: str, known: Mapping[str, str]) -> dict[str, str]:

@@ -13,48 +13,24 @@ from skills.lib.hosts.install import manifest, plan, runtime, source
 from skills.lib.hosts.install.disk import Disk
 from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.install.manifest import Manifest
-from skills.lib.hosts.install.plan import Change, InstallSpec, Plan
+from skills.lib.hosts.install.plan import Change, Plan
 
 # Asked about the files that stay because the user changed them: the paths to replace or remove anyway; None: all.
 Choose = Callable[[list[Change]], frozenset[str] | None]
-# What a plan does to a file, as the state that the file is in.
-_STATES = {
-    plan.SAME: "current",
-    plan.SHARED: "current",
-    plan.UPDATE: "stale",
-    plan.EDIT: "stale",
-    plan.ADD: "stale",
-    plan.DELETE: "stale",
-    plan.RESTORE: "missing",
-    plan.KEEP: "changed",
-    plan.STUCK: "stuck",
-}
 # From the worst to the best.
 _ORDER = ("unknown", "missing", "stuck", "changed", "kept", "stale", "current")
-
-
-@dataclass(frozen=True, slots=True)
-class Entry:
-    """One installed file: its path, what it is, and whether it is current, changed, missing, stale, kept or stuck.
-
-    A kept file stayed at an uninstallation because the user had changed it. Stuck is a settings file that hooks were to
-    be taken out of and that is no plain JSON.
-    """
-
-    path: str
-    what: str
-    state: str
 
 
 @dataclass(frozen=True, slots=True)
 class Installed:
     """What is installed for a host in a scope.
 
-    ``problem`` says why its files could not be compared, and ``remedy`` what to do.
+    ``files`` has each installed file, with what an installation now would do to it. ``problem`` says why they could not
+    be compared, and ``remedy`` what to do.
     """
 
     manifest: Manifest
-    entries: tuple[Entry, ...]
+    files: tuple[Change, ...]
     problem: str = ""
     remedy: str = ""
 
@@ -63,7 +39,7 @@ class Installed:
         """The worst state of all files: interrupted, unknown, missing, stuck, changed, kept, stale or current."""
         if not self.manifest.complete:
             return "interrupted"
-        found = {entry.state for entry in self.entries} | ({"unknown"} if self.problem else set())
+        found = {file.state for file in self.files} | ({"unknown"} if self.problem else set())
         return next(state for state in _ORDER if state in found | {"current"})
 
 
@@ -85,12 +61,13 @@ def install(
     with nullcontext() if dry_run else manifest.locked(place):
         old, others = manifest.read(place), manifest.others(place, project)
         was = Manifest(place.host, place.scope) if old is None or old.uninstalled else old
-        spec = InstallSpec(skills, was.hooks if hooks is None else hooks, was.stops if stops is None else stops)
-
-        def planned(forced: frozenset[str] | None) -> Plan:
-            return plan.to_install(place, spec, old, others, forced)
-
-        chosen = _chosen(planned, choose)
+        wanted = replace(
+            was,
+            skills=dict(skills),
+            hooks=was.hooks if hooks is None else hooks,
+            stops=was.stops if stops is None else stops,
+        )
+        chosen = _chosen(lambda forced: plan.to_install(place, wanted, old, others, forced), choose)
         if dry_run:
             return chosen
         runtime.ensure()
@@ -125,19 +102,17 @@ def inspect(place: Locations, project: str, skills: Mapping[str, str]) -> Instal
     found = manifest.read(place)
     if found is None:
         return None
-    spec = InstallSpec(sources(found, skills), found.hooks, found.stops)
+    wanted = replace(found, skills=sources(found, skills))
     try:
         others = manifest.others(place, project)
         if found.uninstalled:
             return _kept(found, plan.to_uninstall(place, found, others))
-        states = plan.to_install(place, spec, found, others, looks=True).changes
+        files = plan.to_install(place, wanted, found, others, looks=True).changes
     except LockstepError as error:
         return Installed(found, (), error.what, error.remedy)
-    entries = [Entry(change.path, change.what, _STATES[change.action]) for change in states]
     if found.hooks and found.entries and "missing" in hook_states(place, found).values():
-        ours = (place.hooks, "hooks")
-        entries = [replace(one, state="missing") if (one.path, one.what) == ours else one for one in entries]
-    return Installed(found, tuple(entries))
+        files = tuple(replace(file, action=plan.RESTORE) if file.what == "hooks" else file for file in files)
+    return Installed(found, files)
 
 
 def hook_states(place: Locations, found: Manifest) -> dict[str, str]:
@@ -171,8 +146,8 @@ def _chosen(planned: Callable[[frozenset[str] | None], Plan], choose: Choose | N
 def _kept(found: Manifest, left: Plan) -> Installed | None:
     """The files that an uninstallation kept and that are still there."""
     there = [change for change in left.changes if change.action not in (plan.SHARED, plan.SAME)]
-    entries = tuple(Entry(change.path, change.what, "kept") for change in there)
-    return Installed(found, entries) if entries or not found.complete else None
+    files = tuple(replace(change, action=plan.KEPT) for change in there)
+    return Installed(found, files) if files or not found.complete else None
 
 
 def _sealed(done: Plan) -> Plan:
@@ -181,12 +156,15 @@ def _sealed(done: Plan) -> Plan:
     The workflows are validated first: raises InvalidWorkflow and its kin for a graph that is not valid.
     """
     place, then, found = done.place, done.then, dict[str, bytes]()
-    for name in sorted(done.edited_skills()):
+    assert then is not None
+    for name in sorted(plan.edited_skills(done.changes) & then.skills.keys()):
         folder = os.path.join(place.skills, name)
         for path, data in source.seals(folder, source.files(folder)).items():
-            if not _is_shipped(os.path.join(name, *path.split("/")), data):
+            shipped = os.path.join(source.package(), name, *path.split("/"))
+            # The script finds a seal of the shipped skill there if it is the same.
+            if not os.path.isfile(shipped) or source.read(shipped) != data:
                 found[os.path.join(folder, *path.split("/"))] = data
-    if then is None or not found:
+    if not found:
         return done
     then = replace(then, files={**then.files, **{path: (plan.digest(data),) for path, data in found.items()}})
     if then != done.then:
@@ -196,9 +174,3 @@ def _sealed(done: Plan) -> Plan:
         if disk.read(path) != data:
             disk.put(path, data)
     return replace(done, then=then)
-
-
-def _is_shipped(path: str, data: bytes) -> bool:
-    """True if the shipped skill of that name has the same seal: the script finds it there."""
-    shipped = os.path.join(source.package(), path)
-    return os.path.isfile(shipped) and source.read(shipped) == data

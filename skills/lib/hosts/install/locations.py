@@ -68,9 +68,12 @@ def locations(host: str, scope: str, project: str) -> Locations:
 def found_hosts() -> list[str]:
     """The hosts that this user seems to have: the program is on the PATH, or its settings are in the home."""
     home = _home()
-    settings = {host: os.path.join(_settings_base(host, home), known.settings) for host, known in KNOWN.items()}
-    programs = [host for host, known in KNOWN.items() if known.package]
-    return [host for host in programs if shutil.which(host) or os.path.isdir(settings[host])]
+    return [
+        host
+        for host, known in KNOWN.items()
+        if known.package
+        and (shutil.which(host) or os.path.isdir(os.path.join(_settings_base(host, home), known.settings)))
+    ]
 
 
 def _settings_base(host: str, home: str) -> str:

@@ -78,7 +78,7 @@ def read(place: Locations) -> Manifest | None:
         return None
     try:
         return _from_data(compact_json.loads(data.decode(), strict=True), place)
-    except (ValueError, TypeError, KeyError, AttributeError) as error:
+    except (ValueError, TypeError, KeyError, AttributeError, RefusedError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise EnvironmentProblem(
             f"the manifest {path_of(place)} cannot be used: {why}",
@@ -98,13 +98,12 @@ def others(place: Locations, project: str) -> list[OtherInstall]:
     Those are the other hosts' of the same scope and, if the project is the home, those of the other scope. A damaged
     manifest counts only if it shares a folder: EnvironmentProblem.
     """
+    [scope] = set(SCOPES) - {place.scope}
+    there = project if scope == "user" else place.bases[0]
     near = [locations.locations(host, place.scope, project) for host in HOSTS]
-    for scope in SCOPES:
-        there = project if scope == "user" else place.bases[0]
-        far = [locations.locations(host, scope, there) for host in HOSTS]
-        near += [other for other in far if scope != place.scope and _shares(place, other)]
+    far = [locations.locations(host, scope, there) for host in HOSTS]
     found = []
-    for other in near:
+    for other in (*near, *(other for other in far if _shares(place, other))):
         try:
             manifest = read(other) if path_of(other) != path_of(place) else None
         except LockstepError:
@@ -117,11 +116,18 @@ def others(place: Locations, project: str) -> list[OtherInstall]:
 
 
 def write(place: Locations, manifest: Manifest) -> None:
-    """Replace the manifest; a project's .lockstep is made with the file that keeps git out of it."""
+    """Replace the manifest; a project's .lockstep is made with the file that keeps git out of it.
+
+    Paths in a project are relative to its root, so that the project can be moved.
+    """
     disk, ignore = _disk(place), os.path.join(os.path.dirname(place.records), IGNORE)
     if place.scope == "project" and disk.read(ignore) is None:
         disk.put(ignore, IGNORED)
-    data = {"format": FORMAT, **_to_data(manifest, place)}
+    data = {"format": FORMAT, **asdict(manifest)}
+    data["files"] = {_stored(path, place): list(digests) for path, digests in manifest.files.items()}
+    data["skills"] = {name: _stored(path, place) for name, path in manifest.skills.items()}
+    # The skills that are no part of the installation any more, and of which a file is left.
+    data["kept"] = sorted({name for path in manifest.files if (name := place.skill_of(path))} - set(manifest.skills))
     disk.put(path_of(place), (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode())
 
 
@@ -147,9 +153,9 @@ def locked(place: Locations) -> Iterator[None]:
     try:
         file = os.open(place.bases[0], os.O_RDONLY)
     except OSError as error:
-        what = f"{place.bases[0]} cannot be opened: {error.strerror}"
         raise EnvironmentProblem(
-            what, remedy=f"it is where the {place.scope} scope is; make it, and try again"
+            f"{place.bases[0]} cannot be opened: {error.strerror}",
+            remedy=f"it is where the {place.scope} scope is; make it, and try again",
         ) from error
     try:
         while True:
@@ -180,20 +186,11 @@ def _shares(one: Locations, other: Locations) -> bool:
     return any(mine and mine == theirs for mine, theirs in pairs)
 
 
-def _to_data(manifest: Manifest, place: Locations) -> dict[str, Any]:
-    """The manifest as JSON data; paths in a project are relative to its root, so that the project can be moved.
-
-    ``kept`` names the skills that are no part of the installation any more, and of which a file is left.
-    """
-    data = asdict(manifest)
-    data["files"] = {_stored(path, place): list(digests) for path, digests in manifest.files.items()}
-    data["skills"] = {name: _stored(path, place) for name, path in manifest.skills.items()}
-    data["kept"] = sorted({name for path in manifest.files if (name := place.skill_of(path))} - set(manifest.skills))
-    return data
-
-
 def _from_data(data: Any, place: Locations) -> Manifest:
-    """The manifest that JSON data has; ValueError, TypeError, KeyError or AttributeError if it has none."""
+    """The manifest that JSON data has.
+
+    Raises ValueError, TypeError, KeyError, AttributeError or RefusedError if it has none.
+    """
     if not isinstance(data, dict) or data.get("format") not in (1, FORMAT):
         raise ValueError("it has another format")
     if (data["host"], data["scope"]) != (place.host, place.scope):
@@ -202,7 +199,9 @@ def _from_data(data: Any, place: Locations) -> Manifest:
         data = _from_first_format(data)
     names = [*data["skills"], *_texts(data.get("kept", []))]
     for name in names:
-        _check_skill(name)
+        source.check_name(name)
+        if "/" in name:
+            raise ValueError(f"{name!r:.200} is no name of a skill")
     if type(data["stops"]) is not int or not 0 <= data["stops"] <= 1_000:
         raise ValueError("its number of stops is none")
     return Manifest(
@@ -238,15 +237,6 @@ def _from_first_format(data: Mapping[str, Any]) -> dict[str, Any]:
         "uninstalled": data.get("uninstalled", False),
         "kept": [*data.get("kept", []), *(((data.get("intended") or {}).get("then") or {}).get("skills") or {})],
     }
-
-
-def _check_skill(name: str) -> None:
-    try:
-        source.check_name(name)
-    except RefusedError as error:
-        raise ValueError(error.what) from None
-    if "/" in name:
-        raise ValueError(f"{name!r:.200} is no name of a skill")
 
 
 def _text(value: object) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 from shlex import join
 
@@ -21,15 +21,21 @@ SAME, KEEP, SHARED = "same", "keep", "shared"
 # A settings file that our entries cannot be taken out of, as it is no plain JSON any more.
 STUCK = "stuck"
 CHANGING = frozenset({ADD, UPDATE, EDIT, DELETE, RESTORE})
-
-
-@dataclass(frozen=True, slots=True)
-class InstallSpec:
-    """What is to be installed: skills by name with their folders, and whether and how hooks are."""
-
-    skills: Mapping[str, str]
-    hooks: bool = True
-    stops: int = 3
+# A file that stayed at an uninstallation because the user had changed it.
+KEPT = "kept"
+# What happens to a file, as the state that the file is in.
+_STATES = {
+    SAME: "current",
+    SHARED: "current",
+    UPDATE: "stale",
+    EDIT: "stale",
+    ADD: "stale",
+    DELETE: "stale",
+    RESTORE: "missing",
+    KEEP: "changed",
+    KEPT: "kept",
+    STUCK: "stuck",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +47,15 @@ class Change:
     what: str
     why: str = ""
     data: bytes | None = None
+
+    @property
+    def state(self) -> str:
+        """The state of an installed file: current, changed, missing, stale, kept or stuck.
+
+        A kept file stayed at an uninstallation because the user had changed it. Stuck is a settings file that hooks
+        were to be taken out of and that is no plain JSON.
+        """
+        return _STATES[self.action]
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,21 +75,20 @@ class Plan:
         """The settings files that stay because they cannot be edited."""
         return [change for change in self.changes if change.action == STUCK]
 
-    def edited_skills(self) -> set[str]:
-        """The wanted skills of which the user changed a file."""
-        found = {change.what.partition(" ")[2] for change in self.kept() if change.what.startswith("skill ")}
-        return found & set(self.then.skills if self.then else ())
-
 
 @dataclass(slots=True)
 class _Draft:
-    """A plan in the making. ``forced`` are files that may be replaced or removed anyway (None: all)."""
+    """A plan in the making.
+
+    ``wanted`` has the skills, hooks and stops that are to be. ``forced`` are files that may be replaced or removed
+    anyway (None: all).
+    """
 
     place: Locations
     old: Manifest
+    wanted: Manifest
     others: list[OtherInstall]
     forced: frozenset[str] | None
-    skills: Mapping[str, str] = field(default_factory=dict)
     changes: list[Change] = field(default_factory=list)
     files: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
@@ -105,40 +119,42 @@ class _Draft:
 
 def to_install(
     place: Locations,
-    spec: InstallSpec,
+    wanted: Manifest,
     old: Manifest | None,
     others: list[OtherInstall],
     forced: frozenset[str] | None = frozenset(),
     looks: bool = False,
 ) -> Plan:
-    """The plan of an installation over whatever there is.
+    """The plan of an installation over whatever there is, with the skills, hooks and stops of ``wanted``.
 
     A plan that only ``looks`` runs no code of other skills than Lockstep's: their seals are compared with the manifest.
     Raises RefusedError for a link or another odd thing in the way, before anything is changed.
     """
-    draft = _Draft(place, old or Manifest(place.host, place.scope), others, forced, spec.skills)
-    wanted = desired(place, spec, looks)
-    for path, (what, data) in wanted.items():
+    draft = _Draft(place, old or Manifest(place.host, place.scope), wanted, others, forced)
+    files = desired(place, wanted, looks)
+    for path, (what, data) in files.items():
         _put(draft, path, what, data)
-    for path in draft.old.files.keys() - wanted.keys():
+    for path in draft.old.files.keys() - files.keys():
         skill = place.skill_of(path)
-        if path.endswith(source.SEAL) and skill in spec.skills and (skill in _edited(draft) or looks):
+        if path.endswith(source.SEAL) and skill in wanted.skills and (looks or skill in edited_skills(draft.changes)):
             _compare(draft, path)
         else:
             _drop(draft, path, "no longer part of it")
-    entries = _merge(draft, spec) if place.hooks and place.is_merged else {}
-    is_made = draft.old.made or any(change.path == place.hooks and change.action == ADD for change in draft.changes)
-    is_made |= any(other.place.hooks == place.hooks and other.manifest.made for other in others)
-    then = Manifest(
-        place.host,
-        place.scope,
-        runtime.version(),
-        dict(sorted(spec.skills.items())),
-        spec.hooks,
-        spec.stops,
-        dict(sorted(draft.files.items())),
-        entries,
-        bool(entries) and is_made,
+    entries = _merge(draft)
+    is_made = (
+        draft.old.made
+        or any(change.path == place.hooks and change.action == ADD for change in draft.changes)
+        or any(other.place.hooks == place.hooks and other.manifest.made for other in others)
+    )
+    then = replace(
+        wanted,
+        version=runtime.version(),
+        skills=dict(sorted(wanted.skills.items())),
+        files=dict(sorted(draft.files.items())),
+        entries=entries,
+        made=bool(entries) and is_made,
+        complete=True,
+        uninstalled=False,
     )
     return draft.plan(then)
 
@@ -150,11 +166,10 @@ def to_uninstall(
 
     What the user changed stays, unless ``forced``, and so do settings that cannot be edited; the manifest then says so.
     """
-    draft = _Draft(place, old, others, forced)
+    draft = _Draft(place, old, replace(old, skills={}, hooks=False), others, forced)
     for path in old.files:
         _drop(draft, path, "")
-    entries = _unmerge(draft) if place.hooks and place.is_merged else {}
-    left = replace(old, skills={}, hooks=False, files=draft.files, entries=entries, complete=True, uninstalled=True)
+    left = replace(draft.wanted, files=draft.files, entries=_merge(draft), complete=True, uninstalled=True)
     return draft.plan(left if left.files or left.entries else None)
 
 
@@ -168,24 +183,24 @@ def apply(plan: Plan) -> None:
     disk, changing = Disk(place.bases), [change for change in plan.changes if change.action in CHANGING]
     if not changing and then == before:
         return
-    under_way = then or replace(before or Manifest(place.host, place.scope), uninstalled=True)
-    if before:
-        under_way = replace(
-            under_way, entries={**under_way.entries, **before.entries}, made=under_way.made or before.made
-        )
-    files = dict(before.files) if before else {}
-    for path, digests in under_way.files.items():
-        files[path] = tuple(dict.fromkeys((*files.get(path, ()), *digests)))
-    manifest.write(place, replace(under_way, files=files, complete=False))
-    if before and not before.complete:
-        for path in (*files, *([place.hooks] if place.hooks else [])):
+    was = before or Manifest(place.host, place.scope)
+    coming = then or replace(was, uninstalled=True)
+    files = {
+        path: tuple(dict.fromkeys((*was.files.get(path, ()), *coming.files.get(path, ()))))
+        for path in {**was.files, **coming.files}
+    }
+    entries, made = {**coming.entries, **was.entries}, coming.made or was.made
+    manifest.write(place, replace(coming, files=files, entries=entries, made=made, complete=False))
+    touched = {*files, *([place.hooks] if place.hooks else [])}
+    if not was.complete:
+        for path in touched:
             disk.drop_part(path)
     for change in changing:
         if change.data is not None:
             disk.put(change.path, change.data)
         else:
             _remove(disk, change.path)
-    for path in {*files, *([place.hooks] if place.hooks else [])} - (then.files.keys() if then else set()):
+    for path in touched - (then.files.keys() if then else set()):
         disk.prune(path)
     if then is None:
         manifest.forget(place)
@@ -193,11 +208,11 @@ def apply(plan: Plan) -> None:
         manifest.write(place, then)
 
 
-def desired(place: Locations, spec: InstallSpec, looks: bool = False) -> dict[str, tuple[str, bytes]]:
+def desired(place: Locations, wanted: Manifest, looks: bool = False) -> dict[str, tuple[str, bytes]]:
     """Every whole file of an installation by path: what it is, and its content; see ``to_install`` for ``looks``."""
     found: dict[str, tuple[str, bytes]] = {}
     named: set[str] = set()
-    for name, folder in spec.skills.items():
+    for name, folder in wanted.skills.items():
         source.check_name(name)
         target = os.path.join(place.skills, name)
         if os.path.islink(target):
@@ -217,9 +232,15 @@ def desired(place: Locations, spec: InstallSpec, looks: bool = False) -> dict[st
         named |= installed_skill.dispatched_roles(folder)
     for name, data in (roles.definitions(place.host, named) if place.roles else {}).items():
         found[os.path.join(place.roles, name)] = (f"role {name.partition('.')[0]}", data)
-    if place.hooks and spec.hooks and not place.is_merged:
-        found[place.hooks] = ("hooks", hooks.plugin(spec.stops))
+    if place.hooks and wanted.hooks and not place.is_merged:
+        found[place.hooks] = ("hooks", hooks.plugin(wanted.stops))
     return dict(sorted(found.items()))
+
+
+def edited_skills(changes: Iterable[Change]) -> set[str]:
+    """The skills of which the user changed a file."""
+    kept = [change.what for change in changes if change.action == KEEP]
+    return {what.removeprefix("skill ") for what in kept if what.startswith("skill ")}
 
 
 def digest(data: bytes) -> str:
@@ -270,10 +291,6 @@ def _compare(draft: _Draft, path: str) -> None:
         draft.note(*((SAME, path, what) if draft.is_ours(path, current) else (KEEP, path, what, "changed by you")))
 
 
-def _edited(draft: _Draft) -> set[str]:
-    return {change.what.partition(" ")[2] for change in draft.changes if change.action == KEEP}
-
-
 def _is_in_others_skill(draft: _Draft, path: str) -> bool:
     """True if a file is in a skill that another host uses and this one no longer does: it may be the user's version.
 
@@ -282,27 +299,31 @@ def _is_in_others_skill(draft: _Draft, path: str) -> bool:
     for other in draft.others:
         for skill in () if other.manifest.uninstalled else other.manifest.skills:
             inside = path.startswith(os.path.join(other.place.skills, skill) + os.sep)
-            if inside and not (skill in draft.skills and other.place.skills == draft.place.skills):
+            if inside and not (skill in draft.wanted.skills and other.place.skills == draft.place.skills):
                 return True
     return False
 
 
-def _merge(draft: _Draft, spec: InstallSpec) -> dict[str, str]:
-    """Note what happens to the settings file. Returns the digests of our entries in it."""
-    if not spec.hooks:
+def _merge(draft: _Draft) -> dict[str, str]:
+    """Note what happens to the settings file, if the host has one. Returns the digests of our entries in it."""
+    if not draft.place.is_merged:
+        return {}
+    if not draft.wanted.hooks:
         return _unmerge(draft)
     path = draft.place.hooks
     data = draft.disk.read(path)
     try:
-        found = hooks.merged(path, data, draft.place.host, spec.stops, draft.old.entries, draft.is_forced(path))
+        to_come, entries, yours = hooks.merged(
+            path, data, draft.place.host, draft.wanted.stops, draft.old.entries, draft.is_forced(path)
+        )
     except RefusedError as error:
-        raise RefusedError(error.what, remedy=_without_hooks(draft, spec)) from error
-    action = SAME if found.data == data else ADD if data is None else EDIT
+        raise RefusedError(error.what, remedy=_without_hooks(draft)) from error
+    action = SAME if to_come == data else ADD if data is None else EDIT
     why = "entries of Lockstep are put in" if action == EDIT else ""
-    draft.note(action, path, "hooks", why, None if action == SAME else found.data)
-    for event in found.yours:
+    draft.note(action, path, "hooks", why, None if action == SAME else to_come)
+    for event in yours:
         draft.note(KEEP, path, f"hook {event}", "changed by you")
-    return found.entries
+    return entries
 
 
 def _unmerge(draft: _Draft) -> dict[str, str]:
@@ -320,7 +341,7 @@ def _unmerge(draft: _Draft) -> dict[str, str]:
     try:
         left, is_used = hooks.unmerged(path, data, draft.place.host)
     except RefusedError as error:
-        if not hooks.are_in(data):
+        if hooks.PROGRAM[-1].encode() not in data:
             return {}
         draft.note(STUCK, path, "hooks", str(error.__cause__ or "it is no plain JSON of hooks"))
         return old.entries
@@ -331,12 +352,12 @@ def _unmerge(draft: _Draft) -> dict[str, str]:
     return {}
 
 
-def _without_hooks(draft: _Draft, spec: InstallSpec) -> str:
+def _without_hooks(draft: _Draft) -> str:
     """What a user can do if the settings cannot be edited."""
     place = draft.place
-    named = [word for name in sorted(spec.skills) for word in ("--skill", name)] if draft.old.version else []
+    named = [word for name in sorted(draft.wanted.skills) for word in ("--skill", name)] if draft.old.version else []
     words = ["lockstep", "install", place.host, "--scope", place.scope, *named, "--no-hooks"]
-    added = json.dumps({"hooks": hooks.new_entries(place.host, spec.stops)})
+    added = json.dumps({"hooks": hooks.new_entries(place.host, draft.wanted.stops)})
     return f"make it plain JSON; or go without hooks: {join(words)}; then you may add by hand: {added}"
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from skills.lib import roles
 from skills.lib.hosts.hook import tools
 from skills.lib.hosts.known_hosts import KNOWN
@@ -30,27 +32,26 @@ def files(host: str) -> set[str]:
 
 
 def _claude(host: str, role: Role) -> str:
-    return _markdown({"name": role.name, "description": _quoted(role), "tools": ", ".join(_tools(host, role))}, role)
+    return _markdown(role, name=role.name, description=_quoted(role), tools=", ".join(_tools(host, role)))
 
 
 def _listed(host: str, role: Role) -> str:
     """As Qwen Code and Gemini CLI want it: the tools as a list."""
     listed = "".join(f"\n  - {tool}" for tool in _tools(host, role))
-    return _markdown({"name": role.name, "description": _quoted(role), "tools": listed}, role)
+    return _markdown(role, name=role.name, description=_quoted(role), tools=listed)
 
 
 def _opencode(host: str, role: Role) -> str:
-    denied = [name for name, needs in _OPENCODE_DENIED.items() if not set(needs) & set(role.tools)]
-    fields = {"description": _quoted(role), "mode": "subagent"}
-    if denied:
-        fields["permission"] = "".join(f"\n  {name}: deny" for name in denied)
-    return _markdown(fields, role)
+    denied = [f"\n  {name}: deny" for name, needs in _OPENCODE_DENIED.items() if not set(needs) & set(role.tools)]
+    permission = {"permission": "".join(denied)} if denied else {}
+    return _markdown(role, description=_quoted(role), mode="subagent", **permission)
 
 
 def _codex(host: str, role: Role) -> str:
     """Codex has no list of tools for an agent; its hook holds to what a step allows."""
-    fields = {"name": role.name, "description": role.description, "developer_instructions": role.body + "\n"}
-    return "".join(f"{name} = {_toml(text)}\n" for name, text in fields.items())
+    body = f"{role.body}\n".replace("\\", "\\\\").replace('"', '\\"')
+    description = f"description = {_quoted(role)}"
+    return f'name = "{role.name}"\n{description}\ndeveloper_instructions = """\n{body}"""\n'
 
 
 def _tools(host: str, role: Role) -> list[str]:
@@ -59,18 +60,14 @@ def _tools(host: str, role: Role) -> list[str]:
     return list(dict.fromkeys(own for name in named for own in tools.TABLE[name][host]))
 
 
-def _markdown(fields: dict[str, str], role: Role) -> str:
+def _markdown(role: Role, **fields: str) -> str:
     head = "".join(f"{name}: {text}\n".replace(": \n", ":\n") for name, text in fields.items())
     return f"---\n{head}---\n\n{role.body}\n"
 
 
 def _quoted(role: Role) -> str:
-    return '"' + role.description.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _toml(text: str) -> str:
-    escaped = text.replace("\\", "\\\\").replace('"', '\\"')
-    return f'"""\n{escaped}"""' if "\n" in text else f'"{escaped}"'
+    """The description as YAML and TOML take it in quotes."""
+    return json.dumps(role.description, ensure_ascii=False)
 
 
 _FORMS: dict[str, tuple[str, Callable[[str, Role], str]]] = {

@@ -2,6 +2,7 @@
 
     <data folder>/runtimes/<version>/VERSION, LICENSE
     <data folder>/runtimes/<version>/skills/             the package, with conventions and roles inside
+    <data folder>/runtimes/<version>/lockstep/           the names that graphs may import in place of the package's
 
 The data folder is LOCKSTEP_DATA, else ``lockstep`` in XDG_DATA_HOME or ~/.local/share (on Windows in LOCALAPPDATA). The
 script template of an installation looks in the same places.
@@ -77,6 +78,8 @@ def contents() -> dict[str, bytes]:
     found = {"LICENSE": license_text()}
     for path in source.walk(package, sealed=True):
         found["skills/" + os.path.relpath(path, package).replace(os.sep, "/")] = source.read(path)
+    for path in source.walk(source.facade()):
+        found["lockstep/" + os.path.relpath(path, source.facade()).replace(os.sep, "/")] = source.read(path)
     for kind in SHARED:
         beside = os.path.join(os.path.dirname(package), kind)
         is_inside = os.path.isdir(os.path.join(package, kind))  # as in an installed package
@@ -93,20 +96,17 @@ def ensure() -> str:
     """
     wanted = {**contents(), "VERSION": version().encode() + b"\n"}
     place = folder(version())
-    if os.path.realpath(os.path.dirname(source.package())) == os.path.realpath(place):
-        return version()
-    if _is_whole(place, wanted):
-        return version()
-    try:
-        _remove_old_drafts(os.path.dirname(place))
-        files.write_folder(place, wanted, replace=os.path.lexists(place))
-    except OSError as error:
-        if _is_whole(place, wanted):  # another process was faster
-            return version()
-        raise EnvironmentProblem(
-            f"the runtime {place} cannot be written: {error.strerror or error}",
-            remedy="make room, or set LOCKSTEP_DATA to another folder, here and where the agent is started",
-        ) from error
+    is_this = os.path.realpath(os.path.dirname(source.package())) == os.path.realpath(place)
+    if not is_this and not _is_whole(place, wanted):
+        try:
+            _remove_old_drafts(os.path.dirname(place))
+            files.write_folder(place, wanted, replace=os.path.lexists(place))
+        except OSError as error:
+            if not _is_whole(place, wanted):  # no other process was faster
+                raise EnvironmentProblem(
+                    f"the runtime {place} cannot be written: {error.strerror or error}",
+                    remedy="make room, or set LOCKSTEP_DATA to another folder, here and where the agent is started",
+                ) from error
     return version()
 
 
@@ -125,7 +125,7 @@ def register(project: str) -> None:
 def unneeded(project: str) -> list[str]:
     """The runtimes that no installation in a known project or of the user names, and no open run.
 
-    None if a manifest or a ledger cannot be read: it may name any.
+    Empty if a manifest or a ledger cannot be read: it may name any.
     """
     needed = {version()}
     try:

@@ -14,6 +14,7 @@ from skills.lib.validation import registration
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from typing import NoReturn
 
 SEAL = ".seal"
 # Names in a skill's folder that are no part of the skill.
@@ -30,6 +31,11 @@ MARK = b"# Written by lockstep install"
 def package() -> str:
     """The folder of the package ``skills`` that runs."""
     return os.path.dirname(os.path.abspath(skills.__file__))
+
+
+def facade() -> str:
+    """The folder of the package ``lockstep`` beside it."""
+    return os.path.join(os.path.dirname(package()), "lockstep")
 
 
 def is_shipped(folder: str) -> bool:
@@ -61,10 +67,10 @@ def files(folder: str) -> dict[str, bytes]:
     if os.path.islink(folder):
         raise RefusedError(f"{folder} is a link", remedy="give the folder that it leads to")
     found: dict[str, bytes] = {}
-    library = os.path.join(folder, "skills") if is_copy(folder) else ""
+    of_library = _vendored(folder)
     for path in walk(folder):
         name = os.path.relpath(path, folder).replace(os.sep, "/")
-        if library and (path.startswith(library + os.sep) or path == library + ".py"):
+        if name.partition("/")[0].removesuffix(".py") in of_library:
             continue
         check_name(name)
         found[name] = read(path)
@@ -130,7 +136,6 @@ def read(path: str) -> bytes:
             return file.read()
     except OSError as error:
         _raise(error)
-        raise
 
 
 def _begins(path: str, mark: bytes) -> bool:
@@ -141,9 +146,17 @@ def _begins(path: str, mark: bytes) -> bool:
         return False
 
 
+def _vendored(folder: str) -> set[str]:
+    """The packages of Lockstep in a copy: ``x.py`` or ``x/``."""
+    if not is_copy(folder):
+        return set()
+    has_facade = os.path.isfile(os.path.join(folder, "lockstep", "library.py"))
+    return {"skills", "lockstep"} if has_facade else {"skills"}
+
+
 def _is_skipped(name: str) -> bool:
     return name in _SKIPPED or name.startswith(".") or name.endswith(_SKIPPED_ENDINGS)
 
 
-def _raise(error: OSError) -> None:
+def _raise(error: OSError) -> NoReturn:
     raise SkillError(f"{error.filename} cannot be read: {error.strerror}") from error

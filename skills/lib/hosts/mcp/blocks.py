@@ -2,18 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import json
+import shlex
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any, NamedTuple
 
 from skills.lib.blocks import parts
 from skills.lib.blocks.command_line import CommandLine
 from skills.lib.blocks.xml import COMMANDS
-from skills.lib.engine import quality
-from skills.lib.hosts.mcp import toolcalls
+from skills.lib.engine import verdicts
 from skills.lib.model.requirements import Arg, Field
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Element
-from skills.lib.runtime import Response
+from skills.lib.runtime import Response, cli
 
 ARGUMENTS = (
     "In this session a command is a call of the server's tools. Where a text says --record or --record-file, give "
@@ -22,6 +24,73 @@ ARGUMENTS = (
     "parameters."
 )
 _FIELDS = "Give each field as an entry of record: a text of any length as it is, a list as a JSON array."
+# How a step is left: flags of a command, and arguments of a call, of the same names.
+REPORTS = ("outcome", "answer", "lost", "replace", "reason")
+# The placeholder for a value of these types has no quotes.
+_BARE = ("int", "float", "bool", "list", "json", "items", "statements", "answers")
+
+
+class ToolCall(NamedTuple):
+    """A tool and its arguments; a value that is to be filled in is ``FILL_name``."""
+
+    tool: str
+    arguments: dict[str, Any]
+
+    def shown(self, types: Mapping[str, str] | None = None) -> str:
+        """The call as a reader sees it; ``types`` are those of the fields and parameters to fill in."""
+        words = [f"{name}={_shown(name, value, types or {})}" for name, value in self.arguments.items()]
+        return f"{self.tool}({', '.join(words)})"
+
+
+def tool_call(command: str, command_line: CommandLine, workflow: str) -> ToolCall | None:
+    """The tool call for a command that a step script printed; None for any other text, and for another project's.
+
+    ``workflow`` is the one that a command opens which names no run.
+    """
+    try:
+        words = shlex.split(command)
+    except ValueError:
+        return None
+    if len(words) < 2 or words[0] != command_line.python or not words[1].endswith(".py"):
+        return None
+    given: dict[str, str] = {}
+    record: dict[str, str] = {}
+    parameters: dict[str, str] = {}
+    for flag, value in cli.read(words[2:]):
+        if flag == "record":
+            name, _, text = (value or "").partition("=")
+            record[name] = text
+        elif flag == "record-file":
+            # A client hands over values, not files: what was too long to be given back is to be filled in.
+            with suppress(OSError, ValueError), open(value or "", encoding="utf-8") as file:
+                record |= {name: f"FILL_{name}" for name in json.load(file)}
+        elif flag in ("step", "run", "turn", "project", "new", *REPORTS):
+            given[flag] = value or ""
+        else:
+            parameters[flag.replace("-", "_")] = value or ""
+    if given.pop("project", None) != command_line.project:
+        return None
+    if "run" not in given:
+        return _call("start_run", skill=workflow, parameters=parameters, new="new" in given)
+    if given["step"] == "current" and len(given) == 2:
+        return _call("run_state", run=given["run"])
+    turn, reports = int(given.get("turn", 0)), {name: given.get(name) for name in REPORTS}
+    return _call(
+        "next_step", run=given["run"], turn=turn, step=given["step"], record=record, parameters=parameters, **reports
+    )
+
+
+def _call(tool: str, **arguments: Any) -> ToolCall:
+    return ToolCall(tool, {name: value for name, value in arguments.items() if value})
+
+
+def _shown(name: str, value: Any, types: Mapping[str, str]) -> str:
+    if isinstance(value, dict):
+        inner = [f"{json.dumps(key)}: {_shown(key, one, types)}" for key, one in value.items()]
+        return "{" + ", ".join(inner) + "}"
+    if types.get(name) in _BARE and value == f"FILL_{name}":
+        return str(value)
+    return json.dumps(value, ensure_ascii=False)
 
 
 def for_client(element: Element, command_line: CommandLine, workflow: Workflow, step: str | None) -> Element:
@@ -29,22 +98,41 @@ def for_client(element: Element, command_line: CommandLine, workflow: Workflow, 
 
     ``step`` is the current step, if there is a run.
     """
-    types = _types(workflow, step)
+    asked: list[Arg | Field] = list(workflow.step_params(step) if step else workflow.run_params())
+    if step and workflow.has(step):
+        asked += [one for one in workflow.step(step).requires if isinstance(one, Field)]
+    types = {one.name: one.type for one in asked}
     inside = [_rewritten(child, command_line, workflow.name, types) for child in element.children]
-    tags = [child.tag for child in element.children if isinstance(child, Element)]
-    if element.tag == "step":
-        inside.insert(1, parts.notice(_places(command_line)))
-    if "DISPATCH" in tags:
+    if element.tag == "step":  # what a text of the skill may take from the command that is in NEXT elsewhere
+        about = (
+            "NEXT is a tool call here. Where a text speaks of it as a command: the Python that it takes is "
+            f"{command_line.python}, its script {command_line.script}, its --project {command_line.project}."
+        )
+        inside.insert(1, parts.notice(about))
+    if any(child.tag == "DISPATCH" for child in _elements(element)):
         inside.insert(1, parts.notice(ARGUMENTS))
     return Element(element.tag, element.attributes, *inside, prose=element.prose)
 
 
-def _places(command_line: CommandLine) -> str:
-    """What a text of the skill may take from the command that is in NEXT elsewhere."""
-    return (
-        "NEXT is a tool call here. Where a text speaks of it as a command: the Python that it takes is "
-        f"{command_line.python}, its script {command_line.script}, its --project {command_line.project}."
-    )
+def _rewritten(
+    child: Element | str, command_line: CommandLine, workflow: str, types: Mapping[str, str]
+) -> Element | str:
+    """An element with tool calls in place of commands; ``types`` are those of the values that it asks for."""
+    if isinstance(child, str):
+        return child
+    attributes = dict(child.attributes)
+    if "flag" in attributes:
+        name = attributes["name"]
+        attributes["flag"] = f'parameters={{"{name}": …}}' if child.tag == "param" else f'outcome="{name}"'
+    if child.tag == "file":
+        return Element(child.tag, attributes, _FIELDS)
+    if child.tag == "WHY" and "--" in _text(child):
+        return Element(child.tag, attributes, f"{_text(child)} ({ARGUMENTS})")
+    if child.tag in COMMANDS:
+        call = tool_call(_text(child), command_line, workflow)
+        return Element(child.tag, attributes, call.shown(types)) if call else child
+    inside = [_rewritten(part, command_line, workflow, types) for part in child.children]
+    return Element(child.tag, attributes, *inside, prose=child.prose)
 
 
 def data_of(response: Response, command_line: CommandLine) -> dict[str, Any]:
@@ -56,47 +144,50 @@ def data_of(response: Response, command_line: CommandLine) -> dict[str, Any]:
     if run is not None:
         data |= {"run": run.id, "turn": run.turn, "step": run.step, "status": run.status}
         if "checkpoint" in run.spec:
-            data["review"] = quality.mode(run.spec)
+            data["review"] = verdicts.mode(run.spec)
     if element.tag == "refused":
         data["code"] = element.attributes["code"]
-    for part in element.children:
-        if isinstance(part, Element):
-            data |= _part(part, command_line, workflow.name if workflow else "")
+
+    def call(command: Element) -> ToolCall | None:
+        return tool_call(_text(command), command_line, workflow.name if workflow else "")
+
+    for part in _elements(element):
+        data |= _part(part, call)
     return data
 
 
-def _part(part: Element, command_line: CommandLine, workflow: str) -> dict[str, Any]:
-    children = [child for child in part.children if isinstance(child, Element)]
-    if part.tag == "NEXT":
-        call = toolcalls.read(_text(part), command_line, workflow)
-        return {"next": {"tool": call.tool, "arguments": call.arguments}} if call else {}
-    if part.tag == "RECORD":
-        specs = {kind: [_spec(child) for child in children if child.tag == kind] for kind in ("field", "param")}
-        return {name: found for name, found in (("record", specs["field"]), ("parameters", specs["param"])) if found}
-    if part.tag == "INVOKE_AFTER":
-        ways = [{**_named(way, "name", "to"), "when": _text(way)} for way in children if way.tag == "outcome"]
-        stale = [{**_named(way, "to"), "when": _text(way)} for way in children if way.tag == "stale"]
-        return {"outcomes": ways, **({"stale": stale} if stale else {})}
-    if part.tag == "QUESTION":
-        return {"question": {"text": _text(part), **_about(part.attributes)}}
-    if part.tag == "WHY":
-        return {"why": _text(part)}
-    if part.tag == "RESULT":
-        return {"result": {str(value.attributes["name"]): _text(value) for value in children}}
-    if part.tag == "NOT_DONE":
-        return {"not_done": [{**_named(entry, "kind", "step"), "what": _text(entry)} for entry in children]}
-    if part.tag == "DISPATCH":
-        return {"children": [_child(child, command_line, workflow) for child in children if child.tag == "child"]}
-    return {}
+def _part(part: Element, call: Callable[[Element], ToolCall | None]) -> dict[str, Any]:
+    """What a part of the document is for a program; ``call`` reads the tool call of a command."""
+    children = _elements(part)
+    match part.tag:
+        case "NEXT":
+            onward = call(part)
+            return {"next": onward._asdict()} if onward else {}
+        case "RECORD":
+            kinds = {"record": "field", "parameters": "param"}
+            specs = {name: [_spec(child) for child in children if child.tag == kind] for name, kind in kinds.items()}
+            return {name: found for name, found in specs.items() if found}
+        case "INVOKE_AFTER":
+            ways = [{**_named(way, "name", "to"), "when": _text(way)} for way in children if way.tag == "outcome"]
+            stale = [{**_named(way, "to"), "when": _text(way)} for way in children if way.tag == "stale"]
+            return {"outcomes": ways, **({"stale": stale} if stale else {})}
+        case "QUESTION":
+            return {"question": {"text": _text(part), **_about(part.attributes)}}
+        case "WHY":
+            return {"why": _text(part)}
+        case "RESULT":
+            return {"result": {str(value.attributes["name"]): _text(value) for value in children}}
+        case "NOT_DONE":
+            return {"not_done": [{**_named(entry, "kind", "step"), "what": _text(entry)} for entry in children]}
+        case "DISPATCH":
+            return {"children": [_child(child, call) for child in children if child.tag == "child"]}
+        case _:
+            return {}
 
 
-def _child(child: Element, command_line: CommandLine, workflow: str) -> dict[str, Any]:
-    data = _named(child, "id", "status", "target")
-    for inner in child.children:
-        call = toolcalls.read(_text(inner), command_line, workflow) if isinstance(inner, Element) else None
-        if call:
-            data["call"] = {"tool": call.tool, "arguments": call.arguments}
-    return data
+def _child(child: Element, call: Callable[[Element], ToolCall | None]) -> dict[str, Any]:
+    calls = [found._asdict() for found in map(call, _elements(child)) if found]
+    return _named(child, "id", "status", "target") | ({"call": calls[-1]} if calls else {})
 
 
 def _spec(spec: Element) -> dict[str, Any]:
@@ -121,29 +212,5 @@ def _text(element: Element) -> str:
     return "".join(child for child in element.children if isinstance(child, str))
 
 
-def _types(workflow: Workflow, step: str | None) -> dict[str, str]:
-    """The types of the values that leaving a step asks for, or that opening a run does."""
-    asked: list[Arg | Field] = list(workflow.step_params(step) if step else workflow.run_params())
-    if step and workflow.has(step):
-        asked += [one for one in workflow.step(step).requires if isinstance(one, Field)]
-    return {one.name: one.type for one in asked}
-
-
-def _rewritten(
-    child: Element | str, command_line: CommandLine, workflow: str, types: Mapping[str, str]
-) -> Element | str:
-    if isinstance(child, str):
-        return child
-    attributes = dict(child.attributes)
-    if "flag" in attributes:
-        name = attributes["name"]
-        attributes["flag"] = f'parameters={{"{name}": …}}' if child.tag == "param" else f'outcome="{name}"'
-    if child.tag == "file":
-        return Element(child.tag, attributes, _FIELDS)
-    if child.tag == "WHY" and "--" in _text(child):
-        return Element(child.tag, attributes, f"{_text(child)} ({ARGUMENTS})")
-    if child.tag in COMMANDS:
-        call = toolcalls.read(_text(child), command_line, workflow)
-        return Element(child.tag, attributes, call.shown(types)) if call else child
-    inside = [_rewritten(part, command_line, workflow, types) for part in child.children]
-    return Element(child.tag, attributes, *inside, prose=child.prose)
+def _elements(element: Element) -> list[Element]:
+    return [child for child in element.children if isinstance(child, Element)]

@@ -36,7 +36,10 @@ def one(name: str, skills: Sequence[Skill]) -> Found:
     if own and not own[0]["scripts"]:
         raise UsageError(f"the skill {name} has no workflow to run", remedy=f"read the resource {own[0]['uri']}")
     names, errors = [skill["name"] for skill in skills], []
-    for script in _likely_first(name, [script for skill in own or skills for script in skill["scripts"]]):
+    # First those with the name of the workflow: then most often only one is loaded.
+    likely = name.replace("-", "_") + ".py"
+    scripts = [script for skill in own or skills for script in skill["scripts"]]
+    for script in sorted(scripts, key=lambda script: os.path.basename(script) != likely):
         try:
             workflow = loading.workflow_of_script(script)
         except LockstepError as error:
@@ -50,9 +53,11 @@ def one(name: str, skills: Sequence[Skill]) -> Found:
     if own:
         mains = [found.workflow.name for found in _mains(own[0]["scripts"])]
         raise UsageError(f"the skill {name} has several workflows", valid=", ".join(mains), remedy="name one of them")
-    what = f"there is no skill {name!r:.80}{did_you_mean(nearest(name, names))}"
-    remedy = "list_skills() says what each is for"
-    raise UsageError(what, valid=", ".join(sorted(set(names))), remedy=remedy)
+    raise UsageError(
+        f"there is no skill {name!r:.80}{did_you_mean(nearest(name, names))}",
+        valid=", ".join(sorted(set(names))),
+        remedy="list_skills() says what each is for",
+    )
 
 
 def describe(skills: Sequence[Skill]) -> list[dict[str, Any]]:
@@ -62,7 +67,14 @@ def describe(skills: Sequence[Skill]) -> list[dict[str, Any]]:
         entry = {"name": skill["name"], "uri": skill["uri"], "description": skill["description"], "workflows": []}
         problem = skill["problem"]
         try:
-            entry["workflows"] = [_described(found.workflow) for found in _mains(skill["scripts"])]
+            entry["workflows"] = [
+                {
+                    "name": workflow.name,
+                    "title": workflow.title,
+                    "parameters": [_parameter(arg) for arg in workflow.run_params()],
+                }
+                for _, workflow in _mains(skill["scripts"])
+            ]
         except LockstepError as error:
             problem = problem or error.what
         described.append({**entry, "problem": problem} if problem else entry)
@@ -83,12 +95,6 @@ def shown(skill: Mapping[str, Any]) -> str:
     return "\n".join(lines)
 
 
-def _likely_first(name: str, scripts: Sequence[str]) -> list[str]:
-    """The scripts, first those with the name of the workflow: then most often only one is loaded."""
-    wanted = name.replace("-", "_") + ".py"
-    return sorted(scripts, key=lambda script: os.path.basename(script) != wanted)
-
-
 def _mains(scripts: Sequence[str]) -> Iterator[Found]:
     """The workflows that no other of the same skill dispatches to its sub-agents."""
     loaded = {os.path.realpath(script): loading.workflow_of_script(script) for script in scripts}
@@ -99,14 +105,6 @@ def _mains(scripts: Sequence[str]) -> Iterator[Found]:
         if isinstance(step.handler, Dispatch) and step.handler.script
     }
     return (Found(script, workflow) for script, workflow in loaded.items() if script not in dispatched)
-
-
-def _described(workflow: Workflow) -> dict[str, Any]:
-    return {
-        "name": workflow.name,
-        "title": workflow.title,
-        "parameters": [_parameter(arg) for arg in workflow.run_params()],
-    }
 
 
 def _parameter(arg: Arg) -> dict[str, Any]:

@@ -61,14 +61,9 @@ class Skill(NamedTuple):
     problem: str
 
     @property
-    def name(self) -> str:
-        """Its name, which is its folder's."""
-        return self.folder.name
-
-    @property
     def root(self) -> str:
         """The URI of its folder."""
-        return SCHEME + quote(self.name)
+        return SCHEME + quote(self.folder.name)
 
     @property
     def uri(self) -> str:
@@ -105,18 +100,24 @@ class Skill(NamedTuple):
         below = [path[len(uri) + 1 :] for path in self.paths() if path.startswith(f"{uri}/")]
         if not below or not f"{uri}/".startswith(f"{self.root}/"):
             return None
-        names = sorted({name.partition("/")[0] for name in below})
         folders = {name.partition("/")[0] for name in below if "/" in name}
-        return [(f"{uri}/{name}", DIRECTORY if name in folders else "") for name in names]
+        types = {name: File(uri, name, b"").type for name in below if "/" not in name} | dict.fromkeys(
+            folders, DIRECTORY
+        )
+        return [(f"{uri}/{name}", kind) for name, kind in sorted(types.items())]
 
     def about(self) -> dict[str, Any]:
         """What a worker needs to know of it."""
         return {
-            "name": self.name,
+            "name": self.folder.name,
             "uri": self.uri,
             "description": " ".join(self.description.split()),
             "problem": self.problem,
-            "scripts": [os.path.realpath(script) for script in self.folder.scripts if _has_workflow(script)],
+            "scripts": [
+                os.path.realpath(script)
+                for script in self.folder.scripts
+                if script.with_name(script.stem + "_workflow.py").is_file()
+            ],
         }
 
 
@@ -139,11 +140,13 @@ class Library:
         """The skills that can be read as resources."""
         return [skill for skill in self.skills() if not skill.problem]
 
-    def read(self) -> Iterator[tuple[Skill, list[File]]]:
+    def read(self) -> list[tuple[Skill, list[File]]]:
         """Each served skill with all of its files; one that cannot be read is left out: list_skills says why."""
+        found = []
         for skill in self.served():
             with suppress(SkillFileError, OSError):
-                yield skill, skill.files()
+                found.append((skill, skill.files()))
+        return found
 
     def of(self, uri: str) -> Skill | None:
         """The served skill whose folder or file the URI names.
@@ -157,7 +160,7 @@ class Library:
         if known is not None and (known.path / FILE_NAME).is_file():
             skill = _inspected(known)
             return None if skill.problem else skill
-        return next((skill for skill in self.served() if quote(skill.name) == segment), None)
+        return next((skill for skill in self.served() if quote(skill.folder.name) == segment), None)
 
 
 def _inspected(folder: SkillFolder) -> Skill:
@@ -182,7 +185,3 @@ def _files(base: str) -> Iterator[tuple[str, Path]]:
 def _is_hidden(name: str) -> bool:
     """True if a file or folder of that name is nobody's to read: hidden, cached, or above the skill (``..``)."""
     return name.startswith(".") or name in SKIPPED or name.endswith(".pyc")
-
-
-def _has_workflow(script: Path) -> bool:
-    return script.with_name(script.stem + "_workflow.py").is_file()

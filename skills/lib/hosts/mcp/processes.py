@@ -1,4 +1,4 @@
-"""Runs the worker of a tool call, and stops it if the call is cancelled."""
+"""Runs a process for each tool call, and stops it if the call is cancelled."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from typing import Any
 import anyio
 import anyio.to_thread
 
+import skills
 from skills.lib.errors import EnvironmentProblem, UsageError, tell
-from skills.lib.hosts.mcp import worker
 
 # The most bytes of one call: as many as of a record file.
 REQUEST_LIMIT = 2_000_000
@@ -25,6 +25,8 @@ MAX_PARALLEL = 16
 GRACE = 2.0
 # How much of the end of a worker's standard error an error message shows.
 TAIL = 2_000
+# The package is put first on the path: the project's own ``skills`` folder must not shadow it.
+_WORKER = "import sys; sys.path.insert(0, sys.argv[1]); from skills.lib.hosts.mcp import runner; runner.main()"
 
 
 class Workers:
@@ -44,20 +46,25 @@ class Workers:
         """The worker's reply; raises EnvironmentProblem if it ended without one."""
         given = json.dumps({**request, "project": self._project}).encode()
         if len(given) > REQUEST_LIMIT:
-            remedy = "write long texts to files in the project and record their paths"
-            raise UsageError(f"the call has {len(given):,} bytes, at most {REQUEST_LIMIT:,} are read", remedy=remedy)
+            raise UsageError(
+                f"the call has {len(given):,} bytes, at most {REQUEST_LIMIT:,} are read",
+                remedy="write long texts to files in the project and record their paths",
+            )
         async with self._room:
             code, out, err = await self._run(given)
         if code != 0:
-            what = f"the process of the call ended with {code}: {_end(err)}"
-            raise EnvironmentProblem(what, remedy="call again; run_state shows where a run stands")
+            end = err[-TAIL:].decode("utf-8", "replace").strip() or "it said nothing"
+            raise EnvironmentProblem(
+                f"the process of the call ended with {code}: {end}",
+                remedy="call again; run_state shows where a run stands",
+            )
         tell(err.decode("utf-8", "replace"))
         reply: dict[str, Any] = json.loads(out)
         return reply
 
     async def _run(self, given: bytes) -> tuple[int, bytes, bytes]:
         process = subprocess.Popen(
-            [sys.executable, "-P", os.path.realpath(worker.__file__)],
+            [sys.executable, "-P", "-c", _WORKER, os.path.dirname(os.path.dirname(os.path.realpath(skills.__file__)))],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
@@ -87,7 +94,3 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
 def _signal(process: subprocess.Popen[bytes], number: signal.Signals) -> None:
     with suppress(ProcessLookupError, PermissionError):
         os.killpg(process.pid, number)
-
-
-def _end(written: bytes) -> str:
-    return written[-TAIL:].decode("utf-8", "replace").strip() or "it said nothing"

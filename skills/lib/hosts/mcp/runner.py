@@ -1,34 +1,52 @@
-"""What each tool does: a request as plain data in, a response as plain data out."""
+"""What each tool does: a request as plain data in, a response as plain data out.
+
+A call has a process of its own, started by ``processes``: ``main`` reads the request as JSON from standard input, and
+writes the reply as JSON to standard output.
+"""
 
 from __future__ import annotations
 
+import json
 import os
+import signal
 import sys
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from skills.lib import paths
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
-from skills.lib.errors import LockstepError, UsageError, did_you_mean, nearest
+from skills.lib.errors import PRINTED, LockstepError, UsageError, did_you_mean, nearest
 from skills.lib.hosts.mcp import blocks, catalogue
-from skills.lib.hosts.mcp.toolcalls import ToolCall
+from skills.lib.hosts.mcp.blocks import REPORTS, ToolCall
+from skills.lib.hosts.mcp.catalogue import Found
 from skills.lib.ledger import Ledger
 from skills.lib.model.run import Request, Run
 from skills.lib.model.steps import Workflow
 from skills.lib.model.texts import check_text, check_tree
-from skills.lib.model.types import Element
 from skills.lib.runtime import Response, Runner, loading, script
-
-if TYPE_CHECKING:
-    from skills.lib.blocks.parts import Offloaded
 
 Given = Mapping[str, Any]
 Answer = dict[str, Any]
-_TEXTS = ("step", "outcome", "answer", "lost", "replace", "reason")
 
 
 class UnknownRun(UsageError):
     """The project has no run of that id."""
+
+
+def main() -> None:
+    """Serve the one request and exit; what a skill prints is sent to standard error."""
+    # A process that was started in the background ignores interrupts, and so do its children.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
+    wire = os.dup(1)
+    os.dup2(2, 1)
+
+    def answer() -> int:
+        reply = json.dumps(serve(json.loads(sys.stdin.buffer.read()))).encode()
+        with os.fdopen(wire, "wb") as out:
+            out.write(reply)
+        return PRINTED
+
+    script.leave(script.exit_code(answer))
 
 
 def serve(given: Given) -> Answer:
@@ -41,35 +59,27 @@ def serve(given: Given) -> Answer:
 
 def _start(given: Given) -> Answer:
     found = catalogue.one(given["skill"], given["skills"])
-    parameters = {_parameter(name): value for name, value in given.get("parameters", {}).items()}
-    check_tree(parameters, "parameters")
-    command_line = _command_line(given["project"], found.script)
-    return _replied(
-        command_line, found.workflow, lambda runner: runner.start(found.workflow, parameters, given.get("new", False))
-    )
+    parameters = _parameters(given)
+    return _replied(given, found, lambda runner: runner.start(found.workflow, parameters, given.get("new", False)))
 
 
 def _step(given: Given) -> Answer:
     run = _run(given)
-    path = _script(run, given["project"])
-    workflow = loading.workflow_of_script(path)
-    request = _request(given, workflow)
-    return _replied(
-        _command_line(given["project"], path), workflow, lambda runner: runner.advance(workflow, run.id, request)
-    )
+    found = _served(run, given)
+    request = _request(given, found.workflow)
+    return _replied(given, found, lambda runner: runner.advance(found.workflow, run.id, request))
 
 
 def _state(given: Given) -> Answer:
     if "run" not in given:
-        return _open_runs(given["project"])
+        return _open_runs(given)
     run = _run(given)
     if run.status == "pending":  # looking must not begin it
         begin = ToolCall("next_step", {"run": run.id, "step": "1"})
         text = f"Run {run.id} of {run.workflow} is a sub-agent's and has not begun: {begin.shown()}"
         return _said(text, {**_about(run), "next": begin._asdict()})
-    path = _script(run, given["project"])
-    workflow = loading.workflow_of_script(path)
-    return _replied(_command_line(given["project"], path), workflow, lambda runner: runner.state(workflow, run.id))
+    found = _served(run, given)
+    return _replied(given, found, lambda runner: runner.state(found.workflow, run.id))
 
 
 def _skills(given: Given) -> Answer:
@@ -85,27 +95,16 @@ _OPERATIONS: dict[str, Callable[[Given], Answer]] = {
 }
 
 
-def _replied(command_line: CommandLine, workflow: Workflow, call: Callable[[Runner], Response]) -> Answer:
+def _replied(given: Given, found: Found, call: Callable[[Runner], Response]) -> Answer:
     """The whole document of a response; values that make it too long are in files that it names."""
+    command_line = CommandLine(sys.executable, found.script, given["project"], lockstep_command())
     runner = Runner(command_line)
     try:
         response = call(runner)
-        served = response.workflow or workflow
+        workflow = response.workflow or found.workflow
         step = response.run.step if response.run else None
-        rebuild = response.rebuild
-
-        def build(offloaded: Offloaded) -> Element:
-            assert rebuild is not None
-            return blocks.for_client(rebuild(offloaded), command_line, served, step)
-
-        shown = Response(
-            blocks.for_client(response.element, command_line, served, step),
-            response.exit_code,
-            response.run,
-            served,
-            build if rebuild else None,
-        )
-        text = script.render_response(shown, runner)
+        shown = blocks.for_client(response.element, command_line, workflow, step)
+        text = script.render_response(Response(shown, response.exit_code, response.run, workflow), runner)
     finally:
         runner.close()
     return {"text": text, "error": response.exit_code != 0, "data": blocks.data_of(response, command_line)}
@@ -113,55 +112,51 @@ def _replied(command_line: CommandLine, workflow: Workflow, call: Callable[[Runn
 
 def _request(given: Given, workflow: Workflow) -> Request:
     """The request that the arguments make, each text checked as those of a command line are."""
-    for name in _TEXTS:
+    for name in ("step", *REPORTS):
         if given.get(name) is not None:
             check_text(given[name], name)
-    records = dict(given.get("record", {}))
-    errata = dict(given.get("errata", {}))
-    parameters = {_parameter(name): value for name, value in given.get("parameters", {}).items()}
+    records, errata = dict(given.get("record", {})), dict(given.get("errata", {}))
     check_tree(records, "record")
-    check_tree(parameters, "parameters")
+    parameters = _parameters(given)
     check_tree(errata, "errata")
     for name, note in errata.items():
         if not isinstance(note, str) or not note.strip() or not name:
             what = f"errata: {name!r:.80} is not step.field, or a parameter of the run, with a text"
             raise UsageError(what, valid='{"step.field": "note"}')
-    of_steps = {arg.name for arg in workflow.params if arg.step}
-    for name in [name for name in records if name in of_steps]:
+    for name in {arg.name for arg in workflow.params if arg.step} & records.keys():
         parameters.setdefault(name, records.pop(name))
     if given.get("lost") is not None and given.get("replace") is not None:
         raise UsageError("lost gives up on a sub-agent and replace starts another", remedy="give one of the two")
-    fields: dict[str, Any] = {name: given.get(name) for name in (*_TEXTS, "turn") if name != "step"}
-    fields["errata"] = errata
-    return Request(given.get("step", "next"), run=given["run"], params=parameters, records=records, **fields)
+    fields: dict[str, Any] = {name: given.get(name) for name in (*REPORTS, "run", "turn")}
+    return Request(given.get("step", "next"), params=parameters, records=records, errata=errata, **fields)
 
 
-def _parameter(name: str) -> str:
-    """A parameter's name, also if it is written as a flag."""
-    return name.removeprefix("--").replace("-", "_")
+def _parameters(given: Given) -> dict[str, Any]:
+    """The parameters by name, also if a name is written as a flag."""
+    named = given.get("parameters", {})
+    parameters = {name.removeprefix("--").replace("-", "_"): value for name, value in named.items()}
+    check_tree(parameters, "parameters")
+    return parameters
 
 
-def _script(run: Run, project: str) -> str:
-    """The path of a run's script, also if the project was moved since."""
-    moved = os.path.join(project, os.path.relpath(run.script, run.project))
-    return moved if not os.path.exists(run.script) and os.path.exists(moved) else run.script
-
-
-def _command_line(project: str, path: str) -> CommandLine:
-    return CommandLine(sys.executable, path, project, lockstep_command())
+def _served(run: Run, given: Given) -> Found:
+    """The workflow of a run and its script, also if the project was moved since."""
+    moved = os.path.join(given["project"], os.path.relpath(run.script, run.project))
+    path = moved if not os.path.exists(run.script) and os.path.exists(moved) else run.script
+    return Found(path, loading.workflow_of_script(path))
 
 
 def _run(given: Given) -> Run:
     """The run that is named; UnknownRun offers those that are open."""
     run_id = given["run"]
     check_text(run_id, "run")
-    ledger, opened = Ledger.existing(paths.home(given["project"])), list[str]()
+    ledger = Ledger.existing(paths.home(given["project"]))
     if ledger is not None:
         with ledger:
             found = ledger.run(run_id)
-            if found is not None:
-                return found
-            opened = [run.id for run in _roots(ledger)]
+        if found is not None:
+            return found
+    opened = [run.id for run in _roots(given)]
     raise UnknownRun(
         f"this project has no run {run_id!r:.80}{did_you_mean(nearest(run_id, opened))}",
         valid=", ".join(opened) or "none: no run is open",
@@ -169,17 +164,17 @@ def _run(given: Given) -> Run:
     )
 
 
-def _roots(ledger: Ledger) -> list[Run]:
+def _roots(given: Given) -> list[Run]:
     """The runs that go on and that no other run started."""
-    return ledger.every_run("parent IS NULL AND status IN ('open', 'waiting')")
+    ledger = Ledger.existing(paths.home(given["project"]))
+    if ledger is None:
+        return []
+    with ledger:
+        return ledger.every_run("parent IS NULL AND status IN ('open', 'waiting')")
 
 
-def _open_runs(project: str) -> Answer:
-    ledger = Ledger.existing(paths.home(project))
-    opened: list[Run] = []
-    if ledger is not None:
-        with ledger:
-            opened = _roots(ledger)
+def _open_runs(given: Given) -> Answer:
+    opened = _roots(given)
     lines = [
         f"{run.workflow}, {run.status} at {run.step}, turn {run.turn}: "
         + ToolCall("run_state", {"run": run.id}).shown()

@@ -19,7 +19,6 @@ from mcp.types import (
     CallToolResult,
     InputRequiredResult,
     PaginatedRequestParams,
-    RequestParams,
     Resource,
     ResourceTemplate,
     TextContent,
@@ -46,14 +45,8 @@ _FRESHNESS = {"ttlMs": 0, "cacheScope": "private"}
 _Context = ServerRequestContext[Any, Any]
 
 
-class SkillParams(RequestParams):
-    """The parameters of skills/get: the URI of a SKILL.md."""
-
-    uri: str
-
-
-class DirectoryParams(PaginatedRequestParams):
-    """The parameters of resources/directory/read: the URI of a folder."""
+class UriParams(PaginatedRequestParams):
+    """The parameters of skills/get and resources/directory/read: the URI of a SKILL.md, or of a folder."""
 
     uri: str
 
@@ -74,14 +67,15 @@ class SkillsExtension(Extension):
         """The methods of the extension."""
         return (
             MethodBinding("skills/list", PaginatedRequestParams, self._list),
-            MethodBinding("skills/get", SkillParams, self._get),
-            MethodBinding("resources/directory/read", DirectoryParams, self._directory),
+            MethodBinding("skills/get", UriParams, self._get),
+            MethodBinding("resources/directory/read", UriParams, self._directory),
         )
 
     async def _list(self, ctx: _Context, params: PaginatedRequestParams) -> HandlerResult:
-        return {"skills": await anyio.to_thread.run_sync(self._entries), **_FRESHNESS}
+        found = await anyio.to_thread.run_sync(self._library.read)
+        return {"skills": [_entry(skill, files) for skill, files in found], **_FRESHNESS}
 
-    async def _get(self, ctx: _Context, params: SkillParams) -> HandlerResult:
+    async def _get(self, ctx: _Context, params: UriParams) -> HandlerResult:
         skill = await anyio.to_thread.run_sync(self._library.of, params.uri)
         if skill is None or skill.uri != params.uri:
             raise MCPError(INVALID_PARAMS, f"no skill is served at {params.uri:.200}: skills/list names them")
@@ -90,20 +84,13 @@ class SkillsExtension(Extension):
         except SkillFileError as error:
             raise MCPError(INTERNAL_ERROR, error.what) from error
 
-    async def _directory(self, ctx: _Context, params: DirectoryParams) -> HandlerResult:
+    async def _directory(self, ctx: _Context, params: UriParams) -> HandlerResult:
         uri = params.uri
         skill = await anyio.to_thread.run_sync(self._library.of, uri)
         children = await anyio.to_thread.run_sync(skill.children, uri) if skill else None
         if children is None:
             raise MCPError(INVALID_PARAMS, f"{uri:.200} is no folder of a skill that is served")
-        resources = []
-        for child, kind in children:
-            name = child.rpartition("/")[2]
-            resources.append({"uri": child, "name": name, "mimeType": kind or File(child, name, b"").type})
-        return {"resources": resources}
-
-    def _entries(self) -> list[dict[str, Any]]:
-        return [_entry(skill, files) for skill, files in self._library.read()]
+        return {"resources": [{"uri": one, "name": one.rpartition("/")[2], "mimeType": kind} for one, kind in children]}
 
 
 def _entry(skill: Skill, files: Sequence[File]) -> dict[str, Any]:
@@ -151,7 +138,9 @@ class SkillServer(MCPServer[Any]):
 
     async def list_resources(self) -> list[Resource]:
         """Every file of every served skill, and any resource that was added."""
-        return [*await anyio.to_thread.run_sync(self._resources), *await super().list_resources()]
+        found = await anyio.to_thread.run_sync(self.library.read)
+        own = [_resource(skill, file) for skill, files in found for file in files]
+        return [*own, *await super().list_resources()]
 
     async def list_resource_templates(self) -> list[ResourceTemplate]:
         """The form of a skill's URIs, and any template that was added."""
@@ -180,15 +169,12 @@ class SkillServer(MCPServer[Any]):
             raise ResourceNotFoundError(f"no skill that is served has the file {uri:.200}")
         return file
 
-    def _resources(self) -> list[Resource]:
-        return [_resource(skill, file) for skill, files in self.library.read() for file in files]
-
 
 def _resource(skill: Skill, file: File) -> Resource:
     main = file.uri == skill.uri
     return Resource(
         uri=file.uri,
-        name=skill.name if main else file.uri[len(skill.root) + 1 :],
+        name=skill.folder.name if main else file.uri[len(skill.root) + 1 :],
         description=skill.description if main else None,
         mime_type=file.type,
         size=len(file.data),

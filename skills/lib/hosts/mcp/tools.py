@@ -104,7 +104,8 @@ def checked(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     for name, value in given.items():
         if name not in properties:
             valid = ", ".join(properties) or "none"
-            raise UsageError(f"{tool} has no argument {name!r:.80}", valid=valid, remedy=_remedy(properties))
+            remedy = "what a block asks to record goes into record, or parameters" if "record" in properties else ""
+            raise UsageError(f"{tool} has no argument {name!r:.80}", valid=valid, remedy=remedy)
         kind, words = _KINDS[properties[name]["type"]]
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             raise UsageError(f"{tool}: {name} is {words}, not {value!r:.80}")
@@ -114,7 +115,3 @@ def checked(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if name not in given:
             raise UsageError(f"{tool}: {name} is missing", valid=properties[name]["description"])
     return given
-
-
-def _remedy(properties: Mapping[str, Any]) -> str:
-    return "what a block asks to record goes into record, or parameters" if "record" in properties else ""

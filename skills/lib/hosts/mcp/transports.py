@@ -87,5 +87,7 @@ def _listening(host: str, port: int) -> socket.socket:
         family = socket.AF_INET6 if ":" in host else socket.AF_INET
         return socket.create_server((host, port), family=family)
     except OSError as error:
-        what = f"{host}:{port} cannot be listened at: {os.strerror(error.errno) if error.errno else error}"
-        raise EnvironmentProblem(what, remedy="choose another port; 0 takes a free one") from error
+        raise EnvironmentProblem(
+            f"{host}:{port} cannot be listened at: {os.strerror(error.errno) if error.errno else error}",
+            remedy="choose another port; 0 takes a free one",
+        ) from error

@@ -7,9 +7,8 @@ from collections.abc import Iterator
 from skills.lib.errors import did_you_mean, nearest
 from skills.lib.model import values
 from skills.lib.model.requirements import Command, Field
-from skills.lib.model.steps import Registered, StepDef, Workflow
+from skills.lib.model.steps import Registered, Workflow
 from skills.lib.model.types import Dispatch
-from skills.lib.validation import walks
 from skills.lib.validation.rule import TREE, Problem, rule
 from skills.lib.validation.templates import doubt, refusal
 from skills.lib.validation.topology import END
@@ -74,8 +73,8 @@ def child_parameter(tree: TreeView) -> Iterator[Problem]:
     ## What it does
     Compares the `params` of each Dispatch with the workflow that its script runs, and reports a parameter that the workflow
     does not have, one that it requires and is not given, and a value that the parameter can never accept, by its type, its
-    choices or its range; of a value with placeholders, as far as it is written out or what fills it is declared. Also
-    `params` without a script: nobody takes them.
+    choices or its range. Of a value with placeholders it checks what is written out, and what is declared of the values
+    that fill it. It also reports `params` without a script: nobody takes them.
 
     ## Why it is bad
     The sub-agent's run is refused, and the step waits for it until it is given up.
@@ -264,8 +263,8 @@ def reviewer_without_items(tree: TreeView) -> Iterator[Problem]:
     statements that no `answers` answer; and a Command with a severity that a re-verification passes by.
 
     ## Why it is bad
-    The verdict is read from these items. A reviewer without them has not reviewed: its checkpoint fails, and what it found
-    is not told. Items of another form count as none. A command that is not run again leaves its item to do, which blocks.
+    The verdict is read from these items. A reviewer without them has not reviewed: its checkpoint fails, and nobody
+    learns what it found. Items of another form count as none. A command that is not run again leaves its item to do, which blocks.
 
     ## Example
     ```python
@@ -314,12 +313,13 @@ def _missing_items(graph: GraphView) -> Iterator[tuple[int, str]]:
     recording = set()
     answered = any(spec.type == "answers" for step in graph.steps for spec in step.requires if isinstance(spec, Field))
     for at, step in graph.distinct:
-        item = _items_field(step)
-        if not answered and any(isinstance(spec, Field) and spec.type == "statements" for spec in step.requires):
+        fields = [spec for spec in step.requires if isinstance(spec, Field)]
+        item = next((field for field in fields if field.name == "items"), None)
+        if not answered and any(field.type == "statements" for field in fields):
             yield at, f"no step records answers to the statements of {step.id}"
         if any(isinstance(spec, Command) and spec.severity for spec in step.requires) and _is_passed_by(graph, at):
             yield at, f"a re-verification passes {step.id} by, whose command judges"
-        if any(isinstance(spec, Field) and spec.type == "answers" and spec.required for spec in step.requires):
+        if any(field.type == "answers" and field.required for field in fields):
             recording.add(at)
             continue
         if item and item.type != "items":
@@ -335,9 +335,9 @@ def _missing_items(graph: GraphView) -> Iterator[tuple[int, str]]:
     for start in graph.starts:
         if start == END or start in recording:
             continue
-        way = walks.search(graph, start, lambda node: node == END, avoid=recording)
+        way = graph.search(start, lambda node: node == END, avoid=recording)
         if way:
-            walk = walks.printed(graph, way)
+            walk = graph.printed(way)
             yield way[-1][0], f"a path leads to its end without a required Field of type answers, or items: {walk}"
             return
 
@@ -345,8 +345,4 @@ def _missing_items(graph: GraphView) -> Iterator[tuple[int, str]]:
 def _is_passed_by(graph: GraphView, at: int) -> bool:
     """True if a re-verification can reach its end without the step."""
     again = graph.starts[-1]
-    return again != at and walks.search(graph, again, lambda node: node == END, avoid={at}) is not None
-
-
-def _items_field(step: StepDef) -> Field | None:
-    return next((spec for spec in step.requires if isinstance(spec, Field) and spec.name == "items"), None)
+    return again != at and bool(graph.search(again, lambda node: node == END, avoid={at}))

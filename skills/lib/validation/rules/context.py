@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from functools import cache
 
-from skills.lib.errors import did_you_mean
+from skills.lib.errors import did_you_mean, nearest
 from skills.lib.model.values import NOT_KEPT, SECRET_NAMES, is_secret
-from skills.lib.validation.finding import allow_key
-from skills.lib.validation.rule import GRAPH, Problem, rule
+from skills.lib.validation.rule import GRAPH, Problem, allow_key, rule
 from skills.lib.validation.state_flow import TARGETS, Read, placeholders
 from skills.lib.validation.view import GraphView
 
@@ -20,8 +19,8 @@ def read_before_write(graph: GraphView) -> Iterator[Problem]:
     ## What it does
     Reports an entry of `needs`, a `{placeholder}` of an Artifact, Command, Person or Dispatch (its `task`, `tasks`,
     `context` and `params`), and a list of dispatch targets that no step writes, or that only steps write which no path
-    passes before; also a `{placeholder}` of the workflow's `closing` that is no parameter of the run. Braces that mean
-    themselves are waived by name: `allow={"read-before-write:name": "…"}`.
+    passes before; also a `{placeholder}` of the workflow's `closing` that is no parameter of the run. Braces that are
+    plain text are waived by name: `allow={"read-before-write:name": "…"}`.
 
     ## Why it is bad
     The step is printed without the value, its command runs with a hole in it, or its dispatch is refused.
@@ -53,7 +52,11 @@ def read_before_write(graph: GraphView) -> Iterator[Problem]:
             step=read.step,
             value=read.key,
         )
-    for name, near in graph.flow.unfilled:
+    params = sorted(graph.flow.run_params)
+    for name in placeholders((graph.workflow.closing,)):
+        if name in params:
+            continue
+        near = nearest(name, params)
         yield Problem(
             f"closing names {{{name}}}, which is no parameter of the run{did_you_mean(near)}",
             why="closing is filled with the parameters of the run alone: the braces are printed as they stand",

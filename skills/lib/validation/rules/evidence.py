@@ -21,7 +21,7 @@ def artifact_outside_project(graph: GraphView) -> Iterator[Problem]:
 
     ## What it does
     Reports an `Artifact` whose path is absolute, or leads out of the project by `..`. Paths with a placeholder are checked
-    when a run comes there.
+    in the run.
 
     ## Why it is bad
     Evidence is looked for under the project alone: whatever the agent writes, no run can leave the step.
@@ -169,7 +169,7 @@ def _is_written_before(graph: GraphView, at: int, path: str) -> bool:
     return any(
         isinstance(spec, Artifact) and _named_from_outside(other, spec.path) == path
         for before, other in graph.distinct
-        if before != at and graph.flow.dominance.passes(before, at)
+        if before != at and graph.passes(before, at)
         for spec in other.requires
     )
 

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from skills.lib.errors import did_you_mean
 from skills.lib.model.types import Outcome
 from skills.lib.validation import outcomes
-from skills.lib.validation.handler_reads import strict_reads
 from skills.lib.validation.rule import SOURCE, Problem, rule
 from skills.lib.validation.view import GraphView
 
@@ -18,7 +17,7 @@ def handler_unrouted_outcome(graph: GraphView) -> Iterator[Problem]:
 
     ## What it does
     Reads the source and the return annotation of a handler, and reports an outcome written there that the step neither
-    declares nor routes. Where an outcome is computed, the rule is silent; at run time it is checked in any case.
+    declares nor routes. If an outcome is computed, the rule is silent; at run time it is checked in any case.
 
     ## Why it is bad
     The first run that comes to this return stops there: the handler is at fault and nothing can go on.
@@ -144,8 +143,8 @@ def handler_read_before_write(graph: GraphView) -> Iterator[Problem]:
 
     ## What it does
     Reads the sources of handlers, and reports `ctx.workflow_params["x"]`, `ctx.step_state["x"]` and
-    `ctx.run_state["step"]["x"]` where nothing writes that value before; and a read that a step declares of a value that
-    the handler it names never writes. Reads by `get` bear a missing value and are not reported.
+    `ctx.run_state["step"]["x"]` if nothing writes that value before; and a read that a step declares of a value that
+    the handler it names never writes. Reads by `get` allow for a missing value and are not reported.
 
     ## Why it is bad
     The handler raises KeyError when the step is left, and the run cannot go on.
@@ -179,7 +178,7 @@ def handler_read_before_write(graph: GraphView) -> Iterator[Problem]:
         return
     unwritten = {found.read for found in graph.flow.unwritten(graph.flow.reads)}
     declared = [read for read in graph.flow.reads if read not in unwritten]
-    for found in graph.source_flow.unwritten([*declared, *strict_reads(graph)]):
+    for found in graph.source_flow.unwritten([*declared, *graph.strict_reads()]):
         read = found.read
         yield Problem(
             f"{graph.name(read.step)} reads {read.key} ({read.source}): {found.why}{did_you_mean(found.near)}",
@@ -197,8 +196,8 @@ def handler_read_on_some_paths(graph: GraphView) -> Iterator[Problem]:
     """A handler reads what not every path has written.
 
     ## What it does
-    Reads the sources of handlers, and reports `ctx.run_state["step"]["x"]` where a path comes to the handler's step
-    without passing that step. Reads by `get` bear a missing value and are not reported.
+    Reads the sources of handlers, and reports `ctx.run_state["step"]["x"]` if a path reaches the handler's step
+    without passing that step. Reads by `get` allow for a missing value and are not reported.
 
     ## Why it is bad
     On that path the handler raises KeyError, and the run cannot go on.
@@ -241,7 +240,7 @@ def handler_read_on_some_paths(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    for read, writer in graph.source_flow.missed(strict_reads(graph)):
+    for read, writer in graph.source_flow.missed(graph.strict_reads()):
         way = graph.example(graph.start, read.step, avoid=(writer,))
         yield Problem(
             f"the handler of {graph.name(read.step)} reads {read.source}, and a path comes there without it{way}",
@@ -259,7 +258,7 @@ def targets_without_skip(graph: GraphView) -> Iterator[Problem]:
     """A dispatch may come to have no target, and the step cannot be skipped.
 
     ## What it does
-    Reads the function that computes the targets of a Dispatch, and reports one that may return none, where the step has no
+    Reads the function that computes the targets of a Dispatch, and reports one that may return none if the step has no
     SKIP route: a return of an empty list, or of a list that an `if` filters.
 
     ## Why it is bad

@@ -20,7 +20,7 @@ def duplicate_id(graph: GraphView) -> Iterator[Problem]:
     Reports every step whose id an earlier step has already.
 
     ## Why it is bad
-    A route names a step by its id: the second step of that id can never be come to, and its routes are ignored.
+    A route names a step by its id: no run can reach the second step of that id, and its routes are ignored.
 
     ## Example
     ```python
@@ -131,8 +131,8 @@ def reserved_id(graph: GraphView) -> Iterator[Problem]:
     Reports `next`, `done`, `current`, `end`, `none` and `null` as ids, in any case.
 
     ## Why it is bad
-    `--step next` and `--step done` say how to go on and documents name the end by a word: a step
-    of such a name cannot be asked for.
+    `--step next` and `--step done` say how to go on, and documents name the end by a word: no
+    command can name a step of that id.
 
     ## Example
     ```python

@@ -7,8 +7,10 @@ from collections.abc import Collection, Iterator, Mapping
 import networkx as nx
 
 from skills.lib.model.types import Dispatch, Gate, Outcome, Person
-from skills.lib.validation import outcomes, review, topology, walks
+from skills.lib.validation import outcomes
+from skills.lib.validation.graph import is_gate, loops_in
 from skills.lib.validation.rule import GRAPH, Problem, rule
+from skills.lib.validation.topology import Hop
 from skills.lib.validation.view import GraphView
 
 # Further steps without a way to the end are not looked for: a graph may have many traps and a long way to each.
@@ -24,7 +26,7 @@ def trap(graph: GraphView) -> Iterator[Problem]:
     which nothing else can be reached.
 
     ## Why it is bad
-    A run that comes there goes round for ever: the end cannot be reached any more.
+    A run that reaches it goes round for ever: it can no longer reach the end.
 
     ## Example
     ```python
@@ -66,11 +68,11 @@ def trap(graph: GraphView) -> Iterator[Problem]:
     if not graph.has_end:
         return
     for members in graph.traps:
-        cycle = walks.cycle(graph, members)
-        what = f"from {walks.listed(graph, members)} the end cannot be reached: {walks.printed(graph, cycle)}"
+        cycle = graph.cycle(members)
+        what = f"from {graph.listed(members)} the end cannot be reached: {graph.printed(cycle)}"
         doomed = _leading_only_there(graph, members)
         if doomed:
-            what += f"; nor can it from {walks.listed(graph, doomed)}"
+            what += f"; nor can it from {graph.listed(doomed)}"
             what += " and others" if len(doomed) == MANY_DOOMED else ""
         yield Problem(
             what,
@@ -105,7 +107,7 @@ def loop_without_exit(graph: GraphView) -> Iterator[Problem]:
     leave it.
 
     ## Why it is bad
-    A run that comes there goes round for ever, although a diagram shows a way out.
+    A run that reaches it goes round for ever, although a diagram shows a way out.
 
     ## Example
     ```python
@@ -141,16 +143,16 @@ def loop_without_exit(graph: GraphView) -> Iterator[Problem]:
             continue
         for closed in _closed_loops(graph, members, dead):
             exits = [hop for hop in graph.hops(closed) if hop[2] not in closed]
-            shown = "; ".join(f"{walks.printed(graph, [hop])} {_why_not_left(dead, hop)}" for hop in exits)
+            shown = "; ".join(f"{graph.printed([hop])} {_why_not_left(dead, hop)}" for hop in exits)
             yield Problem(
-                f"the loop {walks.printed(graph, walks.cycle(graph, closed, skip=dead))} is never left. {shown}",
+                f"the loop {graph.printed(graph.cycle(closed, skip=dead))} is never left. {shown}",
                 why="a run that comes here goes round for ever",
                 do="route an outcome that a step of the loop does give out of it",
                 step=min(closed),
             )
 
 
-def _why_not_left(dead: Mapping[tuple[int, Outcome], str], hop: topology.Hop) -> str:
+def _why_not_left(dead: Mapping[tuple[int, Outcome], str], hop: Hop) -> str:
     targets = "that there are no targets" if hop[1] is Outcome.SKIP else "targets"
     return dead.get(hop[:2]) or f"takes {targets}, and the loop records none"
 
@@ -174,16 +176,15 @@ def _closed_loops(graph: GraphView, members: set[int], dead: Collection[tuple[in
     yielded: list[set[int]] = []
     for hops, barred in _target_cases(graph, live):
         inner: nx.DiGraph[int] = nx.DiGraph((node, target) for node, _, target in hops if target in members)
-        for found in sorted(nx.strongly_connected_components(inner), key=min):
-            looping = len(found) > 1 or inner.has_edge(*(next(iter(found)),) * 2)
+        for found in loops_in(inner):
             out = [hop for hop in live if hop[0] in found and hop[2] not in found]
             closed = all(hop in barred and graph.index.get(_targets_source(graph, hop[0])) not in found for hop in out)
-            if looping and closed and not any(found <= other for other in yielded):
+            if closed and not any(found <= other for other in yielded):
                 yielded.append(found)
                 yield found
 
 
-def _target_cases(graph: GraphView, live: list[topology.Hop]) -> Iterator[tuple[list[topology.Hop], set[topology.Hop]]]:
+def _target_cases(graph: GraphView, live: list[Hop]) -> Iterator[tuple[list[Hop], set[Hop]]]:
     """The cases to check: the hops that may be taken, and the hops that only other recorded targets allow.
 
     Sub-agents whose targets are recorded are skipped each time, or never; a loop may have a smaller one in it that is
@@ -254,14 +255,12 @@ def loop_without_bound(graph: GraphView) -> Iterator[Problem]:
             for node, outcome, target in graph.hops(members)
             if target in members and (node, outcome) not in bounded
         )
-        for part in sorted(nx.strongly_connected_components(free), key=min):
-            if len(part) == 1 and not free.has_edge(*(next(iter(part)),) * 2):
-                continue
-            cycle = walks.cycle(graph, part, skip=bounded, first=_first_reached(graph, part))
+        for part in loops_in(free):
+            cycle = graph.cycle(part, skip=bounded, first=_first_reached(graph, part))
             limited = [node for node in part if graph.steps[node].max_iterations]
-            what = f"nothing bounds the loop {walks.printed(graph, cycle)}"
+            what = f"nothing bounds the loop {graph.printed(cycle)}"
             if limited:
-                what += f": max_iterations of {walks.listed(graph, limited)} bounds its ITERATE and its FAIL only"
+                what += f": max_iterations of {graph.listed(limited)} bounds its ITERATE and its FAIL only"
             yield Problem(
                 what,
                 why="an agent that is never satisfied goes round until its budget is spent",
@@ -275,7 +274,7 @@ def _bounded_hops(graph: GraphView, members: set[int]) -> set[tuple[int, Outcome
     bounded = {(node, outcome) for node, outcome, _ in graph.hops(members) if (node, outcome) in graph.never_taken}
     for node in members:
         step = graph.steps[node]
-        if isinstance(step.handler, (Gate, Person)) or review.is_gate(step):
+        if isinstance(step.handler, (Gate, Person)) or is_gate(step):
             bounded.update((node, outcome) for outcome in step.next)
         elif step.max_iterations is not None:
             bounded.add((node, Outcome.FAIL))

@@ -67,7 +67,7 @@ def route_never_given(graph: GraphView) -> Iterator[Problem]:
     """A route is for an outcome that the step never gives.
 
     ## What it does
-    Reports a route for an outcome that what decides the step cannot end with: a Dispatch gives OK, or FAIL where that
+    Reports a route for an outcome that what decides the step cannot end with: a Dispatch gives OK, or FAIL if that
     has a route; a Gate OK and FAIL; a Person what its choices lead to; a function with declared `outcomes` those.
 
     ## Why it is bad
@@ -293,7 +293,7 @@ def route_without_when(graph: GraphView) -> Iterator[Problem]:
     Reports a step without a handler that has several routes, one of which has no `when`.
 
     ## Why it is bad
-    The agent reports how such a step ended. Where it is told only the names of the outcomes it has to guess what they mean.
+    The agent reports how such a step ended. If it sees only the names of the outcomes, it has to guess what they mean.
 
     ## Example
     ```python

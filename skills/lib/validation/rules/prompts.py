@@ -154,7 +154,7 @@ def unknown_name(graph: GraphView) -> Iterator[Problem]:
     ## What it does
     Reads the texts of a step and reports a name in backquotes, `step.value`, if the step is one of this workflow and
     records no such value, or if both are nearly those of one that does; and "step `name`", if a step has nearly that
-    name. Names of files (`report.md`) are none of these. A step whose handler may record anything is not looked at.
+    name. Names of files (`report.md`) are none of these. A step whose handler may record any name is passed over.
 
     ## Why it is bad
     The agent looks for a value that no block shows, and guesses.

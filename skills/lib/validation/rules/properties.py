@@ -7,7 +7,6 @@ from collections.abc import Collection, Iterator
 from skills.lib.errors import did_you_mean, nearest
 from skills.lib.model.types import Before, NeverEndsFailed, Outcome, Passes
 from skills.lib.record import Record
-from skills.lib.validation import review, walks
 from skills.lib.validation.rule import GRAPH, Problem, rule
 from skills.lib.validation.topology import END, Hop
 from skills.lib.validation.view import GraphView
@@ -65,7 +64,7 @@ def always(graph: GraphView) -> Iterator[Problem]:
 
 def _unknown(graph: GraphView, stated: Record) -> str:
     if isinstance(stated, NeverEndsFailed):
-        known = {*review.reviewers(graph), *review.gates(graph)}
+        known = {*graph.reviewers, *graph.gates}
         near = did_you_mean(nearest(stated.checkpoint, known))
         return "" if stated.checkpoint in known else f"no step reviews {stated.checkpoint}{near}"
     for name in stated.fields().values():
@@ -76,35 +75,35 @@ def _unknown(graph: GraphView, stated: Record) -> str:
 
 def _broken(graph: GraphView, stated: Record) -> str:
     """The path that breaks the property, in words; empty if none does."""
-    hops: list[Hop] | None = None
+    hops: list[Hop] = []
     if isinstance(stated, Before):
         first, then = graph.index[stated.first], graph.index[stated.then]
         hops = _from_starts(graph, then, {first})
     elif isinstance(stated, Passes):
         hops = _from_starts(graph, END, {graph.index[stated.step]}, graph.failing_ends)
     elif isinstance(stated, NeverEndsFailed):
-        reviewers = review.reviewers(graph).get(stated.checkpoint, set())
-        for gate in sorted(review.deciding(graph, stated.checkpoint)):
+        reviewers = graph.reviewers.get(stated.checkpoint, set())
+        for gate in sorted(graph.deciding(stated.checkpoint)):
             key = Outcome.FAIL if Outcome.FAIL in graph.steps[gate].next else Outcome.DEFAULT
             target = next((target for outcome, target in graph.routes[gate] if outcome is key), None)
             if target == END:
                 continue  # it ends by FAIL
             if target is not None and target >= 0 and target not in reviewers:
-                hops = walks.search(graph, target, lambda node: node == END, avoid=reviewers, skip=graph.failing_ends)
+                hops = graph.search(target, lambda node: node == END, avoid=reviewers, skip=graph.failing_ends)
             if hops:
                 break
-    return f"a path breaks it: {walks.printed(graph, hops)}" if hops else ""
+    return f"a path breaks it: {graph.printed(hops)}" if hops else ""
 
 
 def _from_starts(
     graph: GraphView, goal: int, avoid: Collection[int], skip: Collection[tuple[int, Outcome]] = ()
-) -> list[Hop] | None:
+) -> list[Hop]:
     for start in graph.starts:
         if start in avoid or start == END:
             continue
         if start == goal:
             return [(start, Outcome.OK, start)]
-        found = walks.search(graph, start, lambda node: node == goal, avoid=avoid, skip=skip)
+        found = graph.search(start, lambda node: node == goal, avoid=avoid, skip=skip)
         if found:
             return found
-    return None
+    return []

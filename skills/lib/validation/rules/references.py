@@ -7,6 +7,7 @@ import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
+from pathlib import Path
 
 from skills.lib import paths
 from skills.lib.conventions import convention_names
@@ -120,8 +121,8 @@ def unresolved_command(graph: GraphView) -> Iterator[Problem]:
 
     ## What it does
     Reports a Command that begins with a bare `name.py` which is no file beside the skill's entry script, and one with an
-    argument that names a missing file of the skill by its whole path. A program of the machine, such as `git`, may be
-    missing here and there at a run, and is not looked for.
+    argument that names a missing file of the skill by its whole path. A program of the machine, such as `git`, is not
+    looked for: it may be missing here and present on the machine of a run.
 
     ## Why it is bad
     The command fails whatever was done, so no run leaves the step.
@@ -162,20 +163,11 @@ def _skill_files(argv: Sequence[str], folder: str) -> Iterator[tuple[str, str]]:
     """The arguments that name a file of the skill, each with its path."""
     if argv[0].endswith(".py") and os.path.basename(argv[0]) == argv[0] and not placeholders(argv[:1]):
         yield argv[0], os.path.join(folder, argv[0])
-    within = os.path.join(_skill_folder(folder), "")
+    above = (Path(folder), *Path(folder).parents)
+    within = os.path.join(next((path for path in above if (path / "SKILL.md").is_file()), folder), "")
     for part in argv:
         if os.path.isabs(part) and not placeholders((part,)) and os.path.normpath(part).startswith(within):
             yield part, os.path.normpath(part)
-
-
-def _skill_folder(folder: str) -> str:
-    """The folder above that has a SKILL.md, else the folder itself."""
-    above = folder
-    while os.path.dirname(above) != above:
-        if os.path.isfile(os.path.join(above, "SKILL.md")):
-            return above
-        above = os.path.dirname(above)
-    return folder
 
 
 def _nearest_file(path: str) -> str:
@@ -272,7 +264,7 @@ def bare_gate_call(graph: GraphView) -> Iterator[Problem]:
     Reports a call of `format_gate_step` in the file that registers the workflow.
 
     ## Why it is bad
-    A bare formatter prints what it is told: no run, no turn, no verdict from the ledger. A workflow's gate is built by the
+    A bare formatter prints its arguments alone: no run, no turn, no verdict from the ledger. A workflow's gate is built by the
     engine.
 
     ## Example

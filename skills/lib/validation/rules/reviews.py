@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from skills.lib.errors import did_you_mean, nearest
-from skills.lib.model.types import Outcome
-from skills.lib.validation import review, walks
+from skills.lib.model.steps import StepDef
+from skills.lib.model.types import AgentRole, Dispatch, Outcome
+from skills.lib.validation.graph import is_gate
 from skills.lib.validation.rule import GRAPH, Problem, rule
 from skills.lib.validation.topology import END, UNKNOWN
 from skills.lib.validation.view import GraphView
@@ -17,7 +18,7 @@ def review_without_gate(graph: GraphView) -> Iterator[Problem]:
     """Nothing reads the verdict of a review.
 
     ## What it does
-    Reports a step that dispatches reviewers, where a path leads to the end without passing the Gate of that checkpoint.
+    Reports a step that dispatches reviewers if a path leads to the end without passing the Gate of that checkpoint.
     A review that is its own gate (a quality reviewer's Dispatch with OK and FAIL routes) needs no other.
 
     ## Why it is bad
@@ -52,9 +53,9 @@ def review_without_gate(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    gates = review.gates(graph)
+    gates = graph.gates
     for at, step in enumerate(graph.steps):
-        if not review.is_review(step) or review.is_gate(step):
+        if not _is_review(step) or is_gate(step):
             continue
         checkpoint = step.checkpoint
         if checkpoint is None:
@@ -67,8 +68,8 @@ def review_without_gate(graph: GraphView) -> Iterator[Problem]:
             continue
         stops = gates.get(checkpoint, set())
         # A review that is skipped found nothing that a gate would have to hear.
-        skip = {(at, Outcome.SKIP)} if (at, Outcome.SKIP) not in review.judging_hops(graph, {at}) else set()
-        if stops and walks.search(graph, at, lambda node: node == END, avoid=stops, skip=skip) is None:
+        skip = {(at, Outcome.SKIP)} if (at, Outcome.SKIP) not in graph.judging_hops({at}) else set()
+        if stops and not graph.search(at, lambda node: node == END, avoid=stops, skip=skip):
             continue
         what = f"the review of {checkpoint} at {graph.name(at)} is followed by no Gate"
         if stops:
@@ -79,6 +80,14 @@ def review_without_gate(graph: GraphView) -> Iterator[Problem]:
             do=f'put a step with handler=Gate("{checkpoint}") on every path, or build the loop with review_loop()',
             step=at,
         )
+
+
+def _is_review(step: StepDef) -> bool:
+    """True if the step's sub-agents review: with a checkpoint, or as quality reviewers without a deciding function."""
+    handler = step.handler
+    if not isinstance(handler, Dispatch):
+        return False
+    return bool(handler.checkpoint) or (handler.agent is AgentRole.QUALITY_REVIEWER and not handler.then)
 
 
 @rule("error", GRAPH, stops=True)
@@ -117,8 +126,8 @@ def gate_without_review(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    gates = review.gates(graph)
-    reviewers = review.reviewers(graph) if gates else {}
+    gates = graph.gates
+    reviewers = graph.reviewers if gates else {}
     for checkpoint, steps in gates.items():
         by = reviewers.get(checkpoint)
         for at in steps:
@@ -130,24 +139,24 @@ def gate_without_review(graph: GraphView) -> Iterator[Problem]:
                 what += did_you_mean(nearest(checkpoint, reviewers))
             elif graph.start in without:
                 what = f"a path comes to the Gate {graph.name(at)} without a review of {checkpoint}"
-                what += graph.example(graph.start, at, skip=review.judging_hops(graph, by))
+                what += graph.example(graph.start, at, skip=graph.judging_hops(by))
             elif at in graph.reachable and (ahead := _reviewed_hops(graph, at, by, without)) is not None:
                 what = f"a path leads from the Gate {graph.name(at)} back to it without a review of {checkpoint}"
-                what += graph.example(at, at, skip=review.judging_hops(graph, by) | ahead)
+                what += graph.example(at, at, skip=graph.judging_hops(by) | ahead)
                 why = (
                     "the gate reads the verdict of the review before: it passes what changed since, or fails it unseen"
                 )
-            elif (spent := _spending_gate(graph, at, review.deciding(graph, checkpoint), without)) is not None:
+            elif (spent := _spending_gate(graph, at, graph.deciding(checkpoint), without)) is not None:
                 what = f"a path leads from the Gate {graph.name(spent)} to {graph.name(at)} without a review between"
                 but_ok = {(spent, outcome) for outcome, _ in graph.routes[spent] if outcome is not Outcome.OK}
-                what += graph.example(spent, at, skip=review.judging_hops(graph, by) | but_ok)
+                what += graph.example(spent, at, skip=graph.judging_hops(by) | but_ok)
                 why = "a verdict serves one gate: the second refuses every command, and the run cannot go on"
             else:
                 continue
             skipped = without & (by or set())
             if skipped:
                 do = (
-                    f"give {walks.listed(graph, skipped)} a target in any case and leave its skip out, or let it be "
+                    f"give {graph.listed(skipped)} a target in any case and leave its skip out, or let it be "
                     f"its own gate: Outcome.FAIL with the step that does the work, in place of {graph.name(at)}"
                 )
             yield Problem(what, why=why, do=do, step=at)
@@ -163,20 +172,20 @@ def _reviewed_hops(
     ahead = {
         (at, outcome)
         for outcome, target in graph.routes[at]
-        if target not in without
-        or (outcome is not Outcome.OK and walks.search(graph, target, lambda node: node in by) is None)
+        if target not in without or (outcome is not Outcome.OK and not graph.search(target, lambda node: node in by))
     }
     return ahead if len(ahead) < len(graph.routes[at]) else None
 
 
 def _spending_gate(graph: GraphView, at: int, gates: Collection[int], without: Collection[int]) -> int | None:
     """Another gate of the checkpoint whose OK leads here without a review, so that the verdict is used up."""
-    for other in sorted(gates):
-        if other == at or other not in graph.reachable:
-            continue
-        if any(outcome is Outcome.OK and target in without for outcome, target in graph.routes[other]):
-            return other
-    return None
+    opening_here = (
+        other
+        for other in sorted(gates)
+        if other != at and other in graph.reachable
+        if any(outcome is Outcome.OK and target in without for outcome, target in graph.routes[other])
+    )
+    return next(opening_here, None)
 
 
 def _unreviewed(graph: GraphView, gate: int, reviewers: Collection[int]) -> set[int]:
@@ -190,14 +199,13 @@ def _unreviewed(graph: GraphView, gate: int, reviewers: Collection[int]) -> set[
     while stack and graph.start not in seen:
         node = stack.pop()
         for before in graph.digraph.pred[node]:
-            if before not in seen and (before not in reviewers or _skips_to(graph, before, node)):
+            if before not in seen and (
+                before not in reviewers
+                or any(target == node and graph.skips(before, outcome) for outcome, target in graph.routes[before])
+            ):
                 seen.add(before)
                 stack.append(before)
     return seen
-
-
-def _skips_to(graph: GraphView, at: int, to: int) -> bool:
-    return any(target == to and review.skips(graph, at, outcome) for outcome, target in graph.routes[at])
 
 
 @rule("error", GRAPH, stops=True)
@@ -243,8 +251,8 @@ def fail_without_return(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    reviewers = review.reviewers(graph)
-    stops = [(at, name) for name in {*review.gates(graph), *reviewers} for at in review.deciding(graph, name)]
+    reviewers = graph.reviewers
+    stops = [(at, name) for name in {*graph.gates, *reviewers} for at in graph.deciding(name)]
     for at, checkpoint in sorted(stops):
         if at not in graph.reachable or not graph.steps[at].next:
             continue
@@ -272,8 +280,8 @@ def _failure_problem(graph: GraphView, at: int, checkpoint: str, reviewers: set[
         return f"{way} ends the run although the review failed"
     if target in reviewers:
         return f"{way} reviews again what nobody has fixed"
-    if walks.search(graph, target, lambda node: node in reviewers) is None:
+    if not graph.search(target, lambda node: node in reviewers):
         return f"{way} leads where the review is never reached again"
-    stops = review.deciding(graph, checkpoint)
-    past = review.way_past(graph, target, reviewers, {(stop, Outcome.OK) for stop in stops})
+    stops = graph.deciding(checkpoint)
+    past = graph.way_past(target, reviewers, {(stop, Outcome.OK) for stop in stops})
     return f"{way} leads to work from which a path ends the run past the review: {past}" if past else ""

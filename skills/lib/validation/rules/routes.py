@@ -6,7 +6,6 @@ from bisect import bisect
 from collections.abc import Collection, Iterator
 
 from skills.lib.errors import did_you_mean
-from skills.lib.validation import walks
 from skills.lib.validation.rule import GRAPH, Problem, rule
 from skills.lib.validation.topology import END
 from skills.lib.validation.view import GraphView
@@ -17,8 +16,8 @@ def unknown_target(graph: GraphView) -> Iterator[Problem]:
     """A route leads to a step that does not exist.
 
     ## What it does
-    Reports every route whose target is no step of the workflow, and names the step that was probably meant. A word for the
-    end, such as `"done"`, is told to be written as `None`.
+    Reports every route whose target is no step of the workflow, and names the step that was probably meant. For a word that
+    means the end, such as `"done"`, it says to write `None`.
 
     ## Why it is bad
     A run that ends the step with that outcome has nowhere to go.
@@ -66,7 +65,7 @@ def unreachable_step(graph: GraphView) -> Iterator[Problem]:
     """No run can come to a step.
 
     ## What it does
-    Reports the steps that a search from the start does not find. Steps that hang together are one finding, at the step
+    Reports the steps that a search from the start does not find. Connected steps are one finding, at the step
     that a route has to lead to; those that lead only to each other are found too, although each of them has a route in.
 
     ## Why it is bad
@@ -131,7 +130,7 @@ def _island(
 
 def _and(graph: GraphView, nodes: Collection[int]) -> str:
     """The steps by name, as a sentence lists them."""
-    names = walks.listed(graph, nodes)
+    names = graph.listed(nodes)
     first, comma, last = names.rpartition(", ")
     return f"{first} and {last}" if comma and " more" not in last else names
 
@@ -144,7 +143,7 @@ def dead_end(graph: GraphView) -> Iterator[Problem]:
     Reports every step without a single route.
 
     ## Why it is bad
-    A run that comes there can neither go on nor end.
+    A run that reaches it can neither go on nor end.
 
     ## Example
     ```python

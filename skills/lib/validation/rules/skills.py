@@ -81,10 +81,10 @@ def skill_command(tree: TreeView) -> Iterator[Problem]:
     """A command in SKILL.md does not run.
 
     ## What it does
-    Takes each command in a shell block of SKILL.md that names a script of the skill, and reports where the script does
-    not exist, the command line cannot be parsed, a step or flag is not one of the workflow's, or a parameter that opening
-    a run takes is missing or not among its choices. Nothing is executed; values that are placeholders (`<text>`, `…`,
-    `$NAME`) are taken for good.
+    Takes each command in a shell block of SKILL.md that names a script of the skill, and reports one whose script does
+    not exist, that cannot be parsed, that has a step or flag which the workflow does not have, or in which a parameter of
+    the run is missing or not among its choices. Nothing is executed; values that are placeholders (`<text>`, `…`,
+    `$NAME`) count as valid.
 
     ## Why it is bad
     The first thing an agent does with the skill fails, and it goes on without it.

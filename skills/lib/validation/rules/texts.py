@@ -25,8 +25,8 @@ def bare_gate(graph: GraphView) -> Iterator[Problem]:
     Reports the output of `format_gate_step`, or another gate in XML, among `actions` or `repeat`.
 
     ## Why it is bad
-    A bare formatter prints what it is told: no run, no turn, no verdict from the ledger. Who follows it passes a gate that
-    nobody guards.
+    A bare formatter prints its arguments alone: no run, no turn, no verdict from the ledger. An agent that follows it
+    passes a gate that nobody guards.
 
     ## Example
     ```python
@@ -213,8 +213,6 @@ def long_block(graph: GraphView) -> Iterator[Problem]:
         params.setdefault(arg.step, []).append(arg)
     everywhere = sum(_length(rule) + 20 for rule in graph.workflow.forbidden)
     for at, step in enumerate(graph.steps):
-        if step.id not in params and _is_short(step) and not everywhere:
-            continue
         around = everywhere + _size_around(step, params.get(step.id, []))
         for name, texts in (("actions", step.actions), ("repeat", step.repeat)):
             size = around + sum(_length(text) + 1 for text in texts)
@@ -241,13 +239,6 @@ def _size_around(step: StepDef, params: Sequence[Arg]) -> int:
     elif isinstance(step.handler, Person):
         size += _length(step.handler.question)
     return size
-
-
-def _is_short(step: StepDef) -> bool:
-    """True if the block is so small that nothing need be counted, as most are."""
-    if step.requires or step.forbidden or step.when or step.handler is not None:
-        return False
-    return sum(map(len, step.actions)) + sum(map(len, step.repeat)) + len(step.title) < 1_000
 
 
 def _length(text: str) -> int:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skills.lib.model.requirements import Field
-from skills.lib.validation.handler_reads import keys_read, params_read
 from skills.lib.validation.rule import SOURCE, Problem, rule
 from skills.lib.validation.topology import END
 from skills.lib.validation.view import GraphView
@@ -17,7 +16,7 @@ def unread_value(graph: GraphView) -> Iterator[Problem]:
 
     ## What it does
     Reports a Field, and a key that a handler returns, that no `needs`, no placeholder, no dispatch and no handler reads.
-    Steps that can be the last are excepted, for what they record is the result; so are review items. Where a handler uses
+    Steps that can be the last are excepted, for what they record is the result; so are review items. If a handler uses
     its context in a way that cannot be followed, the rule is silent for the whole workflow.
 
     ## Why it is bad
@@ -41,9 +40,10 @@ def unread_value(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    read = keys_read(graph)
+    read = graph.names_read()
     if read is None:
         return
+    keys, _ = read
     for at, step in graph.distinct:
         if any(target == END for _, target in graph.routes[at]):
             continue
@@ -52,7 +52,7 @@ def unread_value(graph: GraphView) -> Iterator[Problem]:
         source = graph.handlers.by_step.get(at)
         returned = sorted((source.writes if source else None) or ())
         for name in dict.fromkeys([*recorded, *returned]):
-            if f"{step.id}.{name}" in read:
+            if f"{step.id}.{name}" in keys:
                 continue
             how = "records" if name in recorded else "returns from its handler"
             yield Problem(
@@ -70,8 +70,8 @@ def unread_parameter(graph: GraphView) -> Iterator[Problem]:
 
     ## What it does
     Reports an `Arg` that no `needs`, no placeholder, no `closing` and no handler reads. What is reported on leaving a step
-    that can be the last is excepted, for it is the result. Where a handler uses its context in a way that cannot be
-    followed, the rule is silent for the whole workflow. A parameter of the run is told at the first step.
+    that can be the last is excepted, for it is the result. If a handler uses its context in a way that cannot be
+    followed, the rule is silent for the whole workflow. A parameter of the run is reported at the first step.
 
     ## Why it is bad
     Whoever opens a run is asked for something that changes nothing: the reader was forgotten, or the parameter can go.
@@ -94,9 +94,10 @@ def unread_parameter(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    keys, names = keys_read(graph), params_read(graph)
-    if keys is None or names is None or graph.start == END:
+    read = graph.names_read()
+    if read is None or graph.start == END:
         return
+    keys, names = read
     for arg in graph.workflow.params:
         at = graph.start if arg.step is None else graph.index.get(arg.step)
         if at is None or arg.waives or arg.name in names or f"{arg.step}.{arg.name}" in keys:

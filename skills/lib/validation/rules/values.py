@@ -3,18 +3,50 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 from skills.lib.model import values
-from skills.lib.model.requirements import Field
+from skills.lib.model.requirements import Arg, Field
 from skills.lib.model.run import FIXES
 from skills.lib.model.texts import number
 from skills.lib.model.types import Person
-from skills.lib.validation.requested import as_choice, has_empty_range, read_choice
+from skills.lib.validation.locations import Lines
 from skills.lib.validation.rule import GRAPH, Problem, rule
+from skills.lib.validation.templates import as_choice, has_empty_range
 from skills.lib.validation.view import GraphView
 
 # What a person says: any text that is one.
 _ANSWER = Field("answer")
+
+
+@dataclass(frozen=True, slots=True)
+class _Requested:
+    """One requested value: ``name`` is its name in a message, ``step`` is None for a parameter of the run.
+
+    A parameter has the ``lines`` of the file; the location of a field is its step's.
+    """
+
+    spec: Arg | Field
+    name: str
+    step: int | None
+    lines: Lines | None = None
+
+    @property
+    def line(self) -> int | None:
+        """The line of a parameter; None for a field."""
+        return self.lines.of_parameter(self.spec.name) if self.lines else None
+
+
+def _requested(graph: GraphView) -> Iterator[_Requested]:
+    """Every field and parameter with choices or a range, in the order of the workflow."""
+    for at, step in enumerate(graph.steps):
+        for spec in step.requires:
+            if isinstance(spec, Field) and _is_limited(spec):
+                yield _Requested(spec, f"the field {spec.name} of {step.id}", at)
+    for arg in graph.workflow.params:
+        if _is_limited(arg):
+            at_step = None if arg.step is None else graph.index.get(arg.step)
+            yield _Requested(arg, f"the parameter {arg.flag}", at_step, graph.lines)
 
 
 @rule("error", GRAPH, stops=True)
@@ -112,7 +144,7 @@ def empty_range(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    for one in graph.requested:
+    for one in _requested(graph):
         low, high = one.spec.minimum, one.spec.maximum
         if low is None or high is None or not has_empty_range(one.spec):
             continue
@@ -134,7 +166,7 @@ def impossible_choice(graph: GraphView) -> Iterator[Problem]:
     Person too, that is blank or looks like a placeholder.
 
     ## Why it is bad
-    The block offers it, and whoever takes it is refused. Where no choice is left, no run can go on.
+    The block offers it, and whoever takes it is refused. If no choice is left, no run can go on.
 
     ## Example
     ```python
@@ -152,7 +184,7 @@ def impossible_choice(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    for one in graph.requested:
+    for one in _requested(graph):
         spec = as_choice(one.spec)
         refused = [choice for choice in one.spec.choices if not values.fits(spec, choice)]
         if refused:
@@ -207,10 +239,10 @@ def repeated_choice(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    for one in graph.requested:
+    for one in _requested(graph):
         alike: dict[str, list[str]] = {}
         for choice in one.spec.choices:
-            alike.setdefault(read_choice(one.spec, choice), []).append(choice)
+            alike.setdefault(_read_choice(one.spec, choice), []).append(choice)
         again = [" and ".join(map(repr, choices)) for choices in alike.values() if len(choices) > 1]
         if again:
             yield Problem(
@@ -258,7 +290,7 @@ def ambiguous_choice(graph: GraphView) -> Iterator[Problem]:
     """
     found = [
         (one.name, one.spec.name, _ambiguous(one.spec.choices, one.spec.type), one.step, one.line)
-        for one in graph.requested
+        for one in _requested(graph)
     ]
     found += [
         (f"the Person of {step.id}", "answer", _ambiguous(person.choices), at, None)
@@ -291,3 +323,13 @@ def _ambiguity(choice: str, signed: bool) -> str:
     if choice != choice.strip():
         return "has a space at its end" if choice == choice.lstrip() else "begins with a space"
     return "begins with -" if choice.startswith("-") and not signed else ""
+
+
+def _read_choice(spec: Arg | Field, choice: str) -> str:
+    """The value that the choice stands for, as text, so that equal choices compare equal; itself if it is no value."""
+    one = as_choice(spec)
+    return repr(values.read(one, choice)) if values.fits(one, choice) else choice
+
+
+def _is_limited(spec: Arg | Field) -> bool:
+    return bool(spec.choices) or (spec.minimum is not None and spec.maximum is not None)

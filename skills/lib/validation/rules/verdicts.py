@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator
+from collections.abc import Collection, Iterator
 
 from skills.lib.errors import did_you_mean
 from skills.lib.model.types import AgentRole, Dispatch, Gate, Person
-from skills.lib.validation import review, walks
 from skills.lib.validation.rule import GRAPH, Problem, rule
 from skills.lib.validation.state_flow import placeholders
 from skills.lib.validation.templates import may_be_missing, source_of
+from skills.lib.validation.topology import reached
 from skills.lib.validation.view import GraphView
 
 
@@ -56,7 +56,7 @@ def fallen_verdict(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    covering = review.covering(graph)
+    covering = graph.covering
     for at, step in graph.distinct:
         problem = _dispatch_problem(step.handler) if isinstance(step.handler, Dispatch) and not step.checkpoint else ""
         if isinstance(step.handler, Gate):
@@ -84,13 +84,13 @@ def _gate_problem(graph: GraphView, gate: Gate, reviewers: set[int]) -> str:
     if gate.stale not in graph.index:
         return f"stale names {gate.stale!r}, which is no step{did_you_mean(graph.nearest(gate.stale))}"
     target = graph.index[gate.stale]
-    every = review.reviewers(graph)[gate.checkpoint]
+    every = graph.reviewers[gate.checkpoint]
     if target in every:
         return ""
     way = f"stale leads to {gate.stale}"
-    if walks.search(graph, target, lambda node: node in every) is None:
+    if not graph.search(target, lambda node: node in every):
         return f"{way}, from where the review of {gate.checkpoint} is never reached again"
-    past = review.way_past(graph, target, every)
+    past = graph.way_past(target, every)
     return f"{way}, from where a path ends the run past the review: {past}" if past else ""
 
 
@@ -209,14 +209,14 @@ def work_after_review(graph: GraphView) -> Iterator[Problem]:
     )
     ```
     """
-    gates = review.gates(graph)
-    reviewers = review.reviewers(graph) if gates else {}
+    gates = graph.gates
+    reviewers = graph.reviewers if gates else {}
     for checkpoint, stops in gates.items():
         by = reviewers.get(checkpoint, set())
         for at in sorted(_between(graph, by, stops)):
             if not _may_change(graph, at):
                 continue
-            way = walks.listed(graph, by)
+            way = graph.listed(by)
             yield Problem(
                 f"work is done at {graph.name(at)}, between the review of {checkpoint} ({way}) and its Gate",
                 why="what is changed there passes the gate unseen",
@@ -228,20 +228,9 @@ def work_after_review(graph: GraphView) -> Iterator[Problem]:
 
 def _between(graph: GraphView, by: Collection[int], stops: Collection[int]) -> set[int]:
     """The steps on a path from a review to its gate that passes no other review and no other gate of the checkpoint."""
-    routes, before = graph.routes, graph.digraph.pred
-    ahead = _reached(by, lambda node: (target for _, target in routes[node]), {*by, *stops})
-    return ahead & _reached(stops, lambda node: before[node], {*by, *stops})
-
-
-def _reached(origins: Iterable[int], step_from: Callable[[int], Iterable[int]], avoid: Collection[int]) -> set[int]:
-    found: set[int] = set()
-    stack = list(origins)
-    while stack:
-        for node in step_from(stack.pop()):
-            if node >= 0 and node not in found and node not in avoid:
-                found.add(node)
-                stack.append(node)
-    return found
+    ends, before = {*by, *stops}, graph.digraph.pred
+    ahead = reached(by, lambda node: {target for _, target in graph.routes[node]} - ends)
+    return ahead & reached(stops, lambda node: set(before[node]) - ends)
 
 
 def _may_change(graph: GraphView, at: int) -> bool:

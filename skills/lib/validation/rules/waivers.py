@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from skills.lib.errors import did_you_mean, nearest
-from skills.lib.validation.finding import allow_key
-from skills.lib.validation.rule import GRAPH, RULES, TREE, Problem, rule
+from skills.lib.validation.rule import GRAPH, RULES, TREE, Problem, allow_key, rule
 from skills.lib.validation.view import GraphView
 
 

@@ -7,8 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from skills.lib.blocks.command_line import CommandLine
-from skills.lib.hosts.mcp import toolcalls
-from skills.lib.hosts.mcp.toolcalls import ToolCall
+from skills.lib.hosts.mcp.blocks import ToolCall, tool_call
 from skills.lib.model.run import Run
 
 pytestmark = pytest.mark.req("H-06")
@@ -22,7 +21,7 @@ NAMES = st.from_regex(r"[a-z][a-z0-9_]{0,8}", fullmatch=True)
 @given(values=st.dictionaries(NAMES, TEXTS), step=NAMES)
 def test_every_value_of_a_command_comes_through(values: dict[str, str], step: str) -> None:
     words = [word for name, value in values.items() for word in ("--record", f"{name}={value}")]
-    call = toolcalls.read(CALLER.step(step, RUN, *words), CALLER, "tour")
+    call = tool_call(CALLER.step(step, RUN, *words), CALLER, "tour")
     expected = {"run": "k3f9q2mx", "turn": 4, "step": step} | ({"record": values} if values else {})
     assert call == ToolCall("next_step", expected)
 
@@ -47,7 +46,7 @@ def test_every_value_of_a_command_comes_through(values: dict[str, str], step: st
     ],
 )
 def test_reads_as_a_call(command: str, shown: str) -> None:
-    call = toolcalls.read(command, CALLER, "tour")
+    call = tool_call(command, CALLER, "tour")
     assert call is not None
     assert call.shown({"how_deep": "int", "topic": "text"}) == shown
 
@@ -64,4 +63,4 @@ def test_reads_as_a_call(command: str, shown: str) -> None:
     ],
 )
 def test_any_other_text_stays_as_it_is(text: str) -> None:
-    assert toolcalls.read(text, CALLER, "tour") is None
+    assert tool_call(text, CALLER, "tour") is None

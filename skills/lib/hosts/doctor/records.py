@@ -1,4 +1,4 @@
-"""Checks for files that outlived what they were about: status files and session files of runs that have ended.
+"""Checks of the records of runs: the ledger, the runs in it, and status and session files of runs that have ended.
 
 A cloned project may bring links and files of any name. What is removed is a regular file that is named as Lockstep
 names them, in a folder that is no link.
@@ -17,10 +17,10 @@ from shlex import quote
 from skills.lib import paths, status_files
 from skills.lib.errors import LedgerError
 from skills.lib.files import PART
-from skills.lib.hosts.doctor.context import DoctorContext
-from skills.lib.hosts.doctor.result import Result, ok, problem, warning
+from skills.lib.hosts.doctor.examination import DoctorContext, Result, counted, ok, problem, warning
 from skills.lib.hosts.hook import sessions
 from skills.lib.ledger import Ledger
+from skills.lib.ledger.database import FILE, exists
 
 FIX = "lockstep doctor --fix"
 # A file that was being written that long ago (seconds) is not being written any more.
@@ -29,13 +29,68 @@ _ABANDONED = 600.0
 _SESSION = re.compile(r"[a-z0-9]+[-~][A-Za-z0-9_.~-]*")
 
 
+def ledger(context: DoctorContext) -> Iterator[Result]:
+    """Whether every checksum holds and the events lead to the runs as they stand."""
+    home = paths.home(context.project)
+    if not os.path.isdir(home) or (os.access(home, os.X_OK) and not exists(home)):
+        yield ok("no run was ever opened here", home)
+        return
+    if not os.access(home, os.W_OK | os.X_OK):
+        yield problem("the ledger's folder cannot be written", home, f"chmod u+rwx {quote(home)}")
+        return
+    try:
+        with Ledger(home, create=False) as opened:
+            opened.verify()
+            count = counted(len(opened.every_run()), "run")
+    except LedgerError as error:
+        aside = f"mv {quote(home)} {quote(home + '.aside')}"
+        moved = "damaged" in error.what or "missing" in error.what or "not a ledger" in error.what
+        yield problem(error.what, os.path.join(home, FILE), aside if moved else error.remedy)
+    else:
+        yield ok(f"the ledger is whole: {count}", os.path.join(home, FILE))
+
+
+def open_runs(context: DoctorContext) -> Iterator[Result]:
+    """Whether the script of each open run is still there."""
+    opened = Ledger.existing(paths.home(context.project))
+    if opened is None:
+        return
+    with opened:
+        runs = [run for run in opened.every_run("parent IS NULL") if not run.ended]
+    for run in runs:
+        if not os.path.isfile(run.script):
+            yield problem(
+                f"the run {run.id} of {run.workflow} is open, and its script is gone",
+                run.script,
+                f"lockstep abandon {quote(run.id)} --reason 'its skill is gone' --project {quote(context.project)}",
+            )
+    if runs:
+        yield ok(f"{counted(len(runs), 'run')} open: lockstep runs")
+
+
+def ledgers_above(context: DoctorContext) -> Iterator[Result]:
+    """Whether a folder above has a ledger too: an agent that starts there finds other runs than one from here."""
+    if os.path.isabs(os.environ.get("LOCKSTEP_HOME") or ""):
+        return
+    folder = context.project
+    while os.path.dirname(folder) != folder:
+        folder = os.path.dirname(folder)
+        if os.path.isfile(os.path.join(folder, ".lockstep", "runs.db")):
+            yield warning(
+                "a folder above has a ledger of its own; which one counts depends on where an agent starts",
+                os.path.join(folder, ".lockstep"),
+                f"lockstep runs --project {quote(folder)}",
+            )
+
+
 def status_of_ended_runs(context: DoctorContext) -> Iterator[Result]:
     """Status files of runs that have ended; with one, the hook takes its slow way until it is removed."""
     folder = status_files.folder(context.project)
     linked = link_to(context.project, folder)
     if linked:
-        what = "a link is in the place of the folder, and its files are left alone"
-        yield problem(what, linked, f"rm {quote(linked)}")
+        yield problem(
+            "a link is in the place of the folder, and its files are left alone", linked, f"rm {quote(linked)}"
+        )
         return
     try:
         names = sorted(name for name in os.listdir(folder) if status_files.is_id(name))
@@ -50,7 +105,7 @@ def status_of_ended_runs(context: DoctorContext) -> Iterator[Result]:
     wrong = list(_stale(folder, names, "the status file", why))
     yield from wrong
     if not wrong:
-        yield ok(f"{len(names)} status file{'' if len(names) == 1 else 's'}, each of an open run", folder)
+        yield ok(f"{counted(len(names), 'status file')}, each of an open run", folder)
 
 
 def sessions_of_ended_runs(context: DoctorContext) -> Iterator[Result]:
@@ -60,22 +115,25 @@ def sessions_of_ended_runs(context: DoctorContext) -> Iterator[Result]:
     wrong = list(_stale(sessions.folder(), sorted([*names, *unfinished]), "the session file", _why_session))
     yield from wrong
     if not wrong:
-        yield ok(f"{len(names)} session{'' if len(names) == 1 else 's'} follow{'s' * (len(names) == 1)} a run")
+        yield ok(f"{counted(len(names), 'session')} follow{'s' * (len(names) == 1)} a run")
 
 
 def _stale(folder: str, names: list[str], kind: str, why: Callable[[str], str]) -> Iterator[Result]:
     """A result for each file that is no regular file, or that may be removed; ``why`` gives the reason, or nothing."""
     for name in names:
-        path = os.path.join(folder, name)
-        if not _is_regular(path):
-            yield problem(f"in the place of {kind} {name:.80} is no regular file", path, "move it away")
+        path, reason = os.path.join(folder, name), ""
+        try:
+            about = os.lstat(path)
+        except FileNotFoundError:  # removed in the meantime
             continue
-        if name.endswith(PART):
-            reason = f"{kind} {name:.80} was begun and never finished" if _is_old(path) else ""
-        else:
+        if not stat.S_ISREG(about.st_mode):
+            yield problem(f"in the place of {kind} {name:.80} is no regular file", path, "move it away")
+        elif not name.endswith(PART):
             reason = why(name)
+        elif time.time() - about.st_mtime > _ABANDONED:
+            reason = f"{kind} {name:.80} was begun and never finished"
         if reason:
-            yield warning(reason, path, FIX, stale=path)
+            yield warning(reason, path, FIX, path)
 
 
 def remove(path: str) -> None:
@@ -106,14 +164,6 @@ def link_to(project: str, folder: str) -> str:
     return ""
 
 
-def _is_regular(path: str) -> bool:
-    """True if a file is there, or nothing any more; no link, folder, pipe or device."""
-    try:
-        return stat.S_ISREG(os.lstat(path).st_mode)
-    except FileNotFoundError:
-        return True
-
-
 def _why_session(name: str) -> str:
     """Why a session file may be removed; empty if it may not."""
     try:
@@ -137,10 +187,3 @@ def _has_ended(project: str, run_id: str) -> bool:
     except LedgerError:
         return False
     return run is None or run.ended
-
-
-def _is_old(path: str) -> bool:
-    try:
-        return time.time() - os.stat(path).st_mtime > _ABANDONED
-    except OSError:
-        return False
