@@ -1,10 +1,9 @@
-"""The roles of sub-agents: the definition of each, for a host to install, and the conventions that each goes by."""
+"""The roles of sub-agents: the definition of each, for a host to install."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from skills.lib import compact_json
 from skills.lib.conventions import read_shared, shared_names, unknown
 
 # What a definition may ask for; a host has its own names for these. ``shell(<script>)`` is a shell for the entry
@@ -39,13 +38,3 @@ def get_role(name: str) -> Role:
 def role_names() -> list[str]:
     """The names that ``get_role`` knows, sorted."""
     return shared_names("roles")
-
-
-def conventions_for(role: str) -> list[str]:
-    """The conventions that a role goes by, as ``conventions/registry.json`` has them; UsageError for another."""
-    registry: dict[str, list[str]] = compact_json.loads(
-        read_shared("conventions", "registry.json") or "{}", strict=True
-    )
-    if role not in registry:
-        raise unknown("role", role, sorted(registry))
-    return registry[role]
