@@ -222,6 +222,7 @@ def test_a_file_that_does_not_meet_its_schema(tmp_path: Path, project: Path, con
     "source, code, words",
     [
         ("def f(ctx): return ctx.step_state['nothing']", 5, "raised KeyError"),
+        ("def f(ctx):\n    return len(7)", 5, "broken_workflow.py:"),
         ("def f(ctx): return 'ok'", 5, "returned 'ok'"),
         ("def f(ctx): return Outcome.SKIP", 5, "returned skip, which is not declared"),
         ("def f(ctx): return Outcome.OK, {'x': object()}", 5, "values that cannot be kept"),

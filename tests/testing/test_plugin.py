@@ -72,7 +72,7 @@ def test_an_author_learns_which_transition_a_skill_does_not_take(
         """
     )
     result.assert_outcomes(passed=1, failed=1)
-    result.stdout.fnmatch_lines(["never: nothing that was tried makes step a to take a -fail-> done*"])
+    result.stdout.fnmatch_lines(["never: nothing that was tried makes step a take a -fail-> done*"])
     result.stdout.no_fnmatch_line("*/testing/*")
 
 

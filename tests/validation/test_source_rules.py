@@ -96,6 +96,19 @@ def test_valid_handlers_have_no_findings(name: str, load: Load) -> None:
 
 
 DEFECTIVE = {
+    "a misspelt outcome": (
+        """
+def handler(ctx):
+    return Outcome.OKK if ctx.iteration > 1 else Outcome.ITERATE
+""",
+        [("handler-no-outcome", "w:second")],
+    ),
+    "a text in place of an outcome": ("def handler(ctx):\n    return 'ok', {}", [("handler-no-outcome", "w:second")]),
+    "a bare return": (
+        "def handler(ctx):\n    if ctx.iteration:\n        return\n    return Outcome.OK",
+        [("handler-no-outcome", "w:second")],
+    ),
+    "no return": ("def handler(ctx):\n    print(ctx.iteration)", [("handler-no-outcome", "w:second")]),
     "an outcome without a route": (
         """
 def handler(ctx):

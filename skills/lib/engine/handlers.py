@@ -76,8 +76,13 @@ def _call(
     try:
         return function(context)
     except (Exception, SystemExit) as error:
+        trace, place = error.__traceback__, ""
+        while trace is not None:  # the last line of the module that has the handler
+            if trace.tb_frame.f_globals is getattr(function, "__globals__", None):
+                place = f" ({trace.tb_frame.f_code.co_filename}:{trace.tb_lineno})"
+            trace = trace.tb_next
         raise HandlerError(
-            f"{workflow.name}: the handler of step {step.id} raised {type(error).__name__}: {error}",
+            f"{workflow.name}: the handler of step {step.id} raised {type(error).__name__}: {error}{place}",
             remedy="fix the handler; the run waits",
         ) from error
     finally:

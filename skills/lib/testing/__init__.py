@@ -1,4 +1,4 @@
-"""What tests of skills and of Lockstep stand on: printed documents read, walks planned, an agent to take them."""
+"""What tests of skills use: printed documents read back, walks planned, an agent that takes them."""
 
 from __future__ import annotations
 

@@ -77,7 +77,7 @@ class Steering:
                 tried.append(reached)
         if led:
             return
-        wanted = f"to take {leg}" if leg else "to go on"
+        wanted = f"take {leg}" if leg else "go on"
         raise CannotSteer(
             f"{self._workflow.name}: nothing that was tried makes step {block.step} {wanted}; it came to: "
             f"{'; '.join(tried[:5])}. {self.remedy(block)}"

@@ -42,6 +42,8 @@ class Source:
     returns: dict[Outcome, int] = field(default_factory=dict)
     # The line of the first return of a list that may be empty; 0 if none is seen.
     empty: int = 0
+    # What is returned and is no outcome, with its line.
+    odd: list[tuple[str, int]] = field(default_factory=list)
 
 
 class Handlers:
@@ -81,6 +83,10 @@ def _fill(source: Source, function: FunctionSource) -> None:
         for outcome in found or ():
             source.returns.setdefault(outcome, getattr(expression, "lineno", source.line))
     source.outcomes = _union(outcomes)
+    source.odd = [(ast.unparse(odd), odd.lineno) for expression, _ in pairs for odd in _odd(expression)]
+    is_endless = any(isinstance(node, (ast.Raise, ast.Yield)) for node in function.nodes)
+    if None in function.returned or not (function.returned or is_endless):
+        source.odd.append(("None", source.line))
     source.writes = _union(
         [_keys(function, state) if found else None for found, (_, state) in zip(outcomes, pairs, strict=True)]
     )
@@ -100,7 +106,7 @@ def _outcomes(function: FunctionSource, node: ast.expr | None, depth: int = 0) -
     """The outcomes that an expression can be; None if they are unknown."""
     if node is None or depth > _EXPRESSIONS_DEEP:
         return None
-    if isinstance(node, ast.Attribute) and ast.unparse(node.value).rpartition(".")[2] == "Outcome":
+    if isinstance(node, ast.Attribute) and _is_outcome(node.value):
         return {word for word in Outcome if word.name == node.attr} or None
     parts: Sequence[ast.expr | None] = ()
     if isinstance(node, ast.IfExp):
@@ -109,6 +115,21 @@ def _outcomes(function: FunctionSource, node: ast.expr | None, depth: int = 0) -
         parts = function.assigned.get(node.id, ())
     found = _union([_outcomes(function, part, depth + 1) for part in parts])
     return None if found is None else set(found)
+
+
+def _odd(node: ast.expr | None) -> list[ast.expr]:
+    """The parts of a returned expression that are written out and are no outcome."""
+    if isinstance(node, ast.IfExp):
+        return [*_odd(node.body), *_odd(node.orelse)]
+    is_odd = isinstance(node, ast.Constant)
+    if isinstance(node, ast.Attribute) and _is_outcome(node.value):
+        is_odd = node.attr.isupper() and node.attr not in {word.name for word in Outcome}
+    return [node] if node is not None and is_odd else []
+
+
+def _is_outcome(node: ast.expr) -> bool:
+    """True for the name ``Outcome``, alone or after its module's."""
+    return ast.unparse(node).rpartition(".")[2] == "Outcome"
 
 
 def _keys(function: FunctionSource, state: ast.expr | None) -> set[str] | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from skills.lib.errors import did_you_mean
+from skills.lib.errors import did_you_mean, nearest
 from skills.lib.model.types import Outcome
 from skills.lib.validation import outcomes
 from skills.lib.validation.rule import SOURCE, Problem, rule
@@ -66,6 +66,50 @@ def handler_unrouted_outcome(graph: GraphView) -> Iterator[Problem]:
                 value=outcome.value,
                 file=source.file,
                 line=source.returns.get(outcome, source.line),
+            )
+
+
+@rule("error", SOURCE, finds="value", stops=True)
+def handler_no_outcome(graph: GraphView) -> Iterator[Problem]:
+    """A handler returns what is no outcome.
+
+    ## What it does
+    Reads the source of a handler, and reports a return of a misspelt outcome, of a text or another constant, and a
+    handler that returns nothing. If what is returned is computed, the rule is silent; at run time it is checked in any
+    case.
+
+    ## Why it is bad
+    The first run that comes to this return stops there: the handler is at fault and nothing can go on.
+
+    ## Example
+    ```python
+    def weigh(ctx):
+        return "ok"
+
+
+    WORKFLOW = Workflow("tea", StepDef("weigh", "Weigh the leaves", next={Outcome.OK: None}, handler=weigh))
+    ```
+
+    ## Use instead
+    ```python
+    def weigh(ctx):
+        return Outcome.OK
+
+
+    WORKFLOW = Workflow("tea", StepDef("weigh", "Weigh the leaves", next={Outcome.OK: None}, handler=weigh))
+    ```
+    """
+    for at, source in graph.handlers.by_step.items():
+        for text, line in source.odd:
+            near = nearest(text.rpartition(".")[2].strip("'\"").upper(), [word.name for word in Outcome])
+            yield Problem(
+                f"the handler of {graph.steps[at].id} returns {text}{did_you_mean(near and f'Outcome.{near}')}",
+                why="the first run that comes to this return stops there with an error",
+                do="return an Outcome, or a pair of an Outcome and a dict",
+                step=at,
+                value=text,
+                file=source.file,
+                line=line,
             )
 
 
