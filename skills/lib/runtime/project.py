@@ -78,7 +78,9 @@ class Project:
         """The present block of a run, or how it ended."""
         if run.ended:
             return self._show_end(workflow, run, notices)
-        status_files.write(self.command_line.project, run.id, document.run_status(workflow, run, self.command_line))
+        status = document.run_status(workflow, run, self.command_line)
+        # A ledger may name a script that nobody ran.
+        status_files.write(self.command_line.project, run.id, status, status["script"] == self.command_line.script)
         children = self.ledger.runs(run.children) if run.children else []
 
         def build(offloaded: Offloaded) -> Element:
