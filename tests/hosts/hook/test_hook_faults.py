@@ -12,7 +12,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from skills.lib.commands.console.app import lockstep
 from tests.fixtures.skill import ROOT
 from tests.hosts.hook.hooked import Answer, Host
 
@@ -103,6 +105,50 @@ def test_a_damaged_ledger(host: Host) -> None:
     assert "The block could not be made here: LedgerError" in given.context
     os.rename(host.project / ".lockstep", host.project / "aside")
     assert host.use("Write") == SILENT
+
+
+def test_giving_up_a_run_frees_the_agent_though_its_ledger_is_damaged(host: Host) -> None:
+    block = host.at("look")
+    for extra in ("-wal", "-shm"):
+        (host.project / ".lockstep" / f"runs.db{extra}").unlink(missing_ok=True)
+    (host.project / ".lockstep" / "runs.db").write_bytes(b"damage" * 5_000)
+    assert "lockstep abandon RUN --reason" in host.use("Write").reason
+    assert host.run("lockstep abandon another --reason unwanted") == SILENT
+    assert host.use("Write").code == 2
+    assert host.run(f"lockstep abandon {block.run} --reason unwanted") == SILENT
+    assert host.use("Write") == SILENT
+    assert host.sessions() == {}
+
+
+def test_giving_up_a_run_frees_the_agent_though_its_ledger_hangs(host: Host, lock: Callable[[], None]) -> None:
+    block = host.at("look")
+    lock()
+    assert host.use("Write", "--deadline", "0.7").code == 2
+    assert host.run(f"lockstep abandon {block.run} --reason unwanted") == SILENT
+    assert host.use("Write", "--deadline", "0.7").code == 0
+    assert host.use("Read", "--deadline", "0.7").code == 0
+
+
+def test_giving_up_a_run_twice_frees_the_agent_though_its_ledger_cannot_be_written(host: Host) -> None:
+    block = host.at("look")
+    connection = sqlite3.connect(host.project / ".lockstep" / "runs.db")
+    connection.execute("CREATE TRIGGER t BEFORE UPDATE ON runs BEGIN SELECT RAISE(ABORT, 'no'); END")
+    connection.close()
+    abandon = f"lockstep abandon {block.run} --reason unwanted"
+    assert host.run(f"{abandon} --project /") == SILENT
+    assert [host.run(abandon) for _ in range(2)] == [SILENT] * 2
+    assert (host.use("Write"), host.stop()) == (SILENT, SILENT)
+
+
+def test_lockstep_abandon_frees_every_agent_though_its_ledger_cannot_be_written(host: Host) -> None:
+    block = host.at("look")
+    connection = sqlite3.connect(host.project / ".lockstep" / "runs.db")
+    connection.execute("CREATE TRIGGER t BEFORE UPDATE ON runs BEGIN SELECT RAISE(ABORT, 'no'); END")
+    connection.close()
+    words = ["abandon", block.run, "--reason", "unwanted", "--project", str(host.project)]
+    shown = CliRunner().invoke(lockstep, words, prog_name="lockstep")
+    assert (shown.exit_code, "No agent is held to run" in shown.stderr) == (4, True)
+    assert (host.use("Write"), host.stop(), host.sessions()) == (SILENT, SILENT, {})
 
 
 def test_a_lost_ledger(host: Host) -> None:

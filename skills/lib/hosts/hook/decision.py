@@ -126,7 +126,8 @@ def _check_runs(
         if statuses and acts_for_a_person(event.command):
             raise Denied(_denials().answering(statuses[0]))
         if statuses and _is_lifeline(event, runs):
-            _note_abandon(event, name, session)
+            if "abandon" in event.words:
+                _note_abandon(event, name, session)
             return
         held = [_is_held_by(status, name, session, event, watched) for status in _holding(statuses)]
         if any(held):
@@ -195,12 +196,21 @@ def _is_lifeline(event: Event, runs: Sequence[Followed] = ()) -> bool:
 
 
 def _note_abandon(event: Event, name: str, session: dict[str, Any]) -> None:
-    """Remember which runs the agent has given up: if their ledger cannot be used, they hold nobody any more."""
-    if "abandon" not in event.words:
-        return
-    before: list[Followed] = session["runs"]
-    runs: list[Followed] = [{**one, "given_up": True} if one["run"] in event.words else one for one in before]
-    if runs != before:
+    """Remember that the agent gives up a run: if its ledger cannot be used, it holds nobody any more.
+
+    A run that is given up twice and still open is forgotten: its ledger can be read and not written.
+    """
+    project = _project(event, value_of("--project", event.command))
+    runs: list[Followed] = []
+    for one in session["runs"]:
+        is_given_up = one["run"] in event.words and one["project"] == project
+        if not is_given_up:
+            runs.append(one)
+        elif not one.get("given_up"):
+            given_up = one.copy()
+            given_up["given_up"] = True
+            runs.append(given_up)
+    if runs != session["runs"]:
         session["runs"] = runs
         sessions.keep(name, session, runs)
 

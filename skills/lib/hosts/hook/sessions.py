@@ -148,6 +148,13 @@ def bind(name: str, session: dict[str, Any] | None, followed: Followed) -> dict[
     return session
 
 
+def free(run: str, project: str) -> None:
+    """Let no agent follow a run any more, as far as the session files can be written."""
+    followed: Followed = {"run": run, "project": project, "script": ""}
+    for name in names():
+        _release(name, followed)
+
+
 def _release(name: str, followed: Followed) -> None:
     """Take a run from another session; a session that was not heard of for long is forgotten."""
     try:
