@@ -139,9 +139,9 @@ def _is_held_by(status: Status, name: str, session: dict[str, Any], event: Event
 
     The ledger is read before a call is denied. If it cannot be, a run that the agent has given up holds nobody.
     """
-    if _allows(status, event):
-        return True
     followed = _followed(session, status)
+    if _allows(status, event) and not _protected(followed, event):
+        return True
     is_open = watched["open"]
     watched["open"] = is_open and not followed.get("given_up")
     try:
@@ -156,11 +156,23 @@ def _is_held_by(status: Status, name: str, session: dict[str, Any], event: Event
         return False
     if not (_allows(held, event) or _is_own(event, [{**followed, "script": held["script"]}])):
         raise Denied(_denials().denial(held, event.host, event.tool))
+    protected = _protected(followed, event)
+    if protected:
+        raise Denied(_denials().protected(held, event.tool, protected))
     return True
 
 
 def _allows(held: Status, event: Event) -> bool:
     return tools.allows(held["tools"], event.host, event.tool, event.given)
+
+
+def _protected(followed: Followed, event: Event) -> str:
+    """What a call would change that no agent may change while that run holds it; "" if nothing."""
+    if not event.targets:
+        return ""
+    from skills.lib.hosts.hook import protected  # most events change no file
+
+    return protected.what(event.targets, event.folder, followed)
 
 
 def _is_own(event: Event, runs: Sequence[Followed]) -> bool:

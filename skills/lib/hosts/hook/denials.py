@@ -36,6 +36,12 @@ def denial(held: Status, host: str, tool: str) -> str:
     return f"{why} {_onward(held)}{_way_out(held)}"
 
 
+def protected(held: Status, tool: str, what: str) -> str:
+    """Why a tool may not change a file that a run, or the hook, depends on."""
+    why = f"The run {_run(held)} is at {_step(held)}. {tool[:80]} would change {what}, which no step allows."
+    return f"{why} {_onward(held)}{_way_out(held)}"
+
+
 def not_yet(held: Status) -> str:
     """Why a stop is refused."""
     why = f"The run {_run(held)} is not at its end: it is at {_step(held)}."
