@@ -7,7 +7,7 @@ from contextlib import closing
 
 import click
 
-from skills.lib import status_files
+from skills.lib import status_files, terminal
 from skills.lib.commands.console.options import checked_text, examples, project_option, run_argument
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs
@@ -44,11 +44,12 @@ def abandon(screen: Screen, run_id: str, reason: str, yes: bool, project: str) -
 
 
 def _abandon(screen: Screen, run_id: str, reason: str, yes: bool, project: str) -> None:
+    terminal.forbid_lockstep_agent("giving up a run is a person's")
     run = runs.require_records(project).run(run_id)
     at_terminal = sys.stdin.isatty()
     if at_terminal and not yes and not run.ended:
         click.confirm(f"End run {run.id} of {run.workflow}, at {run.step}?", abort=True, err=True)
-    with closing(runs.plain_runner(run, project, "person" if at_terminal else "agent")) as runner:
+    with closing(runs.plain_runner(run, project, terminal.actor())) as runner:
         ended = runner.abandon(run.id, reason)
     screen.print(f"Run {run.id} is abandoned at {run.step or 'its end'}.")
     if len(ended) > 1:

@@ -52,8 +52,8 @@ def not_yet(held: Status) -> str:
 def answering(held: Status) -> str:
     """Why an agent may not answer as the person at the terminal."""
     return (
-        "lockstep answer is for a person at a terminal; an answer that an agent gives in their place is worth nothing. "
-        f"Ask the person to run it, and go on with run {held['run']} by its own command."
+        "lockstep answer is for a person at a terminal, and so are pause and unpause; an answer that an agent gives in "
+        f"their place is worth nothing. Ask the person to run it, and go on with run {held['run']} by its own command."
     )
 
 
@@ -107,7 +107,10 @@ def _command(held: Status) -> str:
 
 def _way_out(held: Status) -> str:
     again = f"To see the step again: {lockstep('resume', held)}\n" if held["is_trusted"] else ""
-    return f"{again}If the work is no longer wanted: {lockstep('abandon', held)} --reason '…'"
+    return (
+        f"{again}If the work is no longer wanted: {lockstep('abandon', held)} --reason '…'\n"
+        f"If other work comes first, a person runs at a terminal: {lockstep('pause', held)}"
+    )
 
 
 def lockstep(subcommand: str, run: Followed | Status) -> str:

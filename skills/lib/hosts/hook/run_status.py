@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 def refreshed(followed: Followed) -> Status | None:
     """The status of a run, written again from the ledger; None if the run is open no more.
 
-    For a sub-agent's run that has not begun it has few entries. Raises LedgerError if the ledger cannot be read; one
-    that was removed with all that belongs to it holds nobody. Raises EnvironmentProblem if the skill's code would have
-    to be run, and may not be (see ``may_load``).
+    For a paused run, and a sub-agent's that has not begun, it has few entries. Raises LedgerError if the ledger cannot
+    be read; one that was removed with all that belongs to it holds nobody. Raises EnvironmentProblem if the code of the
+    skill would have to be run, and may not be (see ``may_load``).
     """
     from skills.lib.ledger import Ledger
 
@@ -30,11 +30,13 @@ def refreshed(followed: Followed) -> Status | None:
         return None
     with ledger:
         run = ledger.run(followed["run"])
+        is_paused = run is not None and ledger.is_paused(run)
     if run is None or run.ended:
         status_files.remove(project, followed["run"])
         return None
-    if run.status == "pending":
-        return {"run": run.id, "status": run.status, "parent": run.parent, "turn": 0, "script": run.script}
+    if run.status == "pending" or is_paused:
+        about = {"run": run.id, "status": run.status, "parent": run.parent, "turn": run.turn, "script": run.script}
+        return {**about, "is_paused": is_paused}
     status, loads = status_files.read(project, run.id), may_load(followed, run.script)
     is_true = status and (status["turn"], status["step"], status["status"]) == (run.turn, run.step, run.status)
     if status and is_true and (not loads or status_files.is_signed(project, run.id, status)):
