@@ -81,16 +81,8 @@ def test_a_run_is_followed_only_by_a_command_of_its_own_skill(host: Host) -> Non
     for line in (f"grep --run {block.run} {host.agent.script}", f"cat {host.agent.script} --run {block.run}"):
         assert host.run(line) == SILENT
     assert "claude-another" not in host.sessions()
-    assert host.run(f"cd {Path(host.agent.script).parent} && python3 guarded.py --run {block.run} --help") == SILENT
+    assert host.run(f"cd {Path(host.agent.script).parent} && python3 guarded.py --run {block.run} --help").code == 2
     assert "claude-another" in host.sessions()
-
-
-@pytest.mark.req("H-02")
-def test_a_run_that_a_denied_command_names_is_not_followed(host: Host) -> None:
-    host.at("look")
-    other = host.agent.open("--new")
-    assert host.run(f"cd / && python3 {host.agent.script} --run {other.run}").code == 2
-    assert other.run not in host.sessions()[f"claude-{host.session}"]
 
 
 class Clone:
@@ -147,6 +139,15 @@ def test_a_cloned_project_has_none_of_its_code_run_by_the_hook(tmp_path: Path, h
         host.run(clone.block.next)
         all_events()
     assert not clone.has_run()
+
+
+@pytest.mark.req("H-02")
+def test_a_cloned_projects_run_that_a_denied_command_names_is_not_followed(tmp_path: Path, host: Host) -> None:
+    clone = Clone(tmp_path)
+    run = host.at("look").run
+    assert host.run(f"cd / && python3 {clone.script} --run {clone.block.run}").code == 2
+    assert host.run(clone.block.next).code == 2
+    assert host.sessions() == {f"claude-{host.session}": [run]}
 
 
 @pytest.mark.req("H-02")

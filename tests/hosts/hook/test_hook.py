@@ -209,6 +209,26 @@ def test_a_session_goes_back_to_the_earlier_run_when_the_later_one_ends(host: Ho
     assert host.sessions() == {f"claude-{host.session}": [first.run]}
 
 
+def test_a_second_run_that_is_named_over_mcp_does_not_widen_the_tools(host: Host) -> None:
+    first = host.at("look")
+    second = host.agent.run_command(host.agent.open("--new").next)
+    second = host.agent.run_command(second.next)
+    assert second.step == "mend"
+    assert host.use("mcp__lockstep__next_step", run=second.run, project=str(host.project)) == SILENT
+    denied = host.use("Edit", file_path="x")
+    assert (denied.code, denied.reason.startswith(f"The run {first.run} of guarded")) == (2, True)
+    assert host.use("Read", file_path="x") == SILENT
+
+
+def test_a_run_that_waits_for_a_sub_agents_run_of_the_same_agent_denies_nothing(host: Host) -> None:
+    block = host.at("hand-out")
+    child = block.children[0]
+    assert host.run(child.command) == SILENT
+    assert host.use("Read").code == 2  # it has not begun
+    host.agent.run_command(child.command)
+    assert (host.use("Read"), host.use("Agent", prompt="x").code) == (SILENT, 2)
+
+
 def test_a_run_belongs_to_the_session_that_named_it_last(host: Host) -> None:
     block = host.at("look")
     first, host.session = host.session, "another"

@@ -19,6 +19,7 @@ from skills.lib.hosts.hook.shell_commands import (
     is_lockstep,
     is_own,
     is_python,
+    is_shipped,
     lifeline,
     script_named,
     scripts_of,
@@ -93,7 +94,8 @@ def _serve(event: Event, known: Sequence[str], stops: int, watched: dict[str, bo
 def _check_tool(event: Event, known: Sequence[str], watched: dict[str, bool]) -> None:
     """Raise Denied if a run that the agent follows does not allow the call.
 
-    If it is allowed, the agent follows the run that the call names from now on, if there is such a run.
+    The agent follows the run that the call names from now on; if nothing shows that its skill ran on this machine, only
+    if the call is allowed.
     """
     if sets_variables(event.command, event.folder):
         raise Denied(_denials().VARIABLES)
@@ -106,22 +108,22 @@ def _check_tool(event: Event, known: Sequence[str], watched: dict[str, bool]) ->
     watched["open"] = watched["open"] or named is not None
     if damage is not None and (named is None or not _is_own(event, [named])):
         raise damage
-    _check_runs(event, known, own, named, watched)
+    if named is not None and named.get("signed"):
+        own = _followed_first(event.own, own, named)
+    _check_runs(event, known, own, watched)
     if named is not None:
-        _follow(event.own, own, named)
+        _followed_first(event.own, own, named)
 
 
-def _check_runs(
-    event: Event, known: Sequence[str], own: dict[str, Any] | None, named: Followed | None, watched: dict[str, bool]
-) -> None:
+def _check_runs(event: Event, known: Sequence[str], own: dict[str, Any] | None, watched: dict[str, bool]) -> None:
     """Raise Denied if a run that holds the agent does not allow the call; if none of its own does, the main agent's."""
     for name in dict.fromkeys((event.own, event.main)):
         session = own if name == event.own else sessions.read(name) if name in known else None
-        runs: list[Followed] = session["runs"] if session else []
-        if _is_own(event, [*runs, *([named] if named and named.get("signed") else [])]):
-            return
         if session is None:
             continue
+        runs: list[Followed] = session["runs"]
+        if _is_own(event, runs):
+            return
         statuses = _statuses(name, session)
         if statuses and acts_for_a_person(event.command):
             raise Denied(_denials().answering(statuses[0]))
@@ -230,8 +232,8 @@ def _note_abandon(event: Event, name: str, session: dict[str, Any]) -> None:
 def _named(event: Event, session: dict[str, Any] | None) -> Followed | None:
     """The run that a call names, by ``--run`` of a command of its skill or ``run`` of a tool of ours.
 
-    It is signed if a skill that this user ran wrote its status file. A sub-agent's run has none before its first
-    command, and its parent's has one.
+    It is signed if a skill that this user ran wrote its status file, or if the skill is Lockstep's. A sub-agent's run
+    has no status file before its first command, and its parent's has one.
     """
     if tools.is_ours(event.tool):
         run, project = text_of(event.given, "run"), text_of(event.given, "project")
@@ -254,7 +256,7 @@ def _named(event: Event, session: dict[str, Any] | None) -> Followed | None:
         return last
     called, told = os.path.realpath(script), os.path.realpath(given)
     is_beside = "." in run and scripts_of(told) == scripts_of(called) != ""
-    if (called == told or is_beside) and _is_signed(followed, status):
+    if (called == told or is_beside) and (is_shipped(called) or _is_signed(followed, status)):
         followed["signed"] = True
     return followed
 
@@ -265,11 +267,13 @@ def _project(event: Event, given: str) -> str:
     return os.path.realpath(named) if os.path.isdir(named) else paths.project_root(event.folder)
 
 
-def _follow(name: str, session: dict[str, Any] | None, named: Followed) -> None:
-    """Let an agent follow a run; nothing is written if it was named last already, and no more is known of it."""
+def _followed_first(name: str, session: dict[str, Any] | None, named: Followed) -> dict[str, Any]:
+    """The session of an agent that follows a run before all others; it is written if that, or more of it, is new."""
     last: Followed | None = session["runs"][-1] if session else None
-    if last is None or sessions.key(last) != sessions.key(named) or (named.get("signed") and last != named):
-        sessions.bind(name, session, named)
+    is_known = last is not None and sessions.key(last) == sessions.key(named)
+    if session is not None and is_known and (last == named or not named.get("signed")):
+        return session
+    return sessions.bind(name, session, named)
 
 
 def _statuses(

@@ -8,6 +8,7 @@ import sys
 from skills.lib import paths, status_files
 from skills.lib.errors import EnvironmentProblem
 from skills.lib.hosts.hook import denials, tools
+from skills.lib.hosts.hook.shell_commands import is_shipped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -63,12 +64,7 @@ def may_load(followed: Followed, script: str) -> bool:
     runs, with a key that is in no project.
     """
     script = os.path.realpath(script)
-    own = os.path.realpath(__file__)
-    for _ in range(4):
-        own = os.path.dirname(own)
-    if script.startswith(own + os.sep):
-        return os.path.isfile(script)
-    return script == os.path.realpath(followed["script"]) and bool(followed.get("signed"))
+    return is_shipped(script) or (bool(followed.get("signed")) and script == os.path.realpath(followed["script"]))
 
 
 def _written(run: Run, followed: Followed) -> Status:
