@@ -74,7 +74,9 @@ def _calls(python: str, folder: str) -> dict[str, Call]:
     run, onward, script = _open_run(python, project, folder)
     os.environ["LOCKSTEP_STATE"] = state
     try:
-        sessions.bind(sessions.name_of("claude", "s1"), None, {"run": run, "project": project, "script": script})
+        sessions.bind(
+            sessions.name_of("claude", "s1"), None, {"run": run, "project": project, "script": script, "signed": True}
+        )
     finally:
         del os.environ["LOCKSTEP_STATE"]
     hook = [python, "-IS", os.path.realpath(HOOK), "--host", "claude"]

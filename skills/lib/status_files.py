@@ -79,7 +79,7 @@ def read(project: str, run_id: str) -> dict[str, Any] | None:
 def is_signed(project: str, run_id: str, status: dict[str, Any]) -> bool:
     """True if a status is of that run and project, and was written by a skill that this user ran."""
     key = _key()
-    if not key or status["run"] != run_id or status["project"] != project:
+    if not key or status["run"] != run_id or os.path.realpath(status["project"]) != project:
         return False
     rest = {name: value for name, value in status.items() if name != "signature"}
     return bool(status.get("signature") == compact_json.digest([key, rest]))
