@@ -75,7 +75,7 @@ def _calls(python: str, folder: str) -> dict[str, Call]:
     os.environ["LOCKSTEP_STATE"] = state
     try:
         sessions.bind(
-            sessions.name_of("claude", "s1"), None, {"run": run, "project": project, "script": script, "seen": ""}
+            sessions.name_of("claude", "s1"), None, {"run": run, "project": project, "script": script, "signed": True}
         )
     finally:
         del os.environ["LOCKSTEP_STATE"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from skills.lib import terminal
 from skills.lib.ledger.database import Database
 from tests.requirements_report import RequirementsReport
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
 
 # Set before anything is collected: importing a test module may already register a workflow, which leaves a seal.
 ISOLATED = ("HOME", "XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_STATE_HOME")
-UNSET = ("LOCKSTEP_HOME", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "PYTHONPATH")
+UNSET = ("LOCKSTEP_HOME", "NO_COLOR", "FORCE_COLOR", "CLICOLOR", "PYTHONPATH", *terminal.AGENTS)
 # How many slow tests the session leaves out.
 LEFT_OUT = pytest.StashKey[int]()
 

@@ -53,6 +53,30 @@ def folder_of(pattern: str) -> str:
     return pattern if at < 0 else pattern[:at].rpartition("/")[0]
 
 
+def state() -> str:
+    """The folder of what Lockstep keeps for a user (LOCKSTEP_STATE, or lockstep/ in XDG_STATE_HOME or ~/.local/state).
+
+    A relative XDG_STATE_HOME is none, as its specification has it: it would be another folder in each project.
+    """
+    given = os.environ.get("LOCKSTEP_STATE")
+    if given:
+        return given
+    base = os.environ.get("XDG_STATE_HOME", "")
+    base = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".local", "state")
+    return os.path.join(base, "lockstep")
+
+
+def data() -> str:
+    """The user's data folder of Lockstep; a relative setting is none, as it would lead elsewhere in each project."""
+    given = os.environ.get("LOCKSTEP_DATA", "")
+    if os.path.isabs(given):
+        return given
+    base = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_DATA_HOME", "")
+    return os.path.join(
+        base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".local", "share"), "lockstep"
+    )
+
+
 def cache() -> str:
     """The user's cache folder for Lockstep (XDG_CACHE_HOME is respected)."""
     base = os.environ.get("XDG_CACHE_HOME") or os.path.join(os.path.expanduser("~"), ".cache")

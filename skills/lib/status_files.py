@@ -2,7 +2,8 @@
 
 It holds what the printed block said: the step, the tools that it allows, the command that goes on. It is written with
 each block and removed with the last; if it differs from the ledger, the ledger is right. A cloned project may bring
-anything in its place: no link is followed, and only a small regular file is read.
+anything in its place: no link is followed, and only a small regular file is read. A file is signed with a key that the
+hook keeps in the user's state folder: the hook then knows that a skill which this user ran has written it.
 """
 
 from __future__ import annotations
@@ -17,6 +18,9 @@ if TYPE_CHECKING:
     from typing import Any
 
 _IN_AN_ID = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
+# The file of the user's key in the state folder, and how many characters it has.
+KEY = "key"
+_KEY_LENGTH = 32
 # A longer file (bytes) is not read: Lockstep writes a few hundred.
 _LONGEST = 1_000_000
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -34,8 +38,14 @@ def folder(project: str) -> str:
     return os.path.join(paths.home(project), "open")
 
 
-def write(project: str, run_id: str, status: dict[str, Any]) -> None:
-    """Write the status of an open run. If that fails, the old file is removed: no status is better than an old one."""
+def write(project: str, run_id: str, status: dict[str, Any], signs: bool = True) -> None:
+    """Write the status of an open run. If that fails, the old file is removed: no status is better than an old one.
+
+    With ``signs`` it is signed, if the user has a key: the script that it names is the one that is running.
+    """
+    key = _key() if signs else ""
+    if key:
+        status = {**status, "signature": compact_json.digest([key, status])}
     path, text = _path(project, run_id), compact_json.dumps(status).encode()
     for _ in range(2 if path else 0):  # anything else in its place is removed first
         if _written(path, text):
@@ -64,6 +74,49 @@ def read(project: str, run_id: str) -> dict[str, Any] | None:
     except (OSError, ValueError, RecursionError):
         return None
     return found if _is_status(found) else None
+
+
+def is_signed(project: str, run_id: str, status: dict[str, Any]) -> bool:
+    """True if a status is of that run and project, and was written by a skill that this user ran."""
+    key = _key()
+    if not key or status["run"] != run_id or os.path.realpath(status["project"]) != project:
+        return False
+    rest = {name: value for name, value in status.items() if name != "signature"}
+    return bool(status.get("signature") == compact_json.digest([key, rest]))
+
+
+def make_key() -> None:
+    """Make the user's key if there is none. Does nothing if it cannot be written: then nothing is signed."""
+    if _key():
+        return
+    path = os.path.join(paths.state(), KEY)
+    part = f"{path}.{os.getpid()}.part"
+    try:
+        os.makedirs(paths.state(), 0o700, exist_ok=True)
+        file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINK, 0o600)
+        try:
+            os.write(file, os.urandom(_KEY_LENGTH // 2).hex().encode())
+        finally:
+            os.close(file)
+        os.link(part, path)  # unlike a rename, it leaves a key that another process has made by now
+    except OSError:
+        pass
+    finally:
+        _remove(part)
+
+
+def _key() -> str:
+    """The user's key; "" if there is none."""
+    try:
+        key = _content(os.path.join(paths.state(), KEY)).decode()
+    except (OSError, ValueError):
+        return ""
+    return key if len(key) == _KEY_LENGTH else ""
+
+
+def read_nearest(project: str, run_id: str) -> dict[str, Any] | None:
+    """The status of a run; of a sub-agent's run that has none that of the run which started it."""
+    return read(project, run_id) or read(project, run_id.rpartition(".")[0])
 
 
 def _path(project: str, run_id: str) -> str:

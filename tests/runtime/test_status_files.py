@@ -50,6 +50,29 @@ def test_an_open_run_has_a_status_file_that_follows_it(agent: Factory) -> None:
     assert standing(waves) == {}
 
 
+def test_a_status_file_is_signed_once_the_user_has_a_key(
+    agent: Factory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCKSTEP_STATE", str(tmp_path / "state"))
+    waves = agent("waves")
+    block = waves.open()
+
+    def is_signed() -> bool:
+        found = status_files.read(str(waves.project), block.run)
+        assert found is not None
+        return status_files.is_signed(str(waves.project), block.run, found)
+
+    status_files.make_key()
+    key = (tmp_path / "state" / "key").read_text()
+    assert not is_signed()
+    waves.run_command(block.next.replace("--step explore", "--step current").partition(" --record")[0])
+    assert is_signed()
+    status_files.make_key()
+    assert (tmp_path / "state" / "key").read_text() == key
+    assert (tmp_path / "state" / "key").stat().st_mode & 0o777 == 0o600
+    assert len(list((tmp_path / "state").iterdir())) == 1
+
+
 def test_a_run_that_is_abandoned_and_a_child_that_is_lost_have_none(agent: Factory) -> None:
     waves = agent("waves")
     explore = waves.follow(waves.open(), areas=["a", "b"])

@@ -7,9 +7,12 @@ from contextlib import closing
 
 import click
 
+from skills.lib import status_files, terminal
 from skills.lib.commands.console.options import checked_text, examples, project_option, run_argument
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs
+from skills.lib.errors import LedgerError
+from skills.lib.hosts.hook import sessions
 
 
 @click.command(
@@ -27,12 +30,26 @@ from skills.lib.commands.queries import runs
 @project_option
 @click.pass_obj
 def abandon(screen: Screen, run_id: str, reason: str, yes: bool, project: str) -> None:
-    """End RUN and the unfinished runs of its sub-agents, and record why. An ended run is never opened again."""
+    """End RUN and the unfinished runs of its sub-agents, and record why. An ended run is never opened again.
+
+    If the ledger cannot be used, an agent's hook holds nobody to the run any more, and the error is told.
+    """
+    try:
+        _abandon(screen, run_id, reason, yes, project)
+    except LedgerError:
+        status_files.remove(project, run_id)
+        sessions.free(run_id, project)
+        screen.say(f"No agent is held to run {run_id} of {project} any more; that could not be recorded.")
+        raise
+
+
+def _abandon(screen: Screen, run_id: str, reason: str, yes: bool, project: str) -> None:
+    terminal.forbid_lockstep_agent("giving up a run is a person's")
     run = runs.require_records(project).run(run_id)
     at_terminal = sys.stdin.isatty()
     if at_terminal and not yes and not run.ended:
         click.confirm(f"End run {run.id} of {run.workflow}, at {run.step}?", abort=True, err=True)
-    with closing(runs.plain_runner(run, project, "person" if at_terminal else "agent")) as runner:
+    with closing(runs.plain_runner(run, project, terminal.actor())) as runner:
         ended = runner.abandon(run.id, reason)
     screen.print(f"Run {run.id} is abandoned at {run.step or 'its end'}.")
     if len(ended) > 1:

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import closing
 
 import click
 
+from skills.lib import terminal
 from skills.lib.commands.console.options import checked_text, examples, project_option, run_argument
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs
@@ -30,12 +30,8 @@ from skills.lib.runtime import Response
 def answer(screen: Screen, run_id: str, answer: str, reason: str | None, project: str) -> None:
     """Answer what RUN asks a person. It is recorded as a person's answer, so it takes a person at a terminal."""
     run = runs.require_records(project).run(run_id)
-    if not sys.stdin.isatty():
-        raise RefusedError(
-            "an answer is a person's: standard input is not a terminal",
-            valid="a person who types this command at a terminal",
-            remedy="ask the user to run it; an answer that the block lets you pass on goes with --answer",
-        )
+    remedy = "ask the user to run it; an answer that the block lets you pass on goes with --answer"
+    terminal.require_person("an answer is a person's", remedy)
     if run.status != "waiting":
         raise RefusedError(f"run {run.id} asks nobody anything: it is {run.status}", remedy=f"lockstep trace {run.id}")
     runner, workflow = runs.runner_for(screen, run, project, "person")

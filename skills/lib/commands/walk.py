@@ -9,6 +9,7 @@ import tempfile
 
 import click
 
+from skills.lib import terminal
 from skills.lib.blocks import document, xml
 from skills.lib.blocks.command_line import CommandLine, join, lockstep_command
 from skills.lib.commands.console.options import complete_run, examples, project_option, skill_argument
@@ -50,11 +51,9 @@ def walk(screen: Screen, skill: str, step: str | None, run_id: str | None, recor
     if step is not None:
         _look(screen, workflow, script, project, step)
         return PRINTED
-    if (record or run_id) and not sys.stdin.isatty():
-        raise RefusedError(
-            "a walk that is kept says what a person did, and standard input is not a terminal",
-            remedy=f"lockstep resume {run_id}, which prints its block" if run_id else "leave out --record",
-        )
+    if record or run_id:
+        remedy = f"lockstep resume {run_id}, which prints its block" if run_id else "leave out --record"
+        terminal.require_person("a walk that is kept says what a person did", remedy)
     if record or run_id:
         return _walk(screen, Journey(screen, project, script, workflow), run_id, project, skill, "")
     return _walk_apart(screen, Journey(screen, project, script, workflow), project, skill)

@@ -174,6 +174,13 @@ class Ledger:
         with self.database:
             self._append(run_id, turn, kind, actor, detail, {})
 
+    def is_paused(self, run: Run) -> bool:
+        """True if a person paused the run, and it has neither moved nor been unpaused since."""
+        sql = (
+            "SELECT kind FROM events WHERE run=? AND turn=? AND kind IN ('paused','unpaused') ORDER BY seq DESC LIMIT 1"
+        )
+        return bool(self.database.rows(sql, (run.id, run.turn)) == [("paused",)])
+
     def events(self, run_id: str | None = None) -> list[Event]:
         """The events of a run (of all runs without an id) in sequence, their chain checked."""
         where, values = ("WHERE run=?", (run_id,)) if run_id is not None else ("", ())

@@ -1,4 +1,4 @@
-"""The commands that a block names for a person or an agent (answer, resume, abandon), by the standard library alone.
+"""The commands that a block or the hook names for a person or an agent, by the standard library alone.
 
 They serve in place of the ``lockstep`` command if click and rich are not installed.
 """
@@ -9,15 +9,15 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from skills.lib import paths
+from skills.lib import paths, terminal
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.errors import PRINTED, RefusedError, UsageError
 from skills.lib.ledger import Ledger
 from skills.lib.model.run import Request, Run
-from skills.lib.runtime import loading, script
+from skills.lib.runtime import loading, pausing, script
 from skills.lib.runtime.runner import Runner
 
-COMMANDS = ("answer", "resume", "abandon")
+COMMANDS = ("answer", "resume", "abandon", "pause", "unpause")
 
 
 def main(argv: Sequence[str]) -> int:
@@ -28,13 +28,14 @@ def main(argv: Sequence[str]) -> int:
 
 def _serve(given: argparse.Namespace) -> int:
     project = script.project_at(given.project)
+    if given.serve in (_pause, _unpause):
+        return int(given.serve(project, given))
     ledger = Ledger(paths.home(project), create=False)
     run = ledger.run(given.run)
     ledger.close()
     if run is None:
         raise UsageError(f"the ledger of {project} has no run {given.run!r:.80}", remedy="take the id from the block")
-    actor = "person" if sys.stdin.isatty() else "agent"
-    runner = Runner(CommandLine(sys.executable, run.script, project, lockstep_command()), actor)
+    runner = Runner(CommandLine(sys.executable, run.script, project, lockstep_command()), terminal.actor())
     try:
         return int(given.serve(runner, run, given))
     finally:
@@ -42,17 +43,19 @@ def _serve(given: argparse.Namespace) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser("lockstep", description="Without click and rich: these three commands.")
+    parser = argparse.ArgumentParser("lockstep", description="Without click and rich: these commands.")
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     for name, serve, text in (
         ("answer", _answer, "Answer what a run asks a person."),
         ("resume", _resume, "Print the block with which a run goes on."),
         ("abandon", _abandon, "End a run, and record why."),
+        ("pause", _pause, "Let the agent of a run do other work until the run goes on."),
+        ("unpause", _unpause, "Hold the agent of a paused run to its step again."),
     ):
         one = commands.add_parser(name, help=text, description=text)
         one.add_argument("run", metavar="RUN")
         one.add_argument("--project", metavar="DIR", help="the project's root (default: found from here)")
-        if serve is not _resume:
+        if serve not in (_resume, _unpause):
             one.add_argument("--reason", required=serve is _abandon, metavar="TEXT", help="why; kept with the run")
         if serve is _answer:
             one.add_argument("answer", metavar="ANSWER")
@@ -61,12 +64,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _answer(runner: Runner, run: Run, given: argparse.Namespace) -> int:
-    if runner.actor != "person":
-        raise RefusedError(
-            "an answer is a person's: standard input is not a terminal",
-            valid="a person who types this command at a terminal",
-            remedy="ask the user to run it; an answer that the block lets you pass on goes with --answer",
-        )
+    remedy = "ask the user to run it; an answer that the block lets you pass on goes with --answer"
+    terminal.require_person("an answer is a person's", remedy)
     if run.status != "waiting":
         raise RefusedError(f"run {run.id} asks nobody anything: it is {run.status}")
     workflow = loading.workflow_of_script(run.script)
@@ -87,7 +86,16 @@ def _resume(runner: Runner, run: Run, given: argparse.Namespace) -> int:
 
 
 def _abandon(runner: Runner, run: Run, given: argparse.Namespace) -> int:
+    terminal.forbid_lockstep_agent("giving up a run is a person's")
     ended = runner.abandon(run.id, given.reason)
     lines = [f"Run {one.id} is abandoned.\n" for one in ended]
     lines += [f"Not done: {entry['kind']}: {entry['what']}\n" for entry in ended[0].not_done]
     return script.emit("".join(lines), PRINTED)
+
+
+def _pause(project: str, given: argparse.Namespace) -> int:
+    return script.emit(pausing.pause(project, given.run, given.reason) + "\n", PRINTED)
+
+
+def _unpause(project: str, given: argparse.Namespace) -> int:
+    return script.emit(pausing.unpause(project, given.run) + "\n", PRINTED)

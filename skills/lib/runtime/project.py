@@ -63,7 +63,9 @@ class Project:
         if run.ended:
             return self._show_end(workflow, run, notices)
         run, children = self._with_children(run) if run.children else (run, [])
-        status_files.write(self.command_line.project, run.id, document.run_status(workflow, run, self.command_line))
+        status = document.run_status(workflow, run, self.command_line)
+        # A ledger may name a script that nobody ran.
+        status_files.write(self.command_line.project, run.id, status, status["script"] == self.command_line.script)
         element = document.step_document(workflow, run, self.command_line, children, notices, self.max_parallel)
         return Response(element, PRINTED, run, workflow)
 

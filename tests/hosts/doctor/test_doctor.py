@@ -240,7 +240,7 @@ def test_what_outlived_its_run_is_named_and_fix_removes_that_alone(cli: Command,
     assert cli("abandon", ended, "--reason", "x").code == 0
     stale.write_bytes(kept)
     live = sessions.name_of("codex", "live")
-    sessions.bind(live, None, {"run": run, "project": str(project), "script": "x.py", "seen": ""})
+    sessions.bind(live, None, {"run": run, "project": str(project), "script": "x.py"})
     for name, followed_run, where in (("gone", ended, str(project)), ("away", "x", "/no")):
         followed = {"run": followed_run, "project": where, "script": "x.py"}
         sessions.write(sessions.name_of("codex", name), {"runs": [followed]})
@@ -263,7 +263,7 @@ def test_what_outlived_its_run_is_named_and_fix_removes_that_alone(cli: Command,
 
 def test_nothing_is_called_stale_if_the_ledger_cannot_be_read(doctor: Any, opened: Any, project: Path) -> None:
     run, _ = opened()
-    sessions.bind("one", None, {"run": run, "project": str(project), "script": "x.py", "seen": ""})
+    sessions.bind("one", None, {"run": run, "project": str(project), "script": "x.py"})
     damaged(project)
     told = doctor()
     assert not any(one.result.stale for one in told)

@@ -34,7 +34,7 @@ def test_what_is_no_simple_command_of_a_script_is_denied(host: Host) -> None:
     script = host.agent.script
     folder = os.path.dirname(script)
     tried = [
-        *("X=/check.py rm -rf .", f"A=/python3 {script}", "A=/lockstep doctor", "PATH=/tmp/x lockstep doctor"),
+        *("X=/check.py rm -rf .", f"A=/python3 {script}", "A=/lockstep runs", "PATH=/tmp/x lockstep runs"),
         *("python3 -c/check.py", "python3 '-cimport os #/check.py'", "bash '-cid #/check.py'", "node -e/check.py"),
         *(f"python3 -c 'x' {script} --step 2", f"python3 -i {script} --step 2", f"python3 -m {script}"),
         *(f"python3 {script} --step 1 # note", f"python3 {script}\nrm x", f"python3 {script} --step$IFS1"),
@@ -76,6 +76,9 @@ def test_a_run_is_followed_only_by_a_command_of_its_own_skill(host: Host) -> Non
     block = host.at("look")
     host.session = "another"
     for line in (f"make test --run {block.run}", f"echo 'x.py' --run {block.run}", f"python3 x.py --run={block.run}"):
+        assert host.run(line) == SILENT
+    assert "claude-another" not in host.sessions()
+    for line in (f"grep --run {block.run} {host.agent.script}", f"cat {host.agent.script} --run {block.run}"):
         assert host.run(line) == SILENT
     assert "claude-another" not in host.sessions()
     assert host.run(f"cd {Path(host.agent.script).parent} && python3 guarded.py --run {block.run} --help").code == 2
@@ -124,8 +127,10 @@ def test_a_cloned_project_has_none_of_its_code_run_by_the_hook(tmp_path: Path, h
     # It is named, and a person may still refuse it: the hook is asked before.
     assert host.run(clone.block.next) == SILENT
     assert all_events() == [2, 0, 0, 0, 2]
-    context = host.tell(events[1]).context
-    assert f"resume {clone.block.run}" in context
+    for text in (host.tell(events[1]).context, host.use("Write").reason, host.stop().reason):
+        assert f"resume {clone.block.run}" not in text
+        assert str(clone.script) not in text
+        assert f"abandon {clone.block.run} --project {clone.project} --reason" in text
     for content in (None, "{", status_file.read_text().replace('"turn":2', '"turn":1')):
         status_file.unlink(missing_ok=True)
         if content is not None:
@@ -134,6 +139,15 @@ def test_a_cloned_project_has_none_of_its_code_run_by_the_hook(tmp_path: Path, h
         host.run(clone.block.next)
         all_events()
     assert not clone.has_run()
+
+
+@pytest.mark.req("H-02")
+def test_a_cloned_projects_run_that_a_denied_command_names_is_not_followed(tmp_path: Path, host: Host) -> None:
+    clone = Clone(tmp_path)
+    run = host.at("look").run
+    assert host.run(f"cd / && python3 {clone.script} --run {clone.block.run}").code == 2
+    assert host.run(clone.block.next).code == 2
+    assert host.sessions() == {f"claude-{host.session}": [run]}
 
 
 @pytest.mark.req("H-02")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shutil
+import sys
 import time
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,7 @@ from skills.lib import status_files
 from skills.lib.blocks.command_line import CommandLine
 from skills.lib.hosts.hook import denials
 from skills.lib.runtime import Runner
+from tests.fixtures.skill import ROOT
 from tests.hosts.hook.hooked import Answer, Host, recorded
 
 pytestmark = [pytest.mark.req("H-02"), pytest.mark.usefixtures("own_project")]
@@ -86,11 +88,11 @@ def test_own_commands_and_lifelines_pass_and_an_operator_beside_them_does_not(ho
     allowed = [
         block.next,
         f"python3 {relative} --step current --run {block.run}",
-        f"/opt/venv/bin/python3.11 '{script}' --step next --run {block.run} --record 'a=b; c'",
+        f"{sys.executable} '{script}' --step next --run {block.run} --record 'a=b; c'",
         f"python {folder}/part.py --step 1",
-        *[f"lockstep {name} {block.run}" for name in ("doctor", "resume", "runs", "trace", "show", "list")],
-        f"/opt/venv/bin/lockstep abandon {block.run} --reason 'not wanted; really'",
-        "python3 -m skills runs",
+        *[f"lockstep {name} {block.run}" for name in ("resume", "runs", "trace")],
+        f"lockstep abandon {block.run} --reason 'not wanted; really'",
+        f"python3 {ROOT}/skills/__main__.py runs",
     ]
     assert {command: host.run(command).code for command in allowed} == dict.fromkeys(allowed, 0)
     denied = [
@@ -109,6 +111,7 @@ def test_own_commands_and_lifelines_pass_and_an_operator_beside_them_does_not(ho
         f"./shutdown {script}",
         "lockstep validate .",
         "lockstep",
+        *("lockstep doctor", "lockstep list", "lockstep show guarded", "lockstep resume", "lockstep resume another"),
         "lockstep runs; rm x",
         "true lockstep runs",
     ]
@@ -198,10 +201,32 @@ def test_a_session_goes_back_to_the_earlier_run_when_the_later_one_ends(host: Ho
     second = host.agent.open("--new")
     second = host.go(host.go(second))
     assert second.step == "mend"
-    assert (host.use("Edit").code, host.use("Grep").code) == (0, 2)
+    assert (host.use("Read").code, host.use("Edit").code, host.use("Grep").code) == (0, 2, 2)
+    assert host.use("Edit").reason.startswith(f"The run {first.run} of guarded is at the step 'Look'")
+    assert host.use("Grep").reason.startswith(f"The run {second.run} of guarded is at the step 'Mend'")
     _abandon(host, second.run)
     assert (host.use("Edit").code, host.use("Grep").code) == (2, 0)
     assert host.sessions() == {f"claude-{host.session}": [first.run]}
+
+
+def test_a_second_run_that_is_named_over_mcp_does_not_widen_the_tools(host: Host) -> None:
+    first = host.at("look")
+    second = host.agent.run_command(host.agent.open("--new").next)
+    second = host.agent.run_command(second.next)
+    assert second.step == "mend"
+    assert host.use("mcp__lockstep__next_step", run=second.run, project=str(host.project)) == SILENT
+    denied = host.use("Edit", file_path="x")
+    assert (denied.code, denied.reason.startswith(f"The run {first.run} of guarded")) == (2, True)
+    assert host.use("Read", file_path="x") == SILENT
+
+
+def test_a_run_that_waits_for_a_sub_agents_run_of_the_same_agent_denies_nothing(host: Host) -> None:
+    block = host.at("hand-out")
+    child = block.children[0]
+    assert host.run(child.command) == SILENT
+    assert host.use("Read").code == 2  # it has not begun
+    host.agent.run_command(child.command)
+    assert (host.use("Read"), host.use("Agent", prompt="x").code) == (SILENT, 2)
 
 
 def test_a_run_belongs_to_the_session_that_named_it_last(host: Host) -> None:
@@ -339,8 +364,9 @@ def test_the_block_is_shown_again_after_a_compaction_and_when_it_has_changed(hos
 
 def test_a_block_that_is_too_long_for_a_host_or_cannot_be_made_is_named_instead(host: Host) -> None:
     block = host.at("look")
-    status_file = status_files.read(str(host.project), block.run)
-    assert status_file is not None
+    found = status_files.read(str(host.project), block.run)
+    assert found is not None
+    status_file = {**found, "is_trusted": True}
     whole = denials.reminder(status_file, True)
     assert block.text in whole
     for longest, script in ((len(whole) - 1, status_file["script"]), (9_900, "/nowhere/x.py")):

@@ -12,17 +12,20 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from skills.lib.commands.console.app import lockstep
 from tests.fixtures.skill import ROOT
 from tests.hosts.hook.hooked import Answer, Host
 
 pytestmark = [pytest.mark.req("H-02"), pytest.mark.usefixtures("own_project"), pytest.mark.slow]
 SILENT = Answer(0, "", "")
-WAYS_OUT = ("lockstep doctor", "lockstep runs", "lockstep abandon RUN --reason")
+WAYS_OUT = ("lockstep runs", "lockstep abandon RUN --reason", "A person at a terminal: lockstep doctor")
 
 
 def blocked(answer: Answer, *words: str) -> bool:
-    return (answer.code, answer.said) == (2, "") and all(word in answer.reason for word in (*WAYS_OUT, *words))
+    said = answer.reason.replace("For a person", "A person")
+    return (answer.code, answer.said) == (2, "") and all(word in said for word in (*WAYS_OUT, *words))
 
 
 NO_EVENTS = {
@@ -77,7 +80,7 @@ def test_a_locked_ledger(host: Host, lock: Callable[[], None]) -> None:
     assert blocked(answer, "no answer from the disk or the ledger within 0.7 seconds")
     assert host.use("Read") == SILENT  # by the status file alone
     assert host.run(block.next) == SILENT
-    assert host.run("lockstep doctor") == SILENT
+    assert host.run("lockstep runs") == SILENT
     assert host.stop("--deadline", "0.7").code == 2
     assert host.stop("--deadline", "0.7", stop_hook_active=True) == SILENT
     host.status_file(block.run).unlink()
@@ -102,6 +105,50 @@ def test_a_damaged_ledger(host: Host) -> None:
     assert "The block could not be made here: LedgerError" in given.context
     os.rename(host.project / ".lockstep", host.project / "aside")
     assert host.use("Write") == SILENT
+
+
+def test_giving_up_a_run_frees_the_agent_though_its_ledger_is_damaged(host: Host) -> None:
+    block = host.at("look")
+    for extra in ("-wal", "-shm"):
+        (host.project / ".lockstep" / f"runs.db{extra}").unlink(missing_ok=True)
+    (host.project / ".lockstep" / "runs.db").write_bytes(b"damage" * 5_000)
+    assert "lockstep abandon RUN --reason" in host.use("Write").reason
+    assert host.run("lockstep abandon another --reason unwanted") == SILENT
+    assert host.use("Write").code == 2
+    assert host.run(f"lockstep abandon {block.run} --reason unwanted") == SILENT
+    assert host.use("Write") == SILENT
+    assert host.sessions() == {}
+
+
+def test_giving_up_a_run_frees_the_agent_though_its_ledger_hangs(host: Host, lock: Callable[[], None]) -> None:
+    block = host.at("look")
+    lock()
+    assert host.use("Write", "--deadline", "0.7").code == 2
+    assert host.run(f"lockstep abandon {block.run} --reason unwanted") == SILENT
+    assert host.use("Write", "--deadline", "0.7").code == 0
+    assert host.use("Read", "--deadline", "0.7").code == 0
+
+
+def test_giving_up_a_run_twice_frees_the_agent_though_its_ledger_cannot_be_written(host: Host) -> None:
+    block = host.at("look")
+    connection = sqlite3.connect(host.project / ".lockstep" / "runs.db")
+    connection.execute("CREATE TRIGGER t BEFORE UPDATE ON runs BEGIN SELECT RAISE(ABORT, 'no'); END")
+    connection.close()
+    abandon = f"lockstep abandon {block.run} --reason unwanted"
+    assert host.run(f"{abandon} --project /") == SILENT
+    assert [host.run(abandon) for _ in range(2)] == [SILENT] * 2
+    assert (host.use("Write"), host.stop()) == (SILENT, SILENT)
+
+
+def test_lockstep_abandon_frees_every_agent_though_its_ledger_cannot_be_written(host: Host) -> None:
+    block = host.at("look")
+    connection = sqlite3.connect(host.project / ".lockstep" / "runs.db")
+    connection.execute("CREATE TRIGGER t BEFORE UPDATE ON runs BEGIN SELECT RAISE(ABORT, 'no'); END")
+    connection.close()
+    words = ["abandon", block.run, "--reason", "unwanted", "--project", str(host.project)]
+    shown = CliRunner().invoke(lockstep, words, prog_name="lockstep")
+    assert (shown.exit_code, "No agent is held to run" in shown.stderr) == (4, True)
+    assert (host.use("Write"), host.stop(), host.sessions()) == (SILENT, SILENT, {})
 
 
 def test_a_lost_ledger(host: Host) -> None:
@@ -136,8 +183,8 @@ def test_a_missing_module(host: Host, tmp_path: Path, missing: str) -> None:
     block = host.at("look")
     host.starts = [sys.executable, "-IS", str(lib / "hosts" / "hook" / "run_hook.py")]
     assert blocked(host.use("Write"), "Error: ")
-    assert (host.run("lockstep doctor"), host.run(f"lockstep abandon {block.run}")) == (SILENT, SILENT)
-    assert host.run("lockstep doctor; rm x").code == 2
+    assert (host.run("lockstep runs"), host.run(f"lockstep abandon {block.run}")) == (SILENT, SILENT)
+    assert host.run("lockstep runs; rm x").code == 2
     assert host.stop().code == 2
     assert host.stop(stop_hook_active=True).code == 0
     assert host.tell({"hook_event_name": "SessionStart", "source": "resume"}).code == 0

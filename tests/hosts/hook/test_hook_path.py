@@ -56,6 +56,7 @@ def test_what_the_hook_imports(tmp_path: Path) -> None:
     block = host.at("look")
     assert of("Read", "another") == set()
     assert of("Read") == OPEN
+    of("Bash", command=block.next)  # the first command of a run is asked for a signature
     assert of("Bash", command=block.next) == OPEN
     assert "skills.lib.ledger.ledger" in of("Write")
     for costly in ("re", "json", "enum", "typing", "pathlib", "subprocess", "dataclasses", "sqlite3"):

@@ -51,7 +51,7 @@ def test_quoted_words_come_back(words: list[str]) -> None:
 @given(LINES)
 def test_anything_can_be_looked_into(line: str) -> None:
     assert all(isinstance(word, str) for words in shell_commands.commands_in(line) for word in words)
-    shell_commands.answers_for_a_person(f"answer {line} -c {line}")
+    shell_commands.acts_for_a_person(f"answer {line} -c {line}")
     if shell_commands.simple_command(line):
         assert shell_commands.commands_in(line.strip(" \t\n")) == [shell_commands.simple_command(line)]
 
@@ -207,8 +207,8 @@ def test_the_value_of_a_flag(command: str, value: str) -> None:
         *("bash -c \"sh -c 'lockstep answer r yes'\"", "tmux send-keys 'lockstep answer r yes' Enter"),
     ],
 )  # fmt: skip
-def test_a_line_that_answers_for_a_person(line: str) -> None:
-    assert shell_commands.answers_for_a_person(line)
+def test_a_line_that_acts_for_a_person(line: str) -> None:
+    assert shell_commands.acts_for_a_person(line)
 
 
 @pytest.mark.parametrize(
@@ -216,4 +216,4 @@ def test_a_line_that_answers_for_a_person(line: str) -> None:
     ["grep -rn 'lockstep answer' docs", "echo answer me", "lockstep resume answer", "lockstep runs | grep answer", ""],
 )
 def test_a_line_that_only_speaks_of_answers(line: str) -> None:
-    assert not shell_commands.answers_for_a_person(line)
+    assert not shell_commands.acts_for_a_person(line)

@@ -13,7 +13,8 @@ from typing import Any
 
 import pytest
 
-from skills.lib.hosts.hook import sessions
+from skills.lib import status_files
+from skills.lib.engine.decision import Move
 from skills.lib.ledger import Ledger
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import filled
@@ -101,7 +102,8 @@ def test_a_status_file_beside_a_ledger_gives_the_agent_nothing_until_its_skill_w
         answers = [host.tell(PROMPT), host.tell(COMPACTED), host.stop(), host.use("Write")]
         assert [answer.code for answer in answers] == [0, 0, 2, 2]
         for answer in answers[:2]:
-            assert f"resume {run}" in answer.context
+            assert f"abandon {run}" in answer.context
+            assert "resume" not in answer.context
         assert [clean(Answer(0, "", text.replace(str(clone.script), ""))) for text in _texts(answers)] == [True] * 4
         assert not clone.has_run()
         (host.project / ".lockstep" / "runs.db").write_bytes(b"damage" * 5_000)
@@ -160,15 +162,57 @@ def test_a_sub_agents_run_that_a_clone_brings_does_not_count_as_run(tmp_path: Pa
     assert not clone.has_run()
 
 
-def test_a_link_to_a_file_that_changes_does_not_count_as_run(tmp_path: Path, host: Host) -> None:
+def forged(clone: Clone) -> tuple[str, Path]:
+    """Let the clone's ledger say that its run is of ``scripts/test.py`` of the project; the run, and that script."""
+    scripts = clone.project / "scripts"
+    scripts.mkdir()
+    (scripts / "test.py").write_text("print('tests pass')\n")
+    (scripts / "test_workflow.py").write_text(Path(f"{clone.script}".replace(".py", "_workflow.py")).read_text())
+    ledger = Ledger(str(clone.project / ".lockstep"))
+    run = ledger.run(clone.block.run)
+    assert run is not None
+    ledger.commit(run, Move(run.changed(script="scripts/test.py"), "skill-moved", {}), "agent")
+    ledger.close()
+    status = Path(status_files.folder(str(clone.project))) / run.id
+    status.write_text(json.dumps({**json.loads(status.read_text()), "script": str(scripts / "test.py")}))
+    return run.id, scripts / "test.py"
+
+
+def test_a_search_that_names_a_projects_script_lets_none_of_its_code_run(tmp_path: Path, host: Host) -> None:
     clone = Clone(tmp_path)
-    status_file = host.status_file(clone.block.run)
-    status_file.rename(tmp_path / "planted")
-    status_file.symlink_to(tmp_path / "planted")
-    seen = sessions.stamp(str(host.project), clone.block.run)
-    (tmp_path / "planted").write_text("{}")
-    os.utime(tmp_path / "planted")
-    assert sessions.stamp(str(host.project), clone.block.run) == seen
+    run, script = forged(clone)
+    status = host.status_file(run)
+    for line in (f"grep --run {run} {script}", f"python3 {script} --run {run}"):
+        host.run(line)
+        status.write_text(status.read_text())
+        os.utime(status)
+        answers = [host.tell(PROMPT), host.tell(COMPACTED), host.use("Write"), host.stop()]
+        assert not clone.has_run()
+    assert [answer.code for answer in answers] == [0, 0, 2, 2]
+    for text in _texts(answers):
+        assert "resume" not in text
+        assert "test.py" not in text
+        assert f"abandon {run} --project {clone.project}" in text
+    assert host.run(f"lockstep resume {run}").code == 2
+    assert host.run(f"lockstep abandon {run} --reason unwanted") == SILENT
+
+
+def test_a_status_file_is_believed_only_with_the_users_signature(tmp_path: Path, host: Host) -> None:
+    clone = Clone(tmp_path)
+    agent = Agent(clone.script, clone.project)
+    assert host.run(clone.block.next) == SILENT
+    block = agent.run_command(clone.block.next)
+    status = host.status_file(block.run)
+    told = json.loads(status.read_text())
+    assert host.run(f"lockstep resume {block.run}") == SILENT
+    for changed in ({"title": "evil"}, {"next": EVIL}, {"signature": "0" * 32}, {"signature": None}, {"run": "other"}):
+        status.write_text(json.dumps({**told, **changed}))
+        assert not status_files.is_signed(str(clone.project), block.run, json.loads(status.read_text()))
+    elsewhere = tmp_path / "elsewhere"
+    assert not status_files.is_signed(str(elsewhere), block.run, told)
+    assert status_files.is_signed(str(clone.project), block.run, told)
+    (tmp_path / "state" / "key").write_text("another key of thirty-two letters")
+    assert not status_files.is_signed(str(clone.project), block.run, told)
 
 
 @pytest.mark.parametrize(
@@ -260,7 +304,7 @@ def test_nobody_types_an_answer_into_a_terminal_of_codex(tmp_path: Path) -> None
 def test_many_sessions_and_a_large_event_of_another(host: Host) -> None:
     folder = host.state / "sessions"
     folder.mkdir(parents=True)
-    runs = json.dumps({"runs": [{"run": "abc", "project": "/nowhere", "script": "/x.py", "seen": ""}]})
+    runs = json.dumps({"runs": [{"run": "abc", "project": "/nowhere", "script": "/x.py"}]})
     for _ in range(3_000):
         (folder / f"claude-{uuid.uuid4()}").write_text(runs)
     event = {"tool_name": "Write", "tool_input": {"content": "the quick brown fox 0123-4567 def\n" * 300_000}}

@@ -27,7 +27,7 @@ def state(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def followed(run: str, project: str = "/p") -> Followed:
-    return {"run": run, "project": project, "script": "/s/scripts/x.py", "seen": ""}
+    return {"run": run, "project": project, "script": "/s/scripts/x.py"}
 
 
 def runs_of(name: str) -> list[str]:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from skills.lib import paths
 from skills.lib.hosts.install import runtime
 from skills.lib.runtime import loading
 from skills.lib.testing.agent import Agent
@@ -167,7 +168,7 @@ def test_the_runtime_is_where_the_settings_say(
 
 def test_a_relative_setting_is_none(cli: Command, project: Path, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     monkeypatch.setenv("LOCKSTEP_DATA", "data")
-    assert runtime.data_folder() == str(home / ".local" / "share" / "lockstep")
+    assert paths.data() == str(home / ".local" / "share" / "lockstep")
 
 
 @pytest.mark.parametrize("python", old())

@@ -27,6 +27,8 @@ SUBCOMMANDS = {
     "resume": "Print the block with which a run goes on.",
     "abandon": "End a run that nobody will finish, and record why.",
     "answer": "Answer what a run asks a person.",
+    "pause": "Let the agent of a run do other work until the run goes on.",
+    "unpause": "Hold the agent of a paused run to its step again.",
     "prune": "Remove the records of runs that ended long ago.",
     "stats": "Show where agents stumble: refusals and iterations by step.",
     "export": "Make a self-contained copy of a skill, to be put anywhere.",

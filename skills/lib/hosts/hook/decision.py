@@ -14,7 +14,18 @@ from skills.lib import compact_json, paths, status_files
 from skills.lib.errors import LockstepError
 from skills.lib.hosts.hook import sessions, tools
 from skills.lib.hosts.hook.event import Event, text_of
-from skills.lib.hosts.hook.shell_commands import answers_for_a_person, is_lifeline, is_own, script_named, value_of
+from skills.lib.hosts.hook.shell_commands import (
+    acts_for_a_person,
+    is_lockstep,
+    is_own,
+    is_python,
+    is_shipped,
+    lifeline,
+    script_named,
+    scripts_of,
+    sets_variables,
+    value_of,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -40,8 +51,6 @@ def main(raw: bytes, options: Mapping[str, str], watched: dict[str, bool]) -> in
     if the event is to be blocked when no answer comes in time.
     """
     known = sessions.names()
-    if not known and b"--run" not in raw and b"lockstep_" not in raw:
-        return ALLOWED
     event: Event | None = None
     output, sys.stdout = sys.stdout, sys.stderr  # what a skill's module prints is not part of the answer
     try:
@@ -83,115 +92,248 @@ def _serve(event: Event, known: Sequence[str], stops: int, watched: dict[str, bo
 
 
 def _check_tool(event: Event, known: Sequence[str], watched: dict[str, bool]) -> None:
-    """Raise Denied if the current step does not allow the call."""
-    own = _bound(event, known, watched)
+    """Raise Denied if a run that the agent follows does not allow the call.
+
+    The agent follows the run that the call names from now on; if nothing shows that its skill ran on this machine, only
+    if the call is allowed.
+    """
+    if sets_variables(event.command, event.folder):
+        raise Denied(_denials().VARIABLES)
+    own, damage = None, None
+    try:
+        own = sessions.read(event.own) if event.own in known else None
+    except ValueError as error:
+        damage = error
+    named = _named(event, own)
+    watched["open"] = watched["open"] or named is not None
+    if damage is not None and (named is None or not _is_own(event, [named])):
+        raise damage
+    if named is not None and named.get("signed"):
+        own = _followed_first(event.own, own, named)
+    _check_runs(event, known, own, watched)
+    if named is not None:
+        _followed_first(event.own, own, named)
+
+
+def _check_runs(event: Event, known: Sequence[str], own: dict[str, Any] | None, watched: dict[str, bool]) -> None:
+    """Raise Denied if a run that holds the agent does not allow the call; if none of its own does, the main agent's."""
     for name in dict.fromkeys((event.own, event.main)):
         session = own if name == event.own else sessions.read(name) if name in known else None
         if session is None:
             continue
-        if any(is_own(event.words, followed["script"], event.folder) for followed in session["runs"]):
+        runs: list[Followed] = session["runs"]
+        if _is_own(event, runs):
             return
-        if answers_for_a_person(event.command):
-            asks = _held(name, session, waits=True)
-            if asks is not None:
-                raise Denied(_denials().answering(asks))
-        held = _held(name, session)
-        if held is None:
-            continue
-        if is_lifeline(event.words, event.folder) or _allows(held, event):
+        statuses = _statuses(name, session)
+        if statuses and acts_for_a_person(event.command):
+            raise Denied(_denials().answering(statuses[0]))
+        if statuses and _is_lifeline(event, runs):
+            if "abandon" in event.words:
+                _note_abandon(event, name, session)
             return
-        held = _held(name, session, by_ledger=True)
-        if held is None:
-            continue
-        if not (_allows(held, event) or is_own(event.words, held["script"], event.folder)):
-            raise Denied(_denials().denial(held, event.host, event.tool))
-        return
+        held = [_is_held_by(status, name, session, event, watched) for status in _holding(statuses)]
+        if any(held):
+            return
+
+
+def _is_held_by(status: Status, name: str, session: dict[str, Any], event: Event, watched: dict[str, bool]) -> bool:
+    """True if a run holds the agent. Raises Denied if it does, and does not allow the call.
+
+    The ledger is read before a call is denied. If it cannot be, a run that the agent has given up holds nobody.
+    """
+    followed = _followed(session, status)
+    if _allows(status, event) and not _protected(followed, event):
+        return True
+    is_open = watched["open"]
+    watched["open"] = is_open and not followed.get("given_up")
+    try:
+        found = _by_ledger(followed)
+    finally:
+        watched["open"] = is_open
+    if found is None:
+        _forget(name, session, [followed])
+        return False
+    held = {**found, "run": followed["run"], "project": followed["project"]}
+    if not _holding([held]):
+        return False
+    if not (_allows(held, event) or _is_own(event, [{**followed, "script": held["script"]}])):
+        raise Denied(_denials().denial(held, event.host, event.tool))
+    protected = _protected(followed, event)
+    if protected:
+        raise Denied(_denials().protected(held, event.tool, protected))
+    return True
 
 
 def _allows(held: Status, event: Event) -> bool:
     return tools.allows(held["tools"], event.host, event.tool, event.given)
 
 
-def _bound(event: Event, known: Sequence[str], watched: dict[str, bool]) -> dict[str, Any] | None:
-    """The session of the event's agent. From now on it follows the run that its call names, if there is such a run."""
-    session, damage = None, None
-    try:
-        session = sessions.read(event.own) if event.own in known else None
-    except ValueError as error:
-        damage = error
-    run, project = _named(event)
-    if run and session and sessions.key(session["runs"][-1]) == (run, project):
-        _confirm(event.own, session)
-    elif run:
-        # A sub-agent's run has no status file before its first command, and its parent's has one.
-        status = status_files.read(project, run) or status_files.read(project, run.rpartition(".")[0])
-        script = _script_of(event, status) if status is not None else ""
-        if script:
-            watched["open"] = True
-            seen = sessions.stamp(project, run)
-            followed: Followed = {"run": run, "project": project, "script": script, "seen": seen}
-            return sessions.bind(event.own, session, followed)
-    if damage is not None:
-        raise damage
-    return session
+def _protected(followed: Followed, event: Event) -> str:
+    """What a call would change that no agent may change while that run holds it; "" if nothing."""
+    if not event.targets:
+        return ""
+    from skills.lib.hosts.hook import protected  # most events change no file
+
+    return protected.what(event.targets, event.folder, followed)
 
 
-def _named(event: Event) -> tuple[str, str]:
-    """The run that a call names, and its project: ``--run`` of a command, or ``run`` of a tool of ours."""
+def _is_own(event: Event, runs: Sequence[Followed]) -> bool:
+    """True if a call is one simple command of the script of one of these runs, by a Python that is known."""
+    own = [one for one in runs if is_own(event.words, one["script"], event.folder)]
+    return bool(own) and is_python(event.words[0], event.folder, lambda: _pythons(own))
+
+
+def _pythons(runs: Sequence[Followed]) -> list[str]:
+    """The Pythons that the commands of these runs were printed with."""
+    statuses = [(one, status_files.read_nearest(one["project"], one["run"])) for one in runs]
+    signed = [status for one, status in statuses if status and _is_signed(one, status)]
+    return [status["python"] for status in signed]
+
+
+def _is_signed(followed: Followed, status: Status) -> bool:
+    """True if a skill that this user ran wrote the status of a run, or of the run that it is a sub-agent's of."""
+    is_its = status["run"] in (followed["run"], followed["run"].rpartition(".")[0])
+    return is_its and status_files.is_signed(followed["project"], status["run"], status)
+
+
+def _is_lifeline(event: Event, runs: Sequence[Followed] = ()) -> bool:
+    """True if a call is a lockstep command that is always allowed, and runs nothing that only the project names."""
+    words = lifeline(event.words)
+    if not words or not is_lockstep(event.words, event.folder, lambda: _pythons(runs)):
+        return False
+    if words[0] != "resume":
+        return True
+    run = next((word for word in words[1:] if status_files.is_id(word)), "")
+    project = _project(event, value_of("--project", event.command))
+    status = status_files.read(project, run)
+    return status is not None and status_files.is_signed(project, run, status)
+
+
+def _note_abandon(event: Event, name: str, session: dict[str, Any]) -> None:
+    """Remember that the agent gives up a run: if its ledger cannot be used, it holds nobody any more.
+
+    A run that is given up twice and still open is forgotten: its ledger can be read and not written.
+    """
+    project = _project(event, value_of("--project", event.command))
+    runs: list[Followed] = []
+    for one in session["runs"]:
+        is_given_up = one["run"] in event.words and one["project"] == project
+        if not is_given_up:
+            runs.append(one)
+        elif not one.get("given_up"):
+            given_up = one.copy()
+            given_up["given_up"] = True
+            runs.append(given_up)
+    if runs != session["runs"]:
+        session["runs"] = runs
+        sessions.keep(name, session, runs)
+
+
+def _named(event: Event, session: dict[str, Any] | None) -> Followed | None:
+    """The run that a call names, by ``--run`` of a command of its skill or ``run`` of a tool of ours.
+
+    It is signed if a skill that this user ran wrote its status file, or if the skill is Lockstep's. A sub-agent's run
+    has no status file before its first command, and its parent's has one.
+    """
     if tools.is_ours(event.tool):
         run, project = text_of(event.given, "run"), text_of(event.given, "project")
     else:
         run = value_of("--run", event.command) if "--run" in event.command else ""
         project = value_of("--project", event.command) if run else ""
     if not status_files.is_id(run):
-        return "", ""
-    named = os.path.join(event.folder, project) if project else ""
-    return run, os.path.realpath(named) if os.path.isdir(named) else paths.project_root(event.folder)
+        return None
+    project = _project(event, project)
+    status = status_files.read_nearest(project, run)
+    if status is None:
+        return None
+    given = str(status["script"])
+    script = given if tools.is_ours(event.tool) else script_named(event.command, given, event.folder)
+    if not script:
+        return None
+    followed: Followed = {"run": run, "project": project, "script": script}
+    last: Followed | None = session["runs"][-1] if session else None
+    if last and last.get("signed") and (last["run"], last["project"], last["script"]) == (run, project, script):
+        return last
+    called, told = os.path.realpath(script), os.path.realpath(given)
+    is_beside = "." in run and scripts_of(told) == scripts_of(called) != ""
+    if (called == told or is_beside) and (is_shipped(called) or _is_signed(followed, status)):
+        followed["signed"] = True
+    return followed
 
 
-def _script_of(event: Event, status: Status) -> str:
-    """The script of the run that a call names: a tool of ours names none, and a command must name it beside the run."""
-    if tools.is_ours(event.tool):
-        return str(status["script"])
-    return script_named(event.command, status["script"], event.folder)
+def _project(event: Event, given: str) -> str:
+    """The project of a call: the folder that it names, or that the working directory is in."""
+    named = os.path.join(event.folder, given) if given else ""
+    return os.path.realpath(named) if os.path.isdir(named) else paths.project_root(event.folder)
 
 
-def _confirm(name: str, session: dict[str, Any]) -> None:
-    """Remember that the skill of the run that was named last has been run since, if that was not known yet."""
-    last: Followed = session["runs"][-1]
-    if last.get("seen") != sessions.RAN and sessions.has_run(last):
-        last["seen"] = sessions.RAN
-        sessions.keep(name, session, session["runs"])
+def _followed_first(name: str, session: dict[str, Any] | None, named: Followed) -> dict[str, Any]:
+    """The session of an agent that follows a run before all others; it is written if that, or more of it, is new."""
+    last: Followed | None = session["runs"][-1] if session else None
+    is_known = last is not None and sessions.key(last) == sessions.key(named)
+    if session is not None and is_known and (last == named or not named.get("signed")):
+        return session
+    return sessions.bind(name, session, named)
 
 
-def _held(
-    name: str, session: dict[str, Any], by_ledger: bool = False, waits: bool = False, but: Sequence[Followed] = ()
-) -> Status | None:
-    """The status of the run that holds the agent: of those that it follows, the last named that is open and begun.
+def _statuses(
+    name: str, session: dict[str, Any], by_ledger: bool = False, but: Sequence[Followed] = ()
+) -> list[Status]:
+    """The statuses of the open runs that an agent follows, the last named first; ``but`` are left out.
 
-    It is read from the status file, and from the ledger if there is none or with ``by_ledger``. Runs that have ended
-    are forgotten. With ``waits`` a run that has not begun counts too, for it may wait for a person; ``but`` are left
-    out.
+    They are read from the status files, and from the ledger if there is none or with ``by_ledger``. Runs that have
+    ended are forgotten.
     """
-    held, over = None, []
+    found, over = [], []
     for followed in reversed(session["runs"]):
         if followed in but:
             continue
         status = None if by_ledger else status_files.read(followed["project"], followed["run"])
         if status is None:
-            from skills.lib.hosts.hook import run_status  # most events need no ledger
+            status = _by_ledger(followed)
+        else:
+            status.pop("is_paused", None)
+        if status is not None:
+            found.append({**status, "run": followed["run"], "project": followed["project"]})
+        else:
+            over.append(followed)
+    _forget(name, session, over)
+    return found
 
-            status = run_status.refreshed(followed)
-        if status is None:
-            if not sessions.has_lost_ledger(followed):  # the agent is reminded of that before it is forgotten
-                over.append(followed)
-        elif waits or _is_begun(status):
-            held = {**status, "run": followed["run"], "project": followed["project"]}
-            break
-    if over:
-        session["runs"] = [one for one in session["runs"] if one not in over]
-        sessions.keep(name, session, session["runs"])
-    return held
+
+def _forget(name: str, session: dict[str, Any], over: Sequence[Followed]) -> None:
+    """Let an agent follow these runs no more; of one whose ledger was removed it is reminded before."""
+    kept = [one for one in session["runs"] if one not in over or sessions.has_lost_ledger(one)]
+    if kept != session["runs"]:
+        session["runs"] = kept
+        sessions.keep(name, session, kept)
+
+
+def _by_ledger(followed: Followed) -> Status | None:
+    """The status of a run by the ledger; None if it has ended, or was given up and the ledger cannot be used."""
+    from skills.lib.hosts.hook import run_status  # most events need no ledger
+
+    try:
+        return run_status.refreshed(followed)
+    except LockstepError:
+        if followed.get("given_up"):
+            return None
+        raise
+
+
+def _holding(statuses: Sequence[Status]) -> list[Status]:
+    """The runs that hold an agent: begun, not paused, and not waiting for a sub-agent's run that it follows too."""
+    begun = [status for status in statuses if _is_begun(status) and not status.get("is_paused")]
+    return [
+        status
+        for status in begun
+        if not any(one["run"].startswith(status["run"] + ".") and one["project"] == status["project"] for one in begun)
+    ]
+
+
+def _held(name: str, session: dict[str, Any], by_ledger: bool = False, but: Sequence[Followed] = ()) -> Status | None:
+    """The status of the run that holds an agent; of several the one that it named last. See ``_statuses``."""
+    return next(iter(_holding(_statuses(name, session, by_ledger, but))), None)
 
 
 def _denials() -> ModuleType:
@@ -278,8 +420,8 @@ def _remind(event: Event) -> None:
     if status is None:
         return
     followed = _followed(session, status)
-    if sessions.has_run(followed):
-        followed["seen"] = sessions.RAN
+    if status["is_trusted"] and os.path.realpath(status["script"]) == os.path.realpath(followed["script"]):
+        followed["signed"] = True
     _say(event, _denials().reminder(status, run_status.may_load(followed, status["script"])))
     sessions.write(event.own, {**session, "shown": [status["run"], status["turn"]]})
 
@@ -299,7 +441,7 @@ def _followed(session: dict[str, Any], held: Status) -> Followed:
 def _fault(error: Exception, event: Event | None, is_open: bool) -> int:
     """Block a tool or a first stop while a run is open, naming the way out; let everything else pass."""
     denials = _denials()
-    if is_open and event is not None and is_lifeline(event.words, event.folder):
+    if is_open and event is not None and _is_lifeline(event):
         return ALLOWED
     if is_open:
         return _deny(denials.blocked(error, event.main if event else ""))

@@ -16,30 +16,44 @@ if TYPE_CHECKING:
 
 # Hosts cut what a hook says at 10,000 characters.
 LONGEST = 9_900
+VARIABLES = (
+    "A command of a skill sets a variable of Lockstep or of Python (LOCKSTEP_…, PYTHON…) for itself. That would lead "
+    "the run out of the record, so run the command as it was printed. If such a variable is wanted, a person sets it "
+    "where the host is started."
+)
+_NOT_RUN = (
+    "Nothing shows that its skill ran on this machine, so the run may have come with the project, and no command is "
+    "named here that would run it. Ask the user whether it is wanted.\n"
+)
 
 
 def denial(held: Status, host: str, tool: str) -> str:
     """Why a tool is denied."""
-    return (
+    why = (
         f"The run {_run(held)} is at {_step(held)}, which allows: "
-        f"{tools.named(held['tools'], host)}. {tool[:80]} is not among them here. This command goes on, and is always "
-        f"allowed as one simple command:\n  {_onward(held)}\n{_way_out(held)}"
+        f"{tools.named(held['tools'], host)}. {tool[:80]} is not among them here."
     )
+    return f"{why} {_onward(held)}{_way_out(held)}"
+
+
+def protected(held: Status, tool: str, what: str) -> str:
+    """Why a tool may not change a file that a run, or the hook, depends on."""
+    why = f"The run {_run(held)} is at {_step(held)}. {tool[:80]} would change {what}, which no step allows."
+    return f"{why} {_onward(held)}{_way_out(held)}"
 
 
 def not_yet(held: Status) -> str:
     """Why a stop is refused."""
-    return (
-        f"The run {_run(held)} is not at its end: it is at {_step(held)}. "
-        f"Do what the step says, then run:\n  {_onward(held)}\n{_way_out(held)}"
-    )
+    why = f"The run {_run(held)} is not at its end: it is at {_step(held)}."
+    onward = f"Do what the step says, then run:\n  {_command(held)}\n" if held["is_trusted"] else _NOT_RUN
+    return f"{why} {onward}{_way_out(held)}"
 
 
 def answering(held: Status) -> str:
     """Why an agent may not answer as the person at the terminal."""
     return (
-        "lockstep answer is for a person at a terminal; an answer that an agent gives in their place is worth nothing. "
-        f"Ask the person to run it, and go on with run {held['run']} by its own command."
+        "lockstep answer is for a person at a terminal, and so are pause and unpause; an answer that an agent gives in "
+        f"their place is worth nothing. Ask the person to run it, and go on with run {held['run']} by its own command."
     )
 
 
@@ -64,10 +78,10 @@ def blocked(error: Exception, name: str) -> str:
     """What went wrong, and how to go on in spite of it; ``name`` is the session's file, "" if it is unknown."""
     place = sessions.path_of(name) + "*" if name else sessions.folder()
     return (
-        f"{fault(error)} A run is open in this session, so nothing goes on unseen. The way out: lockstep doctor says "
-        "what is wrong; lockstep runs lists the runs, and lockstep resume RUN prints the step again; lockstep abandon "
-        f"RUN --reason '…' ends one. Always allowed: {', '.join(sorted(LIFELINES))}. For a person at a terminal: what "
-        f"holds this session is {place}; without it the session is free."
+        f"{fault(error)} A run is open in this session, so nothing goes on unseen. The way out: lockstep runs lists "
+        "the runs; lockstep abandon RUN --reason '…' ends one, and frees this session even if the ledger cannot be "
+        f"written. Always allowed: {', '.join(sorted(LIFELINES))}. For a person at a terminal: lockstep doctor says "
+        f"what is wrong; what holds this session is {place}, and without it the session is free."
     )
 
 
@@ -80,14 +94,22 @@ def _step(held: Status) -> str:
 
 
 def _onward(held: Status) -> str:
+    """How the run goes on. The commands of a run that came with the project would run what the project names."""
+    if not held["is_trusted"]:
+        return _NOT_RUN
+    return f"This command goes on, and is always allowed as one simple command:\n  {_command(held)}\n"
+
+
+def _command(held: Status) -> str:
     """The command that goes on; if it is very long or not known, the one that prints the block with it."""
     return str(held["next"]) if 0 < len(held["next"]) <= LONGEST // 2 else lockstep("resume", held)
 
 
 def _way_out(held: Status) -> str:
+    again = f"To see the step again: {lockstep('resume', held)}\n" if held["is_trusted"] else ""
     return (
-        f"To see the step again: {lockstep('resume', held)}\nIf the work is no longer wanted: "
-        f"{lockstep('abandon', held)} --reason '…'"
+        f"{again}If the work is no longer wanted: {lockstep('abandon', held)} --reason '…'\n"
+        f"If other work comes first, a person runs at a terminal: {lockstep('pause', held)}"
     )
 
 
@@ -119,6 +141,8 @@ def reminder(status: Status, loads: bool, longest: int = LONGEST) -> str:
 
 def _named(status: Status, head: str) -> str:
     """The step of the run, and what prints its block; no text of a status file that the skill did not write here."""
+    if not status["is_trusted"]:
+        return printable(f"{head} {_onward(status)}{_way_out(status)}\n")
     printed = f"printed by:\n  {lockstep('resume', status)}\n"
     if not status["next"]:
         return printable(f"{head} Its present step is {printed}")

@@ -38,6 +38,7 @@ class Event:
         "cwd",
         "tool",
         "given",
+        "targets",
         "command",
         "words",
         "again",
@@ -56,6 +57,7 @@ class Event:
         given = payload.get("tool_input")
         self.given: Mapping[str, Any] = given if isinstance(given, dict) else {}
         meant = tools.meanings(host, self.tool, self.given) if self.kind == "tool" else frozenset(("",))
+        self.targets = [] if meant.isdisjoint(("edit", "write")) else tools.targets(self.tool, self.given)
         # What an unknown tool runs is looked into for a run's name, and is never one of the commands that are free.
         self.command = shell_commands.command_of(self.given) if not meant or "shell" in meant else ""
         self.words = shell_commands.words_of(self.given) if "shell" in meant else []

@@ -10,7 +10,7 @@ import sys
 DEADLINE = 5.0
 # The events that are blocked if the hook itself fails, and the subcommands that are let through then.
 HELD = ("PreToolUse", "BeforeTool", "Stop", "SubagentStop", "AfterAgent")
-LIFELINES = ("doctor", "resume", "runs", "abandon")
+LIFELINES = ("runs", "trace", "abandon")
 
 
 def sessions() -> "list[str]":
@@ -71,8 +71,9 @@ def watch(seconds: float, watched: "dict[str, bool]") -> None:
 def block(what: str) -> None:
     """Exit with 2, and with a reason that needs nothing of the library."""
     text = (
-        f"{what}, and a run is open, so nothing goes on unseen. The way out: lockstep doctor says what is wrong; "
-        "lockstep runs lists the runs; lockstep abandon RUN --reason '...' ends one.\n"
+        f"{what}, and a run is open, so nothing goes on unseen. The way out: lockstep runs lists the runs; "
+        "lockstep abandon RUN --reason '...' ends one, and frees the session even if the ledger cannot be used. "
+        "A person at a terminal: lockstep doctor says what is wrong.\n"
     )
     try:
         os.write(2, text.encode("utf-8", "replace"))
@@ -116,8 +117,11 @@ def main() -> None:
             raw = file.read().strip()
     except OSError:
         pass
-    if b"--run" not in raw and b"lockstep_" not in raw and (not names or is_of_others(raw, names)):
-        os._exit(0)  # no run is open in its session, and the event names none
+    is_named = (
+        b"--run" in raw or b"lockstep_" in raw or (b"--step" in raw and (b"LOCKSTEP_" in raw or b"PYTHON" in raw))
+    )
+    if not is_named and (not names or is_of_others(raw, names)):
+        os._exit(0)  # no run is open in its session, and the event names none, nor opens one elsewhere
     root = os.path.realpath(__file__)
     for _ in range(5):
         root = os.path.dirname(root)

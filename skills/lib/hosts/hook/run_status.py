@@ -7,7 +7,8 @@ import sys
 
 from skills.lib import paths, status_files
 from skills.lib.errors import EnvironmentProblem
-from skills.lib.hosts.hook import denials, sessions, tools
+from skills.lib.hosts.hook import denials, tools
+from skills.lib.hosts.hook.shell_commands import is_shipped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -18,9 +19,9 @@ if TYPE_CHECKING:
 def refreshed(followed: Followed) -> Status | None:
     """The status of a run, written again from the ledger; None if the run is open no more.
 
-    For a sub-agent's run that has not begun it has few entries. Raises LedgerError if the ledger cannot be read; one
-    that was removed with all that belongs to it holds nobody. Raises EnvironmentProblem if the skill's code would have
-    to be run, and may not be (see ``may_load``).
+    For a paused run, and a sub-agent's that has not begun, it has few entries. Raises LedgerError if the ledger cannot
+    be read; one that was removed with all that belongs to it holds nobody. Raises EnvironmentProblem if the code of the
+    skill would have to be run, and may not be (see ``may_load``).
     """
     from skills.lib.ledger import Ledger
 
@@ -30,50 +31,44 @@ def refreshed(followed: Followed) -> Status | None:
         return None
     with ledger:
         run = ledger.run(followed["run"])
+        is_paused = run is not None and ledger.is_paused(run)
     if run is None or run.ended:
         status_files.remove(project, followed["run"])
         return None
-    if run.status == "pending":
-        return {"run": run.id, "status": run.status, "parent": run.parent, "turn": 0, "script": run.script}
-    status = status_files.read(project, run.id)
+    if run.status == "pending" or is_paused:
+        about = {"run": run.id, "status": run.status, "parent": run.parent, "turn": run.turn, "script": run.script}
+        return {**about, "is_paused": is_paused}
+    status, loads = status_files.read(project, run.id), may_load(followed, run.script)
     is_true = status and (status["turn"], status["step"], status["status"]) == (run.turn, run.step, run.status)
-    if status and is_true and (sessions.has_run(followed) or not may_load(followed, run.script)):
+    if status and is_true and (not loads or status_files.is_signed(project, run.id, status)):
         return trusted(status, followed)
     return _written(run, followed)
 
 
 def trusted(status: Status, followed: Followed) -> Status:
-    """What of a status file may be shown to the agent: its texts only if the skill wrote them in this session.
+    """What of a status file may be shown to the agent: its texts only if a skill that this user ran has signed it.
 
     A cloned project can bring a status file with any texts. What the step allows is taken from it all the same.
     """
-    if sessions.has_run(followed):
-        return status
+    if status_files.is_signed(followed["project"], followed["run"], status):
+        return {**status, "is_trusted": True}
     named = [name for name in status["tools"] if tools.is_name(name)]
-    return {**status, "workflow": "", "title": "", "next": "", "tools": named, "script": followed["script"]}
+    texts = dict.fromkeys(("workflow", "title", "next", "python"), "")
+    return {**status, **texts, "tools": named, "script": followed["script"], "is_trusted": False}
 
 
 def may_load(followed: Followed, script: str) -> bool:
-    """True if the hook may run the code of a script's skill: it is Lockstep's, or has been run in this session.
+    """True if the hook may run the code of a script's skill: it is Lockstep's, or this user ran it for this run.
 
-    A cloned project can bring a ledger and status files that name any file. So the command must have named that very
-    script, and the status file must have been written since: the host then let the command run, and asked the hook
-    first.
+    A cloned project can bring a ledger and status files that name any file. A signature is made by the script that
+    runs, with a key that is in no project.
     """
     script = os.path.realpath(script)
-    own = os.path.realpath(__file__)
-    for _ in range(4):
-        own = os.path.dirname(own)
-    if script.startswith(own + os.sep):
-        return True
-    return script == os.path.realpath(followed["script"]) and sessions.has_run(followed)
+    return is_shipped(script) or (bool(followed.get("signed")) and script == os.path.realpath(followed["script"]))
 
 
 def _written(run: Run, followed: Followed) -> Status:
-    """The status of a run as its next block would write it. It is written if the skill's code may be run.
-
-    Else it is not written, for a status file that was written since means that the skill was run.
-    """
+    """The status of a run as its next block would write it. It is written if the skill's code may be run."""
     from skills.lib.blocks import document
     from skills.lib.blocks.command_line import CommandLine
     from skills.lib.engine import children
@@ -84,13 +79,14 @@ def _written(run: Run, followed: Followed) -> Status:
         workflow = children.task_workflow(run.workflow, run.spec)
     elif not may_load(followed, run.script):
         raise EnvironmentProblem(
-            f"what the present step of run {run.id} allows is not known: its skill has not been run in this session",
-            remedy=denials.lockstep("resume", followed),
+            f"what the present step of run {run.id} allows is not known: nothing shows that its skill ran on this "
+            "machine, and its own next command would show it",
+            remedy=f"{denials.lockstep('abandon', followed)} --reason '…'",
         )
     else:
         workflow = loading.workflow_of_script(run.script)
     status = document.run_status(workflow, run, CommandLine(sys.executable, run.script, project))
     if may_load(followed, run.script):
         status_files.write(project, run.id, status)
-        return status
+        return {**status, "is_trusted": True}
     return trusted(status, followed)

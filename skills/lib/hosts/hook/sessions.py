@@ -14,17 +14,22 @@ from skills.lib.errors import EnvironmentProblem
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
-    from typing import Any, TypedDict
+    from typing import Any, NotRequired, TypedDict
 
     Status = dict[str, Any]  # of a status file
 
     class Followed(TypedDict):
-        """A run that an agent follows; ``seen`` is the stamp of its status file when it was named, or RAN."""
+        """A run that an agent follows.
+
+        ``signed`` if a signed status file said that this user ran the script for this run; ``given_up`` if the agent
+        has called ``lockstep abandon`` for it.
+        """
 
         run: str
         project: str
         script: str
-        seen: str
+        signed: NotRequired[bool]
+        given_up: NotRequired[bool]
 
 
 # A session that has not been heard of for so long (seconds) is forgotten when another one is bound.
@@ -34,21 +39,11 @@ FOLLOWED = 8
 _IN_A_HOST = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 _CAPITAL = frozenset("ABCDEFGHIJKLMNOPQRSTUVWXYZ")
 _PLAIN = _IN_A_HOST | _CAPITAL | frozenset("-_")
-# In place of the stamp of a status file: the skill has been run since the run was named.
-RAN = "ran"
 
 
 def folder() -> str:
-    """The folder of the session files (LOCKSTEP_STATE, or lockstep/ in XDG_STATE_HOME or ~/.local/state).
-
-    A relative XDG_STATE_HOME is none, as its specification has it: it would be another folder in each project.
-    """
-    given = os.environ.get("LOCKSTEP_STATE")
-    if given:
-        return os.path.join(given, "sessions")
-    base = os.environ.get("XDG_STATE_HOME", "")
-    base = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".local", "state")
-    return os.path.join(base, "lockstep", "sessions")
+    """The folder of the session files, in the folder of what Lockstep keeps for a user."""
+    return os.path.join(paths.state(), "sessions")
 
 
 def path_of(name: str) -> str:
@@ -111,21 +106,6 @@ def forget(name: str) -> None:
     files.remove(path_of(name))
 
 
-def stamp(project: str, run: str) -> str:
-    """A text that changes whenever the status file of a run is written; "" if there is none."""
-    try:
-        found = os.lstat(os.path.join(status_files.folder(project), run))
-    except OSError:
-        return ""
-    return f"{found.st_ino}-{found.st_ctime_ns}"
-
-
-def has_run(followed: Followed) -> bool:
-    """True if the status file of a run was written since the run was followed: its skill has been run here."""
-    seen = followed.get("seen", "")
-    return seen == RAN or stamp(followed["project"], followed["run"]) not in ("", seen)
-
-
 def has_lost_ledger(followed: Followed) -> bool:
     """True if the project of a run is there, and no ledger in it; a run is only followed if there was one."""
     home = paths.home(followed["project"])
@@ -155,15 +135,24 @@ def keep(name: str, session: dict[str, Any], runs: list[Followed]) -> None:
 def bind(name: str, session: dict[str, Any] | None, followed: Followed) -> dict[str, Any]:
     """Let an agent follow a run before all others, and return its session; the run then belongs to no other session."""
     before = (session or {"runs": []})["runs"]
-    followed = next((one for one in before if key(one) == key(followed)), followed)
+    known = next((one for one in before if key(one) == key(followed)), followed)
+    followed = {**known, **followed} if followed.get("signed") else known
     runs = [one for one in before if key(one) != key(followed)]
     session = {**(session or {}), "runs": [*runs, followed][-FOLLOWED:]}
+    status_files.make_key()
     write(name, session)
     stem = name.partition(".")[0]
     for other in [*names(), *names(unfinished=True)]:
         if other.partition(".")[0] != stem:
             _release(other, followed)
     return session
+
+
+def free(run: str, project: str) -> None:
+    """Let no agent follow a run any more, as far as the session files can be written."""
+    followed: Followed = {"run": run, "project": project, "script": ""}
+    for name in names():
+        _release(name, followed)
 
 
 def _release(name: str, followed: Followed) -> None:

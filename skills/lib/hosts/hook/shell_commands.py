@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import os
+import sys
+
+from skills.lib import paths
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Container, Mapping, Sequence
     from typing import Any
 
-# Subcommands of lockstep that an agent may always call.
-LIFELINES = frozenset("doctor resume abandon runs trace show list".split())
+# Subcommands of lockstep that an agent may always call: they run nothing of the project. ``resume`` does, so it must be
+# of a run whose skill ran on this machine.
+LIFELINES = frozenset("resume abandon runs trace".split())
+# Subcommands that are a person's alone.
+_OF_A_PERSON = frozenset(("answer", "pause", "unpause"))
 _BLANKS = frozenset(" \t\n")
 # With this, a command that looks writes a file.
 _WRITING = ("--html",)
@@ -21,7 +27,10 @@ OPERATORS = frozenset(";|&<>()`$\n\r\0")
 # These are special only at the start of a word.
 _WORD_START = frozenset("{}!#")
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash"))
-_INTERPRETERS = _SHELLS | frozenset(("python", "python3", "node"))
+_PYTHONS = frozenset(("python", "python3"))
+_INTERPRETERS = _SHELLS | _PYTHONS | {"node"}
+# With these at its start, a variable says where Lockstep keeps its record, or what Python runs.
+_STEERING = ("LOCKSTEP_", "PYTHON")
 # A longer command is not examined: nobody types one, and a scan of megabytes takes seconds.
 LONGEST = 200_000
 
@@ -39,31 +48,77 @@ def value_of(flag: str, command: str) -> str:
 
 
 def is_own(words: Sequence[str], script: str, folder: str) -> bool:
-    """True if the words start that script, or with ``--step`` another one of its skill."""
-    if len(words) < 2 or not _is_python(words[0]) or not _is_plain(words[1]):
+    """True if the words are a Python and that script, or with ``--step`` another one of its skill that has a graph.
+
+    Which Python it is, is another question (``is_python``).
+    """
+    if len(words) < 2 or not is_interpreter(words[0], _PYTHONS) or not _is_plain(words[1]):
         return False
     called, script = os.path.realpath(os.path.join(folder, words[1])), os.path.realpath(script)
     if called == script:
         return True
-    scripts = _scripts_of(script)
-    return bool(scripts) and called.startswith(scripts + os.sep) and called.endswith(".py") and "--step" in words
+    scripts = scripts_of(script)
+    return bool(scripts) and called.startswith(scripts + os.sep) and "--step" in words and is_entry(called)
 
 
-def is_lifeline(words: Sequence[str], folder: str) -> bool:
-    """True if the words are a subcommand of lockstep that is always allowed."""
-    rest = _lockstep_arguments(words, folder)
-    return bool(rest) and rest[0] in LIFELINES and not any(word.partition("=")[0] in _WRITING for word in rest)
+def is_entry(script: str) -> bool:
+    """True if a file is the entry script of a workflow: it has its graph, or what chooses one, beside it."""
+    stem = script.removesuffix(".py")
+    return stem != script and any(os.path.isfile(f"{stem}_{kind}.py") for kind in ("workflow", "choice"))
+
+
+def is_python(word: str, folder: str, known: Callable[[], Sequence[str]]) -> bool:
+    """True if a word starts a Python by its bare name, the hook's own, one on PATH, or one of ``known``."""
+    if not is_interpreter(word, _PYTHONS):
+        return False
+    place = _located(word, folder)
+    return not place or place in (_located(sys.executable), _on_path(word)) or place in map(_located, known())
+
+
+def is_lockstep(words: Sequence[str], folder: str, known: Callable[[], Sequence[str]]) -> bool:
+    """True if the words call the installed ``lockstep``: by its name, its path, or the path of its package.
+
+    A program of that name anywhere else may be anything. ``known`` gives the Pythons that the runs were printed with.
+    """
+    if not words or words[0].rpartition("/")[2] != "lockstep":
+        return len(words) > 1 and is_python(words[0], folder, known) and _is_main(words[1], folder)
+    place = _located(words[0], folder)
+    if not place or place == _on_path(words[0]):
+        return True
+    pythons = [sys.executable, *known()]
+    return place in [os.path.join(os.path.dirname(_located(python)), "lockstep") for python in pythons]
+
+
+def lifeline(words: Sequence[str]) -> Sequence[str]:
+    """The words from the subcommand on if they call one of lockstep's that is always allowed; else none."""
+    if any(word.partition("=")[0] in _WRITING for word in words):
+        return ()
+    at = 1 if words and words[0].rpartition("/")[2] == "lockstep" else 2
+    return words[at:] if len(words) > at and words[at] in LIFELINES else ()
+
+
+def sets_variables(command: str, folder: str) -> bool:
+    """True if a line that runs a skill's script sets a variable that takes it elsewhere: LOCKSTEP_HOME, PYTHONPATH."""
+    commands = _commands(command) if any(name in command for name in _STEERING) else []
+    if not any(word.startswith(_STEERING) and "=" in word for words in commands for word in words):
+        return False
+    scripts = [word for words in commands if "--step" in words for word in words if "\0" not in word]
+    places = [folder, *(os.path.join(folder, words[1]) for words in commands if words[0] == "cd" and len(words) > 1)]
+    return any("\0" not in place and is_entry(os.path.join(place, word)) for place in places for word in scripts)
 
 
 def script_named(command: str, script: str, folder: str) -> str:
-    """The script that a command line names of the skill that ``script`` is of, or of a copy; "" if there is none.
+    """The script that a command line starts of the skill that ``script`` is of, or of a copy; "" if there is none.
 
-    The folder that a line itself changes to is unknown: a script of the same name there counts as ``script``.
+    A line that only mentions a script starts none. The folder that a line itself changes to is unknown: a script of the
+    same name there counts as ``script``.
     """
-    scripts, script = _scripts_of(os.path.realpath(script)), os.path.realpath(script)
+    scripts, script = scripts_of(os.path.realpath(script)), os.path.realpath(script)
     for words in _commands(command):
-        for word in words:
+        for at, word in enumerate(words):
             if not word.endswith(".py") or "\0" in word:
+                continue
+            if at and not any(is_interpreter(before, _PYTHONS) for before in words[:at]):
                 continue
             called = os.path.realpath(os.path.join(folder, word))
             if called == script or (scripts and called.startswith(scripts + os.sep)):
@@ -74,15 +129,15 @@ def script_named(command: str, script: str, folder: str) -> str:
     return ""
 
 
-def answers_for_a_person(command: str) -> bool:
-    """True if a command line would answer a question as the person at the terminal does, as far as it is visible.
+def acts_for_a_person(command: str) -> bool:
+    """True if a command line would answer or pause as the person at the terminal does, as far as it is visible.
 
     Any word with a blank may be a line that some program hands to a shell. What only a shell can expand (variables,
     pipes, aliases) is not seen: the record of an answer says who gave it.
     """
     name = ""  # of the program that the command before may have found: $(which lockstep) answer
     for words in _commands(command, is_quoted=True):
-        if _has_answer([name, *words]):
+        if _has_persons_command([name, *words]):
             return True
         name = words[-1] if words else ""
     return False
@@ -103,14 +158,14 @@ def _commands(line: str, deep: int = 3, is_quoted: bool = False) -> list[list[st
     return found
 
 
-def _has_answer(words: Sequence[str]) -> bool:
-    """True if ``answer`` and something to answer follow ``lockstep``, with nothing but flags and their values between.
+def _has_persons_command(words: Sequence[str]) -> bool:
+    """True if ``answer`` or its like and a run follow ``lockstep``, with nothing but flags and their values between.
 
     A text that only speaks of ``lockstep answer`` has nothing behind it.
     """
     is_after = False
     for at, word in enumerate(words[:-1]):
-        if is_after and word == "answer":
+        if is_after and word in _OF_A_PERSON:
             return True
         is_value = is_after and words[at - 1][:1] == "-"
         is_after = (is_after and (word[:1] == "-" or is_value)) or _is_lockstep(word)
@@ -124,18 +179,44 @@ def _is_lockstep(word: str) -> bool:
     return name in ("lockstep", "lockstep.exe", "skills") or is_option or word.endswith("skills/__main__.py")
 
 
-def _lockstep_arguments(words: Sequence[str], folder: str) -> Sequence[str]:
-    """The words after ``lockstep`` if it is called, by its name, its package's path or its module's name; else none."""
-    if not words:
-        return ()
-    if words[0].rpartition("/")[2] == "lockstep":
-        return words[1:]
-    if not _is_python(words[0]):
-        return ()
-    if list(words[1:3]) == ["-m", "skills"]:
-        return words[3:]
-    called = os.path.realpath(os.path.join(folder, words[1])) if len(words) > 1 else ""
-    return words[2:] if called.endswith(os.path.join(os.sep, "skills", "__main__.py")) else ()
+def is_shipped(script: str) -> bool:
+    """True if a script, its links followed, is in this package: it came with Lockstep."""
+    return script.startswith(_package() + os.sep) and os.path.isfile(script)
+
+
+def _package() -> str:
+    package = os.path.realpath(__file__)
+    for _ in range(4):
+        package = os.path.dirname(package)
+    return package
+
+
+def _is_main(word: str, folder: str) -> bool:
+    """True if a word is the path of this package's command, or of that of an installed runtime."""
+    called = os.path.realpath(os.path.join(folder, word))
+    if called == os.path.join(_package(), "__main__.py"):
+        return True
+    runtimes = os.path.join(os.path.realpath(paths.data()), "runtimes")
+    version, _, below = called.removeprefix(runtimes + os.sep).partition(os.sep)
+    return bool(version) and called.startswith(runtimes + os.sep) and below == os.path.join("skills", "__main__.py")
+
+
+def _located(word: str, folder: str = "") -> str:
+    """The path of a program, the links to its folder followed and not its own (a venv); "" for a bare name."""
+    if "/" not in word or "\0" in word:
+        return ""
+    place, name = os.path.split(os.path.join(folder, word))
+    return os.path.join(os.path.realpath(place), name)
+
+
+def _on_path(word: str) -> str:
+    """Where a program of that name is found on PATH, as ``_located`` has it."""
+    name = word.rpartition("/")[2]
+    for place in os.environ.get("PATH", "").split(os.pathsep):
+        path = os.path.join(place, name)
+        if os.path.isabs(place) and os.access(path, os.X_OK):
+            return _located(path)
+    return ""
 
 
 def _is_plain(word: str) -> bool:
@@ -144,21 +225,16 @@ def _is_plain(word: str) -> bool:
     return not leads and not word.startswith(_LEADING)
 
 
-def _is_python(word: str) -> bool:
-    name = word.rpartition("/")[2]
-    return name == "python" or (name.startswith("python3") and is_interpreter(word))
-
-
-def _scripts_of(script: str) -> str:
+def scripts_of(script: str) -> str:
     """The folder of a skill's scripts that a script is in; "" if it is in no folder of that name."""
     above, found, _ = script.rpartition(f"{os.sep}scripts{os.sep}")
     return f"{above}{os.sep}scripts" if found else ""
 
 
-def is_interpreter(word: str) -> bool:
+def is_interpreter(word: str, names: Container[str] = _INTERPRETERS) -> bool:
     """True if a word names a program that runs the script which follows it: python3.12, bash, node."""
     name = word.rpartition("/")[2]
-    return name in _INTERPRETERS or (name.startswith("python3.") and name[len("python3.") :].isdigit())
+    return name in names or (name.startswith("python3.") and name[len("python3.") :].isdigit())
 
 
 def command_of(given: Mapping[str, Any]) -> str:

@@ -102,6 +102,8 @@ _OURS = frozenset(
     for name in ("list_skills", "start_run", "next_step", "run_state")
 )
 HOSTS = ("claude", "codex", "opencode", "qwen", "gemini")
+# What hosts call the path of an editing tool.
+_PATHS = ("file_path", "filePath", "notebook_path", "absolute_path", "path")
 _HEADINGS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
 
 
@@ -137,6 +139,14 @@ def _patches(given: Mapping[str, Any]) -> list[str]:
         value = given.get(name)
         texts += [str(word) for word in value] if isinstance(value, list) else [str(value or "")]
     return texts
+
+
+def targets(tool: str, given: Mapping[str, Any]) -> list[str]:
+    """The paths that a call of an editing tool names."""
+    if tool != "apply_patch":
+        return [given[name] for name in _PATHS if isinstance(given.get(name), str)]
+    lines = [line.strip() for line in "\n".join(_patches(given)).split("\n")]
+    return [line.partition(": ")[2] for line in lines if line.startswith((*_HEADINGS, "*** Move to: "))]
 
 
 def is_name(tool: str) -> bool:

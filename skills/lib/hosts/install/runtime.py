@@ -32,20 +32,9 @@ _ABANDONED = 600.0
 SHARED = ("conventions", "roles")
 
 
-def data_folder() -> str:
-    """The user's data folder of Lockstep; a relative setting is none, as it would lead elsewhere in each project."""
-    given = os.environ.get("LOCKSTEP_DATA", "")
-    if os.path.isabs(given):
-        return given
-    base = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_DATA_HOME", "")
-    return os.path.join(
-        base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".local", "share"), "lockstep"
-    )
-
-
 def folder(version: str) -> str:
     """The folder of a version."""
-    return os.path.join(data_folder(), "runtimes", version)
+    return os.path.join(paths.data(), "runtimes", version)
 
 
 def versions() -> list[str]:
@@ -160,7 +149,7 @@ def _of_open_runs(project: str) -> set[str]:
 
 def _projects() -> str:
     """The folder with a small file for each project in which something was installed."""
-    return os.path.join(data_folder(), "projects")
+    return os.path.join(paths.data(), "projects")
 
 
 def license_text() -> bytes:
