@@ -16,7 +16,7 @@ from skills.lib.errors import PRINTED, REFUSED, LockstepError, UsageError, neare
 from skills.lib.hosts.install import locations, manifest
 from skills.lib.hosts.install.installing import Choose
 from skills.lib.hosts.install.locations import Locations
-from skills.lib.hosts.install.plan import CHANGING, KEEP, SAME, SHARED, Change, Plan
+from skills.lib.hosts.install.plan import CHANGING, FOREIGN, KEEP, SAME, SHARED, Change, Plan
 from skills.lib.hosts.known_hosts import HOSTS, SCOPES
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
@@ -32,6 +32,7 @@ _WORDS = {
     "shared": ("leave", "left to another host"),
     "keep": ("keep", ""),
     "stuck": ("leave", ""),
+    "foreign": ("leave", ""),
 }
 
 
@@ -107,6 +108,12 @@ def show(screen: Screen, plan: Plan, project: str, dry_run: bool, verbose: bool,
         screen.say(f"{many}, against what was asked for; --force replaces or removes what you changed:")
         for change in kept:
             screen.say(f"  {shown_path(change.path, plan.place, project)}: {change.what}, {change.why}")
+    foreign = plan.foreign()
+    if foreign:
+        many = "1 file of code is" if len(foreign) == 1 else f"{len(foreign)} files of code are"
+        screen.say(f"{many} in the folder of a skill, and did not come from Lockstep. Remove what you do not know:")
+        for change in foreign:
+            screen.say(f"  {shown_path(change.path, plan.place, project)}: {change.why}")
     if plan.stuck():
         screen.say(
             "Hooks stay in settings that are no plain JSON any more. Make it plain and run the same command again, or "
@@ -205,7 +212,7 @@ def _sum(plan: Plan) -> str:
 def _grouped(change: Change, place: Locations) -> tuple[str, str]:
     """The folder to show in place of a file that is one of many, and what that is; a kept file is shown itself."""
     kind, _, name = change.what.partition(" ")
-    if kind == "skill" and change.action != KEEP:
+    if kind == "skill" and change.action not in (KEEP, FOREIGN):
         return os.path.join(place.skills, name) + os.sep, change.what
     if kind == "role" and change.action != KEEP:
         return place.roles + os.sep, "roles"

@@ -18,7 +18,7 @@ from skills.lib.hosts.install.plan import Change, Plan
 # Asked about the files that stay because the user changed them: the paths to replace or remove anyway; None: all.
 Choose = Callable[[list[Change]], frozenset[str] | None]
 # From the worst to the best.
-_ORDER = ("unknown", "missing", "stuck", "changed", "kept", "stale", "current")
+_ORDER = ("unknown", "missing", "stuck", "changed", "kept", "foreign", "stale", "current")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Installed:
 
     @property
     def state(self) -> str:
-        """The worst state of all files: interrupted, unknown, missing, stuck, changed, kept, stale or current."""
+        """The worst state of all files: interrupted, unknown, missing, stuck, changed, kept, foreign, stale or current."""
         if not self.manifest.complete:
             return "interrupted"
         found = {file.state for file in self.files} | ({"unknown"} if self.problem else set())
@@ -157,7 +157,7 @@ def _sealed(done: Plan) -> Plan:
     """
     place, then, found = done.place, done.then, dict[str, bytes]()
     assert then is not None
-    for name in sorted(plan.edited_skills(done.changes) & then.skills.keys()):
+    for name in sorted(plan.edited_skills(done.changes, then.files) & then.skills.keys()):
         folder = os.path.join(place.skills, name)
         for path, data in source.seals(folder, source.files(folder)).items():
             shipped = os.path.join(source.package(), name, *path.split("/"))
