@@ -7,7 +7,7 @@ import click
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import install_output, skills
-from skills.lib.errors import PRINTED, UsageError, tell
+from skills.lib.errors import PRINTED, tell
 from skills.lib.hosts.install import installing, manifest, runtime
 from skills.lib.hosts.install.locations import locations
 from skills.lib.hosts.known_hosts import HOSTS, SCOPES
@@ -51,8 +51,9 @@ def upgrade(
     installed, damaged = install_output.read_each(found, manifest.installed)
     if not installed and damaged:
         raise damaged[0][1]
+    foreign = [install_output.foreign(place) for place in found if install_output.foreign(place)]
     if not installed and not prune:
-        raise UsageError("nothing is installed that could be upgraded", remedy="lockstep install HOST")
+        raise install_output.nothing_installed(install_output.UPGRADED, hosts, scope, project)
     known = skills.sources(project)
     choose = install_output.chooser(force, dry_run)
     code, shown = PRINTED, []
@@ -65,6 +66,8 @@ def upgrade(
         if not as_json and dry_run:
             screen.print(screen.styled(f"{place.host}, {place.scope} scope", "bold"))
         code = max(code, install_output.show(screen, plan, project, dry_run, verbose, as_json))
+    for text in foreign:
+        screen.say(text)
     if prune:
         _prune(screen, project, dry_run)
     if as_json:

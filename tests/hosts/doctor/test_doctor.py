@@ -23,7 +23,7 @@ from skills.lib.hosts.doctor.examination import DoctorContext, Result, ok
 from skills.lib.hosts.hook import sessions
 from skills.lib.hosts.install import runtime
 from skills.lib.ledger import Ledger
-from tests.hosts.conftest import BARE, ROLED, SKILL, Command
+from tests.hosts.conftest import BARE, ROLED, SKILL, Command, sign
 from tests.hosts.doctor.examined import of, only, program, wrong
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -316,10 +316,12 @@ def test_an_installation_of_another_version_and_one_that_was_interrupted(
     record = project / ".lockstep" / "installed" / "agents.json"
     told = json.loads(record.read_text())
     record.write_text(json.dumps({**told, "version": "0.0.1"}))
+    sign(record)
     result = only(doctor("agents"), "agents", "installation")
     assert result.what == f"installed (project) by version 0.0.1, and this is {runtime.version()}"
     assert shlex.split(result.remedy) == f"lockstep upgrade agents --scope project --project {project}".split()
     record.write_text(json.dumps({**told, "complete": False}))
+    sign(record)
     result = only(doctor("agents"), "agents", "installation")
     assert (result.status, "was interrupted" in result.what) == ("problem", True)
     record.write_text("{")
@@ -501,7 +503,7 @@ def test_skills_without_hooks_and_the_command_that_adds_them(doctor: Any, cli: C
 @pytest.mark.parametrize("host, file", [("qwen", ".qwen/settings.json"), ("opencode", ".opencode/plugin/lockstep.js")])
 @pytest.mark.req("H-03")
 def test_a_hook_whose_python_or_program_is_gone(
-    host: str, file: str, doctor: Any, cli: Command, project: Path, path: Path
+    host: str, file: str, doctor: Any, cli: Command, project: Path, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cli("install", host, "--scope", "project", "--skill", SKILL)
     settings = project / file
@@ -509,8 +511,11 @@ def test_a_hook_whose_python_or_program_is_gone(
     assert [one.what for one in of(doctor(host), host, "call")] == ["the hook runs"]
     settings.write_text(text.replace(sys.executable, "/gone/python3"))
     assert only(doctor(host), host, "call").what == "the hooks (project) call a Python that is not there: /gone/python3"
-    program(path / "old", "echo 3 8")
-    settings.write_text(text.replace(sys.executable, str(path / "old")))
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "executable", str(path / "old"))
+        program(path / "old", "echo 3 8")
+        settings.unlink()
+        assert cli("upgrade", host).code == 0
     assert only(doctor(host), host, "call").what == "the hooks (project) call Python 3.8, and need 3.11 or later"
     settings.write_text(text.replace(runtime.folder(runtime.version()), "/gone"))
     result = only(doctor(host), host, "call")

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.hosts.install import runtime
+from skills.lib.hosts.install import locations, runtime
 from skills.lib.runtime import loading
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.walks import shortest_walk
@@ -167,7 +167,7 @@ def test_the_runtime_is_where_the_settings_say(
 
 def test_a_relative_setting_is_none(cli: Command, project: Path, monkeypatch: pytest.MonkeyPatch, home: Path) -> None:
     monkeypatch.setenv("LOCKSTEP_DATA", "data")
-    assert runtime.data_folder() == str(home / ".local" / "share" / "lockstep")
+    assert locations.data_folder() == str(home / ".local" / "share" / "lockstep")
 
 
 @pytest.mark.parametrize("python", old())

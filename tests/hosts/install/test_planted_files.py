@@ -6,6 +6,7 @@ import json
 import os
 import py_compile
 import subprocess
+from importlib.util import cache_from_source
 from pathlib import Path
 
 import pytest
@@ -41,7 +42,7 @@ def test_bytecode_beside_a_graph_does_not_run_in_its_place(cli: Command, project
     scripts = scripts_of(cli, project)
     evil = project / "evil.py"
     evil.write_text(planted(project))
-    tag = loading.external.cache_from_source("x.py").rpartition("/")[2].removeprefix("x.")
+    tag = cache_from_source("x.py").rpartition("/")[2].removeprefix("x.")
     cached = scripts / "__pycache__" / f"problem_analysis_workflow.{tag}"
     py_compile.compile(str(evil), str(cached), invalidation_mode=py_compile.PycInvalidationMode.UNCHECKED_HASH)
     done = step(scripts / "problem_analysis.py", "--step", "1", "--stateless")

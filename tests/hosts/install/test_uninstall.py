@@ -211,3 +211,12 @@ def test_what_one_scope_has_is_left_to_it_by_the_other(cli: Command, both: Path,
     assert cli("uninstall", host, "--scope", last).code == 0
     left = tree(both)
     assert {name: left[name] for name in left if name not in (".local", ".local/state", ".config", ".codex")} == before
+
+
+def test_a_host_that_is_not_installed_is_named_with_what_is(cli: Command, project: Path) -> None:
+    cli("install", "claude", "--scope", "project", "--skill", SKILL)
+    for words, done in ((("upgrade", "codex", "--scope", "project"), "upgraded"), (("uninstall", "codex"), "removed")):
+        shown = cli(*words)
+        assert shown.code == 2
+        assert f"nothing is installed that could be {done} for codex in the project scope" in shown.err
+        assert "  valid: claude --scope project\n" in shown.err

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -21,6 +21,8 @@ from skills.lib.hosts.known_hosts import HOSTS, SCOPES
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Found = TypeVar("_Found")
+# What upgrade and uninstall do.
+UPGRADED, REMOVED = "upgraded", "removed"
 # What is said of each action: planned, and done.
 _WORDS = {
     "add": ("write", "written"),
@@ -72,6 +74,30 @@ def read_each(
         if one is not None:
             found.append((place, one))
     return found, damaged
+
+
+def foreign(place: Locations) -> str:
+    """What is said of a manifest that this machine did not write; empty if there is none."""
+    try:
+        return "; ".join(manifest.foreign_note(place)) + "." if manifest.is_foreign(place) else ""
+    except LockstepError:  # it is damaged: the command itself says so
+        return ""
+
+
+def nothing_installed(done: str, hosts: Sequence[str], scope: str | None, project: str) -> UsageError:
+    """The error if nothing that was asked for is installed; it names what is."""
+    scopes = (scope,) if scope else SCOPES
+    asked = [locations.locations(host, one, project) for one in scopes for host in hosts or HOSTS]
+    of_hosts, of_scope = f" for {', '.join(hosts)}" * bool(hosts), f" in the {scope} scope" * bool(scope)
+    what = f"nothing is installed that could be {done}{of_hosts}{of_scope}"
+    notes = [f"; {manifest.foreign_note(place)[0]}" for place in asked if foreign(place)]
+    every = [locations.locations(host, one, project) for one in SCOPES for host in HOSTS]
+    there, _ = read_each(every, manifest.installed if done == UPGRADED else manifest.read)
+    return UsageError(
+        what + "".join(notes),
+        valid=", ".join(f"{place.host} --scope {place.scope}" for place, _ in there),
+        remedy="lockstep installed" if there else f"lockstep install {hosts[0] if hosts else 'HOST'}",
+    )
 
 
 def chooser(force: bool, dry_run: bool) -> Choose | None:

@@ -20,12 +20,15 @@ _VERSION = re.compile(r"\b(\d+)\.(\d+)(?:\.(\d+))?")
 _SHOWN = 5
 # The state of a file -> what kind of result it is, how it is worded, what to do before, and what the command needs
 # more.
+_DISCARD = "nothing, to keep your edits; to discard them: "
 _STATES: dict[str, tuple[Callable[[str, str, str], Result], str, str, tuple[str, ...]]] = {
     "missing": (problem, "missing", "", ()),
     "stuck": (warning, "still with hooks that were switched off, and no plain JSON", "make it plain JSON; then ", ()),
     "stale": (warning, "not as this version would write them", "", ()),
-    "changed": (warning, "changed by you, and kept by an upgrade", "", ("--force",)),
+    "changed": (warning, "changed by you, and kept, which is fine", _DISCARD, ("--force",)),
+    "foreign": (warning, "of code that no installation wrote", "", ()),
 }
+
 
 
 def found(context: DoctorContext, host: str) -> Iterator[Result]:
@@ -70,6 +73,9 @@ def installation(context: DoctorContext, host: str) -> Iterator[Result]:
     for place in places(context, host):
         one = manifest.read(place)
         if one is None:
+            if manifest.is_foreign(place):
+                what, remedy = manifest.foreign_note(place)
+                yield warning(what, manifest.path_of(place), remedy)
             continue
         nothing, scope, upgrade = False, place.scope, command(context, "upgrade", place)
         if one.uninstalled:
@@ -107,10 +113,12 @@ def files(context: DoctorContext, host: str) -> Iterator[Result]:
         for state, (result, worded, first, more) in _STATES.items():
             if paths[state]:
                 count, names = len(paths[state]), [os.path.basename(path) for path in paths[state]]
+                kind = "file" if state == "foreign" else "installed file"
+                remedy = f"rm {quote(paths[state][0])}, unless you know it"
                 yield result(
-                    f"{counted(count, 'installed file')} ({place.scope}) {worded}: {listed(names, _SHOWN)}",
+                    f"{counted(count, kind)} ({place.scope}) {worded}: {listed(names, _SHOWN)}",
                     paths[state][0],
-                    first + command(context, "upgrade", place, *more),
+                    remedy if state == "foreign" else first + command(context, "upgrade", place, *more),
                 )
         if not any(paths.values()):
             yield ok(f"{len(compared.files)} installed files ({place.scope}) are as they were written")

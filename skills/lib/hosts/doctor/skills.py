@@ -7,6 +7,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from shlex import quote
 
 from skills.lib.errors import BROKEN_SKILL, ENVIRONMENT, PRINTED, USAGE
@@ -26,6 +27,7 @@ from skills.lib.hosts.install import manifest
 from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.known_hosts import KNOWN
 from skills.lib.skillfile import SkillFileError, load_skill
+from skills.lib.skillfile.source import FILE_LIMIT, read_bytes
 
 # What a copy needs that nobody installed.
 _PACKAGE = "pip install lockstep-skills, or a self-contained copy"
@@ -58,8 +60,10 @@ def _without_script(context: DoctorContext, place: Locations) -> Iterator[tuple[
         if os.path.isfile(script):
             continue
         path = os.path.join(place.skills, name, "SKILL.md")
-        with open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read()
+        try:
+            text = read_bytes(Path(path), FILE_LIMIT).decode("utf-8", "replace")
+        except SkillFileError:  # nothing of Lockstep's kind
+            continue
         given = re.search(rf"scripts/{re.escape(os.path.basename(script))}\W+--step\b", text)
         if given or hosts.renewal(context, place, name):
             yield name, path

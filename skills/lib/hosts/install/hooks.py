@@ -146,6 +146,13 @@ def states(path: str, data: bytes | None, host: str, known: Mapping[str, str]) -
     return {event: words[found[event] == digest] if event in found else "missing" for event, digest in known.items()}
 
 
+def written(path: str, data: bytes | None, host: str, known: Mapping[str, str]) -> set[str]:
+    """The commands of those entries of the manifest that are in the settings as they were written."""
+    events = _settings(path, data).get("hooks", {})
+    ours = [(event, group, hook) for event in events for group, hook in _ours(events[event], host)]
+    return {hook["command"] for event, group, hook in ours if known.get(event) == compact_json.digest(group)}
+
+
 def _settings(path: str, data: bytes | None) -> dict[str, Any]:
     try:
         text = (b"{}" if data is None else data).decode("utf-8").removeprefix(_MARK)
@@ -165,11 +172,12 @@ def _settings(path: str, data: bytes | None) -> dict[str, Any]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
-    for name in names:
-        if names.count(name) > 1:
+    found = dict[str, Any]()
+    for name, value in pairs:
+        if name in found:
             raise ValueError(f"the name {name!r:.60} stands there twice")
-    return dict(pairs)
+        found[name] = value
+    return found
 
 
 def _written(settings: dict[str, Any], like: bytes | None) -> bytes:

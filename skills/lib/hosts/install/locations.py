@@ -65,6 +65,17 @@ def locations(host: str, scope: str, project: str) -> Locations:
     )
 
 
+def data_folder() -> str:
+    """The user's data folder of Lockstep; a relative setting is none, as it would lead elsewhere in each project."""
+    given = os.environ.get("LOCKSTEP_DATA", "")
+    if os.path.isabs(given):
+        return given
+    base = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_DATA_HOME", "")
+    return os.path.join(
+        base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".local", "share"), "lockstep"
+    )
+
+
 def found_hosts() -> list[str]:
     """The hosts that this user seems to have: the program is on the PATH, or its settings are in the home."""
     home = _home()

@@ -21,7 +21,7 @@ from skills import __version__
 from skills.lib import files, paths
 from skills.lib.errors import EnvironmentProblem, LockstepError, SkillError
 from skills.lib.hosts.install import manifest, source
-from skills.lib.hosts.install.locations import locations
+from skills.lib.hosts.install.locations import data_folder, locations
 from skills.lib.hosts.known_hosts import HOSTS, SCOPES
 from skills.lib.ledger import Ledger
 
@@ -29,17 +29,6 @@ from skills.lib.ledger import Ledger
 _ABANDONED = 600.0
 # What a checkout has beside the package.
 SHARED = ("conventions", "roles")
-
-
-def data_folder() -> str:
-    """The user's data folder of Lockstep; a relative setting is none, as it would lead elsewhere in each project."""
-    given = os.environ.get("LOCKSTEP_DATA", "")
-    if os.path.isabs(given):
-        return given
-    base = os.environ.get("LOCALAPPDATA" if os.name == "nt" else "XDG_DATA_HOME", "")
-    return os.path.join(
-        base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".local", "share"), "lockstep"
-    )
 
 
 def folder(version: str) -> str:
@@ -128,7 +117,7 @@ def unneeded(project: str) -> list[str]:
     try:
         for one in {project, *_known_projects()}:
             places = [locations(host, scope, one) for host in HOSTS for scope in SCOPES]
-            needed |= {found.version for place in places if (found := manifest.read(place)) is not None}
+            needed |= {found.version for place in places if (found := manifest.read(place, foreign=True)) is not None}
             needed |= _of_open_runs(one)
     except LockstepError:
         return []
