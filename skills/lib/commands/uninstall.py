@@ -11,7 +11,7 @@ from skills.lib.commands.console.options import examples, json_option, project_o
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import install_output, runs
 from skills.lib.errors import LockstepError
-from skills.lib.hosts.install import installing
+from skills.lib.hosts.install import installing, runtime
 from skills.lib.hosts.install.locations import Locations, locations
 from skills.lib.hosts.known_hosts import SCOPES
 from skills.lib.model.run import Run
@@ -49,8 +49,19 @@ def uninstall(
     for run in _open_runs(project, place):
         screen.say(f"The run {run.id} of {run.workflow} is open: lockstep abandon {run.id} --reason '…' ends it.")
     if as_json:
-        screen.json(install_output.as_data(plan, dry_run))
-    return install_output.show(screen, plan, project, dry_run, verbose, as_json)
+        screen.json([install_output.as_data(plan, dry_run)])
+    code = install_output.show(screen, plan, project, dry_run, verbose, as_json)
+    if not dry_run and not as_json and _is_last(project):
+        screen.say("Nothing is installed any more; lockstep upgrade --prune removes the runtime, too.")
+    return code
+
+
+def _is_last(project: str) -> bool:
+    """True if there are runtimes, and none is needed any more."""
+    with suppress(LockstepError):
+        versions = runtime.versions()
+        return bool(versions) and runtime.unneeded(project) == versions
+    return False
 
 
 def _open_runs(project: str, place: Locations) -> list[Run]:

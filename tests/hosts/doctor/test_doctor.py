@@ -136,6 +136,9 @@ def test_progress_is_for_a_terminal_alone(cli: Command, project: Path) -> None:
     assert "\r\x1b[Kproject: ledger" in shown
     _, dumb = at_terminal("doctor", "agents", "--project", str(project), env={"TERM": "dumb"})
     assert "\x1b" not in dumb
+    for name in ("NO_COLOR", "CI_NONE"):
+        _, plain = at_terminal("doctor", "agents", "--project", str(project), env={name: "1"})
+        assert ("\x1b" in plain) == (name != "NO_COLOR")
 
 
 # Lockstep and the machine.
@@ -339,9 +342,30 @@ def test_files_that_are_missing_or_changed(doctor: Any, cli: Command, project: P
     missing, changed = [one for one in of(told, "agents", "files") if one.status != "ok"]
     assert missing.what == "1 installed file (project) missing: problem_analysis_prompts.md"
     assert missing.status == "problem"
-    assert changed.what == "1 installed file (project) changed by you, and kept by an upgrade: SKILL.md"
+    assert changed.what == "1 installed file (project) changed by you, and kept, which is fine: SKILL.md"
+    assert changed.remedy.startswith("nothing, to keep your edits; to discard them: lockstep upgrade agents ")
     assert changed.remedy.endswith(" --force")
     assert "problem-analysis does not start: " in only(told, "agents", "start").what
+
+
+@pytest.mark.req("H-03")
+def test_a_skill_that_the_users_edit_broke_is_told_with_the_file(doctor: Any, cli: Command, project: Path) -> None:
+    cli("install", "agents", "--scope", "project", "--skill", SKILL)
+    graph = project / ".agents" / "skills" / SKILL / "scripts" / "problem_analysis_workflow.py"
+    graph.write_text(graph.read_text() + "\nraise RuntimeError('torn')\n")
+    remedy = only(doctor("agents"), "agents", "start").remedy
+    assert remedy.startswith(f"correct what you changed in {graph}; or discard your edits: lockstep upgrade agents ")
+    assert remedy.endswith(" --force")
+
+
+@pytest.mark.req("H-03")
+def test_code_that_no_installation_wrote_is_told(doctor: Any, cli: Command, project: Path) -> None:
+    cli("install", "agents", "--scope", "project", "--skill", SKILL)
+    planted = project / ".agents" / "skills" / SKILL / "scripts" / "re.py"
+    planted.write_text("")
+    result = only(doctor("agents"), "agents", "files")
+    assert (result.status, result.what) == ("warning", "1 file (project) of code that no installation wrote: re.py")
+    assert result.remedy == f"rm {planted}, unless you know it"
 
 
 @pytest.mark.req("H-03")

@@ -17,12 +17,15 @@ from skills.lib.hosts.install import locations, manifest
 from skills.lib.hosts.install.installing import Choose
 from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.install.plan import CHANGING, FOREIGN, KEEP, SAME, SHARED, Change, Plan
-from skills.lib.hosts.known_hosts import HOSTS, SCOPES
+from skills.lib.hosts.known_hosts import HOSTS, KNOWN, SCOPES
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Found = TypeVar("_Found")
 # What upgrade and uninstall do.
 UPGRADED, REMOVED = "upgraded", "removed"
+# What is said if no host is found.
+_PROGRAMS = ", ".join(host for host, known in KNOWN.items() if known.package)
+NO_HOST = f"No host was found: none of the programs {_PROGRAMS} is on the PATH, and none has settings in your home."
 # What is said of each action: planned, and done.
 _WORDS = {
     "add": ("write", "written"),
@@ -38,9 +41,10 @@ _WORDS = {
 }
 
 
-def missing_host(ctx: click.Context) -> UsageError:
-    """The error if no host is given and nobody can be asked."""
-    return _wrong_host(ctx, "HOST is missing", HOSTS[0])
+def missing_host(ctx: click.Context, looked: bool = False) -> UsageError:
+    """The error if no host is given and nobody can be asked; ``looked`` if none of the known ones was found."""
+    what = NO_HOST[:1].lower() + NO_HOST[1:-1] if looked else "HOST is missing"
+    return _wrong_host(ctx, what, HOSTS[0])
 
 
 def scope_option(default: str) -> Callable[[_Command], _Command]:

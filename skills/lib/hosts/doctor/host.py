@@ -13,6 +13,8 @@ from skills.lib.hosts.doctor.examination import DoctorContext, Result, counted, 
 from skills.lib.hosts.install import installing, manifest, runtime
 from skills.lib.hosts.install.locations import Locations, locations
 from skills.lib.hosts.install.manifest import Manifest
+from skills.lib.hosts.install.plan import digest
+from skills.lib.hosts.install.source import read
 from skills.lib.hosts.known_hosts import HOSTS, KNOWN, SCOPES
 from skills.lib.model.texts import listed
 
@@ -28,7 +30,6 @@ _STATES: dict[str, tuple[Callable[[str, str, str], Result], str, str, tuple[str,
     "changed": (warning, "changed by you, and kept, which is fine", _DISCARD, ("--force",)),
     "foreign": (warning, "of code that no installation wrote", "", ()),
 }
-
 
 
 def found(context: DoctorContext, host: str) -> Iterator[Result]:
@@ -157,6 +158,17 @@ def renewal(context: DoctorContext, place: Locations, name: str) -> str:
         return command(context, "uninstall", of_owner, "--force")
     # A file of a skill that is no part of the installation any more was kept, and goes with --force.
     return command(context, "upgrade", of_owner, *(() if name in owner.skills else ("--force",)))
+
+
+def edited(context: DoctorContext, place: Locations, name: str) -> str:
+    """The first file of an installed skill that is not as it was written; empty if there is none."""
+    owner = _owner(context, place, name)
+    skill = os.path.join(place.skills, name) + os.sep
+    for path, digests in owner.files.items() if owner is not None else ():
+        with suppress(LockstepError):  # a file that is missing has another check
+            if path.startswith(skill) and os.path.lexists(path) and digest(read(path)) not in digests:
+                return path
+    return ""
 
 
 def _is_installed(context: DoctorContext, host: str) -> bool:

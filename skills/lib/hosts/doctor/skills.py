@@ -101,10 +101,19 @@ def start(context: DoctorContext, host: str) -> Iterator[Result]:
         reasons = {name: _why_not(context, program, script) for name, script in found.items()}
         for name, reason in reasons.items():
             if reason and hosts.reports_on(context, place, name):
-                remedy = hosts.renewal(context, place, name) or f"{_PACKAGE}: lockstep export {quote(name)}"
+                remedy = _way_back(context, place, name, reason)
                 yield problem(f"{name} does not start: {reason}", found[name], remedy)
         if found and not any(reasons.values()):
             yield ok(f"each of them ({place.scope}) prints its first step", program)
+
+
+def _way_back(context: DoctorContext, place: Locations, name: str, reason: str) -> str:
+    """What to do about a skill that does not start; an upgrade seals an edited graph, and does not correct one."""
+    edited, renewal = hosts.edited(context, place, name), hosts.renewal(context, place, name)
+    if edited and renewal and "has no seal" not in reason:
+        forced = "" if renewal.endswith(" --force") else " --force"
+        return f"correct what you changed in {quote(edited)}; or discard your edits: {renewal}{forced}"
+    return renewal or f"{_PACKAGE}: lockstep export {quote(name)}"
 
 
 def _why_not(context: DoctorContext, program: str, script: str) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 
 from skills.lib.errors import EnvironmentProblem, UsageError
@@ -74,6 +75,15 @@ def data_folder() -> str:
     return os.path.join(
         base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".local", "share"), "lockstep"
     )
+
+
+def remove_empty_above(path: str) -> None:
+    """Remove the folders above a path that are empty, as far as they are ~/.local or below it."""
+    local, place = os.path.join(_home(), ".local"), os.path.dirname(os.path.realpath(path))
+    with suppress(OSError):
+        while (place + os.sep).startswith(local + os.sep):
+            os.rmdir(place)
+            place = os.path.dirname(place)
 
 
 def found_hosts() -> list[str]:

@@ -159,6 +159,8 @@ def forget(place: Locations) -> None:
         disk.drop_part(path)
     disk.remove(path_of(place))
     disk.prune(path_of(place))
+    if place.scope == "user" and not os.path.lexists(home):
+        locations.remove_empty_above(home)
     if place.scope == "project" and disk.names(home) == [IGNORE] and disk.read(ignore) == IGNORED:
         disk.remove(ignore)
         disk.prune(ignore)
