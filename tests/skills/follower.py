@@ -10,6 +10,7 @@ from contextlib import chdir
 from pathlib import Path
 from typing import TypeAlias
 
+from skills.lib.blocks.command_line import join, lockstep_command
 from skills.lib.testing import blocks
 from skills.lib.testing.blocks import filled
 from skills.lib.testing.calls import InProcess, Shell
@@ -40,8 +41,8 @@ class Block(blocks.PrintedBlock):
 
 
 def without_places(text: str) -> str:
-    """The text with PYTHON and ROOT for the paths of this machine, quoted or not."""
-    root = str(SKILLS.parent)
+    """The text with PYTHON, ROOT and LOCKSTEP for the paths of this machine, quoted or not."""
+    root, text = str(SKILLS.parent), text.replace(f"`{join(lockstep_command())} ", "`LOCKSTEP ")
     for place in (sys.executable, root):
         if shlex.quote(place) != place:
             text = re.sub(f"'({re.escape(place)}[^'\n]*)'", r"\1", text)
