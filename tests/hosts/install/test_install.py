@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import shlex
 import shutil
 import subprocess
 import sys
@@ -298,7 +297,7 @@ def test_the_hook_of_each_host_is_the_one_program_and_runs(cli: Command, project
     entries = hook_entries(Path(place_of(host, "project", project).hooks))
     assert set(entries) == set(hooks.EVENTS[host])
     for event, entry in entries.items():
-        words = shlex.split(entry["command"])
+        words = hooks.words_of(entry["command"])
         assert words[1:2] == ["-IS"]
         assert words[3:] == ["--host", host, "--stops", "1"]
         assert all(os.path.isabs(word) for word in (words[0], words[2]))
@@ -554,3 +553,32 @@ def test_a_users_installation_says_nothing_of_a_projects_hooks(cli: Command, pro
     for host in ("codex", "gemini"):
         assert "a project's hooks" not in cli("install", host, "--scope", "user", "--skill", SKILL).err
         assert "a project's hooks" in cli("install", host, "--scope", "project", "--skill", SKILL).err
+
+
+@pytest.mark.req("H-02")
+def test_without_its_python_geminis_hook_blocks_tools_in_a_session_with_a_run_and_no_prompt(
+    cli: Command, project: Path, home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    python = tmp_path / "it's a python"
+    python.symlink_to(sys.executable)
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "executable", str(python))
+        assert cli("install", "gemini", "--scope", "project", "--skill", SKILL).code == 0
+    events = json.loads((project / ".gemini" / "settings.json").read_text())["hooks"]
+
+    def ended(event: str) -> tuple[int, str]:
+        [entry] = events[event][0]["hooks"]
+        done = subprocess.run(["sh", "-c", entry["command"]], input="{}", capture_output=True, text=True, check=False)
+        return done.returncode, done.stderr
+
+    assert {event: ended(event) for event in events} == dict.fromkeys(events, (0, ""))
+    python.unlink()
+    assert {event: ended(event) for event in events} == dict.fromkeys(events, (0, ""))
+    followed = home / ".local" / "state" / "lockstep" / "sessions" / "gemini-x"
+    followed.parent.mkdir(parents=True)
+    followed.write_text("{}")
+    code, said = ended("BeforeTool")
+    assert (code, f"{python} or " in said, "lockstep doctor gemini" in said) == (2, True, True)
+    assert {event: ended(event) for event in events if event != "BeforeTool"} == {
+        event: (0, "") for event in events if event != "BeforeTool"
+    }

@@ -10,7 +10,7 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from shlex import quote, split
+from shlex import quote
 from typing import Any
 
 from skills.lib.blocks.command_line import join
@@ -19,7 +19,7 @@ from skills.lib.hosts.doctor import host as hosts
 from skills.lib.hosts.doctor import machine, skills
 from skills.lib.hosts.doctor.examination import LATER, DoctorContext, Result, converse, ok, problem, texts_in, warning
 from skills.lib.hosts.install import installing, manifest
-from skills.lib.hosts.install.hooks import PROGRAM
+from skills.lib.hosts.install.hooks import PROGRAM, words_of
 from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.install.manifest import Manifest
 from skills.lib.hosts.install.plan import digest
@@ -105,7 +105,7 @@ def _is_written(place: Locations, words: tuple[str, ...]) -> bool:
         if found is None:
             return False
         if place.is_merged:
-            return join(words) in installing.hook_commands(place, found)
+            return any(line.endswith(join(words)) for line in installing.hook_commands(place, found))
     except LockstepError:  # another check reports it
         return False
     return digest(_read(place.hooks) or b"") in found.files.get(place.hooks, ())
@@ -187,7 +187,7 @@ def _commands(place: Locations) -> list[tuple[str, ...]]:
     try:
         for line in texts_in(json.loads(text)):
             with suppress(ValueError):  # a line that is no command
-                commands.append(split(line) if PROGRAM[-1] in line else [])
+                commands.append(words_of(line) if PROGRAM[-1] in line else [])
     except RecursionError:  # nobody wrote that
         return []
     except ValueError:  # the plugin has the words of the command as a list on one line
