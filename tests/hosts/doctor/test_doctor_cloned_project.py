@@ -6,6 +6,7 @@ import json
 import os
 import shlex
 import shutil
+import sys
 import time
 import tracemalloc
 from pathlib import Path
@@ -232,3 +233,25 @@ def test_a_huge_skill_file_is_not_read(doctor: Any, project: Path) -> None:
         assert tracemalloc.get_traced_memory()[1] < 100_000_000
     finally:
         tracemalloc.stop()
+
+
+@pytest.mark.req("H-03")
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_script_that_no_installation_wrote_is_not_started(
+    doctor: Any, cli: Command, project: Path, path: Path, installed: bool
+) -> None:
+    (path / "python3").unlink()  # a link
+    program(path / "python3", f'exec {shlex.quote(sys.executable)} "$@"')
+    name = "problem-analysis" if installed else "evil"
+    if installed:
+        cli("install", "agents", "--scope", "project", "--skill", name)
+        assert [one.what for one in of(doctor("agents"), "agents", "start")] == [
+            "each of them (project) prints its first step"
+        ]
+    script = project / ".agents" / "skills" / name / "scripts" / f"{name.replace('-', '_')}.py"
+    script.parent.mkdir(parents=True, exist_ok=True)
+    (script.parent.parent / "SKILL.md").write_text(f"---\nname: {name}\ndescription: Does y. Use it.\n---\n")
+    script.write_text(f"open({str(project / 'ran')!r}, 'w').close()\n")
+    [result] = of(doctor("agents"), "agents", "start")
+    assert (result.status, result.what) == ("ok", f"not started, as no installation wrote them (project): {name}")
+    assert not (project / "ran").exists()

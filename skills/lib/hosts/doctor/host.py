@@ -171,6 +171,16 @@ def edited(context: DoctorContext, place: Locations, name: str) -> str:
     return ""
 
 
+def is_written(context: DoctorContext, place: Locations, script: str) -> bool:
+    """True if a script in the folder of skills is as an installation wrote it."""
+    for other in _sharing(context, HOSTS, place):
+        with suppress(LockstepError):  # the checks of that host report it
+            one = manifest.read(other)
+            if one is not None and script in one.files:
+                return digest(read(script)) in one.files[script]
+    return False
+
+
 def _is_installed(context: DoctorContext, host: str) -> bool:
     """True if a manifest says that something is installed for a host, or a manifest is damaged."""
     try:
