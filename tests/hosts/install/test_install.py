@@ -261,7 +261,7 @@ def test_nothing_installed_is_said_plainly(cli: Command, project: Path) -> None:
     assert json.loads(cli("installed", "--json").out) == []
     gone = cli("uninstall", "codex")
     assert (gone.code, gone.out) == (2, "")
-    assert gone.err.startswith("lockstep: nothing is installed for codex in the project scope\n")
+    assert gone.err.startswith("lockstep: nothing is installed that could be removed for codex in the project scope\n")
     assert cli("upgrade").code == 2
     assert tree(project) == before
 
