@@ -8,6 +8,8 @@ from skills.lib.errors import UsageError
 
 # The folder of a project's ledger, unless LOCKSTEP_HOME names another.
 FOLDER = ".lockstep"
+# The beginning of each script that an installation wrote.
+INSTALLED = b"# Written by lockstep install"
 
 
 def project_root(start: str | None = None) -> str:
@@ -88,12 +90,35 @@ def of_skill(path: str) -> str:
 
     An installed skill has its graph, its texts and thin scripts. The rest of its code is with the library.
     """
-    if os.path.exists(path):
-        return path
+    return path if os.path.exists(path) else _shipped(path) or path
+
+
+def helper_of_skill(path: str) -> str:
+    """The helper script of a skill that ``path`` means; for an installed shipped skill, always that of the library.
+
+    A file of that name in the folder of an installed skill is no part of the installation.
+    """
+    shipped = _shipped(path)
+    return shipped if shipped and _is_installed(path) else of_skill(path)
+
+
+def _shipped(path: str) -> str:
+    """The file of the shipped skill that has the name of the one at ``path``; empty if there is none."""
     skill, mark, below = path.rpartition(f"{os.sep}scripts{os.sep}")
     package = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
     shipped = os.path.join(package, os.path.basename(skill), "scripts", below)
-    return shipped if mark and os.path.exists(shipped) else path
+    return shipped if mark and os.path.exists(shipped) else ""
+
+
+def _is_installed(path: str) -> bool:
+    """True if ``path``, a file of a skill's scripts, is in the folder of a skill that an installation wrote."""
+    skill = path.rpartition(f"{os.sep}scripts{os.sep}")[0]
+    entry = os.path.join(skill, "scripts", os.path.basename(skill).replace("-", "_") + ".py")
+    try:
+        with open(entry, "rb") as file:
+            return file.read(len(INSTALLED)) == INSTALLED
+    except OSError:
+        return False
 
 
 def scripts(file: str) -> str:

@@ -17,6 +17,7 @@ from click.testing import CliRunner
 from skills.lib.commands.console.app import lockstep
 from skills.lib.hosts.doctor import registry
 from skills.lib.hosts.doctor.examination import CheckedResult, DoctorContext
+from skills.lib.hosts.install import signature
 from skills.lib.hosts.install.locations import Locations, locations
 from tests.fixtures import skill
 from tests.hosts.doctor.examined import program, step
@@ -143,6 +144,13 @@ def tree(folder: Path) -> dict[str, bytes | str | None]:
 def place_of(host: str, scope: str, project: Path) -> Locations:
     """Where things go for a host in the test's project or home."""
     return locations(host, scope, str(project))
+
+
+def sign(path: Path) -> None:
+    """Sign a project's manifest as if this machine had written it so."""
+    told = json.loads(path.read_text())
+    told.pop("signature", None)
+    path.write_text(json.dumps({**told, "signature": signature.of(told)}))
 
 
 def plant(project: Path, host: str = "claude", **more: Any) -> Path:

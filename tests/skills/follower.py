@@ -11,6 +11,7 @@ from contextlib import chdir
 from pathlib import Path
 from typing import TypeAlias
 
+from skills.lib.blocks.command_line import join, lockstep_command
 from skills.lib.testing import blocks
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
@@ -48,8 +49,8 @@ def commands(block: Block) -> list[str]:
 
 
 def without_places(text: str) -> str:
-    """The text with PYTHON and ROOT for the paths of this machine, quoted or not."""
-    root = str(SKILLS.parent)
+    """The text with PYTHON, ROOT and LOCKSTEP for the paths of this machine, quoted or not."""
+    root, text = str(SKILLS.parent), text.replace(f"`{join(lockstep_command())} ", "`LOCKSTEP ")
     for place in (sys.executable, root):
         if shlex.quote(place) != place:
             text = re.sub(f"'({re.escape(place)}[^'\n]*)'", r"\1", text)

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from skills.lib.blocks.command_line import join, lockstep_command
 from skills.lib.skillfile.commands import commands_in
 from skills.lib.skillfile.document import load_skill
 from skills.lib.skillfile.specification import check_specification
@@ -692,3 +693,13 @@ def test_skill_file_meets_the_specification_and_its_command_opens_a_run(agent: F
         command.command.replace("SKILL_DIR", str(folder)).replace("python3", shlex.quote(sys.executable), 1)
     )
     assert (opened.at, opened.context) == ("discover", {"scope": "repo", "path": "."})
+
+
+@pytest.mark.req("W-03")
+def test_a_command_in_the_text_of_a_step_is_one_that_can_be_run(project: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, str(SKILLS / SCRIPT), "--step", "1"], cwd=project, capture_output=True, text=True, check=True
+    )
+    program = join(lockstep_command())
+    assert f"`{program} abandon RUN --reason TEXT`" in done.stdout
+    assert "`lockstep " not in done.stdout

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from skills.lib.model.run import Run
+    from skills.lib.model.types import Element
 
 _SCRIPTS = f"{os.sep}scripts{os.sep}"
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
@@ -53,6 +54,10 @@ class CommandLine(Record):
     script: str
     project: str
     lockstep: Sequence[str] = ("lockstep",)
+
+    def with_program(self, text: Element | str) -> Element | str:
+        """A text of a step, with ``lockstep`` at the beginning of its commands in backquotes as it is called here."""
+        return text.replace("`lockstep ", f"`{join(self.lockstep)} ") if isinstance(text, str) else text
 
     def script_of(self, run: Run) -> str:
         """The script that walks a run: its own, or where that was moved to with this script."""

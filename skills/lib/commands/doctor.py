@@ -51,7 +51,7 @@ def doctor(screen: Screen, hosts: tuple[str, ...], fix: bool, as_json: bool, pro
 
 def _examined(screen: Screen, context: DoctorContext) -> list[CheckedResult]:
     """The results of every check. A line on standard error says what is being looked at, if a person reads it."""
-    shows = screen.err.is_terminal and not screen.err.is_dumb_terminal
+    shows = screen.err.is_terminal and not screen.err.is_dumb_terminal and not screen.err.no_color
 
     def write(text: str) -> None:
         if shows:

@@ -11,7 +11,7 @@ from skills.lib.commands.console import prompts
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import install_output, skills
-from skills.lib.errors import LockstepError
+from skills.lib.errors import LockstepError, tell
 from skills.lib.hosts.doctor import machine
 from skills.lib.hosts.doctor.examination import OK, DoctorContext
 from skills.lib.hosts.install import installing, locations, manifest, runtime
@@ -74,13 +74,15 @@ def install(
     if not hosts:
         found = locations.found_hosts()
         if asks:
+            if not found:
+                ctx.obj.say(install_output.NO_HOST)
             hosts = tuple(prompts.some_of("For which hosts?", HOSTS, found or HOSTS[:1]))
             every = sorted(skills.shipped_sources())
             names = names or tuple(prompts.some_of("Which skills?", every, every))
         elif yes and found:
             hosts = tuple(found)
         else:
-            raise install_output.missing_host(ctx)
+            raise install_output.missing_host(ctx, looked=yes)
     named = ctx.get_parameter_source("project") is ParameterSource.COMMANDLINE
     default = PROJECT if named else USER
     if scope is None and asks:
@@ -94,7 +96,14 @@ def install(
         was = manifest.installed(place)
         wanted = {**(installing.sources(was, skills.sources(project)) if was else {}), **chosen}
         choose = install_output.chooser(force, dry_run or not asks)
-        plan = installing.install(place, project, wanted, hooks, stops, choose, dry_run)
+        try:
+            plan = installing.install(place, project, wanted, hooks, stops, choose, dry_run)
+        except LockstepError as error:
+            if len(hosts) == 1:
+                raise
+            tell(f"{host}: {error.message()}")
+            code = max(code, error.exit_code)
+            continue
         shown.append(install_output.as_data(plan, dry_run))
         code = max(code, install_output.show(ctx.obj, plan, project, dry_run, verbose, as_json))
         if not dry_run:
@@ -102,7 +111,7 @@ def install(
                 runtime.register(project)
             _say_how_to_go_on(ctx.obj, plan, project)
     if as_json:
-        ctx.obj.json(shown[0] if len(shown) == 1 else shown)
+        ctx.obj.json(shown)
     return code
 
 
@@ -114,7 +123,8 @@ def _say_how_to_go_on(screen: Screen, plan: Plan, project: str) -> None:
         if result.status != OK:
             screen.say(f"{result.what}. {result.remedy}.")
     if then.hooks:
-        screen.say(KNOWN[place.host].note)
+        known = KNOWN[place.host]
+        screen.say(known.note if place.scope == PROJECT else known.user_note or known.note)
     if then.hooks and place.hooks:
         if _is_held_twice(place.host, place.scope, project):
             screen.say("Hooks are on in both scopes, so each event is served twice: --no-hooks leaves them out of one.")

@@ -24,6 +24,7 @@ _MEANING = {
     "missing": "something is missing: lockstep upgrade writes it again",
     "changed": "changed by you: kept by every command but with --force",
     "kept": "uninstalled, but for what you changed",
+    "foreign": "code that Lockstep did not put there is in the folder of a skill: remove what you do not know",
     "stale": "not as this version would put it: lockstep upgrade",
 }
 
@@ -40,8 +41,9 @@ _MEANING = {
 def installed(screen: Screen, as_json: bool, project: str) -> int:
     """List what is installed for which host, in this project and for the user, with its state.
 
-    A file is current, changed (by you), missing, stale (not as this version would put it), or kept: you had changed
-    it, and it stayed when the rest was uninstalled. Exit code 4 where a manifest is damaged; the others are listed.
+    A file is current, changed (by you), missing, stale (not as this version would put it), foreign (code in a skill's
+    folder that Lockstep did not put there), or kept: you had changed it, and it stayed when the rest was uninstalled.
+    Exit code 4 where a manifest is damaged; the others are listed.
     """
     known = skills.sources(project)
     places = [locations(host, scope, project) for scope in SCOPES for host in HOSTS]

@@ -10,8 +10,8 @@ import click
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import install_output, runs
-from skills.lib.errors import LockstepError, UsageError
-from skills.lib.hosts.install import installing
+from skills.lib.errors import LockstepError
+from skills.lib.hosts.install import installing, runtime
 from skills.lib.hosts.install.locations import Locations, locations
 from skills.lib.hosts.known_hosts import SCOPES
 from skills.lib.model.run import Run
@@ -45,16 +45,23 @@ def uninstall(
     place = locations(host, scope, project)
     plan = installing.uninstall(place, project, install_output.chooser(force, dry_run), dry_run)
     if plan is None:
-        other = next(one for one in SCOPES if one != scope)
-        raise UsageError(
-            f"nothing is installed for {host} in the {scope} scope",
-            remedy=f"lockstep installed; or lockstep uninstall {host} --scope {other}",
-        )
+        raise install_output.nothing_installed(install_output.REMOVED, (host,), scope, project)
     for run in _open_runs(project, place):
         screen.say(f"The run {run.id} of {run.workflow} is open: lockstep abandon {run.id} --reason '…' ends it.")
     if as_json:
-        screen.json(install_output.as_data(plan, dry_run))
-    return install_output.show(screen, plan, project, dry_run, verbose, as_json)
+        screen.json([install_output.as_data(plan, dry_run)])
+    code = install_output.show(screen, plan, project, dry_run, verbose, as_json)
+    if not dry_run and not as_json and _is_last(project):
+        screen.say("Nothing is installed any more; lockstep upgrade --prune removes the runtime, too.")
+    return code
+
+
+def _is_last(project: str) -> bool:
+    """True if there are runtimes, and none is needed any more."""
+    with suppress(LockstepError):
+        versions = runtime.versions()
+        return bool(versions) and runtime.unneeded(project) == versions
+    return False
 
 
 def _open_runs(project: str, place: Locations) -> list[Run]:

@@ -7,9 +7,9 @@ import click
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import install_output, skills
-from skills.lib.errors import PRINTED, UsageError, tell
+from skills.lib.errors import PRINTED, LockstepError, tell
 from skills.lib.hosts.install import installing, manifest, runtime
-from skills.lib.hosts.install.locations import locations
+from skills.lib.hosts.install.locations import Locations, locations
 from skills.lib.hosts.known_hosts import HOSTS, SCOPES
 
 
@@ -51,32 +51,54 @@ def upgrade(
     installed, damaged = install_output.read_each(found, manifest.installed)
     if not installed and damaged:
         raise damaged[0][1]
+    foreign = [install_output.foreign(place) for place in found if install_output.foreign(place)]
     if not installed and not prune:
-        raise UsageError("nothing is installed that could be upgraded", remedy="lockstep install HOST")
+        raise install_output.nothing_installed(install_output.UPGRADED, hosts, scope, project)
     known = skills.sources(project)
     choose = install_output.chooser(force, dry_run)
     code, shown = PRINTED, []
+    failed: list[tuple[Locations, LockstepError]] = []
     for place, before in installed:
         wanted = installing.sources(before, known)
         for removed in sorted(set(before.skills) - set(wanted)):
             screen.say(f"The skill {removed} is not found any more, and is taken away for {place.host}.")
-        plan = installing.install(place, project, wanted, None, None, choose, dry_run)
+        try:
+            plan = installing.install(place, project, wanted, None, None, choose, dry_run)
+        except LockstepError as error:
+            failed.append((place, error))
+            continue
         shown.append(install_output.as_data(plan, dry_run))
         if not as_json and dry_run:
             screen.print(screen.styled(f"{place.host}, {place.scope} scope", "bold"))
         code = max(code, install_output.show(screen, plan, project, dry_run, verbose, as_json))
+    for text in foreign:
+        screen.say(text)
     if prune:
-        _prune(screen, project, dry_run)
+        code = max(code, _prune(screen, project, dry_run))
     if as_json:
         screen.json(shown)
-    for _, error in damaged:
+    for place, problem in failed:
+        screen.say(f"{place.host}, {place.scope} scope, is not upgraded as a whole:")
+        tell(problem.message())
+    for _, problem in damaged:
+        tell(problem.message())
+    return max([code, *(problem.exit_code for _, problem in (*damaged, *failed))])
+
+
+def _prune(screen: Screen, project: str, dry_run: bool) -> int:
+    """Remove the runtimes that no installation and no open run needs. Returns the exit code."""
+    try:
+        unneeded = runtime.unneeded(project)
+    except LockstepError as error:
+        screen.say("No runtime is removed, because this may name one:")
         tell(error.message())
-    return max([code, *(error.exit_code for _, error in damaged)])
-
-
-def _prune(screen: Screen, project: str, dry_run: bool) -> None:
-    """Remove the runtimes that no installation and no open run needs."""
-    for version in runtime.unneeded(project):
+        return error.exit_code
+    for version in unneeded:
         screen.say(f"The runtime {version} {'would be' if dry_run else 'is'} removed: nothing needs it.")
         if not dry_run:
             runtime.remove(version)
+    if not unneeded:
+        screen.say("No runtime is removed: " + ("each is needed." if runtime.versions() else "there is none."))
+    if not dry_run:
+        runtime.tidy()
+    return PRINTED

@@ -16,7 +16,8 @@ SCOPES = ("project", "user")
 class Host:
     """What is known of a host. Paths are given as their parts; an empty one means that the host has no such thing.
 
-    ``title`` is the name that a user knows, ``note`` what a user has to know or do once. ``skills``, ``roles`` and
+    ``title`` is the name that a user knows, ``note`` what a user has to know or do once, and ``user_note`` the same if
+    the hooks are the user's and not a project's. ``skills``, ``roles`` and
     ``hooks`` are below the project; for a user, ``skills`` is below the home, and the other two are below the base of
     the user's settings, as ``user_roles`` and ``user_hooks`` if these are given. ``settings`` is the folder of the
     user's settings below that base. ``built_in`` are the roles that the host brings along: its own are left alone.
@@ -29,6 +30,7 @@ class Host:
 
     title: str
     note: str
+    user_note: str = ""
     skills: tuple[str, ...] = (".agents", "skills")
     roles: tuple[str, ...] = ()
     hooks: tuple[str, ...] = ()
@@ -48,6 +50,7 @@ KNOWN = {
         title="Codex",
         note="Codex reads a project's hooks once it trusts the project, and skips hooks that it does not trust: start "
         "codex here, open /hooks, and trust them.",
+        user_note="Codex skips hooks that it does not trust: start codex, open /hooks, and trust them.",
         roles=(".codex", "agents"),
         hooks=(".codex", "hooks.json"),
         user_roles=("agents",),
@@ -97,6 +100,7 @@ KNOWN = {
     "gemini": Host(
         title="Gemini CLI",
         note="Gemini CLI runs a project's hooks in a trusted folder only: see /hooks.",
+        user_note="Gemini CLI reads hooks when it starts: begin anew, and see /hooks.",
         roles=(".gemini", "agents"),
         hooks=(".gemini", "settings.json"),
         settings=".gemini",

@@ -71,7 +71,7 @@ def _run(
     program = safe[0]
     if command.argv[0].endswith(".py") and os.path.basename(command.argv[0]) == command.argv[0]:
         program = sys.executable
-        argv = [sys.executable, paths.of_skill(os.path.join(scripts, argv[0])), *argv[1:]]
+        argv = [sys.executable, paths.helper_of_skill(os.path.join(scripts, argv[0])), *argv[1:]]
     result: dict[str, Any] = {"kind": "command", "what": shown, "ok": False, "exit": None, "output": ""}
     result["program"] = printable(_program(program, project))
     now = paths.search_paths()

@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import sys
 
+from skills.lib import paths
 from skills.lib.errors import SkillError
 from skills.lib.model.steps import REGISTRY, Workflow
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import importlib._bootstrap_external as external
-    from types import ModuleType
+    from types import CodeType, ModuleType
 
 else:
     # The same code as importlib.util's, which brings contextlib and collections along: 3 ms.
@@ -22,6 +23,27 @@ SUFFIX = "_workflow.py"
 CHOICE = "_choice.py"
 # By module: two copies of a skill may be loaded in one process, and the registry keeps one workflow of a name.
 _LOADED: dict[ModuleType, Workflow] = {}
+
+
+# The folder of this library, whose bytecode is beside its sources as for any other package.
+_LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+
+
+class _Loader(external.SourceFileLoader):
+    """Loads a skill's module; its bytecode is kept in the user's cache.
+
+    Bytecode beside the source may have come with a cloned project, and need not be made from that source.
+    """
+
+    def get_code(self, fullname: str) -> CodeType | None:
+        """The module's code, from the source if the cache has none of this version of it."""
+        before = sys.pycache_prefix
+        if before is None and not self.path.startswith(_LIBRARY):
+            sys.pycache_prefix = os.path.join(os.path.abspath(paths.cache()), "bytecode")
+        try:
+            return super().get_code(fullname)
+        finally:
+            sys.pycache_prefix = before
 
 
 def module_name(path: str) -> str:
@@ -43,7 +65,7 @@ def load_module(path: str) -> ModuleType:
         return known
     if not os.path.isfile(path):
         raise SkillError(f"{path} is missing", remedy="the graph of a script x.py is in x_workflow.py beside it")
-    loader = external.SourceFileLoader(name, path)
+    loader = _Loader(name, path)
     spec = external.spec_from_file_location(name, path, loader=loader)
     module = type(sys)(name)
     module.__spec__, module.__file__, module.__loader__ = spec, path, loader

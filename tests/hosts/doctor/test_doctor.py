@@ -23,7 +23,7 @@ from skills.lib.hosts.doctor.examination import DoctorContext, Result, ok
 from skills.lib.hosts.hook import sessions
 from skills.lib.hosts.install import runtime
 from skills.lib.ledger import Ledger
-from tests.hosts.conftest import BARE, ROLED, SKILL, Command
+from tests.hosts.conftest import BARE, ROLED, SKILL, Command, sign
 from tests.hosts.doctor.examined import of, only, program, wrong
 
 ROOT = Path(__file__).resolve().parents[3]
@@ -136,6 +136,9 @@ def test_progress_is_for_a_terminal_alone(cli: Command, project: Path) -> None:
     assert "\r\x1b[Kproject: ledger" in shown
     _, dumb = at_terminal("doctor", "agents", "--project", str(project), env={"TERM": "dumb"})
     assert "\x1b" not in dumb
+    for name in ("NO_COLOR", "CI_NONE"):
+        _, plain = at_terminal("doctor", "agents", "--project", str(project), env={name: "1"})
+        assert ("\x1b" in plain) == (name != "NO_COLOR")
 
 
 # Lockstep and the machine.
@@ -316,10 +319,12 @@ def test_an_installation_of_another_version_and_one_that_was_interrupted(
     record = project / ".lockstep" / "installed" / "agents.json"
     told = json.loads(record.read_text())
     record.write_text(json.dumps({**told, "version": "0.0.1"}))
+    sign(record)
     result = only(doctor("agents"), "agents", "installation")
     assert result.what == f"installed (project) by version 0.0.1, and this is {runtime.version()}"
     assert shlex.split(result.remedy) == f"lockstep upgrade agents --scope project --project {project}".split()
     record.write_text(json.dumps({**told, "complete": False}))
+    sign(record)
     result = only(doctor("agents"), "agents", "installation")
     assert (result.status, "was interrupted" in result.what) == ("problem", True)
     record.write_text("{")
@@ -337,9 +342,30 @@ def test_files_that_are_missing_or_changed(doctor: Any, cli: Command, project: P
     missing, changed = [one for one in of(told, "agents", "files") if one.status != "ok"]
     assert missing.what == "1 installed file (project) missing: problem_analysis_prompts.md"
     assert missing.status == "problem"
-    assert changed.what == "1 installed file (project) changed by you, and kept by an upgrade: SKILL.md"
+    assert changed.what == "1 installed file (project) changed by you, and kept, which is fine: SKILL.md"
+    assert changed.remedy.startswith("nothing, to keep your edits; to discard them: lockstep upgrade agents ")
     assert changed.remedy.endswith(" --force")
     assert "problem-analysis does not start: " in only(told, "agents", "start").what
+
+
+@pytest.mark.req("H-03")
+def test_a_skill_that_the_users_edit_broke_is_reported_with_the_file(doctor: Any, cli: Command, project: Path) -> None:
+    cli("install", "agents", "--scope", "project", "--skill", SKILL)
+    graph = project / ".agents" / "skills" / SKILL / "scripts" / "problem_analysis_workflow.py"
+    graph.write_text(graph.read_text() + "\nraise RuntimeError('torn')\n")
+    remedy = only(doctor("agents"), "agents", "start").remedy
+    assert remedy.startswith(f"correct what you changed in {graph}; or discard your edits: lockstep upgrade agents ")
+    assert remedy.endswith(" --force")
+
+
+@pytest.mark.req("H-03")
+def test_code_that_no_installation_wrote_is_reported(doctor: Any, cli: Command, project: Path) -> None:
+    cli("install", "agents", "--scope", "project", "--skill", SKILL)
+    planted = project / ".agents" / "skills" / SKILL / "scripts" / "re.py"
+    planted.write_text("")
+    result = only(doctor("agents"), "agents", "files")
+    assert (result.status, result.what) == ("warning", "1 file (project) of code that no installation wrote: re.py")
+    assert result.remedy == f"rm {planted}, unless you know it"
 
 
 @pytest.mark.req("H-03")
@@ -501,7 +527,7 @@ def test_skills_without_hooks_and_the_command_that_adds_them(doctor: Any, cli: C
 @pytest.mark.parametrize("host, file", [("qwen", ".qwen/settings.json"), ("opencode", ".opencode/plugin/lockstep.js")])
 @pytest.mark.req("H-03")
 def test_a_hook_whose_python_or_program_is_gone(
-    host: str, file: str, doctor: Any, cli: Command, project: Path, path: Path
+    host: str, file: str, doctor: Any, cli: Command, project: Path, path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     cli("install", host, "--scope", "project", "--skill", SKILL)
     settings = project / file
@@ -509,8 +535,11 @@ def test_a_hook_whose_python_or_program_is_gone(
     assert [one.what for one in of(doctor(host), host, "call")] == ["the hook runs"]
     settings.write_text(text.replace(sys.executable, "/gone/python3"))
     assert only(doctor(host), host, "call").what == "the hooks (project) call a Python that is not there: /gone/python3"
-    program(path / "old", "echo 3 8")
-    settings.write_text(text.replace(sys.executable, str(path / "old")))
+    with monkeypatch.context() as patched:
+        patched.setattr(sys, "executable", str(path / "old"))
+        program(path / "old", "echo 3 8")
+        settings.unlink()
+        assert cli("upgrade", host).code == 0
     assert only(doctor(host), host, "call").what == "the hooks (project) call Python 3.8, and need 3.11 or later"
     settings.write_text(text.replace(runtime.folder(runtime.version()), "/gone"))
     result = only(doctor(host), host, "call")

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import json
 import os
 import shlex
 import shutil
+import sys
+import time
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from skills.lib.hosts.hook import sessions
-from tests.hosts.conftest import Command, plant, tree
-from tests.hosts.doctor.examined import of, only
+from tests.hosts.conftest import Command, plant, sign, tree
+from tests.hosts.doctor.examined import of, only, program
 
 pytestmark = pytest.mark.usefixtures("path")
 # A name that a shell would carry out.
@@ -139,7 +143,7 @@ def test_prune_removes_the_texts_of_a_run(cli: Command, opened: Any, project: Pa
 
 @pytest.mark.req("H-03")
 def test_a_skill_of_a_planted_manifest_is_one_word_of_the_remedy(doctor: Any, project: Path) -> None:
-    plant(project, hooks=False, skills={SHELLED: "skills/x"})
+    sign(plant(project, hooks=False, skills={SHELLED: "skills/x"}))
     result = only(doctor("claude"), "claude", "hooks")
     assert words_of(result.remedy)[-2:] == [SHELLED, "--hooks"]
 
@@ -166,3 +170,90 @@ def test_paths_of_this_machine_are_single_words_of_the_remedies(
     monkeypatch.setenv("LOCKSTEP_STATE", str(place))
     remedy = only(doctor(), "lockstep", "state").remedy
     assert words_of(remedy) == ["mv", str(place), f"{place}.aside"]
+
+
+# Settings that a clone brings along.
+
+
+@pytest.mark.req("H-03")
+@pytest.mark.parametrize(
+    "host, file", [("claude", ".claude/settings.local.json"), ("opencode", ".opencode/plugin/lockstep.js")]
+)
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_program_that_no_installation_wrote_into_the_settings_is_not_started(
+    doctor: Any, cli: Command, project: Path, host: str, file: str, installed: bool
+) -> None:
+    if installed:
+        cli("install", host, "--scope", "project", "--skill", "problem-analysis")
+        assert [one.what for one in of(doctor(host), host, "call")] == ["the hook runs"]
+    bad = project / "bin" / "py"
+    bad.parent.mkdir()
+    program(bad, f"touch {shlex.quote(str(project / 'ran'))}; echo 3 11")
+    (project / "run_hook.py").write_text("")
+    words = [str(bad), "-IS", str(project / "run_hook.py"), "--host", host]
+    entry = {"hooks": [{"type": "command", "command": shlex.join(words)}]}
+    settings = project / file
+    settings.parent.mkdir(parents=True, exist_ok=True)
+    if host == "opencode":
+        settings.write_text(f"const COMMAND = {json.dumps(words)}\n")
+    else:
+        settings.write_text(json.dumps({"hooks": {"PreToolUse": [entry]}}))
+    result = only(doctor(host), host, "call")
+    assert (result.status, "no installation wrote there" in result.what) == ("warning", True)
+    assert not (project / "ran").exists()
+
+
+@pytest.mark.req("H-03")
+def test_settings_that_no_reader_takes_are_no_error_of_lockstep(doctor: Any, cli: Command, project: Path) -> None:
+    settings = project / ".claude" / "settings.local.json"
+    settings.parent.mkdir()
+    settings.write_text("[" * 200_000)
+    assert not [one for one in doctor("claude") if "check failed" in one.result.what]
+    settings.write_text("[" * 9_000_000)
+    assert not [one for one in doctor("claude") if "check failed" in one.result.what]
+
+
+@pytest.mark.req("H-03")
+def test_settings_with_many_names_are_read_in_a_moment(cli: Command, project: Path) -> None:
+    settings = project / ".claude" / "settings.local.json"
+    settings.parent.mkdir()
+    settings.write_text(json.dumps({"hooks": {f"e{number}": [] for number in range(60_000)}}))
+    begun = time.process_time()
+    cli("install", "claude", "--scope", "project", "--skill", "problem-analysis", "--dry-run")
+    assert time.process_time() - begun < 10
+
+
+@pytest.mark.req("H-03")
+def test_a_huge_skill_file_is_not_read(doctor: Any, project: Path) -> None:
+    file = project / ".claude" / "skills" / "zz" / "SKILL.md"
+    file.parent.mkdir(parents=True)
+    with file.open("wb") as opened:
+        opened.truncate(400_000_000)
+    tracemalloc.start()
+    try:
+        doctor("claude")
+        assert tracemalloc.get_traced_memory()[1] < 100_000_000
+    finally:
+        tracemalloc.stop()
+
+
+@pytest.mark.req("H-03")
+@pytest.mark.parametrize("installed", [True, False])
+def test_a_script_that_no_installation_wrote_is_not_started(
+    doctor: Any, cli: Command, project: Path, path: Path, installed: bool
+) -> None:
+    (path / "python3").unlink()  # a link
+    program(path / "python3", f'exec {shlex.quote(sys.executable)} "$@"')
+    name = "problem-analysis" if installed else "evil"
+    if installed:
+        cli("install", "agents", "--scope", "project", "--skill", name)
+        assert [one.what for one in of(doctor("agents"), "agents", "start")] == [
+            "each of them (project) prints its first step"
+        ]
+    script = project / ".agents" / "skills" / name / "scripts" / f"{name.replace('-', '_')}.py"
+    script.parent.mkdir(parents=True, exist_ok=True)
+    (script.parent.parent / "SKILL.md").write_text(f"---\nname: {name}\ndescription: Does y. Use it.\n---\n")
+    script.write_text(f"open({str(project / 'ran')!r}, 'w').close()\n")
+    [result] = of(doctor("agents"), "agents", "start")
+    assert (result.status, result.what) == ("ok", f"not started, as no installation wrote them (project): {name}")
+    assert not (project / "ran").exists()

@@ -194,7 +194,7 @@ def test_looking_at_a_cloned_project_runs_none_of_its_code(tmp_path: Path, cli: 
     for line in ("installed", "installed --json", "runs --all", f"trace {run} --values", "stats"):
         assert cli(*line.split()).code in (0, 1), line
         assert not clone.has_run(), line
-    assert cli("uninstall", "claude").code == 0
+    assert cli("uninstall", "claude").code == 2
     assert not clone.has_run()
 
 

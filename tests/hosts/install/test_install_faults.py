@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from tests.fixtures.skill import ROOT
-from tests.hosts.conftest import ROLED, SKILL, Command, place_of, tree
+from tests.hosts.conftest import ROLED, SKILL, Command, place_of, sign, tree
 
 pytestmark = pytest.mark.slow
 
@@ -212,6 +212,7 @@ def test_an_interrupted_installation_is_reported(cli: Command, project: Path, mo
     told = json.loads((records / "codex.json").read_text())
     told["complete"] = False
     (records / "codex.json").write_text(json.dumps(told))
+    sign(records / "codex.json")
     assert "codex  project  interrupted" in cli("installed").out
     assert cli("upgrade").code == 0
     assert "codex  project  current" in cli("installed").out

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from tests.fixtures.skill import ROOT
-from tests.hosts.conftest import Command, tree
+from tests.hosts.conftest import Command, sign, tree
 
 pytestmark = pytest.mark.req("H-01")
 FILES: dict[str, str] = json.loads((ROOT / "tests" / "fixtures" / "installed_v1.json").read_text())
@@ -25,13 +25,18 @@ def first(project: Path) -> Path:
     return project
 
 
-def test_it_is_listed_as_stale(cli: Command, first: Path) -> None:
-    assert "codex  project  stale  1       on, 3 stops  0.1.0" in cli("installed").out
+def test_its_manifest_without_a_signature_is_named_with_the_command_that_replaces_it(cli: Command, first: Path) -> None:
+    shown = cli("installed")
+    assert "codex  project  unknown" in shown.out
+    assert "codex.json was not written on this machine, and decides nothing" in shown.out
+    assert "lockstep install codex --scope project takes its place" in shown.out
 
 
-@pytest.mark.parametrize("command", [["upgrade"], ["install", "codex", "--skill", "problem-analysis"]])
-def test_an_upgrade_replaces_the_copies(cli: Command, first: Path, command: list[str]) -> None:
-    shown = cli(*command)
+INSTALL = ("install", "codex", "--scope", "project", "--skill", "problem-analysis")
+
+
+def test_an_installation_replaces_the_copies(cli: Command, first: Path) -> None:
+    shown = cli(*INSTALL)
     assert shown.code == 0, shown.err
     assert {name for name, data in tree(first).items() if data is not None} == {
         *(f"{SKILL}/SKILL.md", f"{SKILL}/scripts/problem_analysis.py"),
@@ -49,12 +54,9 @@ def test_the_users_edits_stay(cli: Command, first: Path) -> None:
     edited = [f"{SKILL}/SKILL.md", ".codex/agents/architect.toml"]
     for name in edited:
         (first / name).write_text(FILES[name] + "\n# Mine.\n")
-    hooks = first / ".codex" / "hooks.json"
-    hooks.write_text(hooks.read_text().replace('"timeout": 30', '"timeout": 77', 1))
-    shown = cli("upgrade")
-    assert (shown.code, "3 files stay as you have them" in shown.err) == (3, True)
+    shown = cli(*INSTALL)
+    assert (shown.code, "2 files stay as you have them" in shown.err) == (3, True)
     assert [(first / name).read_text() for name in edited] == [FILES[name] + "\n# Mine.\n" for name in edited]
-    assert '"timeout": 77' in hooks.read_text()
     assert cli("uninstall", "codex").code == 3
     assert [name for name in edited if (first / name).is_file()] == edited
     assert cli("uninstall", "codex", "--force").code == 0
@@ -75,6 +77,7 @@ def test_one_that_was_interrupted_is_completed(cli: Command, first: Path) -> Non
         "then": None,
     }
     record.write_text(json.dumps({**manifest, "intended": journal}))
+    sign(record)
     assert "codex  project  interrupted" in cli("installed").out
     assert cli("upgrade").code == 0
     assert cli("uninstall", "codex").code == 0

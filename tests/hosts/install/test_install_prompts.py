@@ -53,6 +53,7 @@ def test_it_asks_for_hosts_skills_and_scope(project: Path, home: Path) -> None:
 def test_an_answer_that_is_none_is_asked_for_again(project: Path, home: Path) -> None:
     shown = at_terminal(project, f"emacs\nagents\n{SKILL}\n\n", "install")
     assert (shown.code, "choose from codex, claude, opencode, qwen, gemini, agents, or all" in shown.err) == (0, True)
+    assert "there is no 'emacs': " in shown.err
     assert shown.out.startswith("agents, user scope: ")
 
 
@@ -93,3 +94,19 @@ def test_it_asks_about_a_file_that_the_user_changed(project: Path, answer: str, 
     shown = at_terminal(project, answer, "install", "claude", "--scope", "project", "--skill", ROLED)
     assert (shown.code, "Replace or remove it? [y/N]" in shown.err) == (code, True)
     assert mine.read_text()[:4] == left
+
+
+def test_the_choices_are_shown_and_a_slip_is_suggested(path: Path, project: Path, home: Path) -> None:
+    shown = at_terminal(project, f"cladue\nclaude\n{SKILL}\n\n", "install")
+    assert shown.code == 0
+    assert "No host was found: none of the programs codex, claude, opencode, qwen, gemini is on the PATH" in shown.err
+    assert "  codex, claude, opencode, qwen, gemini, agents; or all\r\n" in shown.err
+    assert "there is no 'cladue' (did you mean claude?): choose from codex, claude, " in shown.err
+    assert "  codebase-analysis, " in shown.err
+
+
+def test_without_any_host_it_says_which_were_looked_for(path: Path, cli: Command) -> None:
+    shown = cli("install", "--yes")
+    assert shown.code == 2
+    assert "no host was found: none of the programs codex, claude, opencode, qwen, gemini is on the PATH" in shown.err
+    assert "  try:   lockstep install codex\n" in shown.err

@@ -42,7 +42,7 @@ def test_a_plan_of_all_skills_fits_the_screen_and_ends_with_the_sum(cli: Command
 
 def test_every_file_is_listed_on_request(cli: Command, project: Path) -> None:
     shown = cli("install", "codex", "--scope", "project", "--skill", SKILL, "--dry-run", "--verbose").out
-    told = json.loads(cli("install", "codex", "--scope", "project", "--skill", SKILL, "--dry-run", "--json").out)
+    [told] = json.loads(cli("install", "codex", "--scope", "project", "--skill", SKILL, "--dry-run", "--json").out)
     paths = [change["path"].removeprefix(f"{project}/") for change in told["changes"]]
     assert [line.split()[1] for line in shown.splitlines()[1:-1]] == paths
     assert f".agents/skills/{SKILL}/scripts/problem_analysis_prompts.md" in paths
@@ -70,10 +70,10 @@ def test_a_project_that_is_named_is_where_the_skills_go(
     other = tmp_path / "other"
     other.mkdir()
     monkeypatch.chdir(other)
-    told = json.loads(cli("install", "agents", "--skill", SKILL, "--project", str(project), "--json").out)
+    [told] = json.loads(cli("install", "agents", "--skill", SKILL, "--project", str(project), "--json").out)
     assert told["scope"] == "project"
     assert (project / ".agents" / "skills" / SKILL / "SKILL.md").is_file()
-    assert json.loads(cli("install", "codex", "--skill", SKILL, "--json").out)["scope"] == "user"
+    assert json.loads(cli("install", "codex", "--skill", SKILL, "--json").out)[0]["scope"] == "user"
 
 
 def test_a_plan_of_taking_away_counts_what_would_go_and_what_stays(cli: Command, project: Path) -> None:

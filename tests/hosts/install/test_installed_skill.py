@@ -172,8 +172,12 @@ def test_a_relative_setting_is_none(cli: Command, project: Path, monkeypatch: py
 
 
 @pytest.mark.parametrize("python", old())
-def test_an_old_python_shows_what_is_needed(script: Path, project: Path, python: str) -> None:
-    done = bare(project, str(script), "--step", "1", python=python)
+@pytest.mark.parametrize("data", ["there", "none"])
+def test_an_old_python_shows_what_is_needed(
+    script: Path, project: Path, tmp_path: Path, python: str, data: str
+) -> None:
+    there = os.environ["LOCKSTEP_DATA"] if data == "there" else str(tmp_path / "none")
+    done = bare(project, str(script), "--step", "1", python=python, LOCKSTEP_DATA=there)
     assert (done.returncode, done.stdout) == (4, "")
     assert re.match(r"lockstep: needs Python 3\.11 or later, and this is ", done.stderr)
     assert "Traceback" not in done.stderr

@@ -63,6 +63,63 @@ def test_a_planted_manifest_names_no_skill_that_is_a_path(cli: Command, project:
     assert "is no name" in shown.err
 
 
+# What a manifest that this machine did not write decides.
+
+
+def test_a_foreign_manifest_does_not_choose_scope_skills_or_hooks(cli: Command, project: Path, home: Path) -> None:
+    plant(project, hooks=False, skills={"evil": "evil"})
+    evil = project / "evil" / "scripts"
+    evil.mkdir(parents=True)
+    (evil.parent / "SKILL.md").write_text("---\nname: evil\ndescription: Does x. Use it.\n---\n")
+    (evil / "evil.py").write_text("main(__file__)\n")
+    (evil / "evil_workflow.py").write_text(f"open({str(project / 'ran')!r}, 'w').close()\n")
+    before = tree(project)
+    shown = cli("install", "claude")
+    assert shown.code == 0, shown.err
+    assert shown.out.startswith("claude, user scope: ")
+    assert (home / ".claude" / "settings.json").is_file()
+    assert tree(project) == before
+    assert cli("install", "claude", "--scope", "project").code == 0
+    listed = {one["scope"]: one for one in json.loads(cli("installed", "--json").out)}
+    assert (listed["project"]["hooks"], "evil" in listed["project"]["skills"]) == (True, False)
+    assert not (project / "ran").exists()
+    assert not (project / ".claude" / "skills" / "evil").exists()
+
+
+def test_a_foreign_manifest_brings_no_folder_from_outside_into_the_project(
+    cli: Command, project: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    outside.mkdir()
+    (outside / "SKILL.md").write_text("---\nname: v\ndescription: Does x. Use it.\n---\n")
+    (outside / "key.txt").write_text("secret")
+    planted = plant(project, skills={"v": "../outside"})
+    before = tree(project)
+    for command in ("upgrade", "uninstall claude", "upgrade claude --scope project --force"):
+        shown = cli(*command.split())
+        assert (shown.code, f"{planted} was not written on this machine" in shown.err) == (2, True), shown
+    assert tree(project) == before
+
+
+def test_a_foreign_manifest_beside_an_installation_is_named(cli: Command, project: Path) -> None:
+    cli("install", "codex", "--scope", "project", "--skill", SKILL)
+    planted = plant(project, "qwen", skills={"x": "skills/x"})
+    shown = cli("upgrade")
+    assert (shown.code, f"{planted} was not written on this machine, and decides nothing" in shown.err) == (0, True)
+    assert json.loads(cli("installed", "--json").out)[1]["state"] == "unknown"
+
+
+def test_a_manifest_that_was_changed_by_hand_is_foreign(cli: Command, project: Path) -> None:
+    cli("install", "codex", "--scope", "project", "--skill", SKILL)
+    path = project / ".lockstep" / "installed" / "codex.json"
+    path.write_text(path.read_text().replace('"hooks": true', '"hooks": false'))
+    assert "was not written on this machine" in cli("upgrade").err
+    assert cli("install", "codex", "--scope", "project", "--skill", SKILL).code == 0
+    assert json.loads(cli("installed", "--json").out)[0]["state"] == "current"
+    assert cli("uninstall", "codex").code == 0
+    assert tree(project) == {".git": None}
+
+
 # Values of another kind.
 
 

@@ -14,7 +14,7 @@ import pytest
 
 from skills.lib.hosts.install import runtime
 from tests.fixtures.skill import ROOT
-from tests.hosts.conftest import SKILL, Command
+from tests.hosts.conftest import SKILL, Command, tree
 
 pytestmark = pytest.mark.req("H-01")
 ENSURE = "from skills.lib.hosts.install import runtime; print(runtime.ensure())"
@@ -117,5 +117,45 @@ def test_nothing_is_removed_while_a_manifest_cannot_be_read(cli: Command, projec
     (runtimes / "0.0.1").mkdir()
     (runtimes / "0.0.1" / "VERSION").write_text("0.0.1\n")
     (project / ".lockstep" / "installed" / "codex.json").write_text("{")
-    cli("upgrade", "agents", "--prune")
+    shown = cli("upgrade", "agents", "--prune")
+    assert (shown.code, "No runtime is removed, because this may name one:" in shown.err) == (4, True)
     assert "0.0.1" in os.listdir(runtimes)
+
+
+def test_without_any_installation_the_runtime_and_its_folders_are_removed(
+    cli: Command, project: Path, home: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("LOCKSTEP_DATA")
+    before = tree(home)
+    assert cli("install", "claude", "--scope", "user", "--skill", SKILL).code == 0
+    assert cli("install", "claude", "--scope", "project", "--skill", SKILL).code == 0
+    gone = cli("uninstall", "claude", "--scope", "user")
+    assert "--prune" not in gone.err
+    assert cli("upgrade", "--prune").err.endswith("No runtime is removed: each is needed.\n")
+    assert cli("uninstall", "claude").err.endswith("lockstep upgrade --prune removes the runtime, too.\n")
+    pruned = cli("upgrade", "--prune")
+    assert (pruned.code, pruned.err) == (0, f"The runtime {runtime.version()} is removed: nothing needs it.\n")
+    assert tree(home) == before
+    assert cli("upgrade", "--prune").err == "No runtime is removed: there is none.\n"
+
+
+def test_projects_that_are_gone_are_forgotten(cli: Command, project: Path, runtimes: Path, tmp_path: Path) -> None:
+    for name in ("one", "two"):
+        (tmp_path / name / ".git").mkdir(parents=True)
+        words = ("--scope", "project", "--skill", SKILL, "--project", str(tmp_path / name))
+        assert cli("install", "agents", *words).code == 0
+    shutil.rmtree(tmp_path / "one")
+    cli("upgrade", "--prune")
+    [known] = (runtimes.parent / "projects").iterdir()
+    assert known.read_text() == str(tmp_path / "two")
+    assert cli("installed", "--json", "--project", str(tmp_path / "two")).out.count('"state": "unknown"') == 0
+
+
+def test_a_draft_that_a_stopped_process_left_goes_though_the_runtime_is_whole(cli: Command, runtimes: Path) -> None:
+    place = Path(runtime.folder(runtime.ensure()))
+    draft = runtimes / f".{runtime.version()}-abc"
+    for again in (runtime.ensure, runtime.remove_old_drafts):
+        draft.mkdir()
+        os.utime(draft, (0, time.time() - 3_600))
+        again()
+        assert os.listdir(runtimes) == [place.name]

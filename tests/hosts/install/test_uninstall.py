@@ -14,6 +14,8 @@ from tests.hosts.doctor.examined import step
 
 pytestmark = pytest.mark.req("H-01")
 SKILL_FILE = f".agents/skills/{SKILL}/SKILL.md"
+# Said if no other test left an installation.
+NOTHING_LEFT = "Nothing is installed any more; lockstep upgrade --prune removes the runtime, too.\n"
 
 
 @pytest.fixture
@@ -45,7 +47,8 @@ def test_what_was_kept_is_listed_and_goes_with_force(cli: Command, project: Path
     again = cli("uninstall", "codex")
     assert (again.code, again.out) == (3, "codex, project scope: nothing.\n")
     forced = cli("uninstall", "codex", "--force")
-    assert (forced.code, forced.out, forced.err) == (0, "codex, project scope: 1 removed.\n", "")
+    said = forced.err.removesuffix(NOTHING_LEFT)
+    assert (forced.code, forced.out, said) == (0, "codex, project scope: 1 removed.\n", "")
     assert tree(project) == {".git": None}
 
 
@@ -182,7 +185,8 @@ def test_an_open_run_of_what_goes_is_named(cli: Command, project: Path) -> None:
     [run] = json.loads(cli("runs", "--json").out)
     gone = cli("uninstall", "agents")
     ending = f"lockstep abandon {run['run']} --reason '…' ends it."
-    assert (gone.code, gone.err) == (0, f"The run {run['run']} of {SKILL} is open: {ending}\n")
+    said = gone.err.removesuffix(NOTHING_LEFT)
+    assert (gone.code, said) == (0, f"The run {run['run']} of {SKILL} is open: {ending}\n")
 
 
 # A project that is the home: the places of both scopes are the same.
@@ -211,3 +215,12 @@ def test_what_one_scope_has_is_left_to_it_by_the_other(cli: Command, both: Path,
     assert cli("uninstall", host, "--scope", last).code == 0
     left = tree(both)
     assert {name: left[name] for name in left if name not in (".local", ".local/state", ".config", ".codex")} == before
+
+
+def test_a_host_that_is_not_installed_is_named_with_what_is(cli: Command, project: Path) -> None:
+    cli("install", "claude", "--scope", "project", "--skill", SKILL)
+    for words, done in ((("upgrade", "codex", "--scope", "project"), "upgraded"), (("uninstall", "codex"), "removed")):
+        shown = cli(*words)
+        assert shown.code == 2
+        assert f"nothing is installed that could be {done} for codex in the project scope" in shown.err
+        assert "  valid: claude --scope project\n" in shown.err

@@ -10,6 +10,7 @@ from typing import Any
 import click
 
 from skills.lib.commands.console.screen import Screen, one_line
+from skills.lib.errors import nearest
 from skills.lib.model import values
 from skills.lib.model.requirements import Arg, Field
 
@@ -33,9 +34,13 @@ def some_of(question: str, choices: Sequence[str], default: Sequence[str]) -> li
         words = text.replace(",", " ").split()
         unknown = [word for word in words if word not in (*choices, "all")]
         if unknown or not words:
-            raise click.BadParameter(f"choose from {', '.join(choices)}, or all")
+            close = nearest(unknown[0], (*choices, "all")) if unknown else ""
+            meant = f" (did you mean {close}?)" if close else ""
+            wrong = f"there is no {unknown[0]!r:.80}{meant}: " if unknown else ""
+            raise click.BadParameter(f"{wrong}choose from {', '.join(choices)}, or all")
         return list(choices) if "all" in words else words
 
+    click.echo(f"  {', '.join(choices)}; or all", err=True)
     shown = "all" if list(default) == list(choices) else " ".join(default)
     answer: list[str] = click.prompt(question, default=shown, value_proc=chosen, err=True)
     return answer

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, TypeVar
 
 import click
@@ -16,11 +16,16 @@ from skills.lib.errors import PRINTED, REFUSED, LockstepError, UsageError, neare
 from skills.lib.hosts.install import locations, manifest
 from skills.lib.hosts.install.installing import Choose
 from skills.lib.hosts.install.locations import Locations
-from skills.lib.hosts.install.plan import CHANGING, KEEP, SAME, SHARED, Change, Plan
-from skills.lib.hosts.known_hosts import HOSTS, SCOPES
+from skills.lib.hosts.install.plan import CHANGING, FOREIGN, KEEP, SAME, SHARED, Change, Plan
+from skills.lib.hosts.known_hosts import HOSTS, KNOWN, SCOPES
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Found = TypeVar("_Found")
+# What upgrade and uninstall do.
+UPGRADED, REMOVED = "upgraded", "removed"
+# What is said if no host is found.
+_PROGRAMS = ", ".join(host for host, known in KNOWN.items() if known.package)
+NO_HOST = f"No host was found: none of the programs {_PROGRAMS} is on the PATH, and none has settings in your home."
 # What is said of each action: planned, and done.
 _WORDS = {
     "add": ("write", "written"),
@@ -32,12 +37,14 @@ _WORDS = {
     "shared": ("leave", "left to another host"),
     "keep": ("keep", ""),
     "stuck": ("leave", ""),
+    "foreign": ("leave", ""),
 }
 
 
-def missing_host(ctx: click.Context) -> UsageError:
-    """The error if no host is given and nobody can be asked."""
-    return _wrong_host(ctx, "HOST is missing", HOSTS[0])
+def missing_host(ctx: click.Context, looked: bool = False) -> UsageError:
+    """The error if no host is given and nobody can be asked; ``looked`` if none of the known ones was found."""
+    what = NO_HOST[:1].lower() + NO_HOST[1:-1] if looked else "HOST is missing"
+    return _wrong_host(ctx, what, HOSTS[0])
 
 
 def scope_option(default: str) -> Callable[[_Command], _Command]:
@@ -71,6 +78,30 @@ def read_each(
         if one is not None:
             found.append((place, one))
     return found, damaged
+
+
+def foreign(place: Locations) -> str:
+    """What is said of a manifest that this machine did not write; empty if there is none."""
+    try:
+        return "; ".join(manifest.foreign_note(place)) + "." if manifest.is_foreign(place) else ""
+    except LockstepError:  # it is damaged: the command itself says so
+        return ""
+
+
+def nothing_installed(done: str, hosts: Sequence[str], scope: str | None, project: str) -> UsageError:
+    """The error if nothing that was asked for is installed; it names what is."""
+    scopes = (scope,) if scope else SCOPES
+    asked = [locations.locations(host, one, project) for one in scopes for host in hosts or HOSTS]
+    of_hosts, of_scope = f" for {', '.join(hosts)}" * bool(hosts), f" in the {scope} scope" * bool(scope)
+    what = f"nothing is installed that could be {done}{of_hosts}{of_scope}"
+    notes = [f"; {manifest.foreign_note(place)[0]}" for place in asked if foreign(place)]
+    every = [locations.locations(host, one, project) for one in SCOPES for host in HOSTS]
+    there, _ = read_each(every, manifest.installed if done == UPGRADED else manifest.read)
+    return UsageError(
+        what + "".join(notes),
+        valid=", ".join(f"{place.host} --scope {place.scope}" for place, _ in there),
+        remedy="lockstep installed" if there else f"lockstep install {hosts[0] if hosts else 'HOST'}",
+    )
 
 
 def chooser(force: bool, dry_run: bool) -> Choose | None:
@@ -107,6 +138,12 @@ def show(screen: Screen, plan: Plan, project: str, dry_run: bool, verbose: bool,
         screen.say(f"{many}, against what was asked for; --force replaces or removes what you changed:")
         for change in kept:
             screen.say(f"  {shown_path(change.path, plan.place, project)}: {change.what}, {change.why}")
+    foreign = plan.foreign()
+    if foreign:
+        many = "1 file of code is" if len(foreign) == 1 else f"{len(foreign)} files of code are"
+        screen.say(f"{many} in the folder of a skill, and did not come from Lockstep. Remove what you do not know:")
+        for change in foreign:
+            screen.say(f"  {shown_path(change.path, plan.place, project)}: {change.why}")
     if plan.stuck():
         screen.say(
             "Hooks stay in settings that are no plain JSON any more. Make it plain and run the same command again, or "
@@ -205,7 +242,7 @@ def _sum(plan: Plan) -> str:
 def _grouped(change: Change, place: Locations) -> tuple[str, str]:
     """The folder to show in place of a file that is one of many, and what that is; a kept file is shown itself."""
     kind, _, name = change.what.partition(" ")
-    if kind == "skill" and change.action != KEEP:
+    if kind == "skill" and change.action not in (KEEP, FOREIGN):
         return os.path.join(place.skills, name) + os.sep, change.what
     if kind == "role" and change.action != KEEP:
         return place.roles + os.sep, "roles"

@@ -10,16 +10,19 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import suppress
-from shlex import quote, split
+from shlex import quote
 from typing import Any
 
+from skills.lib.blocks.command_line import join
+from skills.lib.errors import LockstepError
 from skills.lib.hosts.doctor import host as hosts
 from skills.lib.hosts.doctor import machine, skills
 from skills.lib.hosts.doctor.examination import LATER, DoctorContext, Result, converse, ok, problem, texts_in, warning
 from skills.lib.hosts.install import installing, manifest
-from skills.lib.hosts.install.hooks import PROGRAM
+from skills.lib.hosts.install.hooks import PROGRAM, words_of
 from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.install.manifest import Manifest
+from skills.lib.hosts.install.plan import digest
 from skills.lib.hosts.known_hosts import KNOWN
 
 _LIMIT = 20_000_000
@@ -69,18 +72,43 @@ def _installed(context: DoctorContext, place: Locations, found: Manifest) -> Res
 
 
 def call(context: DoctorContext, host: str) -> Iterator[Result]:
-    """Whether the command in the settings does the hook's work: its Python, its program, its modules."""
+    """Whether the command in the settings does the hook's work: its Python, its program, its modules.
+
+    A command in a project's settings is only started if an installation wrote it.
+    """
     for place in hosts.places(context, host):
         for words in _commands(place):
-            found, calls = machine.version_of(context, words[0]), f"the hooks ({place.scope}) call"
-            remedy = hosts.command(context, "upgrade", place)
-            if found is None:
+            calls, remedy = f"the hooks ({place.scope}) call", hosts.command(context, "upgrade", place)
+            if os.path.isfile(words[0]) and os.path.isfile(words[2]) and not _is_written(place, words):
+                yield warning(
+                    f"{calls} a program that no installation wrote there, so it was not started: {' '.join(words[:3])}",
+                    place.hooks,
+                    f"look at it; {hosts.command(context, 'upgrade', place, '--force')} replaces it",
+                )
+                continue
+            found = machine.version_of(context, words[0]) if os.path.isfile(words[2]) else machine.OLDEST
+            if found is None or not os.path.isfile(words[0]):
                 yield problem(f"{calls} a Python that is not there: {words[0]}", place.hooks, remedy)
             elif found < machine.OLDEST:
                 shown = ".".join(map(str, found))
                 yield problem(f"{calls} Python {shown}, and need 3.11 or later", place.hooks, remedy)
             else:
                 yield machine.hook_answer(words)
+
+
+def _is_written(place: Locations, words: tuple[str, ...]) -> bool:
+    """True if an installation wrote a command into the settings, or they are the user's own."""
+    if place.scope == "user":
+        return True
+    try:
+        found = manifest.installed(place)
+        if found is None:
+            return False
+        if place.is_merged:
+            return any(line.endswith(join(words)) for line in installing.hook_commands(place, found))
+    except LockstepError:  # another check reports it
+        return False
+    return digest(_read(place.hooks) or b"") in found.files.get(place.hooks, ())
 
 
 def trust(context: DoctorContext, host: str) -> Iterator[Result]:
@@ -159,10 +187,12 @@ def _commands(place: Locations) -> list[tuple[str, ...]]:
     try:
         for line in texts_in(json.loads(text)):
             with suppress(ValueError):  # a line that is no command
-                commands.append(split(line) if PROGRAM[-1] in line else [])
+                commands.append(words_of(line) if PROGRAM[-1] in line else [])
+    except RecursionError:  # nobody wrote that
+        return []
     except ValueError:  # the plugin has the words of the command as a list on one line
         for line in text.splitlines():
-            with suppress(ValueError):
+            with suppress(ValueError, RecursionError):
                 commands.append(list(texts_in(json.loads(line[line.find("[") : line.rfind("]") + 1]))))
     ours = [words for words in commands if words[1:2] == ["-IS"] and words[2:] and words[2].endswith(_PROGRAM)]
     return sorted({tuple(words) for words in ours})

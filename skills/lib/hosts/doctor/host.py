@@ -13,6 +13,8 @@ from skills.lib.hosts.doctor.examination import DoctorContext, Result, counted, 
 from skills.lib.hosts.install import installing, manifest, runtime
 from skills.lib.hosts.install.locations import Locations, locations
 from skills.lib.hosts.install.manifest import Manifest
+from skills.lib.hosts.install.plan import digest
+from skills.lib.hosts.install.source import read
 from skills.lib.hosts.known_hosts import HOSTS, KNOWN, SCOPES
 from skills.lib.model.texts import listed
 
@@ -20,11 +22,13 @@ _VERSION = re.compile(r"\b(\d+)\.(\d+)(?:\.(\d+))?")
 _SHOWN = 5
 # The state of a file -> what kind of result it is, how it is worded, what to do before, and what the command needs
 # more.
+_DISCARD = "nothing, to keep your edits; to discard them: "
 _STATES: dict[str, tuple[Callable[[str, str, str], Result], str, str, tuple[str, ...]]] = {
     "missing": (problem, "missing", "", ()),
     "stuck": (warning, "still with hooks that were switched off, and no plain JSON", "make it plain JSON; then ", ()),
     "stale": (warning, "not as this version would write them", "", ()),
-    "changed": (warning, "changed by you, and kept by an upgrade", "", ("--force",)),
+    "changed": (warning, "changed by you, and kept, which is fine", _DISCARD, ("--force",)),
+    "foreign": (warning, "of code that no installation wrote", "", ()),
 }
 
 
@@ -70,6 +74,9 @@ def installation(context: DoctorContext, host: str) -> Iterator[Result]:
     for place in places(context, host):
         one = manifest.read(place)
         if one is None:
+            if manifest.is_foreign(place):
+                what, remedy = manifest.foreign_note(place)
+                yield warning(what, manifest.path_of(place), remedy)
             continue
         nothing, scope, upgrade = False, place.scope, command(context, "upgrade", place)
         if one.uninstalled:
@@ -107,10 +114,12 @@ def files(context: DoctorContext, host: str) -> Iterator[Result]:
         for state, (result, worded, first, more) in _STATES.items():
             if paths[state]:
                 count, names = len(paths[state]), [os.path.basename(path) for path in paths[state]]
+                kind = "file" if state == "foreign" else "installed file"
+                remedy = f"rm {quote(paths[state][0])}, unless you know it"
                 yield result(
-                    f"{counted(count, 'installed file')} ({place.scope}) {worded}: {listed(names, _SHOWN)}",
+                    f"{counted(count, kind)} ({place.scope}) {worded}: {listed(names, _SHOWN)}",
                     paths[state][0],
-                    first + command(context, "upgrade", place, *more),
+                    remedy if state == "foreign" else first + command(context, "upgrade", place, *more),
                 )
         if not any(paths.values()):
             yield ok(f"{len(compared.files)} installed files ({place.scope}) are as they were written")
@@ -149,6 +158,27 @@ def renewal(context: DoctorContext, place: Locations, name: str) -> str:
         return command(context, "uninstall", of_owner, "--force")
     # A file of a skill that is no part of the installation any more was kept, and goes with --force.
     return command(context, "upgrade", of_owner, *(() if name in owner.skills else ("--force",)))
+
+
+def edited(context: DoctorContext, place: Locations, name: str) -> str:
+    """The first file of an installed skill that is not as it was written; empty if there is none."""
+    owner = _owner(context, place, name)
+    skill = os.path.join(place.skills, name) + os.sep
+    for path, digests in owner.files.items() if owner is not None else ():
+        with suppress(LockstepError):  # a file that is missing has another check
+            if path.startswith(skill) and os.path.lexists(path) and digest(read(path)) not in digests:
+                return path
+    return ""
+
+
+def is_written(context: DoctorContext, place: Locations, script: str) -> bool:
+    """True if a script in the folder of skills is as an installation wrote it."""
+    for other in _sharing(context, HOSTS, place):
+        with suppress(LockstepError):  # the checks of that host report it
+            one = manifest.read(other)
+            if one is not None and script in one.files:
+                return digest(read(script)) in one.files[script]
+    return False
 
 
 def _is_installed(context: DoctorContext, host: str) -> bool:

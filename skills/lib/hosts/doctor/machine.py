@@ -10,6 +10,7 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from shlex import quote
 
+from skills.lib.errors import LockstepError
 from skills.lib.hosts.doctor.examination import SOON, DoctorContext, Result, ask, ok, problem, warning
 
 OLDEST = (3, 11)
@@ -126,7 +127,10 @@ def runtimes(context: DoctorContext) -> Iterator[Result]:
     """The runtimes of installed skills, and those that nothing needs any more."""
     from skills.lib.hosts.install import runtime
 
-    unneeded = runtime.unneeded(context.project)
+    try:
+        unneeded = runtime.unneeded(context.project)
+    except LockstepError:  # the check of that manifest or ledger reports it
+        unneeded = []
     if unneeded:
         what = f"runtimes that no installation and no open run needs: {', '.join(unneeded)}"
         yield ok(f"{what}; lockstep upgrade --prune removes them", runtime.folder(""))

@@ -7,6 +7,7 @@ import os
 import re
 import tempfile
 from collections.abc import Iterator
+from pathlib import Path
 from shlex import quote
 
 from skills.lib.errors import BROKEN_SKILL, ENVIRONMENT, PRINTED, USAGE
@@ -22,10 +23,11 @@ from skills.lib.hosts.doctor.examination import (
     texts_in,
     warning,
 )
-from skills.lib.hosts.install import manifest
+from skills.lib.hosts.install import manifest, source
 from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.known_hosts import KNOWN
 from skills.lib.skillfile import SkillFileError, load_skill
+from skills.lib.skillfile.source import FILE_LIMIT, read_bytes
 
 # What a copy needs that nobody installed.
 _PACKAGE = "pip install lockstep-skills, or a self-contained copy"
@@ -58,8 +60,10 @@ def _without_script(context: DoctorContext, place: Locations) -> Iterator[tuple[
         if os.path.isfile(script):
             continue
         path = os.path.join(place.skills, name, "SKILL.md")
-        with open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read()
+        try:
+            text = read_bytes(Path(path), FILE_LIMIT).decode("utf-8", "replace")
+        except SkillFileError:  # nothing of Lockstep's kind
+            continue
         given = re.search(rf"scripts/{re.escape(os.path.basename(script))}\W+--step\b", text)
         if given or hosts.renewal(context, place, name):
             yield name, path
@@ -88,19 +92,48 @@ def there(context: DoctorContext, host: str) -> Iterator[Result]:
 
 
 def start(context: DoctorContext, host: str) -> Iterator[Result]:
-    """Whether each skill prints a first step with the Python that SKILL.md names: its modules and seals are good."""
+    """Whether each skill prints a first step with the Python that SKILL.md names: its modules and seals are good.
+
+    In a project only skills that an installation wrote are started: any other may have come with a clone.
+    """
     program = context.python()
     if not program:
         return
     for place in hosts.places(context, host):
         found = _startable(place)
-        reasons = {name: _why_not(context, program, script) for name, script in found.items()}
+        is_user = place.scope == "user"
+        known = {name for name, script in found.items() if is_user or hosts.is_written(context, place, script)}
+        reasons = {
+            name: _why_not(context, program, script) if name in known else _lacks(context, program, script)
+            for name, script in found.items()
+        }
         for name, reason in reasons.items():
             if reason and hosts.reports_on(context, place, name):
-                remedy = hosts.renewal(context, place, name) or f"{_PACKAGE}: lockstep export {quote(name)}"
+                remedy = _way_back(context, place, name, reason)
                 yield problem(f"{name} does not start: {reason}", found[name], remedy)
-        if found and not any(reasons.values()):
+        others = [name for name in found if name not in known and not reasons[name]]
+        if others:
+            yield ok(f"not started, as no installation wrote them ({place.scope}): {', '.join(others)}", place.skills)
+        if known and not any(reasons.values()):
             yield ok(f"each of them ({place.scope}) prints its first step", program)
+
+
+def _way_back(context: DoctorContext, place: Locations, name: str, reason: str) -> str:
+    """What to do about a skill that does not start; an upgrade seals an edited graph, and does not correct one."""
+    edited, renewal = hosts.edited(context, place, name), hosts.renewal(context, place, name)
+    if edited and renewal and "has no seal" not in reason:
+        forced = "" if renewal.endswith(" --force") else " --force"
+        return f"correct what you changed in {quote(edited)}; or discard your edits: {renewal}{forced}"
+    return renewal or f"{_PACKAGE}: lockstep export {quote(name)}"
+
+
+def _lacks(context: DoctorContext, program: str, script: str) -> str:
+    """What a skill lacks that was copied alone, found out without starting it; empty if nothing."""
+    if source.is_copy(os.path.dirname(os.path.dirname(script))):
+        return ""
+    with tempfile.TemporaryDirectory(prefix="lockstep-doctor-") as empty:
+        answer = context.ask(program, "-c", "import skills.bootstrap", cwd=empty)
+    return "" if answer.code == 0 else f"the package lockstep-skills is not installed for {program}"
 
 
 def _why_not(context: DoctorContext, program: str, script: str) -> str:

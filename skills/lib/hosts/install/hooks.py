@@ -13,12 +13,14 @@ import re
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from shlex import split
 from string import Template
 from typing import Any
 
 from skills.lib import compact_json
-from skills.lib.blocks.command_line import join
+from skills.lib.blocks.command_line import join, quote
 from skills.lib.errors import RefusedError
+from skills.lib.hosts.hook import sessions
 from skills.lib.hosts.install import runtime
 
 # How long a host waits for the hook, in seconds: the hook gives up by itself after five, and then says so.
@@ -48,6 +50,8 @@ EVENTS: dict[str, dict[str, bool]] = {
 # Codex gives this event no more time, and warns of more; the hook then only forgets a session.
 _SHORTER = {("codex", "SessionEnd"): 3}
 _IN_MILLISECONDS = frozenset({"qwen", "gemini"})
+# The hosts that take an exit code of the shell, such as that of a missing program, for a refusal.
+_GUARDED = frozenset({"gemini"})
 PLAIN = "make it plain JSON"
 _INDENT = re.compile(r"\n([ \t]+)\S")
 _MARK = "\ufeff"
@@ -58,6 +62,31 @@ def command(host: str, stops: int) -> list[str]:
     """The words that start the runtime's hook; -I and -S keep the user's environment and packages out of it."""
     program = os.path.join(runtime.folder(runtime.version()), "skills", *PROGRAM)
     return [sys.executable, "-IS", program, "--host", host, "--stops", str(stops)]
+
+
+def command_line(host: str, event: str, stops: int) -> str:
+    """The command of an event in a host's settings, for a shell.
+
+    Gemini CLI blocks each prompt if a hook's program is missing. There the command first looks for it: if it is gone, a
+    tool is blocked while a session follows a run, and nothing else is.
+    """
+    words = command(host, stops)
+    line = join(words)
+    if host not in _GUARDED or os.name == "nt":
+        return line
+    guard = f"[ -x {quote(words[0])} ] && [ -f {quote(words[2])} ]"
+    if not EVENTS[host][event]:
+        return f"{guard} || exit 0; exec {line}"
+    said = quote(f"Lockstep's hook cannot run, as {words[0]} or {words[2]} is gone: lockstep doctor {host}")
+    runs = f'[ -z "$(ls -A {quote(sessions.folder())} 2>/dev/null)" ]'
+    return f"{guard} || {{ {runs} && exit 0; echo {said} >&2; exit 2; }}; exec {line}"
+
+
+def words_of(line: str) -> list[str]:
+    """The words by which a command in settings starts the hook, without what comes before; ValueError if it is none."""
+    words = split(line)
+    at = words.index("-IS") - 1
+    return words[max(at, 0) :]
 
 
 def is_ours(hook: Any, host: str) -> bool:
@@ -77,12 +106,12 @@ def plugin(stops: int) -> bytes:
 
 def new_entries(host: str, stops: int) -> dict[str, dict[str, Any]]:
     """The entry of each event."""
-    line, factor = join(command(host, stops)), 1000 if host in _IN_MILLISECONDS else 1
+    factor = 1000 if host in _IN_MILLISECONDS else 1
     timeouts = {event: _SHORTER.get((host, event), TIMEOUT) * factor for event in EVENTS[host]}
     return {
         event: {
             **({"matcher": "*"} if matched else {}),
-            "hooks": [{"type": "command", "command": line, "timeout": timeouts[event]}],
+            "hooks": [{"type": "command", "command": command_line(host, event, stops), "timeout": timeouts[event]}],
         }
         for event, matched in EVENTS[host].items()
     }
@@ -146,6 +175,13 @@ def states(path: str, data: bytes | None, host: str, known: Mapping[str, str]) -
     return {event: words[found[event] == digest] if event in found else "missing" for event, digest in known.items()}
 
 
+def written(path: str, data: bytes | None, host: str, known: Mapping[str, str]) -> set[str]:
+    """The commands of those entries of the manifest that are in the settings as they were written."""
+    events = _settings(path, data).get("hooks", {})
+    ours = [(event, group, hook) for event in events for group, hook in _ours(events[event], host)]
+    return {hook["command"] for event, group, hook in ours if known.get(event) == compact_json.digest(group)}
+
+
 def _settings(path: str, data: bytes | None) -> dict[str, Any]:
     try:
         text = (b"{}" if data is None else data).decode("utf-8").removeprefix(_MARK)
@@ -165,11 +201,12 @@ def _settings(path: str, data: bytes | None) -> dict[str, Any]:
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    names = [name for name, _ in pairs]
-    for name in names:
-        if names.count(name) > 1:
+    found = dict[str, Any]()
+    for name, value in pairs:
+        if name in found:
             raise ValueError(f"the name {name!r:.60} stands there twice")
-    return dict(pairs)
+        found[name] = value
+    return found
 
 
 def _written(settings: dict[str, Any], like: bytes | None) -> bytes:

@@ -45,13 +45,17 @@ def contents(folder: str, version: str) -> dict[str, bytes]:
     python = {name for name in own if name.startswith("scripts/") and name.endswith(".py")}
     entries = {name for name in python if source.is_entry(name, own)}
     found = {name: _NEEDS.sub(b"", data) for name, data in own.items() if name not in python}
-    found |= {name: _script(version, "main", "main(__file__)") for name in entries}
-    if source.is_shipped(folder):
+    is_shipped = source.is_shipped(folder)
+    # Modules of the user's own may be beside the script; those of a shipped skill are in the runtime.
+    own_folder = "del sys.path[0]" if is_shipped else "sys.path.append(sys.path.pop(0))"
+    found |= {name: _script(version, "main", "main(__file__)", own_folder) for name in entries}
+    if is_shipped:
         skill = os.path.basename(folder)
         found = {name: data for name, data in found.items() if not name.endswith(".json")}
         found |= {name: _edited(own[name]) for name in _graph(own)}
         for name in _called_by_hand(own, python - found.keys()):
-            found[name] = _script(version, "run_helper", f'run_helper(__file__, "{skill}/{name}")')
+            call = f'run_helper(__file__, "{skill}/{name}")'
+            found[name] = _script(version, "run_helper", call, own_folder)
     else:
         find = _FIND.format(version=version).replace("\\", "\\\\").encode()
         found |= {name: _edited(source.CLIMB.sub(find, own[name], count=1)) for name in python - entries}
@@ -87,7 +91,8 @@ def _edited(data: bytes) -> bytes:
     return first + line + _EDITABLE + rest
 
 
-def _script(version: str, function: str, call: str) -> bytes:
+def _script(version: str, function: str, call: str, own_folder: str) -> bytes:
     template = Path(__file__).with_name("script.py.template").read_text(encoding="utf-8")
     words = {"head": _THIN.decode(), "find": _FIND.format(version=version), "package": version.partition("+")[0]}
-    return Template(template).substitute(words, version=version, function=function, call=call).encode()
+    words |= {"version": version, "function": function, "call": call, "own": own_folder}
+    return Template(template).substitute(words).encode()

@@ -18,7 +18,7 @@ from skills.lib.hosts.install.plan import Change, Plan
 # Asked about the files that stay because the user changed them: the paths to replace or remove anyway; None: all.
 Choose = Callable[[list[Change]], frozenset[str] | None]
 # From the worst to the best.
-_ORDER = ("unknown", "missing", "stuck", "changed", "kept", "stale", "current")
+_ORDER = ("unknown", "missing", "stuck", "changed", "kept", "foreign", "stale", "current")
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class Installed:
 
     @property
     def state(self) -> str:
-        """The worst state of all files: interrupted, unknown, missing, stuck, changed, kept, stale or current."""
+        """The worst state of all files: interrupted, or the first of ``_ORDER`` that one of them has."""
         if not self.manifest.complete:
             return "interrupted"
         found = {file.state for file in self.files} | ({"unknown"} if self.problem else set())
@@ -59,7 +59,7 @@ def install(
     valid: all else is done then.
     """
     with nullcontext() if dry_run else manifest.locked(place):
-        old, others = manifest.read(place), manifest.others(place, project)
+        old, others = manifest.read(place) or _foreign(place), manifest.others(place, project)
         was = Manifest(place.host, place.scope) if old is None or old.uninstalled else old
         wanted = replace(
             was,
@@ -83,7 +83,7 @@ def uninstall(place: Locations, project: str, choose: Choose | None = None, dry_
     with nullcontext() if dry_run else manifest.locked(place):
         old = manifest.read(place)
         if old is None:
-            if not dry_run:
+            if not dry_run and not manifest.is_foreign(place):
                 manifest.forget(place)  # what an installation left that was stopped at once
             return None
         others = manifest.others(place, project)
@@ -100,6 +100,8 @@ def inspect(place: Locations, project: str, skills: Mapping[str, str]) -> Instal
     and no code is run but Lockstep's own.
     """
     found = manifest.read(place)
+    if found is None and manifest.is_foreign(place):
+        return Installed(Manifest(place.host, place.scope, hooks=False), (), *manifest.foreign_note(place))
     if found is None:
         return None
     wanted = replace(found, skills=sources(found, skills))
@@ -120,6 +122,11 @@ def hook_states(place: Locations, found: Manifest) -> dict[str, str]:
     return hook_entries.states(place.hooks, Disk(place.bases).read(place.hooks), place.host, found.entries)
 
 
+def hook_commands(place: Locations, found: Manifest) -> set[str]:
+    """The commands by which a settings file calls the hook, as an installation wrote them."""
+    return hook_entries.written(place.hooks, Disk(place.bases).read(place.hooks), place.host, found.entries)
+
+
 def sources(found: Manifest, skills: Mapping[str, str]) -> dict[str, str]:
     """The folder that each installed skill is now taken from; a skill that is found no more is left out.
 
@@ -134,6 +141,17 @@ def sources(found: Manifest, skills: Mapping[str, str]) -> dict[str, str]:
         elif name in skills and (found.scope == "project" or source.is_shipped(skills[name])):
             kept[name] = skills[name]
     return kept
+
+
+def _foreign(place: Locations) -> Manifest | None:
+    """What counts of a manifest that this machine did not write, when an installation takes its place.
+
+    By the digests in it, files of another version are recognised. It says nothing of skills, hooks and stops.
+    """
+    found = manifest.read(place, foreign=True)
+    if found is None:
+        return None
+    return Manifest(place.host, place.scope, found.version, files=found.files, made=found.made, uninstalled=True)
 
 
 def _chosen(planned: Callable[[frozenset[str] | None], Plan], choose: Choose | None) -> Plan:
@@ -157,7 +175,7 @@ def _sealed(done: Plan) -> Plan:
     """
     place, then, found = done.place, done.then, dict[str, bytes]()
     assert then is not None
-    for name in sorted(plan.edited_skills(done.changes) & then.skills.keys()):
+    for name in sorted(plan.edited_skills(done.changes, then.files) & then.skills.keys()):
         folder = os.path.join(place.skills, name)
         for path, data in source.seals(folder, source.files(folder)).items():
             shipped = os.path.join(source.package(), name, *path.split("/"))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 
 from skills.lib.errors import EnvironmentProblem, UsageError
@@ -63,6 +64,15 @@ def locations(host: str, scope: str, project: str) -> Locations:
         os.path.join(base, *hooks) if hooks else "",
         records,
     )
+
+
+def remove_empty_above(path: str) -> None:
+    """Remove the folders above a path that are empty, as far as they are ~/.local or below it."""
+    local, place = os.path.join(_home(), ".local"), os.path.dirname(os.path.realpath(path))
+    with suppress(OSError):
+        while (place + os.sep).startswith(local + os.sep):
+            os.rmdir(place)
+            place = os.path.dirname(place)
 
 
 def found_hosts() -> list[str]:

@@ -6,8 +6,9 @@
 It is written before the files, with ``complete`` false and the digests to come beside those that were there, and again
 after them. So a file whose digest it names is Lockstep's, also after a stop, and the next installation completes it.
 
-Reading is strict, as a cloned project may bring a manifest along: each value is of its kind, and each path is one where
-Lockstep puts something for that host.
+A cloned project may bring a manifest along. The one of a project is signed (``signature``), and one that this machine
+did not write decides nothing. Reading is strict, too: each value is of its kind, and each path is one where Lockstep
+puts something for that host.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ from typing import Any
 
 from skills.lib import compact_json
 from skills.lib.errors import EnvironmentProblem, LockstepError, RefusedError
-from skills.lib.hosts.install import locations, roles, source
+from skills.lib.hosts.install import locations, roles, signature, source
 from skills.lib.hosts.install.disk import Disk
 from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.known_hosts import HOSTS, SCOPES
@@ -71,19 +72,36 @@ def path_of(place: Locations) -> str:
     return os.path.join(place.records, f"{place.host}.json")
 
 
-def read(place: Locations) -> Manifest | None:
-    """The manifest of a host; None if there is none. EnvironmentProblem if it is damaged."""
-    data = _disk(place).read(path_of(place))
-    if data is None:
+def read(place: Locations, foreign: bool = False) -> Manifest | None:
+    """The manifest of a host; None if there is none that this machine wrote. EnvironmentProblem if it is damaged.
+
+    With ``foreign`` it is also one of another machine, or of a Lockstep that signed none.
+    """
+    raw = _disk(place).read(path_of(place))
+    if raw is None:
         return None
     try:
-        return _from_data(compact_json.loads(data.decode(), strict=True), place)
+        data = compact_json.loads(raw.decode(), strict=True)
+        found = _from_data(data, place)
+        is_own = place.scope == "user" or signature.is_valid(data.pop("signature", None), data)
+        return found if is_own or foreign else None
     except (ValueError, TypeError, KeyError, AttributeError, RefusedError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise EnvironmentProblem(
             f"the manifest {path_of(place)} cannot be used: {why}",
             remedy="restore it; or move it aside, and install again with --force",
         ) from error
+
+
+def is_foreign(place: Locations) -> bool:
+    """True if there is a manifest that this machine did not write. EnvironmentProblem if it is damaged."""
+    return read(place) is None and read(place, foreign=True) is not None
+
+
+def foreign_note(place: Locations) -> tuple[str, str]:
+    """What is said of a manifest that this machine did not write, and what to do."""
+    what = f"{path_of(place)} was not written on this machine, and decides nothing"
+    return what, f"lockstep install {place.host} --scope {place.scope} takes its place"
 
 
 def installed(place: Locations) -> Manifest | None:
@@ -128,6 +146,8 @@ def write(place: Locations, manifest: Manifest) -> None:
     data["skills"] = {name: _stored(path, place) for name, path in manifest.skills.items()}
     # The skills that are no part of the installation any more, and of which a file is left.
     data["kept"] = sorted({name for path in manifest.files if (name := place.skill_of(path))} - set(manifest.skills))
+    if place.scope == "project":
+        data["signature"] = signature.of(data)
     disk.put(path_of(place), (json.dumps(data, indent=1, ensure_ascii=False) + "\n").encode())
 
 
@@ -139,6 +159,8 @@ def forget(place: Locations) -> None:
         disk.drop_part(path)
     disk.remove(path_of(place))
     disk.prune(path_of(place))
+    if place.scope == "user" and not os.path.lexists(home):
+        locations.remove_empty_above(home)
     if place.scope == "project" and disk.names(home) == [IGNORE] and disk.read(ignore) == IGNORED:
         disk.remove(ignore)
         disk.prune(ignore)

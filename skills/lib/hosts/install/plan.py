@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from shlex import join
 
@@ -20,6 +20,8 @@ ADD, UPDATE, EDIT, DELETE, RESTORE = "add", "update", "edit", "delete", "restore
 SAME, KEEP, SHARED = "same", "keep", "shared"
 # A settings file that our entries cannot be taken out of, as it is no plain JSON any more.
 STUCK = "stuck"
+# A file in the folder of an installed skill that could be loaded as code, and that no installation wrote.
+FOREIGN = "foreign"
 CHANGING = frozenset({ADD, UPDATE, EDIT, DELETE, RESTORE})
 # A file that stayed at an uninstallation because the user had changed it.
 KEPT = "kept"
@@ -35,7 +37,10 @@ _STATES = {
     KEEP: "changed",
     KEPT: "kept",
     STUCK: "stuck",
+    FOREIGN: "foreign",
 }
+# The ends of the names of files that Python would load.
+_CODE = (".py", ".pyc", ".so", ".pyd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +55,7 @@ class Change:
 
     @property
     def state(self) -> str:
-        """The state of an installed file: current, changed, missing, stale, kept or stuck.
+        """The state of an installed file: current, changed, missing, stale, kept, stuck or foreign.
 
         A kept file stayed at an uninstallation because the user had changed it. Stuck is a settings file that hooks
         were to be taken out of and that is no plain JSON.
@@ -70,6 +75,10 @@ class Plan:
     def kept(self) -> list[Change]:
         """The files that stay as the user has them, although the installation has others."""
         return [change for change in self.changes if change.action == KEEP]
+
+    def foreign(self) -> list[Change]:
+        """The files of code in the folders of installed skills that no installation wrote; they stay."""
+        return [change for change in self.changes if change.action == FOREIGN]
 
     def stuck(self) -> list[Change]:
         """The settings files that stay because they cannot be edited."""
@@ -136,10 +145,17 @@ def to_install(
         _put(draft, path, what, data)
     for path in draft.old.files.keys() - files.keys():
         skill = place.skill_of(path)
-        if path.endswith(source.SEAL) and skill in wanted.skills and (looks or skill in edited_skills(draft.changes)):
+        if (
+            path.endswith(source.SEAL)
+            and skill in wanted.skills
+            and (looks or skill in edited_skills(draft.changes, draft.files))
+        ):
             _compare(draft, path)
         else:
             _drop(draft, path, "no longer part of it")
+    for path in _beside(draft, wanted.skills):
+        if path.endswith(_CODE):
+            draft.note(FOREIGN, path, _what(place, path), "no part of the installation")
     entries = _merge(draft)
     is_made = (
         draft.old.made
@@ -169,6 +185,9 @@ def to_uninstall(
     draft = _Draft(place, old, replace(old, skills={}, hooks=False), others, forced)
     for path in old.files:
         _drop(draft, path, "")
+    for path in _beside(draft, old.skills):
+        if path.endswith(source.SEAL) and source.is_seal(path) and not _is_in_others_skill(draft, path):
+            draft.note(DELETE, path, _what(place, path), "a seal, which lockstep validate --seal wrote")
     left = replace(draft.wanted, files=draft.files, entries=_merge(draft), complete=True, uninstalled=True)
     return draft.plan(left if left.files or left.entries else None)
 
@@ -237,9 +256,12 @@ def desired(place: Locations, wanted: Manifest, looks: bool = False) -> dict[str
     return dict(sorted(found.items()))
 
 
-def edited_skills(changes: Iterable[Change]) -> set[str]:
-    """The skills of which the user changed a file."""
-    kept = [change.what for change in changes if change.action == KEEP]
+def edited_skills(changes: Iterable[Change], files: Mapping[str, object]) -> set[str]:
+    """The skills of which the user changed a file that an installation wrote; ``files`` are those that it wrote.
+
+    A file that was there before is not the user's edit: a cloned project may have brought it along.
+    """
+    kept = [change.what for change in changes if change.action == KEEP and change.path in files]
     return {what.removeprefix("skill ") for what in kept if what.startswith("skill ")}
 
 
@@ -279,6 +301,15 @@ def _drop(draft: _Draft, path: str, why: str) -> None:
     else:
         draft.note(KEEP, path, what, "changed by you")
         draft.files[path] = draft.old.files[path]
+
+
+def _beside(draft: _Draft, skills: Iterable[str]) -> Iterator[str]:
+    """The files in the folders of these skills that no installation wrote, in order; no link is followed."""
+    known = {*draft.files, *draft.old.files, *(path for other in draft.others for path in other.manifest.files)}
+    for skill in sorted(skills):
+        for place, folders, names in os.walk(os.path.join(draft.place.skills, skill)):
+            folders[:] = sorted(name for name in folders if name != "__pycache__")
+            yield from (path for name in sorted(names) if (path := os.path.join(place, name)) not in known)
 
 
 def _compare(draft: _Draft, path: str) -> None:

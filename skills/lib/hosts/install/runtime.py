@@ -14,6 +14,7 @@ import hashlib
 import os
 import shutil
 import time
+from collections.abc import Sequence
 from contextlib import suppress
 from functools import cache
 from importlib import metadata
@@ -21,8 +22,8 @@ from importlib import metadata
 from skills import __version__
 from skills.lib import files, paths
 from skills.lib.errors import EnvironmentProblem, LockstepError, SkillError
-from skills.lib.hosts.install import manifest, source
-from skills.lib.hosts.install.locations import locations
+from skills.lib.hosts.install import manifest, signature, source
+from skills.lib.hosts.install.locations import Locations, locations, remove_empty_above
 from skills.lib.hosts.known_hosts import HOSTS, SCOPES
 from skills.lib.ledger import Ledger
 
@@ -85,10 +86,9 @@ def ensure() -> str:
     """
     wanted = {**contents(), "VERSION": version().encode() + b"\n"}
     place = folder(version())
-    is_this = os.path.realpath(os.path.dirname(source.package())) == os.path.realpath(place)
-    if not is_this and not _is_whole(place, wanted):
+    remove_old_drafts()
+    if not _is_this(version()) and not _is_whole(place, wanted):
         try:
-            _remove_old_drafts(os.path.dirname(place))
             files.write_folder(place, wanted, replace=os.path.lexists(place))
         except OSError as error:
             if not _is_whole(place, wanted):  # no other process was faster
@@ -104,6 +104,37 @@ def remove(one: str) -> None:
     shutil.rmtree(folder(one), ignore_errors=True)
 
 
+def tidy() -> None:
+    """Forget the projects in which nothing is installed any more, and remove what is empty then."""
+    remove_old_drafts()
+    with suppress(OSError):
+        for name in os.listdir(_projects()):
+            path = os.path.join(_projects(), name)
+            with suppress(LockstepError, OSError, ValueError):
+                with open(path, encoding="utf-8") as file:
+                    known = file.read()
+                if not any(manifest.read(place, foreign=True) for place in _places(known, ("project",))):
+                    os.unlink(path)
+    for place in (_projects(), folder("")):
+        with suppress(OSError):
+            os.rmdir(place)
+    if not os.path.isdir(_projects()):
+        signature.forget()
+    with suppress(OSError):
+        os.rmdir(paths.data())
+    remove_empty_above(paths.data())
+
+
+def remove_old_drafts() -> None:
+    """Remove what processes that were stopped left beside the versions."""
+    parent = folder("")
+    with suppress(OSError):
+        for name in os.listdir(parent):
+            path = os.path.join(parent, name)
+            if name.startswith(".") and time.time() - os.stat(path).st_mtime > _ABANDONED:
+                shutil.rmtree(path, ignore_errors=True)
+
+
 def register(project: str) -> None:
     """Remember that something is installed in a project, so that its runtime is kept. Does nothing if that fails."""
     name = hashlib.sha256(project.encode()).hexdigest()[:16]
@@ -114,17 +145,24 @@ def register(project: str) -> None:
 def unneeded(project: str) -> list[str]:
     """The runtimes that no installation in a known project or of the user names, and no open run.
 
-    Empty if a manifest or a ledger cannot be read: it may name any.
+    The one that runs now is needed. Raises LockstepError if a manifest or a ledger cannot be read: it may name any.
     """
-    needed = {version()}
-    try:
-        for one in {project, *_known_projects()}:
-            places = [locations(host, scope, one) for host in HOSTS for scope in SCOPES]
-            needed |= {found.version for place in places if (found := manifest.read(place)) is not None}
-            needed |= _of_open_runs(one)
-    except LockstepError:
-        return []
+    needed = {one for one in versions() if _is_this(one)}
+    for one in {project, *_known_projects()}:
+        needed |= {found.version for place in _places(one) if (found := manifest.read(place, foreign=True))}
+        needed |= _of_open_runs(one)
+    if needed:  # a project that was moved may name it
+        needed.add(version())
     return [one for one in versions() if one not in needed]
+
+
+def _places(project: str, scopes: Sequence[str] = SCOPES) -> list[Locations]:
+    return [locations(host, scope, project) for host in HOSTS for scope in scopes]
+
+
+def _is_this(one: str) -> bool:
+    """True if this library runs from that runtime."""
+    return os.path.realpath(os.path.dirname(source.package())) == os.path.realpath(folder(one))
 
 
 def _known_projects() -> list[str]:
@@ -170,10 +208,3 @@ def _is_whole(place: str, wanted: dict[str, bytes]) -> bool:
         return all(source.read(os.path.join(place, *name.split("/"))) == data for name, data in wanted.items())
     except (SkillError, OSError):
         return False
-
-
-def _remove_old_drafts(parent: str) -> None:
-    for name in os.listdir(parent) if os.path.isdir(parent) else ():
-        path = os.path.join(parent, name)
-        if name.startswith(".") and time.time() - os.stat(path).st_mtime > _ABANDONED:
-            shutil.rmtree(path, ignore_errors=True)

@@ -7,6 +7,7 @@ import re
 import stat
 
 import skills
+from skills.lib import paths
 from skills.lib.errors import RefusedError, SkillError, UsageError
 from skills.lib.runtime import loading
 from skills.lib.validation import registration
@@ -23,9 +24,10 @@ _SKIPPED_ENDINGS = (".pyc", ".pyo", SEAL, ".part", "~")
 _LIMIT = 10_000_000
 # How a script climbs to the folder that holds the package, and how it ends.
 CLIMB = re.compile(rb"^root = .*\nfor _ in range\(\d+\):\n    root = os\.path\.dirname\(root\)$", re.MULTILINE)
+_SEAL = re.compile(rb"[0-9a-f]{1,100} [0-9a-f]{16}\n")
 _MAIN = re.compile(rb"^main\(__file__\b.*\)\r?$", re.MULTILINE)
 # The first line of a script that an installation wrote.
-MARK = b"# Written by lockstep install"
+MARK = paths.INSTALLED
 
 
 def package() -> str:
@@ -107,6 +109,14 @@ def seals(folder: str, own: dict[str, bytes]) -> dict[str, bytes]:
             beside = os.path.relpath(registration.beside(workflow, path), os.path.abspath(folder))
             found[beside.replace(os.sep, "/")] = registration.text(workflow).encode()
     return found
+
+
+def is_seal(path: str) -> bool:
+    """True if a file has the form of a seal."""
+    try:
+        return bool(_SEAL.fullmatch(read(path)))
+    except (RefusedError, SkillError):
+        return False
 
 
 def walk(folder: str, sealed: bool = False) -> Iterator[str]:
