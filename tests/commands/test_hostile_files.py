@@ -166,3 +166,24 @@ def test_a_name_that_is_not_utf_8_is_reported_in_every_form(
         [run] = json.loads(shown.out)["runs"]
         [location] = run["results"][0]["locations"]
         assert location["physicalLocation"]["artifactLocation"]["uri"] == "skills/odd%FF/SKILL.md"
+
+
+@pytest.mark.parametrize("words", [["-P", "-m", "lockstep"], ["-P", "-m", "skills"]])
+def test_a_python_that_is_called_with_p_runs_no_module_of_the_working_directory(
+    project: Path, words: list[str]
+) -> None:
+    for name in ("lockstep", "skills", "click"):
+        (project / name).mkdir()
+        (project / name / "__init__.py").write_text("raise SystemExit('the project ran')\n", encoding="utf-8")
+    path = str(Path(skills.__file__).parents[1])
+    done = subprocess.run(
+        [sys.executable, *words, "--version"],
+        cwd=project,
+        env={**os.environ, "PYTHONPATH": path},
+        capture_output=True,
+        text=True,
+        timeout=BOUND,
+        check=False,
+    )
+    assert done.stdout.startswith("lockstep ")
+    assert "the project ran" not in done.stdout + done.stderr
