@@ -110,6 +110,16 @@ def test_a_module_that_is_a_fifo_is_said_to_be_no_regular_file(cli: Command, fol
     assert "a_workflow.py is not a regular file" in cli("list", "skills").out
 
 
+@pytest.mark.parametrize("command", ["list skills", "show plain", "validate"])
+def test_a_seal_that_is_a_fifo_is_no_seal(
+    command: str, call: Callable[..., Shown], installed: Callable[..., Path]
+) -> None:
+    folder = installed("plain").parent
+    os.mkfifo(folder / "plain.seal")
+    os.mkfifo(folder / "plain_choice.py")
+    assert call(*command.split()).code == 0
+
+
 def test_a_module_of_two_gigabytes_is_not_read(cli: Command, folder: Path) -> None:
     module = folder / "scripts" / "a_workflow.py"
     for path in (module, folder / "scripts" / "a.py"):
