@@ -12,9 +12,11 @@ _HEAD = """# The `lockstep` command
 
 This page is made from the command's own help; `tests/commands/test_reference.py` checks that it is current.
 
-`lockstep` is installed with the package; `python -m lockstep` is the same, and so is `python skills/__main__.py` of a
-copy that is not installed. Standard output holds what was asked for, standard error what is said about it. A table
-that is piped on has plain columns and is never cut; control characters of what is shown stand as `?`.
+`lockstep` is installed with the package; `python -P -m lockstep` is the same, and so is `python skills/__main__.py` of
+a copy that is not installed. Without `-P`, Python looks for modules in the working directory first: in a cloned
+project, `python -m lockstep` and `python -m skills` may run that project's code. Standard output holds what was asked
+for, standard error what is said about it. A table that is piped on has plain columns and is never cut; control
+characters of what is shown stand as `?`.
 
 ## Exit codes
 

@@ -106,6 +106,17 @@ def test_a_pipe_that_git_itself_opens_ends_in_time(shop: Path, monkeypatch: pyte
     assert "FIFO" in caught.value.remedy
 
 
+@pytest.mark.parametrize("name", [".gitignore", "shop/.gitattributes", ".git/HEAD", ".git/info/exclude", ".git/config"])
+def test_a_fifo_in_the_place_of_a_file_of_git_is_named_within_5_seconds(shop: Path, name: str) -> None:
+    (shop / name).parent.mkdir(exist_ok=True)
+    (shop / name).unlink(missing_ok=True)
+    os.mkfifo(shop / name)
+    begin = time.monotonic()
+    with pytest.raises(GitProblem, match=f"git waits for .*/{name}, which is not a regular file"):
+        contents.manifest(str(shop), ["."])
+    assert time.monotonic() - begin < 5
+
+
 def test_all_calls_of_one_question_share_one_budget_of_time(shop: Path) -> None:
     git = Git(str(shop), deadline=time.monotonic() - 1)
     with pytest.raises(GitProblem):

@@ -1,4 +1,6 @@
-"""Files and folders that are written whole or not at all: under another name beside, and then renamed.
+"""Files that are read only if they are regular, and files and folders that are written whole or not at all.
+
+What is written has another name at first, beside, and is then renamed.
 
 Two writers have reasons for a way of their own: ``status_files`` writes in place, for speed,
 and ``hosts/install/disk.py`` follows no link on the way to a file.
@@ -7,6 +9,7 @@ and ``hosts/install/disk.py`` follows no link on the way to a file.
 from __future__ import annotations
 
 import os
+import stat
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +17,42 @@ if TYPE_CHECKING:
 
 # The end of the name of a file that is being written, or that a stopped process left.
 PART = ".part"
+# A FIFO, a device or a socket is not waited for.
+_NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
+_READ_AT_ONCE = 1 << 20
+
+
+class NotRegular(OSError):
+    """What has the file's name is a FIFO, a device, a socket or a folder."""
+
+
+class TooLarge(OSError):
+    """The file has more bytes than are read."""
+
+
+def read(path: str | os.PathLike[str], limit: int) -> bytes:
+    """The content of a regular file, its links followed; nothing else is opened or waited for.
+
+    Raises NotRegular, TooLarge if there are more than ``limit`` bytes, and OSError.
+    """
+    _require_regular(os.stat(path), path)  # to open a device may do something
+    file = os.open(path, os.O_RDONLY | _NO_WAIT)
+    try:
+        _require_regular(os.fstat(file), path)
+        parts, left = [], limit + 1
+        while left and (part := os.read(file, min(left, _READ_AT_ONCE))):
+            parts.append(part)
+            left -= len(part)
+    finally:
+        os.close(file)
+    if not left:
+        raise TooLarge(0, f"it is larger than {limit:,} bytes", os.fspath(path))
+    return b"".join(parts)
+
+
+def _require_regular(about: os.stat_result, path: str | os.PathLike[str]) -> None:
+    if not stat.S_ISREG(about.st_mode):
+        raise NotRegular(0, "it is not a regular file", os.fspath(path))
 
 
 def write(path: str, data: bytes) -> None:

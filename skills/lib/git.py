@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import contextlib
 import os
+import stat
 import subprocess
+import tempfile
 import time
 
 from skills.lib.errors import EnvironmentProblem
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
+    from typing import Any
 
 # How long all calls of one Git may take together, in seconds; listing 100,000 files takes one.
 TIMEOUT = 30.0
 # How many bytes of output are read: the list of a million files has half of that.
 OUTPUT_LIMIT = 1 << 28
+# How long a call takes, in seconds, before it is looked whether git waits for a FIFO, and how long that look takes.
+PATIENCE, LOOK = 1.5, 2.0
 # How long the pipe of a killed git is waited for, in seconds.
 _AFTER_KILL = 1.0
 _SAFE = ("-c", "core.fsmonitor=false", "-c", "safe.bareRepository=explicit", "-c", f"core.hooksPath={os.devnull}")
@@ -53,20 +58,29 @@ class Git:
         self.deadline = time.monotonic() + TIMEOUT if deadline is None else deadline
         self._search_path = _search_path(folder)
 
-    def start(self, *arguments: str) -> subprocess.Popen[bytes]:
-        """Start a command whose output is read later; OSError if git is not installed outside of the project."""
+    def start(self, *arguments: str, given: bytes = b"") -> subprocess.Popen[bytes]:
+        """Start a command whose output is read later; ``given`` is its standard input.
+
+        Raises OSError if git is not installed outside of the project.
+        """
         # A caller's own GIT_DIR or GIT_INDEX_FILE (a hook's) would lead to another repository.
         environment = {name: value for name, value in os.environ.items() if not name.startswith("GIT_")}
         words, more = _settings(self.settings)
-        return subprocess.Popen(
-            [_program(self._search_path), "--literal-pathspecs", *_SAFE, *words, *self.options, *arguments],
-            cwd=self.folder,
-            env={**environment, "PATH": os.pathsep.join(self._search_path), **_ENVIRONMENT, **more},
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            start_new_session=True,
-        )
+        with contextlib.ExitStack() as opened:
+            read_from: Any = subprocess.DEVNULL
+            if given:
+                read_from = opened.enter_context(tempfile.TemporaryFile())
+                read_from.write(given)
+                read_from.seek(0)
+            return subprocess.Popen(
+                [_program(self._search_path), "--literal-pathspecs", *_SAFE, *words, *self.options, *arguments],
+                cwd=self.folder,
+                env={**environment, "PATH": os.pathsep.join(self._search_path), **_ENVIRONMENT, **more},
+                stdin=read_from,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.DEVNULL,
+                start_new_session=True,
+            )
 
     def output(self, *arguments: str) -> bytes | None:
         """What a command printed; None if it failed, or git is not installed. Raises GitProblem as ``read`` does."""
@@ -82,7 +96,7 @@ class Git:
         Raises GitProblem if it is still at work at the deadline, or prints more than OUTPUT_LIMIT.
         """
         try:
-            printed = _read(process, self.deadline, _program(self._search_path))
+            printed = _read(process, self.deadline, self)
             code = process.wait(max(self.deadline - time.monotonic(), 0.01))
         except subprocess.TimeoutExpired:
             raise GitProblem(
@@ -94,10 +108,22 @@ class Git:
             end(process)
         return printed if code == 0 else None
 
+    def require_files(self) -> None:
+        """GitProblem if something that git reads is a FIFO or a device, for which it waits without end."""
+        for path in _waiting(self.folder):
+            raise GitProblem(
+                f"git waits for {path}, which is not a regular file", remedy="remove it, or put a file in its place"
+            )
+
+    @property
+    def program(self) -> str:
+        """The path of git."""
+        return _program(self._search_path)
+
     def garbled(self) -> GitProblem:
         """The error for output that is not what git prints."""
         return GitProblem(
-            f"git printed what cannot be read in {self.folder}: {_program(self._search_path)}",
+            f"git printed what cannot be read in {self.folder}: {self.program}",
             remedy="see that the git that comes first on PATH is git itself",
         )
 
@@ -123,7 +149,7 @@ def end(process: subprocess.Popen[bytes]) -> None:
         process.wait(_AFTER_KILL)
 
 
-def _read(process: subprocess.Popen[bytes], deadline: float, program: str) -> bytes:
+def _read(process: subprocess.Popen[bytes], deadline: float, git: Git) -> bytes:
     """The output to its end. Raises TimeoutExpired at the deadline, and GitProblem beyond OUTPUT_LIMIT."""
     if os.name == "nt":  # a pipe cannot be waited for there
         return process.communicate(timeout=max(deadline - time.monotonic(), 0.01))[0]
@@ -134,7 +160,12 @@ def _read(process: subprocess.Popen[bytes], deadline: float, program: str) -> by
     pipe, size = process.stdout.fileno(), 0
     poll = select.poll()
     poll.register(pipe, select.POLLIN)
-    while (left := deadline - time.monotonic()) > 0 and poll.poll(left * 1000):
+    patience = PATIENCE
+    while (left := deadline - time.monotonic()) > 0:
+        if not poll.poll(min(left, patience) * 1000):
+            git.require_files()
+            patience = left
+            continue
         part = os.read(pipe, 1 << 20)
         if not part:
             return b"".join(parts)
@@ -142,10 +173,34 @@ def _read(process: subprocess.Popen[bytes], deadline: float, program: str) -> by
         size += len(part)
         if size > OUTPUT_LIMIT:
             raise GitProblem(
-                f"git printed more than {OUTPUT_LIMIT:,} bytes: {program}",
+                f"git printed more than {OUTPUT_LIMIT:,} bytes: {git.program}",
                 remedy="see that the git that comes first on PATH is git itself",
             )
     raise subprocess.TimeoutExpired(process.args, 0)
+
+
+def _waiting(folder: str) -> Iterator[str]:
+    """The FIFOs and devices among the files that git reads, as far as LOOK seconds take the search."""
+    until = time.monotonic() + LOOK
+    top = folder
+    while not os.path.lexists(os.path.join(top, ".git")) and top != os.path.dirname(top):
+        top = os.path.dirname(top)
+    folders = [os.path.join(top, ".git"), top]
+    while folders and time.monotonic() < until:
+        at = folders.pop()
+        try:
+            entries = list(os.scandir(at))
+        except OSError:
+            continue
+        inside = f"{os.sep}.git{os.sep}" in at + os.sep
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                folders.append(entry.path)
+            elif (inside or entry.name.startswith(".git")) and not entry.is_file():
+                with contextlib.suppress(OSError):
+                    mode = os.stat(entry.path).st_mode
+                    if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode):
+                        yield entry.path
 
 
 def _settings(settings: Mapping[str, str]) -> tuple[list[str], dict[str, str]]:

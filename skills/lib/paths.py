@@ -140,6 +140,11 @@ def within(root: str, path: str) -> str:
     return resolved
 
 
+def is_of_project(file: str) -> bool:
+    """True unless a link at ``file`` leads out of the project that its folder, links followed, is in."""
+    return not os.path.islink(file) or is_within(project_root(os.path.dirname(os.path.abspath(file))), file)
+
+
 def is_within(root: str, path: str) -> bool:
     """True if ``path``, its links followed, is under ``root``."""
     try:

@@ -126,6 +126,28 @@ def test_nothing_is_overwritten(cli: Command, project: Path) -> None:
     assert written(project) == ["skills/my-skill/mine.txt"]
 
 
+@pytest.mark.parametrize("words", [(), ("--dir", "skills"), ("--dir", "skills/more"), ("--dry-run",)])
+def test_nothing_is_written_through_a_link_out_of_the_project(
+    words: tuple[str, ...], cli: Command, project: Path, tmp_path: Path
+) -> None:
+    outside = tmp_path / "outside"
+    (outside / "more").mkdir(parents=True)
+    (project / "skills").symlink_to("../outside")
+    refused = cli("new", "code-review", *words)
+    assert refused.code == 3
+    assert "leads out of the project, to" in refused.err
+    assert [path.name for path in outside.rglob("*")] == ["more"]
+    assert cli("new", "code-review", "--dir", str(outside)).code == 0
+    assert (outside / "code-review" / "SKILL.md").is_file()
+
+
+def test_a_folder_of_skills_may_be_a_link_within_the_project(cli: Command, project: Path) -> None:
+    (project / "real").mkdir()
+    (project / "skills").symlink_to("real")
+    assert cli("new", "code-review").code == 0
+    assert (project / "real" / "code-review" / "SKILL.md").is_file()
+
+
 def test_a_folder_that_cannot_be_made_is_an_environment_error(cli: Command, project: Path) -> None:
     (project / "file").write_text("x", encoding="utf-8")
     shown = cli("new", "my-skill", "--dir", "file")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import subprocess
 import time
@@ -204,7 +205,7 @@ def test_no_program_that_a_nested_repository_configures_is_run(repository: Path,
 
 @pytest.mark.req("S-01")
 @pytest.mark.parametrize("tracked", [True, False])
-def test_a_link_counts_with_its_text_and_with_the_file_that_it_leads_to(
+def test_a_link_counts_with_its_text_and_with_the_file_of_the_project_that_it_leads_to(
     repository: Path, tmp_path: Path, tracked: bool
 ) -> None:
     write(tmp_path, "outside.py", "one\n")
@@ -214,8 +215,8 @@ def test_a_link_counts_with_its_text_and_with_the_file_that_it_leads_to(
     if tracked:
         commit(repository)
     assert seen(repository, SRC, lambda: write(repository, "README.md", "changed\n")) == ["src/link.py"]
-    assert seen(repository, SRC, lambda: write(tmp_path, "outside.py", "changed\n")) == ["src/out.py"]
-    assert seen(repository, SRC, (tmp_path / "outside.py").unlink) == ["src/out.py"]
+    assert seen(repository, SRC, lambda: write(tmp_path, "outside.py", "changed\n")) == []
+    assert seen(repository, SRC, (tmp_path / "outside.py").unlink) == []
     link.unlink()
     assert seen(repository, SRC, lambda: link.symlink_to("nowhere")) == ["src/link.py"]
 
@@ -323,3 +324,93 @@ def test_a_pattern_that_is_no_path_is_read_as_a_glob(repository: Path, text: str
 @given(st.text("ab/[]{}!^,*?-\\\\&|~.(", min_size=1, max_size=12).map(os.path.normpath))
 def test_every_pattern_is_readable_and_covers_the_path_that_it_spells(text: str) -> None:
     assert text == "." or contents.covered("/nowhere", [text], [text]) == {text}
+
+
+# What git is told about a file's content
+
+
+@pytest.fixture(params=[True, False])
+def is_read(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> bool:
+    """True if the covered files are few enough to be read, whatever git knows of them."""
+    if not request.param:
+        monkeypatch.setattr(contents, "READ_FILES", 0)
+    return bool(request.param)
+
+
+def convert(repository: Path, way: str) -> None:
+    """Let git keep src/id.py without what stands between $Id: and $, in one of the ways to say so."""
+    text = "*.py ident\n"
+    if way == "ignored by the repository":
+        write(repository, ".git/info/exclude", ".gitattributes\n")
+        write(repository, ".gitattributes", text)
+    elif way == "ignored by the project":
+        commit(repository, **{".gitignore": ".gitattributes\n"})
+        write(repository, "src/.gitattributes", text)
+    elif way == "behind a megabyte":
+        commit(repository, **{".gitattributes": "# comment\n" * 110_000 + text})
+    elif way == "in the index alone":
+        commit(repository, **{".gitattributes": text})
+        (repository / ".gitattributes").unlink()
+    elif way == "by a relative path":
+        write(repository, "odd", text)
+        git(repository, "config", "core.attributesFile", "odd")
+    else:
+        write(repository, ".gitattributes", f"[attr]mine ident\n{text.replace('ident', 'mine')}")
+
+
+@pytest.mark.usefixtures("is_read")
+@pytest.mark.parametrize(
+    "way",
+    [
+        "ignored by the repository",
+        "ignored by the project",
+        "behind a megabyte",
+        "in the index alone",
+        "by a relative path",
+        "by a macro",
+    ],
+)
+def test_a_change_that_git_does_not_keep_is_seen_wherever_its_attribute_is_written(
+    repository: Path, way: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    convert(repository, way)
+    commit(repository, **{"src/id.py": "# $Id: aaaa $\n"})
+
+    def change() -> None:
+        write(repository, "src/id.py", "# $Id: bbbb $\n")
+        git(repository, "status")
+
+    assert seen(repository, SRC, change) == ["src/id.py"]
+
+
+def test_a_change_that_a_rewritten_index_hides_is_seen_if_the_covered_files_are_few(repository: Path) -> None:
+    index = repository / ".git/index"
+    before = git(repository, "rev-parse", ":src/a.py").strip()
+
+    def change() -> None:
+        write(repository, "src/a.py", "six\n")
+        time.sleep(1.1)  # git reads again what was changed in the second in which it wrote its index
+        git(repository, "add", "src/a.py")
+        after = git(repository, "rev-parse", ":src/a.py").strip()
+        data = index.read_bytes()[:-20].replace(bytes.fromhex(after), bytes.fromhex(before))
+        index.write_bytes(data + hashlib.sha1(data).digest())
+        assert git(repository, "diff-files", "--name-only") == ""
+
+    assert seen(repository, SRC, change) == ["src/a.py"]
+
+
+@pytest.mark.parametrize("covers", [["src/**"], ["src"], ["src/out.py"], ["."]])
+def test_nothing_outside_of_the_project_is_read_for_a_link(repository: Path, tmp_path: Path, covers: list[str]) -> None:
+    write(tmp_path, "secret", "secret\n")
+    (repository / "src/out.py").symlink_to("../../secret")
+    found = contents.manifest(str(repository), covers)["src/out.py"]
+    assert found == contents.blob_id(12, [b"../../secret"])
+    (repository / "src/out.py").unlink()
+    (repository / "src/out.py").symlink_to("/proc/kmsg")
+    assert contents.manifest(str(repository), covers)["src/out.py"] == contents.blob_id(10, [b"/proc/kmsg"])
+
+
+def test_a_fifo_that_is_covered_is_no_file(repository: Path) -> None:
+    os.mkfifo(repository / "src/pipe.py")
+    assert "src/pipe.py" not in contents.manifest(str(repository), ["src", "src/**", "src/pipe.py"])

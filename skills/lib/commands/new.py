@@ -42,7 +42,7 @@ def new(screen: Screen, name: str, folder: str | None, dry_run: bool, project: s
     It runs, is valid and is tested as it stands; edit it from there.
     """
     _check_name(name)
-    target = os.path.join(os.path.realpath(folder or os.path.join(project, "skills")), name)
+    target = os.path.join(_real(folder or os.path.join(project, "skills"), project), name)
     if os.path.lexists(target):
         raise RefusedError(f"{target} exists already, and nothing is overwritten", remedy="another name, or --dir DIR")
     contents = files(name, target)
@@ -62,6 +62,17 @@ def new(screen: Screen, name: str, folder: str | None, dry_run: bool, project: s
         screen.print("")
         screen.print(screen.styled("Next", "bold"))
         screen.table(("COMMAND", "WHAT FOR"), _next_commands(name, shown))
+
+
+def _real(folder: str, project: str) -> str:
+    """The folder, links followed; RefusedError if it is in the project and a link leads out of that."""
+    top, real = os.path.realpath(project), os.path.realpath(folder)
+    places = [os.path.join(root, "") for root in (top, os.path.abspath(project))]
+    if os.path.abspath(folder).startswith(tuple(places)) and not os.path.join(real, "").startswith(places[0]):
+        raise RefusedError(
+            f"{folder} leads out of the project, to {real}", remedy=f"--dir {quote(real)}, if that is meant"
+        )
+    return real
 
 
 def _check_name(name: str) -> None:

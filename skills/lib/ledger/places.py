@@ -37,7 +37,12 @@ def look(project: str, text: str, bases: Sequence[str] = ()) -> dict[str, Any]:
         if is_within(project, file) and os.path.isfile(os.path.join(project, file)):
             why = _line_fault(project, file, place["line"], place["last"], words)
             full = os.path.join(project, file)
-            found = {"file": file, "content": content_id(full), "why": why and f"{file} {why}", "text": _text_id(full)}
+            found = {
+                "file": file,
+                "content": content_id(full, project),
+                "why": why and f"{file} {why}",
+                "text": _text_id(full),
+            }
             return {**found, "lacks_line": bool(found["text"]) and place["line"] is None}
     file = os.path.normpath(path)
     if not is_within(project, file):

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 SHELLS = frozenset({"", "bash", "console", "sh", "shell", "shell-session", "zsh"})
 
 _FENCE = re.compile(r"\s*(?P<mark>`{3,}|~{3,})\s*(?P<language>[^\s`{]*)")
-_SCRIPT = re.compile(r"(?:^|[\s/\\\"'=}])(?P<script>scripts/[^\s\"']+\.py)(?=[\s\"']|$)")
+_SCRIPT = re.compile(r"(?:^|[\s/\\\"'=}])(?P<script>scripts/[^\s\"']{1,100}\.py)(?=[\s\"']|$)")
 
 
 class ShellCommand(NamedTuple):

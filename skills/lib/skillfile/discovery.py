@@ -17,9 +17,11 @@ if TYPE_CHECKING:
 
 SKIPPED = frozenset({".git", ".lockstep", ".nox", ".tox", ".venv", "__pycache__", "node_modules"})
 SCRIPT_LIMIT = 1_000_000
+# How many folders deep a tree is searched.
+LEVELS = 100
 
-_BOOTSTRAP = re.compile(r"^\s*from skills\._?bootstrap import main\b", re.MULTILINE)
-_CALL = re.compile(r"^\s*main\(\s*__file__\s*[,)]", re.MULTILINE)
+_BOOTSTRAP = re.compile(r"^[ \t]*from skills\._?bootstrap import main\b", re.MULTILINE)
+_CALL = re.compile(r"^[ \t]*main\(\s*__file__\s*[,)]", re.MULTILINE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +54,7 @@ def discover(root: str | os.PathLike[str]) -> list[SkillFolder]:
     if not root.is_dir():
         raise UsageError(f"{root} is not a folder", valid="a folder that holds skills", remedy="check the path")
     found = []
-    for folder, files, failure in _walk(root):
+    for folder, files, failure in walk(root):
         names = [name for name in files if name.lower() == FILE_NAME.lower()]
         if failure:
             error = SkillFileError(folder, f"cannot be listed: {failure}", remedy="make it readable, or move it away")
@@ -73,7 +75,7 @@ def _inspect(folder: Path, root: Path) -> SkillFolder:
         error = problem
     sources = [
         Path(path, name)
-        for path, files, _ in _walk(folder / "scripts")
+        for path, files, _ in walk(folder / "scripts")
         for name in files
         if name.endswith(".py") and leads_into(root, Path(path, name))
     ]
@@ -100,15 +102,29 @@ def _reads_as_skill(file: Path) -> bool:
     return True
 
 
-def _walk(root: Path) -> Iterator[tuple[Path, list[str], str]]:
-    """Each folder with its files, or with the reason why it cannot be listed."""
-    failures: list[OSError] = []
-    for path, folders, files in os.walk(root, onerror=failures.append):
-        folders[:] = sorted(name for name in folders if name not in SKIPPED and not _is_venv(path, name))
-        yield Path(path), sorted(files), ""
-    for failure in failures:
-        if not isinstance(failure, FileNotFoundError):
-            yield Path(failure.filename), [], failure.strerror or "unknown reason"
+def walk(root: str | os.PathLike[str]) -> Iterator[tuple[Path, list[str], str]]:
+    """Each folder from ``root`` down with its files, or with the reason why it cannot be listed, in no set order.
+
+    Links to folders are neither followed nor given. A folder that is more than LEVELS below the root is not listed.
+    """
+    waiting = [(os.fspath(root), 0)]
+    while waiting:
+        path, level = waiting.pop()
+        try:
+            if level > LEVELS:
+                raise OSError(0, f"it is more than {LEVELS} levels down")
+            with os.scandir(path) as listed:
+                entries = list(listed)
+        except FileNotFoundError:
+            continue
+        except OSError as error:
+            yield Path(path), [], error.strerror or "unknown reason"
+            continue
+        yield Path(path), sorted(entry.name for entry in entries if not entry.is_dir()), ""
+        below = (entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
+        waiting += [
+            (os.path.join(path, name), level + 1) for name in below if name not in SKIPPED and not _is_venv(path, name)
+        ]
 
 
 def _is_venv(folder: str, name: str) -> bool:

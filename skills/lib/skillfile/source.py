@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import os
-import stat
 from pathlib import Path
 
+from skills.lib import files
 from skills.lib.errors import SkillError
 
 FILE_NAME = "SKILL.md"
@@ -67,24 +66,17 @@ def read_source(path: Path) -> tuple[str, str, int]:
 def read_bytes(path: Path, limit: int) -> bytes:
     """At most ``limit`` bytes of a regular file; never blocks on a FIFO or a device."""
     try:
-        handle = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0))
+        return files.read(path, limit)
+    except files.NotRegular:
+        raise SkillFileError(path, "is not a regular file", remedy="replace it with a plain file") from None
+    except files.TooLarge:
+        what = f"is larger than {limit:,} bytes"
+        raise SkillFileError(path, what, remedy="move reference material into resources/") from None
     except (OSError, ValueError) as error:
         cause = getattr(error, "strerror", None) or str(error)
         raise SkillFileError(
             path, f"cannot be opened: {cause}", remedy="check that it exists and is readable"
         ) from error
-    try:
-        if not stat.S_ISREG(os.fstat(handle).st_mode):
-            raise SkillFileError(path, "is not a regular file", remedy="replace it with a plain file")
-        with os.fdopen(handle, "rb", closefd=False) as file:
-            data = file.read(limit + 1)
-    except OSError as error:
-        raise SkillFileError(path, f"cannot be read: {error.strerror}", remedy="check the disk") from error
-    finally:
-        os.close(handle)
-    if len(data) > limit:
-        raise SkillFileError(path, f"is larger than {limit:,} bytes", remedy="move reference material into resources/")
-    return data
 
 
 def decode(path: Path, data: bytes) -> str:

@@ -46,7 +46,7 @@ def check_specification(folder: str | os.PathLike[str]) -> list[SpecProblem]:
         fields, lines, body, body_line = read_fields(locate(folder))
     except SkillFileError as error:
         why = "a host that cannot read the file does not offer the skill"
-        return [SpecProblem(max(error.line, 1), f"SKILL.md {error.cause}", why, error.remedy)]
+        return [SpecProblem(error.line, f"SKILL.md {error.cause}", why, error.remedy)]
     problems = [
         *_unknown_fields(fields, lines),
         *_name(fields, lines, folder.name),

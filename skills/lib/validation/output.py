@@ -113,7 +113,7 @@ def _uri(file: str, root: str | None) -> str:
     from urllib.parse import quote
 
     relative = PurePath(_relative(file, root)).as_posix()
-    return ("file://" if relative.startswith("/") else "") + quote(relative)
+    return ("file://" if relative.startswith("/") else "") + quote(os.fsencode(relative))  # a name need not be UTF-8
 
 
 def _message(text: str) -> str:

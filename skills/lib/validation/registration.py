@@ -57,7 +57,7 @@ def in_project(workflow: Workflow) -> str:
 def is_sealed(workflow: Workflow, file: str) -> bool:
     """True if a valid seal is found."""
     try:
-        with open(paths.of_skill(beside(workflow, file)), "rb") as seal:
+        with open(paths.of_skill(beside(workflow, file)), "rb", opener=_opened) as seal:
             if seal.read(200) == text(workflow).encode():
                 return True
     except OSError:
@@ -66,6 +66,11 @@ def is_sealed(workflow: Workflow, file: str) -> bool:
         return os.path.exists(cached(workflow)) or os.path.exists(in_project(workflow))
     except OSError:  # the working directory was removed
         return False
+
+
+def _opened(path: str, flags: int) -> int:
+    """Open what may be a FIFO, which is not waited for."""
+    return os.open(path, flags | getattr(os, "O_NONBLOCK", 0))
 
 
 def require(workflow: Workflow, file: str) -> None:

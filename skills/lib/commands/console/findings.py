@@ -8,6 +8,7 @@ from collections.abc import Sequence
 
 from rich.cells import cell_len, chop_cells
 
+from skills.lib import files, paths
 from skills.lib.commands.console.screen import Screen, clean, one_line
 from skills.lib.validation.rule import Finding
 
@@ -80,8 +81,10 @@ def _shortened(source: str, start: int, end: int, width: int, dots: str) -> tupl
 
 
 def _read(file: str) -> list[str]:
+    """The lines of a source; none of a link that leads out of its project, whose content is nobody's business."""
+    if not paths.is_of_project(file):
+        return []
     try:
-        with open(file, encoding="utf-8", errors="replace") as opened:
-            return opened.read(_SOURCE_LIMIT).split("\n")
+        return files.read(file, _SOURCE_LIMIT).decode("utf-8", "replace").replace("\r\n", "\n").split("\n")
     except OSError:
         return []

@@ -11,12 +11,14 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import skills
+from skills.lib import files, paths
 from skills.lib.errors import LockstepError, SkillError, UsageError, did_you_mean, nearest
 from skills.lib.hosts.install import source
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Dispatch, Gate, Person
 from skills.lib.runtime import loading
 from skills.lib.skillfile import SkillFolder, discover
+from skills.lib.skillfile.discovery import SCRIPT_LIMIT, walk
 from skills.lib.validation import locations, registration
 
 SUFFIX = loading.SUFFIX
@@ -77,8 +79,12 @@ def load(skill: SkillFolder, validated: bool = True) -> list[Loaded]:
 
 
 def load_file(file: str, script: str | None, validated: bool = True) -> Loaded:
-    """The workflow of one module; what the module prints while it is loaded goes to standard error."""
+    """The workflow of one module; what the module prints while it is loaded goes to standard error.
+
+    A module that is no regular file, is larger than SCRIPT_LIMIT, or is a link out of its project is not loaded.
+    """
     try:
+        _require_loadable(file)
         with contextlib.redirect_stdout(sys.stderr), _registration(validated), _working_directory():
             return Loaded(file, script, loading.load_workflow(file), None)
     except LockstepError as error:
@@ -88,6 +94,19 @@ def load_file(file: str, script: str | None, validated: bool = True) -> Loaded:
     except BaseException as error:
         what = f"{file} cannot be imported: {type(error).__name__}"
     return Loaded(file, script, None, SkillError(what, remedy="let it only register its workflow"))
+
+
+def _require_loadable(file: str) -> None:
+    """SkillError for a module that is not loaded. Its content is not looked at: it may be a secret of the user."""
+    remedy = "put the module itself there"
+    if not paths.is_of_project(file):
+        raise SkillError(f"{file} is a link that leads out of its project", remedy=remedy)
+    if not os.path.lexists(file):
+        return  # loading says what is missing
+    if not os.path.isfile(file):
+        raise SkillError(f"{file} is not a regular file", remedy=remedy)
+    if os.path.getsize(file) > SCRIPT_LIMIT:
+        raise SkillError(f"{file} is larger than {SCRIPT_LIMIT:,} bytes", remedy="keep long texts in its _prompts.md")
 
 
 def _working_directory() -> contextlib.AbstractContextManager[None]:
@@ -163,9 +182,16 @@ def _distance(project: str, skill: SkillFolder) -> int:
     path = str(skill.path)
     if not path.startswith(os.path.join(project, "")):
         return _SHIPPED
-    if source.is_copy(path):
+    if _is_copy(path):
         return _COPY
     return _HIDDEN if f"{os.sep}." in path.removeprefix(project) else _OWN
+
+
+def _is_copy(folder: str) -> bool:
+    """True if a skill's folder is a copy that Lockstep made: its scripts are all regular files."""
+    scripts = os.path.join(folder, "scripts")
+    names = os.listdir(scripts) if os.path.isdir(scripts) else []
+    return all(os.path.isfile(os.path.join(scripts, n)) for n in names if n.endswith(".py")) and source.is_copy(folder)
 
 
 def unknown(name: str, names: Sequence[str]) -> UsageError:
@@ -183,7 +209,7 @@ def sources(project: str) -> dict[str, str]:
     found = shipped_sources()
     own = [str(skill.path) for skill in find(project)]
     for folder in sorted(own, key=lambda folder: f"{os.sep}." in folder.removeprefix(project)):
-        if not source.is_copy(folder):
+        if not _is_copy(folder):
             found.setdefault(os.path.basename(folder), folder)
     return found
 
@@ -226,7 +252,7 @@ def check_name(project: str, name: str, besides: Iterable[str] = ()) -> None:
 def _written_names(module: Path) -> list[str]:
     """The names of workflows that a module gives as plain texts; none if it cannot be parsed."""
     try:
-        tree = ast.parse(module.read_bytes())
+        tree = ast.parse(files.read(module, SCRIPT_LIMIT))
     except (OSError, SyntaxError, ValueError, RecursionError, MemoryError):
         return []
     calls = [node for node in ast.walk(tree) if isinstance(node, ast.Call) and node.args]
@@ -241,7 +267,8 @@ def _written_names(module: Path) -> list[str]:
 
 def modules_in(folder: str) -> list[Path]:
     """The workflow modules in the ``scripts`` of a folder, whether or not it has a SKILL.md."""
-    return sorted(file for file in Path(folder, "scripts").rglob(f"*{SUFFIX}") if file.is_file())
+    found = [path / name for path, names, _ in walk(os.path.join(folder, "scripts")) for name in names]
+    return sorted(file for file in found if file.name.endswith(SUFFIX) and file.is_file())
 
 
 def _script_of(module: str | Path) -> str:

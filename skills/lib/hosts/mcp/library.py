@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from urllib.parse import quote
 
 from skills.lib.skillfile import SkillFileError, SkillFolder, check_specification
-from skills.lib.skillfile.discovery import SKIPPED
+from skills.lib.skillfile.discovery import SKIPPED, walk
 from skills.lib.skillfile.source import FILE_NAME, read_bytes
 
 SCHEME = "skill://"
@@ -172,8 +172,9 @@ def _inspected(folder: SkillFolder) -> Skill:
 
 def _files(base: str) -> Iterator[tuple[str, Path]]:
     """Each file under the folder by its name with slashes, with the path that its links lead to."""
-    for path, folders, files in os.walk(base):
-        folders[:] = [name for name in folders if not _is_hidden(name)]
+    for path, files, _ in walk(base):
+        if any(map(_is_hidden, path.relative_to(base).parts)):
+            continue
         for name in files:
             resolved = os.path.realpath(os.path.join(path, name))
             inside = os.path.relpath(resolved, base).split(os.sep)

@@ -42,6 +42,9 @@ META = "io.modelcontextprotocol.skills/"
 # A skill may change at any moment, and is the project's own.
 _FRESHNESS = {"ttlMs": 0, "cacheScope": "private"}
 
+# What is called in the place of a message that is too long to be read.
+TOO_LONG = "lockstep/too-long"
+
 _Context = ServerRequestContext[Any, Any]
 
 
@@ -69,7 +72,11 @@ class SkillsExtension(Extension):
             MethodBinding("skills/list", PaginatedRequestParams, self._list),
             MethodBinding("skills/get", UriParams, self._get),
             MethodBinding("resources/directory/read", UriParams, self._directory),
+            MethodBinding(TOO_LONG, PaginatedRequestParams, self._too_long),
         )
+
+    async def _too_long(self, ctx: _Context, params: PaginatedRequestParams) -> HandlerResult:
+        raise MCPError(INVALID_PARAMS, "the message is too long: write long texts to files and record their paths")
 
     async def _list(self, ctx: _Context, params: PaginatedRequestParams) -> HandlerResult:
         found = await anyio.to_thread.run_sync(self._library.read)

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import ipaddress
+import json
 import os
+import re
 import signal
 import socket
+import threading
 from collections.abc import Sequence
+from contextlib import suppress
 
 import anyio
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
 
 from skills.lib.errors import EnvironmentProblem, UsageError, tell
-from skills.lib.hosts.mcp.server import SkillServer
+from skills.lib.hosts.mcp.server import TOO_LONG, SkillServer
 
 PATH = "/mcp"
+# The most bytes of one message on standard input: a call's, with each character escaped.
+LINE_LIMIT = 16_000_000
+# How much of the beginning and of the end of a message that is too long is searched for its id.
+_SEARCHED = 1_000
+_ID = rb'"id"\s*:\s*(-?\d{1,18}|"[\w.:-]{1,100}")'
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -29,7 +38,28 @@ def serve_stdio(server: SkillServer) -> None:
 
     for number in (signal.SIGINT, signal.SIGTERM):
         signal.signal(number, leave)
+    wire = os.dup(0)
+    read_from, write_to = os.pipe()
+    os.dup2(read_from, 0)
+    os.close(read_from)
+    threading.Thread(target=_pass_on, args=(wire, write_to), daemon=True).start()
     server.run("stdio")
+
+
+def _pass_on(wire: int, write_to: int) -> None:
+    """Pass on each line; one that is too long is not kept, and a call of TOO_LONG with its id takes its place."""
+    with suppress(OSError), os.fdopen(wire, "rb") as source, os.fdopen(write_to, "wb") as sink:
+        while line := source.readline(LINE_LIMIT + 1):
+            if len(line) > LINE_LIMIT and not line.endswith(b"\n"):
+                head = tail = line[:_SEARCHED]
+                while not line.endswith(b"\n") and (line := source.readline(1 << 20)):
+                    tail = (tail + line)[-_SEARCHED:]
+                tell(f"lockstep: a message has more than {LINE_LIMIT:,} bytes and was not read\n")
+                found = re.search(_ID, head.partition(b'"params"')[0]) or re.search(_ID + rb"\s*}\s*$", tail)
+                call = {"jsonrpc": "2.0", "id": json.loads(found[1]) if found else None, "method": TOO_LONG}
+                line = json.dumps(call).encode() + b"\n" if found else b""
+            sink.write(line)
+            sink.flush()
 
 
 def serve_http(server: SkillServer, address: str, hosts: Sequence[str] = ()) -> None:
