@@ -14,14 +14,16 @@ if TYPE_CHECKING:
 
 # The end of the name of a file that is being written, or that a stopped process left.
 PART = ".part"
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 
 def write(path: str, data: bytes) -> None:
     """Replace a file, and make missing folders for their owner alone. Raises OSError and then leaves the old file."""
-    part = f"{path}.{os.getpid()}{PART}"  # the same command may run twice at once
+    # Nobody can guess the name, and so put a link there; and the same command may run twice at once.
+    part = f"{path}.{os.urandom(8).hex()}{PART}"
     try:
         os.makedirs(os.path.dirname(path) or ".", 0o700, exist_ok=True)
-        with open(part, "wb") as file:
+        with open(os.open(part, _NEW, 0o666), "wb") as file:
             file.write(data)
         os.replace(part, path)
     except OSError:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import shutil
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -66,8 +67,70 @@ def test_a_link_in_the_place_of_a_file_of_the_ledger_is_not_followed(tmp_path: P
     assert ((outside / "empty").read_bytes(), (outside / "full").read_bytes()) == (b"", b"precious" * 100)
 
 
-def test_the_folder_of_the_ledger_may_be_a_link(tmp_path: Path) -> None:
+def test_a_folder_that_the_user_names_for_the_ledger_may_be_a_link(
+    agent: Factory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     (tmp_path / "kept").mkdir()
     (tmp_path / "home").symlink_to("kept")
-    Ledger(str(tmp_path / "home")).close()
-    assert (tmp_path / "kept" / "runs.db").is_file()
+    monkeypatch.setenv("LOCKSTEP_HOME", str(tmp_path / "home"))
+    block = agent("plain").open()
+    assert sorted(os.listdir(tmp_path / "kept")) == [".gitignore", "LEDGER", "open", "runs.db"]
+    assert os.listdir(tmp_path / "kept" / "open") == [block.run]
+
+
+def commands_of(agent: Agent, run: str) -> list[str]:
+    """The commands that open, show and move a run."""
+    script, project = shlex.quote(agent.script), shlex.quote(str(agent.project))
+    start = f"{shlex.quote(sys.executable)} {script} --project {project}"
+    words = ("--step 1 --new", "--step current --run {}", "--step next --run {} --turn 1 --record thing=x")
+    return [f"{start} {one.format(run)}" for one in words]
+
+
+@pytest.mark.parametrize("name", ["", "open", "context", "seals"])
+@pytest.mark.parametrize("begun", [False, True])
+def test_a_link_in_the_place_of_a_folder_of_the_ledger_is_refused(
+    agent: Factory, tmp_path: Path, name: str, begun: bool
+) -> None:
+    plain, outside = agent("plain"), tmp_path / "outside"
+    run = plain.open().run
+    home = plain.project / ".lockstep"
+    if not begun:
+        shutil.rmtree(home)
+        home.mkdir()
+    if (home / name).is_dir():
+        (home / name).rename(outside)
+    else:
+        outside.mkdir()
+    (home / name).symlink_to(outside)
+    before = content(outside)
+    for command in commands_of(plain, run)[: None if begun else 1]:
+        block = plain.call(command)
+        assert (block.exit_code, block.text) == (4, ""), command
+        assert f"{home / name} is a link".replace("/ is", " is") in block.errors
+        assert "LOCKSTEP_HOME" in block.errors
+    assert content(outside) == before
+
+
+@pytest.mark.parametrize("name", ["context/{}", "open/{}"])
+def test_nothing_is_written_through_a_link_in_the_folders_of_a_run(agent: Factory, tmp_path: Path, name: str) -> None:
+    tour, outside = agent("tour"), tmp_path / "outside"
+    block = tour.open(topic="t" * 12_000)
+    home = tour.project / ".lockstep"
+    outside.mkdir()
+    (outside / "victim").write_text("precious")
+    place = home / name.format(block.run)
+    if place.is_dir():
+        shutil.rmtree(place)
+    place.unlink(missing_ok=True)
+    place.parent.mkdir(exist_ok=True)
+    place.symlink_to(outside if name.startswith("context") else outside / "victim")
+    shown = tour.call(commands_of(tour, block.run)[1])
+    assert shown.exit_code == (4 if name.startswith("context") else 0)
+    if shown.exit_code:
+        assert f"{place} is a link" in shown.errors
+        assert "LOCKSTEP_HOME" in shown.errors
+    assert content(outside) == {"victim": b"precious"}
+
+
+def content(folder: Path) -> dict[str, bytes]:
+    return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}

@@ -7,8 +7,8 @@ import stat
 import sys
 import time
 
+from skills.lib import paths
 from skills.lib.errors import EnvironmentProblem, LedgerError
-from skills.lib.paths import FOLDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,8 @@ else:
 
 FILE = "runs.db"
 MARKER = "LEDGER"
+# The folders beside the ledger in which files of runs and of graphs are written.
+_FOLDERS = (("open",), ("context",), ("seals",))
 APPLICATION_ID = 0x4C4B5354  # "LKST"
 VERSION = 2
 # How long a call waits for another process's transaction, in seconds; one takes well under a millisecond.
@@ -189,11 +191,15 @@ class Database:
         return f"make {self.home} writable; or copy it to a folder that can be written, and set LOCKSTEP_HOME to that"
 
     def _files(self) -> set[str]:
-        """The ledger's files that are there; each must be an ordinary one, though the folder itself may be a link.
+        """The ledger's files that are there; each must be an ordinary one, and a folder no link (``paths.link_in``).
 
         A cloned project may bring links, which SQLite would write through; a FIFO or a folder in the place of a file
         would be waited for, or be reported as a ledger that cannot be written.
         """
+        for folders in _FOLDERS:
+            link = paths.link_in(self.home, *folders)
+            if link:
+                raise self.broken(f"cannot be used: {link} is a link", f"remove {link}")
         found = set()
         for name in (FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal", MARKER, ".gitignore"):
             mode = mode_of(self.home, name)
@@ -223,7 +229,7 @@ class Database:
 
     def _is_own(self) -> bool:
         """True if the folder is the ledger's alone: a home may have other things in it, and be the project."""
-        return os.path.basename(self.home) == FOLDER or not os.listdir(self.home)
+        return os.path.basename(self.home) == paths.FOLDER or not os.listdir(self.home)
 
     def _connect(self) -> None:
         try:

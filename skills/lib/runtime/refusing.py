@@ -319,9 +319,8 @@ def _file(project: Project, run: Run, fitting: dict[str, Any]) -> str:
 
     if not status_files.is_id(run.id):
         return ""
-    path = os.path.join(offload.folder(project.command_line.project, run), f"refused-{run.turn}.json")
     try:
-        offload.write(path, compact_json.readable(fitting) + "\n")
+        text = compact_json.readable(fitting) + "\n"
+        return offload.write(project.command_line.project, run, f"refused-{run.turn}.json", text)
     except EnvironmentProblem:
         return ""
-    return path
