@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -17,6 +18,7 @@ from skills.lib.errors import LedgerError
 from skills.lib.ledger import Ledger
 from skills.lib.runtime import Runner
 from skills.lib.testing.agent import Agent
+from skills.lib.testing.follower import Shell
 
 Factory = Callable[[str], Agent]
 
@@ -134,3 +136,45 @@ def test_nothing_is_written_through_a_link_in_the_folders_of_a_run(agent: Factor
 
 def content(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in folder.rglob("*") if path.is_file()}
+
+
+def output_of_git(project: Path, *words: str) -> str:
+    done = subprocess.run(["git", *words], cwd=project, check=True, capture_output=True, timeout=60, text=True)
+    return done.stdout
+
+
+@pytest.mark.parametrize("text", ["!*\n", "*\n!runs.db\n", "# nothing\n", "", "*.tmp\n", None])
+def test_the_ledger_of_a_clone_is_hidden_from_git(agent: Factory, repository: Path, text: str | None) -> None:
+    plain = agent("plain")
+    plain.open()
+    ignore = repository / ".lockstep" / ".gitignore"
+    ignore.unlink()
+    if text is not None:
+        ignore.write_text(text)
+    plain.open("--new")
+    assert ignore.read_text() == "*\n"
+    assert output_of_git(repository, "status", "--porcelain") == ""
+
+
+@pytest.mark.parametrize("text", ["*\n", "# hidden\n*\n", "!x\n*\n"])
+def test_a_gitignore_that_hides_the_ledger_stays_as_it_is(agent: Factory, repository: Path, text: str) -> None:
+    plain = agent("plain")
+    (repository / ".lockstep").mkdir(exist_ok=True)
+    (repository / ".lockstep" / ".gitignore").write_text(text)
+    plain.open()
+    assert (repository / ".lockstep" / ".gitignore").read_text() == text
+    assert output_of_git(repository, "status", "--porcelain") == ""
+
+
+def test_a_ledger_that_git_tracks_is_reported_with_the_command_that_ends_it(agent: Factory, repository: Path) -> None:
+    plain = agent("plain")
+    first = plain.call(commands_of(plain, "")[0])
+    assert first.errors == ""
+    output_of_git(repository, "add", "-f", ".lockstep")
+    told = plain.call(commands_of(plain, "")[0])
+    assert told.exit_code == 0
+    assert f"git tracks the ledger {repository / '.lockstep' / 'runs.db'}" in told.errors
+    command = told.errors.partition("try:")[2].strip()
+    assert Shell("/")(command).exit_code == 0
+    assert output_of_git(repository, "ls-files", ".lockstep") == ""
+    assert plain.call(commands_of(plain, "")[0]).errors == ""

@@ -21,6 +21,8 @@ else:
 
 FILE = "runs.db"
 MARKER = "LEDGER"
+# How many bytes of the folder's .gitignore are read.
+_LONGEST_IGNORE = 10_000
 # The folders beside the ledger in which files of runs and of graphs are written.
 _FOLDERS = (("open",), ("context",), ("seals",))
 APPLICATION_ID = 0x4C4B5354  # "LKST"
@@ -126,6 +128,8 @@ class Database:
             raise LedgerError(f"there is no ledger at {self.path}", remedy=f"{remedy}; --step 1 opens a new run")
         if not there:
             self._make_home()
+        if os.path.basename(home) == paths.FOLDER:  # another home may have other things in it, and be the project
+            self._hide()
         self._connect()
         try:
             self.execute("PRAGMA synchronous=NORMAL")  # docs/architecture.md says what a power cut loses
@@ -216,10 +220,8 @@ class Database:
     def _make_home(self) -> None:
         try:
             os.makedirs(self.home, mode=0o700, exist_ok=True)
-            ignore = os.path.join(self.home, ".gitignore")
-            if not os.path.exists(ignore) and self._is_own():
-                with open(ignore, "w", encoding="ascii") as file:
-                    file.write("*\n")
+            if not os.listdir(self.home):
+                self._hide()
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         except OSError as error:
             raise LedgerError(
@@ -227,9 +229,26 @@ class Database:
                 remedy="set LOCKSTEP_HOME to a folder that can be written",
             ) from error
 
-    def _is_own(self) -> bool:
-        """True if the folder is the ledger's alone: a home may have other things in it, and be the project."""
-        return os.path.basename(self.home) == paths.FOLDER or not os.listdir(self.home)
+    def _hide(self) -> None:
+        """Let git ignore the folder: a ledger in a commit would show to others what its runs recorded.
+
+        Lines of a cloned project that admit files again are replaced. A folder that cannot be written stays as it is.
+        """
+        path = os.path.join(self.home, ".gitignore")
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError:
+            return
+        try:
+            lines = os.read(file, _LONGEST_IGNORE).split(b"\n")
+            at = lines.index(b"*") if b"*" in lines else len(lines)
+            if at == len(lines) or any(line[:1] == b"!" for line in lines[at:]):
+                os.truncate(file, 0)
+                os.pwrite(file, b"*\n", 0)
+        except OSError:
+            pass
+        finally:
+            os.close(file)
 
     def _connect(self) -> None:
         try:

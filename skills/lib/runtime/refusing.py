@@ -5,8 +5,6 @@ The command repeats each value of the refused command that fits.
 
 from __future__ import annotations
 
-import os
-
 from skills.lib import compact_json, paths, status_files
 from skills.lib.blocks import document, parts
 from skills.lib.blocks.command_line import quote

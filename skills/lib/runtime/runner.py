@@ -6,9 +6,10 @@ import os
 
 from skills.lib import status_files
 from skills.lib.blocks import parts
+from skills.lib.blocks.command_line import join
 from skills.lib.engine import engine
 from skills.lib.engine.decision import Move, Refused
-from skills.lib.errors import RefusedError, UsageError
+from skills.lib.errors import RefusedError, UsageError, tell
 from skills.lib.ledger import Stale, new_id
 from skills.lib.model.run import Request, Run
 from skills.lib.runtime import cli
@@ -79,7 +80,19 @@ class Runner(Project):
             )
             return self.refuse(workflow, twin, request, Refused("already-open", why))
         opened = self.ledger.commit(None, with_search_paths(move), self.actor, workflow.to_data(), beside)
+        self._warn_of_commits()
         return self.show(workflow, opened, self._notices_of(others, opened))
+
+    def _warn_of_commits(self) -> None:
+        """Write to standard error if git has the ledger among the files of a commit."""
+        from skills.lib.ledger.tracked import tracked  # a run opens once
+
+        root = tracked(self.ledger.path)
+        if root:
+            folder = os.path.dirname(self.ledger.path)
+            command = join(["git", "-C", root, "rm", "-rfq", "--cached", "--", os.path.relpath(folder, root)])
+            tell(f"lockstep: git tracks the ledger {self.ledger.path}: a commit shows what runs record.\n")
+            tell(f"  try:   {command}\n")
 
     def advance(self, workflow: Workflow, run_id: str, request: Request) -> Response:
         """Do what the request asks of the run, or refuse it; repeats print the same block and count once."""
