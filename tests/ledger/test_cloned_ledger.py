@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 import shutil
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
@@ -178,3 +179,38 @@ def test_a_ledger_that_git_tracks_is_reported_with_the_command_that_ends_it(agen
     assert Shell("/")(command).exit_code == 0
     assert output_of_git(repository, "ls-files", ".lockstep") == ""
     assert plain.call(commands_of(plain, "")[0]).errors == ""
+
+
+ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x FROM c) SELECT x FROM c"
+PLANTED = {
+    "trigger": "CREATE TRIGGER t BEFORE UPDATE ON runs BEGIN SELECT RAISE(ABORT, 'no'); END",
+    "view": "CREATE VIEW v AS SELECT 1",
+    "table": "CREATE TABLE more(a)",
+    "index": "CREATE INDEX more ON runs(status)",
+    "endless view": f"ALTER TABLE runs RENAME TO r; CREATE VIEW runs AS SELECT x AS id FROM ({ENDLESS})",
+    "large view": "ALTER TABLE runs RENAME TO r; CREATE VIEW runs AS SELECT id, workflow, parent, status, version,"
+    " hex(zeroblob(700000000)) AS data, sum FROM r",
+    "column": "ALTER TABLE runs ADD COLUMN more",
+    "many views": "PRAGMA writable_schema=ON; WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 90000)"
+    " INSERT INTO sqlite_master SELECT 'view', 'v' || x, 'v' || x, 0, 'CREATE VIEW v' || x || ' AS SELECT 1' FROM c",
+    "long definition": f"CREATE VIEW v AS SELECT '{'x' * 5_000_000}'",
+}
+
+
+@pytest.mark.parametrize("planted", PLANTED)
+def test_a_ledger_with_more_than_its_tables_is_refused_at_once(agent: Factory, planted: str) -> None:
+    plain = agent("plain")
+    run = plain.open().run
+    connection = sqlite3.connect(plain.project / ".lockstep" / "runs.db")
+    connection.executescript(f"BEGIN; {PLANTED[planted]}; COMMIT")
+    connection.close()
+    with_limits = Shell(plain.project)
+    for command in commands_of(plain, run):
+        in_bounds = f"ulimit -v 600000; timeout 20 {command}"  # what may take for ever, in a process of its own
+        block = with_limits(in_bounds) if "view" in planted else plain.call(command)
+        assert (block.exit_code, block.text) == (4, ""), command
+        assert "is damaged" in block.errors
+        assert "Traceback" not in block.errors
+    runner = Runner(CommandLine("python", plain.script, str(plain.project)))
+    with pytest.raises(LedgerError, match="is damaged"):
+        runner.abandon(run, "not wanted")

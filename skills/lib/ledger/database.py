@@ -49,6 +49,14 @@ UPGRADES = {
     " WITHOUT ROWID"
 }
 
+_TABLES = sorted([statement.strip() for statement in SCHEMA.split(";\n") if statement.strip()])
+# A file may be anybody's. No value is longer (bytes); the lists of files in ``contents`` are the longest.
+VALUE_LIMIT = 64 << 20
+# No statement is longer, be it in the schema that SQLite reads.
+_STATEMENT_LIMIT = 10_000
+# How many instructions of SQLite's machine a statement may take before the schema is known to be ours: a few hundred.
+_SCHEMA_WORK = 20_000
+
 _MARKER_TEXT = """The file runs.db beside this one is the record of this project's Lockstep runs.
 Copy or move it only together with runs.db-wal. To begin anew, remove this whole folder.
 """
@@ -253,6 +261,9 @@ class Database:
     def _connect(self) -> None:
         try:
             self._connection = sqlite.connect(self.path, timeout=LOCK_TIMEOUT, isolation_level=None)
+            self._connection.setlimit(sqlite.SQLITE_LIMIT_LENGTH, VALUE_LIMIT)
+            self._connection.setlimit(sqlite.SQLITE_LIMIT_SQL_LENGTH, _STATEMENT_LIMIT)
+            self._connection.set_progress_handler(lambda: 1, _SCHEMA_WORK)
         except sqlite.Error as error:
             raise self._explain(error) from error
 
@@ -261,9 +272,21 @@ class Database:
             # Another process may be making the ledger at this moment: look again while nobody else writes.
             with self:
                 self._create_or_refuse(marked)
+        self._check_schema()
         if not marked:
             self._use_write_ahead_log()
             self._mark()
+
+    def _check_schema(self) -> None:
+        """Raise LedgerError if the file has a trigger, a view, or anything else that is not of a ledger.
+
+        The queries of this library would run it: for ever, with any amount of memory, or to refuse each change.
+        """
+        found = [sql for (sql,) in self.rows("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")]
+        if sorted(found) != _TABLES:
+            raise self.broken("is damaged: its tables are not those of a ledger", "restore it from a copy")
+        assert self._connection is not None
+        self._connection.set_progress_handler(None, 0)
 
     def _identity(self) -> tuple[int, int]:
         ((application,),), ((version,),) = self.rows("PRAGMA application_id"), self.rows("PRAGMA user_version")
