@@ -191,7 +191,7 @@ PLANTED = {
     "large view": "ALTER TABLE runs RENAME TO r; CREATE VIEW runs AS SELECT id, workflow, parent, status, version,"
     " hex(zeroblob(700000000)) AS data, sum FROM r",
     "column": "ALTER TABLE runs ADD COLUMN more",
-    "many views": "PRAGMA writable_schema=ON; WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c LIMIT 90000)"
+    "many views": "PRAGMA writable_schema=ON; WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x+1 FROM c LIMIT 90000)"
     " INSERT INTO sqlite_master SELECT 'view', 'v' || x, 'v' || x, 0, 'CREATE VIEW v' || x || ' AS SELECT 1' FROM c",
     "long definition": f"CREATE VIEW v AS SELECT '{'x' * 5_000_000}'",
 }
