@@ -10,6 +10,17 @@ import pytest
 from skills.lib import files
 
 
+def test_a_file_is_written_through_no_link_that_was_put_beside_it(tmp_path: Path) -> None:
+    victim, target = tmp_path / "victim", tmp_path / "folder" / "refused-1.json"
+    victim.write_text("precious")
+    target.parent.mkdir()
+    (target.parent / f"{target.name}.{os.getpid()}.part").symlink_to(victim)
+    target.symlink_to(victim)
+    files.write(str(target), b"new")
+    assert (target.read_bytes(), target.is_symlink(), victim.read_text()) == (b"new", False, "precious")
+    assert len(os.listdir(target.parent)) == 2
+
+
 @pytest.mark.parametrize("error", [OSError(5, "no"), KeyboardInterrupt()], ids=["fault", "interrupt"])
 @pytest.mark.parametrize("done", [False, True], ids=["before", "after"])
 @pytest.mark.parametrize("at", [1, 2])

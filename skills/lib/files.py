@@ -20,6 +20,7 @@ PART = ".part"
 # A FIFO, a device or a socket is not waited for.
 _NO_WAIT = getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0) | getattr(os, "O_BINARY", 0)
 _READ_AT_ONCE = 1 << 20
+_NEW = os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_BINARY", 0)
 
 
 class NotRegular(OSError):
@@ -57,10 +58,11 @@ def _require_regular(about: os.stat_result, path: str | os.PathLike[str]) -> Non
 
 def write(path: str, data: bytes) -> None:
     """Replace a file, and make missing folders for their owner alone. Raises OSError and then leaves the old file."""
-    part = f"{path}.{os.getpid()}{PART}"  # the same command may run twice at once
+    # Nobody can guess the name, and so put a link there; and the same command may run twice at once.
+    part = f"{path}.{os.urandom(8).hex()}{PART}"
     try:
         os.makedirs(os.path.dirname(path) or ".", 0o700, exist_ok=True)
-        with open(part, "wb") as file:
+        with open(os.open(part, _NEW, 0o666), "wb") as file:
             file.write(data)
         os.replace(part, path)
     except OSError:

@@ -43,6 +43,21 @@ def home(project: str) -> str:
     return os.path.join(project, os.environ.get("LOCKSTEP_HOME") or FOLDER)
 
 
+def link_in(home: str, *below: str) -> str:
+    """The first link among the ledger's folder and the folders below it that are named; empty if there is none.
+
+    Whoever wrote the project may have put it there, to have something written or read elsewhere. Only a folder that the
+    user names, by LOCKSTEP_HOME, may be a link itself.
+    """
+    if not os.environ.get("LOCKSTEP_HOME") and os.path.islink(home):
+        return home
+    for name in below:
+        home = os.path.join(home, name)
+        if os.path.islink(home):
+            return home
+    return ""
+
+
 def search_paths() -> dict[str, str]:
     """Where programs and modules are looked for (PATH and PYTHONPATH), as text that can be kept and printed."""
     found = {"path": os.environ.get("PATH", ""), "pythonpath": os.environ.get("PYTHONPATH", "")}

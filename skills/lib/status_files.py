@@ -17,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+# The folder of the status files, beside the ledger.
+OPEN = "open"
 _IN_AN_ID = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 # The file of the user's key in the state folder, and how many characters it has.
 KEY = "key"
@@ -35,7 +37,7 @@ def is_id(text: str) -> bool:
 
 def folder(project: str) -> str:
     """The folder of a project's status files."""
-    return os.path.join(paths.home(project), "open")
+    return os.path.join(paths.home(project), OPEN)
 
 
 def write(project: str, run_id: str, status: dict[str, Any], signs: bool = True) -> None:
@@ -120,9 +122,9 @@ def read_nearest(project: str, run_id: str) -> dict[str, Any] | None:
 
 
 def _path(project: str, run_id: str) -> str:
-    """The path of a run's status file; "" if the id is invalid, or the folder is a link to another."""
-    place = folder(project)
-    return os.path.join(place, run_id) if is_id(run_id) and not os.path.islink(place) else ""
+    """The path of a run's status file; "" if the id is invalid, or a link leads to the folder."""
+    home = paths.home(project)
+    return "" if not is_id(run_id) or paths.link_in(home, OPEN) else os.path.join(home, OPEN, run_id)
 
 
 def _written(path: str, text: bytes) -> bool:

@@ -409,11 +409,14 @@ def test_a_run_of_a_ledger_that_can_only_be_read_goes_on_in_a_copy_of_its_folder
 
 
 @pytest.mark.parametrize("step", ["1 --topic why", "current --run abcdefgh", "next"])
-def test_a_ledger_that_may_not_be_looked_into_is_told_as_such(agent: Factory, step: str) -> None:
+def test_a_ledger_that_may_not_be_looked_into_is_told_as_such(
+    agent: Factory, step: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     tour = agent("tour")
     home = tour.project / ".lockstep"
     home.rmdir()
     home.symlink_to(home)  # root may not look into it either
+    monkeypatch.setenv("LOCKSTEP_HOME", str(home))  # which may be a link
     block = tour.run_command(f"{PYTHON} {tour.script} --project {tour.project} --step {step}")
     assert block.exit_code == 4
     assert f"the ledger's folder {home} cannot be read: Too many levels of symbolic links" in block.errors

@@ -75,7 +75,8 @@ def test_a_move_that_cannot_be_kept_leaves_nothing(ledger: Ledger) -> None:
 
 def test_children_come_with_the_move_that_creates_them(ledger: Ledger) -> None:
     run = opened(ledger, script="/s/scripts/w.py")
-    move = Move(run.changed(turn=2), "moved", {}, ({"step": "a", "script": None}, {"step": "a", "script": "sub/x.py"}))
+    tasks = [{"step": "a", "script": script, "number": 1, "task": "look"} for script in (None, "sub/x.py")]
+    move = Move(run.changed(turn=2), "moved", {}, tuple(tasks))
     after = ledger.commit(run, move, "agent")
     assert after.children == [f"{run.id}.1", f"{run.id}.2"]
     assert [child.script for child in ledger.runs(after.children)] == ["/s/scripts/w.py", "/s/scripts/sub/x.py"]

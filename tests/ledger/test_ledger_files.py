@@ -54,7 +54,7 @@ def test_an_upgrade_that_finds_the_table_of_contents_goes_on(home: Path) -> None
 @pytest.mark.parametrize(
     "statement, says",
     [
-        ("DROP TABLE contents", "no such table"),
+        ("DROP TABLE contents", "its tables are not those"),
         ("DELETE FROM contents", "has lost the files of a review of run"),
         ("UPDATE contents SET data='{}' WHERE data<>'{}'", "wrong checksum"),
         ("UPDATE contents SET sum='0'", "wrong checksum"),
@@ -65,10 +65,8 @@ def test_damage_to_the_files_of_a_review_is_found_when_the_ledger_is_verified(
     home: Path, statement: str, says: str
 ) -> None:
     change(home, statement)
-    ledger = Ledger(str(home), create=False)
-    with pytest.raises(LedgerError, match=f"is damaged: .*{says}"):
+    with pytest.raises(LedgerError, match=f"is damaged: .*{says}"), Ledger(str(home), create=False) as ledger:
         ledger.verify()
-    ledger.close()
 
 
 def test_files_that_a_person_was_shown_are_kept_when_other_runs_are_deleted(home: Path) -> None:

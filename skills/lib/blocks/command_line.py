@@ -76,9 +76,30 @@ class CommandLine(Record):
             places = [f"{folder}{_SCRIPTS}{below}" for folder in (sibling, skill)] + places
         return next((place for place in places if os.path.exists(place)), "")
 
+    def is_known(self, script: str) -> bool:
+        """True for a script of the called one's skill, of a skill beside it in a folder ``skills``, or a shipped one.
+
+        Whoever wrote the ledger may have named any other.
+        """
+        if script == self.script:
+            return True
+        own, mark, _ = self.script.rpartition(_SCRIPTS)
+        folders = [own] if mark else [os.path.dirname(self.script)]
+        beside = os.path.dirname(own)
+        folders += [beside] if os.path.basename(beside) == "skills" else []
+        folders.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+        is_plain = os.path.normpath(script) == script
+        return is_plain and any(script.startswith(folder + os.sep) for folder in folders if folder)
+
     def step(self, step: str, run: Run, *words: str, turn: bool = True) -> str:
-        """The command that asks for ``step`` in ``run``, with further words as arguments."""
-        arguments = [self.python, self.script_of(run), "--step", step, "--run", run.id]
+        """The command that asks for ``step`` in ``run``, with further words as arguments.
+
+        For a run whose script is not known it is the one by which a person looks at it.
+        """
+        script = self.script_of(run)
+        if not self.is_known(script):
+            return self.person("resume", run.id)
+        arguments = [self.python, script, "--step", step, "--run", run.id]
         if turn:
             arguments += ["--turn", str(run.turn)]
         return join([*arguments, "--project", self.project, *words])

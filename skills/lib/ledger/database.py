@@ -7,8 +7,8 @@ import stat
 import sys
 import time
 
+from skills.lib import paths
 from skills.lib.errors import EnvironmentProblem, LedgerError
-from skills.lib.paths import FOLDER
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,6 +21,10 @@ else:
 
 FILE = "runs.db"
 MARKER = "LEDGER"
+# How many bytes of the folder's .gitignore are read.
+_LONGEST_IGNORE = 10_000
+# The folders beside the ledger in which files of runs and of graphs are written.
+_FOLDERS = (("open",), ("context",), ("seals",))
 APPLICATION_ID = 0x4C4B5354  # "LKST"
 VERSION = 2
 # How long a call waits for another process's transaction, in seconds; one takes well under a millisecond.
@@ -44,6 +48,14 @@ UPGRADES = {
     1: "CREATE TABLE IF NOT EXISTS contents(digest TEXT PRIMARY KEY, data TEXT NOT NULL, sum TEXT NOT NULL)"
     " WITHOUT ROWID"
 }
+
+_TABLES = sorted([statement.strip() for statement in SCHEMA.split(";\n") if statement.strip()])
+# A file may be anybody's. No value is longer (bytes); the lists of files in ``contents`` are the longest.
+VALUE_LIMIT = 64 << 20
+# No statement is longer, be it in the schema that SQLite reads.
+_STATEMENT_LIMIT = 10_000
+# How many instructions of SQLite's machine a statement may take before the schema is known to be ours: a few hundred.
+_SCHEMA_WORK = 20_000
 
 _MARKER_TEXT = """The file runs.db beside this one is the record of this project's Lockstep runs.
 Copy or move it only together with runs.db-wal. To begin anew, remove this whole folder.
@@ -124,6 +136,8 @@ class Database:
             raise LedgerError(f"there is no ledger at {self.path}", remedy=f"{remedy}; --step 1 opens a new run")
         if not there:
             self._make_home()
+        if os.path.basename(home) == paths.FOLDER:  # another home may have other things in it, and be the project
+            self._hide()
         self._connect()
         try:
             self.execute("PRAGMA synchronous=NORMAL")  # docs/architecture.md says what a power cut loses
@@ -189,11 +203,15 @@ class Database:
         return f"make {self.home} writable; or copy it to a folder that can be written, and set LOCKSTEP_HOME to that"
 
     def _files(self) -> set[str]:
-        """The ledger's files that are there; each must be an ordinary one, though the folder itself may be a link.
+        """The ledger's files that are there; each must be an ordinary one, and a folder no link (``paths.link_in``).
 
         A cloned project may bring links, which SQLite would write through; a FIFO or a folder in the place of a file
         would be waited for, or be reported as a ledger that cannot be written.
         """
+        for folders in _FOLDERS:
+            link = paths.link_in(self.home, *folders)
+            if link:
+                raise self.broken(f"cannot be used: {link} is a link", f"remove {link}")
         found = set()
         for name in (FILE, f"{FILE}-wal", f"{FILE}-shm", f"{FILE}-journal", MARKER, ".gitignore"):
             mode = mode_of(self.home, name)
@@ -210,10 +228,8 @@ class Database:
     def _make_home(self) -> None:
         try:
             os.makedirs(self.home, mode=0o700, exist_ok=True)
-            ignore = os.path.join(self.home, ".gitignore")
-            if not os.path.exists(ignore) and self._is_own():
-                with open(ignore, "w", encoding="ascii") as file:
-                    file.write("*\n")
+            if not os.listdir(self.home):
+                self._hide()
             os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
         except OSError as error:
             raise LedgerError(
@@ -221,13 +237,33 @@ class Database:
                 remedy="set LOCKSTEP_HOME to a folder that can be written",
             ) from error
 
-    def _is_own(self) -> bool:
-        """True if the folder is the ledger's alone: a home may have other things in it, and be the project."""
-        return os.path.basename(self.home) == FOLDER or not os.listdir(self.home)
+    def _hide(self) -> None:
+        """Let git ignore the folder: a ledger in a commit would show to others what its runs recorded.
+
+        Lines of a cloned project that admit files again are replaced. A folder that cannot be written stays as it is.
+        """
+        path = os.path.join(self.home, ".gitignore")
+        try:
+            file = os.open(path, os.O_RDWR | os.O_CREAT, 0o644)
+        except OSError:
+            return
+        try:
+            lines = os.read(file, _LONGEST_IGNORE).split(b"\n")
+            at = lines.index(b"*") if b"*" in lines else len(lines)
+            if at == len(lines) or any(line[:1] == b"!" for line in lines[at:]):
+                os.truncate(file, 0)
+                os.pwrite(file, b"*\n", 0)
+        except OSError:
+            pass
+        finally:
+            os.close(file)
 
     def _connect(self) -> None:
         try:
             self._connection = sqlite.connect(self.path, timeout=LOCK_TIMEOUT, isolation_level=None)
+            self._connection.setlimit(sqlite.SQLITE_LIMIT_LENGTH, VALUE_LIMIT)
+            self._connection.setlimit(sqlite.SQLITE_LIMIT_SQL_LENGTH, _STATEMENT_LIMIT)
+            self._connection.set_progress_handler(lambda: 1, _SCHEMA_WORK)
         except sqlite.Error as error:
             raise self._explain(error) from error
 
@@ -236,9 +272,21 @@ class Database:
             # Another process may be making the ledger at this moment: look again while nobody else writes.
             with self:
                 self._create_or_refuse(marked)
+        self._check_schema()
         if not marked:
             self._use_write_ahead_log()
             self._mark()
+
+    def _check_schema(self) -> None:
+        """Raise LedgerError if the file has a trigger, a view, or anything else that is not of a ledger.
+
+        The queries of this library would run it: for ever, with any amount of memory, or to refuse each change.
+        """
+        found = [sql for (sql,) in self.rows("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")]
+        if sorted(found) != _TABLES:
+            raise self.broken("is damaged: its tables are not those of a ledger", "restore it from a copy")
+        assert self._connection is not None
+        self._connection.set_progress_handler(None, 0)
 
     def _identity(self) -> tuple[int, int]:
         ((application,),), ((version,),) = self.rows("PRAGMA application_id"), self.rows("PRAGMA user_version")

@@ -7,9 +7,11 @@ import time
 
 from skills.lib import compact_json, status_files
 from skills.lib.compact_json import digest
+from skills.lib.errors import UsageError
 from skills.lib.ledger import database
 from skills.lib.ledger.database import Database
 from skills.lib.model.run import Run
+from skills.lib.model.texts import check_tree
 from skills.lib.record import Record
 
 TYPE_CHECKING = False
@@ -299,12 +301,14 @@ class Ledger:
             raise self.database.broken(f"is damaged: {fields[0]!r:.40} is no run's id")
         try:
             if total == digest(fields):
-                run = Run(**compact_json.loads(fields[5]))
+                data = compact_json.loads(fields[5])
+                check_tree(data, "the run", bounded=False)
+                run = Run(**data)
                 if [run.id, run.workflow, run.parent, run.status, run.version] == fields[:5]:
                     return run
-        except (TypeError, ValueError):
+        except (TypeError, ValueError, UsageError):
             pass
-        raise self.database.broken(f"is damaged: run {fields[0]!r:.40} has a wrong checksum")
+        raise self.database.broken(f"is damaged: run {fields[0]!r:.40} has a wrong checksum or field")
 
     def _write(self, before: Run | None, after: Run) -> None:
         # In its own order: the block that a repeat prints from here is the one that was printed at first.

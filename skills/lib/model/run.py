@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+
 from skills.lib.field_checks import EMPTY
 from skills.lib.model.texts import printable, shortened
 from skills.lib.record import Record
@@ -26,6 +28,78 @@ FIXES = "fixes"
 # Shared by all runs: the values of a run are never altered in place.
 _NOTHING: dict[str, Any] = {}
 _NONE: list[Any] = []
+
+
+_STATUSES = ENDED | {"open", "waiting", "pending"}
+# How many sub-agents' runs a run may have had.
+MOST_CHILDREN = 100_000
+_IN_AN_ID = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
+# What the parts of some fields are: of an entry of ``not_done``, of a review and its items, and so on.
+_UNDONE = {"kind", "step", "what"}
+_ANY = (object,)
+_TEXT, _OPTIONAL, _LIST, _MAP, _NUMBER = (str,), (str, type(None)), (list, tuple), (dict,), (int,)
+_ITEM: dict[str, tuple[type, ...]] = {
+    "id": _TEXT,
+    "status": _TEXT,
+    "severity": _TEXT,
+    "check": _TEXT,
+    "scope": _TEXT,
+    "finding": _TEXT,
+}
+_ITEM |= {"file": _TEXT, "content": _TEXT, "text": _TEXT, "kind": _TEXT, "command": _TEXT, "target": _TEXT}
+_REVIEW: dict[str, tuple[type, ...]] = {
+    "iteration": _NUMBER,
+    "level": _NUMBER,
+    "series": _NUMBER,
+    "returns": _NUMBER,
+    "passed_at": _NUMBER,
+}
+_REVIEW |= {"status": _TEXT, "content": _OPTIONAL, "covers": _LIST, "items": _LIST, "heard": _MAP, "fixes": _MAP}
+_REVIEW |= {"disputes": _MAP, "named": _MAP, "fell_with": _TEXT, "asked_about": _TEXT}
+_QUESTION: dict[str, tuple[type, ...]] = {
+    "text": _TEXT,
+    "choices": _LIST,
+    "gate": _TEXT,
+    "about": _TEXT,
+    "outcome": _OPTIONAL,
+}
+_LAST: dict[str, tuple[type, ...]] = {
+    "turn": _NUMBER,
+    "digest": _TEXT,
+    "step": _OPTIONAL,
+    "judged": _TEXT,
+    "reason": _TEXT,
+    "outcome": _OPTIONAL,
+}
+_SPEC: dict[str, tuple[type, ...]] = {
+    "agent": _TEXT,
+    "step": _TEXT,
+    "title": _TEXT,
+    "script": _OPTIONAL,
+    "task": _TEXT,
+    "target": _TEXT,
+}
+_SPEC |= {"number": _NUMBER, "context": _TEXT, "params": _MAP, "model": _OPTIONAL, "values": _MAP, "checkpoint": _TEXT}
+_SPEC |= {"forbidden": _LIST, "items": _LIST, "failed": _LIST, "checks": _LIST, "covers": _LIST, "bases": _LIST}
+
+
+def _all(value: Any, kind: type, of: type) -> bool:
+    """True if it is a list of values of a type, or an object with such values."""
+    if not isinstance(value, kind):
+        return False
+    inside: Any = value.values() if isinstance(value, dict) else value
+    return all(type(one) is of for one in inside)
+
+
+def _has_kinds(parts: Any, kinds: Mapping[str, tuple[type, ...]]) -> bool:
+    """True if each part that is known by name is of one of its types."""
+    return type(parts) is dict and all(isinstance(value, kinds.get(name, _ANY)) for name, value in parts.items())
+
+
+def _is_review(review: Mapping[str, Any]) -> bool:
+    if not _has_kinds(review, _REVIEW) or not {"status", "items"} <= review.keys():
+        return False
+    return all(_has_kinds(item, _ITEM) and {"id", "status", "severity"} <= item.keys() for item in review["items"])
 
 
 class Run(Record):
@@ -62,6 +136,35 @@ class Run(Record):
     not_done: list[dict[str, str]] = _NONE
     last: dict[str, Any] = _NOTHING
     version: int = 0
+
+    def _check(self) -> None:
+        """Raise TypeError if a field holds what no run has there: a ledger may be anybody's."""
+        right = (
+            self.status in _STATUSES
+            and type(self.turn) is type(self.born) is type(self.version) is int
+            and 0 <= self.born <= MOST_CHILDREN
+            and not (self.step or "").strip(_IN_AN_ID)
+            and "\0" not in self.project + self.script
+            and (self.script == "" or os.path.isabs(self.script))
+            and type(self.params) is dict
+            and type(self.not_done) is list
+            and _all(self.children, list, str)
+            and _all(self.state, dict, dict)
+            and _all(self.visits, dict, int)
+            and _all(self.rounds, dict, int)
+            and _all(self.handed, dict, str)
+            and _all(self.errata, dict, list)
+            and _all(self.reviews, dict, dict)
+            and all(_all(notes, list, str) for notes in self.errata.values())
+            and all(_all(entry, dict, str) and entry.keys() >= _UNDONE for entry in self.not_done)
+            and all(_is_review(review) for review in self.reviews.values())
+            and (self.question is None or _has_kinds(self.question, _QUESTION))
+            and _has_kinds(self.last, _LAST)
+            and _has_kinds(self.spec, _SPEC)
+            and (self.parent is None or bool(self.spec.get("script")) or {"step", "task", "number"} <= self.spec.keys())
+        )
+        if not right:
+            raise TypeError("a Run has a field that no run has")
 
     def changed(self, **fields: Any) -> Run:
         """A copy with these fields replaced; the values of the others are shared and never altered in place."""

@@ -19,6 +19,8 @@ if TYPE_CHECKING:
     from skills.lib.runtime.project import Response
 
 
+# The folder of these files, beside the ledger.
+FOLDER = "context"
 # How many characters of an offloaded value the block keeps; of one that is hardly longer than that, the second.
 EXCERPT, SHORT_EXCERPT = 400, 80
 # How many characters of findings the block keeps if nothing else is left to offload: the first of these that fits.
@@ -79,21 +81,27 @@ def _each_cut(value: str, limit: int) -> str:
 
 def _kept(project: str, run: Run, key: str, value: str, excerpt: str) -> tuple[str, str]:
     """Write a value to its file, and return the path, and the excerpt that speaks of it."""
-    path = os.path.join(folder(project, run), f"{run.turn}-{key}.txt")
-    write(path, value)
+    path = write(project, run, f"{run.turn}-{key}.txt", value)
     return path, f"{excerpt} … ({len(value):,} characters; read the file for all of it)"
 
 
-def folder(project: str, run: Run) -> str:
-    """The folder that holds the offloaded values of a run."""
-    return os.path.join(paths.home(project), "context", run.id)
+def write(project: str, run: Run, name: str, text: str) -> str:
+    """Write one of the files of a run, whole or not at all, and return its path.
 
-
-def write(path: str, text: str) -> None:
-    """Write a file whole or not at all. Raises EnvironmentProblem if it cannot be written."""
+    Raises EnvironmentProblem if it cannot be written, or a link is in the place of a folder on the way.
+    """
+    home = paths.home(project)
+    link = paths.link_in(home, FOLDER, run.id)
+    if link:
+        raise EnvironmentProblem(
+            f"{link} is a link, which may lead out of the project",
+            remedy="remove it, or set LOCKSTEP_HOME to a folder of your own",
+        )
+    path = os.path.join(home, FOLDER, run.id, name)
     try:
         files.write(path, text.encode())
     except OSError as error:
         raise EnvironmentProblem(
             f"{path} cannot be written: {error.strerror}", remedy="set LOCKSTEP_HOME to a folder that can be written"
         ) from error
+    return path

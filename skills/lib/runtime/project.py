@@ -103,6 +103,8 @@ class Project:
                 # The served graph may be in no file: it may have been made at run time.
                 served = self._served if self._served and self._served.name == run.workflow else None
                 script = self.command_line.script_of(run)
+                if not served and not self.command_line.is_known(script):
+                    return self.command_line.person("resume", run.id)
                 return document.next_command(served or loading.workflow_of_script(script), run, self.command_line)
         except LockstepError:
             pass
@@ -128,7 +130,9 @@ class Evidence:
         opening = None
         if isinstance(requirement, Command):
             opening = self._runs.ledger.opening(self._run.id).get("search_paths")
-        return evidence.check(requirement, fields, self._project, os.path.dirname(self._run.script), opening)
+        # Not that of the run: a ledger may name any script, and helpers run from the folder of the one that was called.
+        scripts = os.path.dirname(self._runs.command_line.script)
+        return evidence.check(requirement, fields, self._project, scripts, opening)
 
     def contents(self, covers: Sequence[str]) -> dict[str, str]:
         from skills.lib.ledger import contents  # it brings re and git

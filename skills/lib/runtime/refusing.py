@@ -5,8 +5,6 @@ The command repeats each value of the refused command that fits.
 
 from __future__ import annotations
 
-import os
-
 from skills.lib import compact_json, paths, status_files
 from skills.lib.blocks import document, parts
 from skills.lib.blocks.command_line import quote
@@ -319,9 +317,8 @@ def _file(project: Project, run: Run, fitting: dict[str, Any]) -> str:
 
     if not status_files.is_id(run.id):
         return ""
-    path = os.path.join(offload.folder(project.command_line.project, run), f"refused-{run.turn}.json")
     try:
-        offload.write(path, compact_json.readable(fitting) + "\n")
+        text = compact_json.readable(fitting) + "\n"
+        return offload.write(project.command_line.project, run, f"refused-{run.turn}.json", text)
     except EnvironmentProblem:
         return ""
-    return path

@@ -6,9 +6,10 @@ import os
 
 from skills.lib import status_files
 from skills.lib.blocks import parts
+from skills.lib.blocks.command_line import join
 from skills.lib.engine import engine
 from skills.lib.engine.decision import Move, Refused
-from skills.lib.errors import RefusedError, UsageError
+from skills.lib.errors import RefusedError, UsageError, tell
 from skills.lib.ledger import Stale, new_id
 from skills.lib.model.run import Request, Run
 from skills.lib.runtime import cli
@@ -69,17 +70,31 @@ class Runner(Project):
         twins = [] if request.new else [other for other in others if self._is_twin(other, move.run)]
         for twin in twins:
             if twin.turn == 1:
-                return self.show(workflow, self._at_its_script(twin), self._notices_of(others, twin))
+                self._check_step(workflow, twin)
+                return self.show(workflow, self._at_its_script(twin), self._notices_of(workflow, others, twin))
         if twins:
             twin = twins[0]
             why = (
-                f"Run {twin.id} of this skill is open with the same parameters, at {twin.step}, turn {twin.turn}. "
+                f"Run {twin.id} of this skill is open with the same parameters{_where(workflow, twin)}, "
+                f"turn {twin.turn}. "
                 "Go on with it by the command below. If a second run is wanted, add --new to the command that was "
                 "refused."
             )
             return self.refuse(workflow, twin, request, Refused("already-open", why))
         opened = self.ledger.commit(None, with_search_paths(move), self.actor, workflow.to_data(), beside)
-        return self.show(workflow, opened, self._notices_of(others, opened))
+        self._warn_of_commits()
+        return self.show(workflow, opened, self._notices_of(workflow, others, opened))
+
+    def _warn_of_commits(self) -> None:
+        """Write to standard error if git has the ledger among the files of a commit."""
+        from skills.lib.ledger.tracked import tracked  # a run opens once
+
+        root = tracked(self.ledger.path)
+        if root:
+            folder = os.path.dirname(self.ledger.path)
+            command = join(["git", "-C", root, "rm", "-rfq", "--cached", "--", os.path.relpath(folder, root)])
+            tell(f"lockstep: git tracks the ledger {self.ledger.path}: a commit shows what runs record.\n")
+            tell(f"  try:   {command}\n")
 
     def advance(self, workflow: Workflow, run_id: str, request: Request) -> Response:
         """Do what the request asks of the run, or refuse it; repeats print the same block and count once."""
@@ -99,6 +114,7 @@ class Runner(Project):
                 run = self._at_its_script(run)
                 if run.status != "pending" and not run.ended and run.fingerprint != workflow.fingerprint:
                     run, notices = self._with_definition(workflow, run), [parts.notice(_CHANGED)]
+                self._check_step(workflow, run)
                 is_new = run.status == "pending"
                 working = self.ledger.at_work(run.parent or "") if is_new and self.max_parallel else None
                 move = self._decided(workflow, run, wanted, working or ())
@@ -166,6 +182,11 @@ class Runner(Project):
             raise Refused(
                 "other-workflow", f"Run {run.id} is of {run.workflow}, and this script walks {workflow.name}."
             )
+
+    def _check_step(self, workflow: Workflow, run: Run) -> None:
+        """Raise LedgerError for a run that is at no step of its workflow."""
+        if run.turn and not run.ended and not workflow.has(run.step or ""):
+            raise self.ledger.database.broken(f"is damaged: run {run.id} is at no step of {workflow.name}")
 
     def _decided(self, workflow: Workflow, run: Run, request: Request, working: Sequence[str]) -> Move | None:
         """What the request does to the run; None if it only looks, or repeats the last one. Raises Refused."""
@@ -238,8 +259,9 @@ class Runner(Project):
 
     def _at_its_script(self, run: Run) -> Run:
         """Update ``run.script``, and those of its children, if the skill's folder moved; return the run."""
-        # A workflow is known by its name wherever it is; a sub-agent's task would be served by any script.
-        script = self.command_line.place_of(run.script) if run.parent else self.command_line.script_of(run)
+        # The script that was called serves its workflow, whatever the ledger names; any would serve a sub-agent's task.
+        by_name = run.turn > 0 and (not run.parent or run.spec.get("script"))
+        script = self.command_line.script if by_name else self.command_line.place_of(run.script)
         if run.ended or script in ("", run.script):
             return run
         placed = self.ledger.commit(run, _to_script(run, script), "script")
@@ -263,11 +285,12 @@ class Runner(Project):
         same = other.params == run.params and self.command_line.script_of(other) == run.script
         return same and (other.turn > 1 or other.fingerprint == run.fingerprint)
 
-    def _notices_of(self, others: Sequence[Run], run: Run) -> list[Element]:
+    def _notices_of(self, workflow: Workflow, others: Sequence[Run], run: Run) -> list[Element]:
         """A notice for each other open run of the skill, with its command; beyond SHOWN they are only counted."""
         notices = [
             parts.notice(
-                f"Another run of this skill is open: {other.id}, at {other.step}, turn {other.turn}. To go on with it:",
+                f"Another run of this skill is open: {other.id}{_where(workflow, other)}, turn {other.turn}. "
+                "To go on with it:",
                 self.command_line.step("current", other, turn=False),
             )
             for other in others
@@ -277,6 +300,11 @@ class Runner(Project):
             words = f"{len(notices) - SHOWN} more runs of this skill are open. To list them:"
             notices[SHOWN:] = [parts.notice(words, self.command_line.person("runs"))]
         return notices
+
+
+def _where(workflow: Workflow, run: Run) -> str:
+    """The step of another run in words; empty if this version of the workflow does not have it."""
+    return f", at {run.step}" if workflow.has(run.step or "") else ""
 
 
 def _to_script(run: Run, script: str) -> Move:

@@ -109,7 +109,8 @@ def _keep_in_project(workflow: Workflow) -> None:
         path = in_project(workflow)
     except OSError:  # the working directory was removed
         return
-    if os.path.isdir(os.path.dirname(os.path.dirname(path))):
+    folder, name = os.path.split(os.path.dirname(path))
+    if os.path.isdir(folder) and not paths.link_in(folder, name):
         write(path, text(workflow))
 
 
