@@ -182,16 +182,9 @@ def _distance(project: str, skill: SkillFolder) -> int:
     path = str(skill.path)
     if not path.startswith(os.path.join(project, "")):
         return _SHIPPED
-    if _is_copy(path):
+    if source.is_copy(path):
         return _COPY
     return _HIDDEN if f"{os.sep}." in path.removeprefix(project) else _OWN
-
-
-def _is_copy(folder: str) -> bool:
-    """True if a skill's folder is a copy that Lockstep made: its scripts are all regular files."""
-    scripts = os.path.join(folder, "scripts")
-    names = os.listdir(scripts) if os.path.isdir(scripts) else []
-    return all(os.path.isfile(os.path.join(scripts, n)) for n in names if n.endswith(".py")) and source.is_copy(folder)
 
 
 def unknown(name: str, names: Sequence[str]) -> UsageError:
@@ -209,7 +202,7 @@ def sources(project: str) -> dict[str, str]:
     found = shipped_sources()
     own = [str(skill.path) for skill in find(project)]
     for folder in sorted(own, key=lambda folder: f"{os.sep}." in folder.removeprefix(project)):
-        if not _is_copy(folder):
+        if not source.is_copy(folder):
             found.setdefault(os.path.basename(folder), folder)
     return found
 

@@ -10,6 +10,7 @@ import skills
 from skills.lib import paths
 from skills.lib.errors import RefusedError, SkillError, UsageError
 from skills.lib.runtime import loading
+from skills.lib.skillfile import discovery
 from skills.lib.validation import registration
 
 TYPE_CHECKING = False
@@ -126,6 +127,8 @@ def walk(folder: str, sealed: bool = False) -> Iterator[str]:
     """
     for place, folders, names in os.walk(folder, onerror=_raise):
         folders[:] = sorted(name for name in folders if not _is_skipped(name))
+        if place.count(os.sep) - folder.count(os.sep) > discovery.LEVELS:
+            raise RefusedError(f"{folder} has folders more than {discovery.LEVELS} levels deep", remedy="take them out")
         for name in folders:
             if os.path.islink(os.path.join(place, name)):
                 raise RefusedError(f"{os.path.join(place, name)} is a link", remedy="put the folder itself there")
@@ -149,6 +152,8 @@ def read(path: str) -> bytes:
 
 
 def _begins(path: str, mark: bytes) -> bool:
+    if not os.path.isfile(path):  # a FIFO is not waited for
+        return False
     try:
         with open(path, "rb") as file:
             return file.read(len(mark)) == mark
