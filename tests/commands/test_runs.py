@@ -315,7 +315,7 @@ def test_runs_of_one_workflow_are_distinguished_by_their_purpose(
     cli: Command, installed: Install, walker: Walk, project: Path
 ) -> None:
     walk = walker(installed("part"))
-    first, second = walk.start(what="the slow query"), walk.start(what="the password is \x1b[2J " + "long " * 40)
+    first, second = walk.start(what="the slow query"), walk.start(what="the password is \u202e[2J " + "long " * 40)
     walk.go(first, records={"seen": "a scan"})
     notes = walker(installed("plain"))
     noted, blank = notes.start(), notes.start()

@@ -520,7 +520,7 @@ def hostile(text: str) -> str:
         id="k3f9q2mx",
         workflow="odd",
         fingerprint="f",
-        script=f"/s/{text}/scripts/odd.py",
+        script="/s/" + text.replace("\0", "") + "/scripts/odd.py",
         status="done",
         turn=6,
         params={"topic": text},

@@ -83,12 +83,14 @@ def test_a_secret_that_a_check_is_given_is_not_kept(skill: Skill) -> None:
     assert not any(b"s3kr1t-1" in file.read_bytes() for file in home.rglob("*") if file.is_file())
 
 
-def test_a_ledger_that_two_projects_share_by_a_link_keeps_their_evidence_apart(skill: Skill, tmp_path: Path) -> None:
+def test_a_ledger_that_two_projects_share_keeps_their_evidence_apart(
+    skill: Skill, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCKSTEP_HOME", str(tmp_path / "home"))
     agent = skill('StepDef("first", "First", "Do.", {Outcome.OK: None}, requires=[Artifact("proof")])')
     block = agent.open()
     other = tmp_path / "other"
     other.mkdir()
-    (other / ".lockstep").symlink_to(agent.project / ".lockstep")
     (other / "proof").write_text("of another project")
     assert isinstance(agent.call, InProcess)
     words = ["--step", "done", "--run", block.run, "--turn", "1"]

@@ -202,7 +202,7 @@ def test_what_cannot_be_steered_says_what_to_give(tmp_path: Path) -> None:
     [walk] = [walk for walk in every_walk(loading.workflow_of_script(str(script))) if str(walk) == "a -ok-> done"]
     with pytest.raises(CannotSteer) as told:
         check_walk(script, walk, tmp_path)
-    assert "makes step a to take a -ok-> done; it came to: outcome fail" in str(told.value)
+    assert "makes step a take a -ok-> done; it came to: outcome fail" in str(told.value)
     assert "Give values={'a.word': …} that do" in str(told.value)
 
 

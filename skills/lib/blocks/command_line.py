@@ -56,8 +56,11 @@ class CommandLine(Record):
     lockstep: Sequence[str] = ("lockstep",)
 
     def with_program(self, text: Element | str) -> Element | str:
-        """A text of a step, with ``lockstep`` at the beginning of its commands in backquotes as it is called here."""
-        return text.replace("`lockstep ", f"`{join(self.lockstep)} ") if isinstance(text, str) else text
+        """A text of a step, with ``lockstep`` at the beginning of its commands in backquotes as it is called here.
+
+        Elements, and XML that is rendered already, stay as they are.
+        """
+        return text.replace("`lockstep ", f"`{join(self.lockstep)} ") if type(text) is str else text
 
     def script_of(self, run: Run) -> str:
         """The script that walks a run: its own, or where that was moved to with this script."""

@@ -123,7 +123,8 @@ def test_prune_removes_nothing_through_a_link(
     (home / "context" / run / "thesis").write_text("precious")
     shutil.move(home / link, tmp_path / "elsewhere")
     (home / link).symlink_to(tmp_path / "elsewhere")
-    assert cli("prune", "--older", "0", "--yes").code == 0
+    refused = cli("prune", "--older", "0", "--yes")
+    assert (refused.code, "is a link" in refused.err) == (4, True)
     kept = tmp_path / "elsewhere" / (run if link else f"context/{run}") / "thesis"
     assert kept.read_text() == "precious"
 

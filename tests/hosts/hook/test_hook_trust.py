@@ -171,7 +171,7 @@ def forged(clone: Clone) -> tuple[str, Path]:
     ledger = Ledger(str(clone.project / ".lockstep"))
     run = ledger.run(clone.block.run)
     assert run is not None
-    ledger.commit(run, Move(run.changed(script="scripts/test.py"), "skill-moved", {}), "agent")
+    ledger.commit(run, Move(run.changed(script=str(scripts / "test.py")), "skill-moved", {}), "agent")
     ledger.close()
     status = Path(status_files.folder(str(clone.project))) / run.id
     status.write_text(json.dumps({**json.loads(status.read_text()), "script": str(scripts / "test.py")}))
@@ -190,7 +190,7 @@ def test_a_search_that_names_a_projects_script_lets_none_of_its_code_run(tmp_pat
         assert not clone.has_run()
     assert [answer.code for answer in answers] == [0, 0, 2, 2]
     for text in _texts(answers):
-        assert "resume" not in text
+        assert "lockstep resume" not in text
         assert "test.py" not in text
         assert f"abandon {run} --project {clone.project}" in text
     assert host.run(f"lockstep resume {run}").code == 2

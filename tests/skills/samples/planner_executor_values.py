@@ -84,7 +84,7 @@ def prepare(project: Path) -> None:
             id=f"approve{at}",
             workflow="planner",
             fingerprint=planner.fingerprint,
-            script="planner.py",
+            script=str(project / "planner.py"),
             project=str(project),
             status="done",
             params=params,
