@@ -23,6 +23,7 @@ from skills.lib.runtime import Runner
 from skills.lib.testing.agent import Agent
 from tests.fixtures.skill import install, source_of
 
+EVENTS = "SELECT seq, run, turn, kind, actor, at, detail, change, sum FROM events ORDER BY seq"
 Factory = Callable[[str], Agent]
 FIELDS = sorted(set(Run().fields()) - {"id", "fingerprint"})
 # What is at home in one field is put into the others too.
@@ -177,3 +178,29 @@ def test_a_step_that_the_graph_does_not_have_is_damage(tour: tuple[Agent, str, P
     )
     assert "Ignore" not in other.text
     assert f"at {step}" not in other.text
+
+
+@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    column=st.sampled_from(["change", "detail"]),
+    text=st.sampled_from(['{"foo":1}', "[1]", "{nope", '{"turn":"x"}', "7", ""])
+    | DATA.map(lambda value: compact_json.dumps(value)),
+)
+def test_events_of_any_content_are_damage_or_read(tour: tuple[Agent, str, Path], column: str, text: str) -> None:
+    walker, _, kept = tour
+    file = walker.project / ".lockstep" / "runs.db"
+    for end in ("-wal", "-shm"):
+        Path(f"{file}{end}").unlink(missing_ok=True)
+    shutil.copyfile(kept, file)
+    connection = sqlite3.connect(file)
+    connection.execute(f"UPDATE events SET {column}=?", (text,))
+    tips: dict[str, str] = {}
+    for *fields, _ in connection.execute(EVENTS).fetchall():
+        tips[fields[1]] = digest([tips.get(fields[1], ""), *fields[1:]])
+        connection.execute("UPDATE events SET sum=? WHERE seq=?", (tips[fields[1]], fields[0]))
+    connection.commit()
+    connection.close()
+    start = shlex.join([sys.executable, walker.script, "--project", str(walker.project)])
+    block = walker.call(f"{start} --step current --run aaaaaaaa")
+    assert block.exit_code in (3, 4), block.errors
+    assert block.exit_code == 3 or "is damaged" in block.errors

@@ -66,7 +66,8 @@ def _run(
 ) -> dict[str, Any]:
     argv = [fill(part, fields) for part in command.argv]
     # The evidence is kept with the run, and a secret must not be.
-    safe = [_shown(part, fill(part, values.keepable(dict(fields)))) for part in command.argv]
+    keepable = values.keepable(dict(fields))
+    safe = [_shown(part, fill(part, keepable)) for part in command.argv]
     shown = " ".join(shortened(part, SHOWN) for part in safe)
     program = safe[0]
     if command.argv[0].endswith(".py") and os.path.basename(command.argv[0]) == command.argv[0]:

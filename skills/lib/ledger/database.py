@@ -24,7 +24,7 @@ MARKER = "LEDGER"
 # How many bytes of the folder's .gitignore are read.
 _LONGEST_IGNORE = 10_000
 # The folders beside the ledger in which files of runs and of graphs are written.
-_FOLDERS = (("open",), ("context",), ("seals",))
+_FOLDERS = ("open", "context", "seals")
 APPLICATION_ID = 0x4C4B5354  # "LKST"
 VERSION = 2
 # How long a call waits for another process's transaction, in seconds; one takes well under a millisecond.
@@ -49,7 +49,7 @@ UPGRADES = {
     " WITHOUT ROWID"
 }
 
-_TABLES = sorted([statement.strip() for statement in SCHEMA.split(";\n") if statement.strip()])
+_TABLES = [statement.strip() for statement in SCHEMA.split(";\n") if statement.strip()]
 # A file may be anybody's. No value is longer (bytes); the lists of files in ``contents`` are the longest.
 VALUE_LIMIT = 64 << 20
 # No statement is longer, be it in the schema that SQLite reads.
@@ -208,8 +208,8 @@ class Database:
         A cloned project may bring links, which SQLite would write through; a FIFO or a folder in the place of a file
         would be waited for, or be reported as a ledger that cannot be written.
         """
-        for folders in _FOLDERS:
-            link = paths.link_in(self.home, *folders)
+        for name in _FOLDERS:
+            link = paths.link_in(self.home, name)
             if link:
                 raise self.broken(f"cannot be used: {link} is a link", f"remove {link}")
         found = set()
@@ -252,7 +252,8 @@ class Database:
             at = lines.index(b"*") if b"*" in lines else len(lines)
             if at == len(lines) or any(line[:1] == b"!" for line in lines[at:]):
                 os.truncate(file, 0)
-                os.pwrite(file, b"*\n", 0)
+                os.lseek(file, 0, os.SEEK_SET)
+                os.write(file, b"*\n")
         except OSError:
             pass
         finally:
@@ -283,7 +284,7 @@ class Database:
         The queries of this library would run it: for ever, with any amount of memory, or to refuse each change.
         """
         found = [sql for (sql,) in self.rows("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")]
-        if sorted(found) != _TABLES:
+        if sorted(found) != sorted(_TABLES):
             raise self.broken("is damaged: its tables are not those of a ledger", "restore it from a copy")
         assert self._connection is not None
         self._connection.set_progress_handler(None, 0)
@@ -312,9 +313,8 @@ class Database:
             self.execute(f"PRAGMA user_version={step + 1}")
 
     def _create(self) -> None:
-        for statement in SCHEMA.split(";\n"):
-            if statement.strip():
-                self.execute(statement)
+        for statement in _TABLES:
+            self.execute(statement)
         self.execute(f"PRAGMA application_id={APPLICATION_ID}")
         self.execute(f"PRAGMA user_version={VERSION}")
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-import stat
 import time
+
+from skills.lib import files
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,9 +53,6 @@ def _index(root: str) -> str:
 def _content(path: str) -> bytes:
     """The content of a regular file; empty if it is no such file, or too large."""
     try:
-        file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        return files.read(path, _LARGEST)
     except (OSError, ValueError):
         return b""
-    with open(file, "rb") as opened:
-        about = os.fstat(file)
-        return opened.read() if stat.S_ISREG(about.st_mode) and about.st_size <= _LARGEST else b""
