@@ -146,12 +146,12 @@ def test_a_ledger_that_takes_both_of_two_reports_is_found_out(
 ) -> None:
     commit = Ledger.commit
 
-    def careless(ledger, before, move, *others):  # type: ignore[no-untyped-def]
+    def careless(ledger, before, move, *others, **named):  # type: ignore[no-untyped-def]
         now = before and ledger.run(before.id)
         if now and now.version != before.version:
             before = before.changed(version=now.version)
             move = Move(**{**move.fields(), "run": move.run.changed(version=now.version)})
-        return commit(ledger, before, move, *others)
+        return commit(ledger, before, move, *others, **named)
 
     monkeypatch.setattr(Ledger, "commit", careless)
     monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))  # what this ledger breaks is logged as bugs
@@ -179,7 +179,7 @@ def commit(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., lis
     def commit(start: dict[str, object], detail: dict[str, object]) -> list[str]:
         ledger = Ledger(home)
         before = ledger.every_run("parent IS NULL")[0]
-        run = before.changed(id="forged22", version=0, turn=1, **start)
+        run = before.changed(id="forged22", version=0, turn=1, children=[], born=0, **start)
         opened = ledger.commit(None, Move(run, "opened", {}), "agent")
         ended = opened.changed(status="done", step=None, turn=2)
         ledger.commit(opened, Move(ended, "finished", {"recorded": {}, "evidence": [], **detail}), "agent")

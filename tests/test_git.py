@@ -106,6 +106,15 @@ def test_a_pipe_that_git_itself_opens_ends_in_time(shop: Path, monkeypatch: pyte
     assert "FIFO" in caught.value.remedy
 
 
+def test_links_that_lead_to_themselves_are_no_pipes(shop: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(gits, "TIMEOUT", 0.3)
+    (shop / ".gitloop").symlink_to(".gitloop")
+    (shop / ".gitignore").unlink()
+    os.mkfifo(shop / ".gitignore")
+    with pytest.raises(GitProblem, match=r"git waits for .*/\.gitignore, which is not a regular file"):
+        contents.manifest(str(shop), ["."])
+
+
 @pytest.mark.parametrize("name", [".gitignore", "shop/.gitattributes", ".git/HEAD", ".git/info/exclude", ".git/config"])
 def test_a_fifo_in_the_place_of_a_file_of_git_is_named_within_5_seconds(shop: Path, name: str) -> None:
     (shop / name).parent.mkdir(exist_ok=True)

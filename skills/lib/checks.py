@@ -147,8 +147,13 @@ def run(script: str, checks: Mapping[str, tuple[Check, str]], arguments: list[st
         found = check(*(_value(text, form) for form, text in zip(forms.split(), values, strict=True)))
     except (OSError, ValueError) as error:
         found = [f"{values[0][:200] if values else script} cannot be read: {error}"]
-    more = [f"and {len(found) - SHOWN} more"] if len(found) > SHOWN else []
-    _tell(*found[:SHOWN], *more)
+    return report(found)
+
+
+def report(found: list[str], most: int = SHOWN) -> int:
+    """Print so many faults at most, and how many more there are; 1 if there is one, else 0."""
+    more = [f"and {len(found) - most} more"] if len(found) > most else []
+    _tell(*found[:most], *more)
     return 1 if found else 0
 
 

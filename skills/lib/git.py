@@ -196,7 +196,7 @@ def _waiting(folder: str) -> Iterator[str]:
         for entry in entries:
             if entry.is_dir(follow_symlinks=False):
                 folders.append(entry.path)
-            elif (inside or entry.name.startswith(".git")) and not entry.is_file():
+            elif (inside or entry.name.startswith(".git")) and not entry.is_file(follow_symlinks=False):
                 with contextlib.suppress(OSError):
                     mode = os.stat(entry.path).st_mode
                     if stat.S_ISFIFO(mode) or stat.S_ISCHR(mode):

@@ -89,31 +89,45 @@ def is_signed(project: str, run_id: str, status: dict[str, Any]) -> bool:
 
 def make_key() -> None:
     """Make the user's key if there is none. Does nothing if it cannot be written: then nothing is signed."""
-    if _key():
-        return
-    path = os.path.join(paths.state(), KEY)
+    if not _key():
+        try:  # noqa: SIM105  contextlib costs a step 2 ms
+            new_key(os.path.join(paths.state(), KEY), _KEY_LENGTH)
+        except OSError:
+            pass
+
+
+def new_key(path: str, length: int) -> None:
+    """Make a key for its owner alone; two processes that do so at once have the first one's. Raises OSError."""
     part = f"{path}.{os.getpid()}.part"
     try:
-        os.makedirs(paths.state(), 0o700, exist_ok=True)
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
         file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINK, 0o600)
         try:
-            os.write(file, os.urandom(_KEY_LENGTH // 2).hex().encode())
+            os.write(file, os.urandom(length // 2).hex().encode())
         finally:
             os.close(file)
-        os.link(part, path)  # unlike a rename, it leaves a key that another process has made by now
-    except OSError:
-        pass
+        if os.path.lexists(path) and not read_key(path, length):  # it is damaged
+            os.unlink(path)
+        try:  # noqa: SIM105
+            os.link(part, path)  # unlike a rename, it leaves a key that another process has made by now
+        except FileExistsError:
+            pass
     finally:
         _remove(part)
 
 
-def _key() -> str:
-    """The user's key; "" if there is none."""
+def read_key(path: str, length: int) -> str:
+    """The key in a file; "" if there is none of that length."""
     try:
-        key = _content(os.path.join(paths.state(), KEY)).decode()
+        key = _content(path).decode()
     except (OSError, ValueError):
         return ""
-    return key if len(key) == _KEY_LENGTH else ""
+    return key if len(key) == length else ""
+
+
+def _key() -> str:
+    """The user's key; "" if there is none."""
+    return read_key(os.path.join(paths.state(), KEY), _KEY_LENGTH)
 
 
 def read_nearest(project: str, run_id: str) -> dict[str, Any] | None:

@@ -18,9 +18,14 @@ AGENTS = {
 }
 
 
+def is_there() -> bool:
+    """True if standard input is a terminal; one that is closed is none."""
+    return sys.stdin is not None and sys.stdin.isatty()
+
+
 def why_no_person() -> str:
     """Why this command was not typed by a person, as far as that can be seen; "" if it may have been."""
-    if not sys.stdin.isatty():
+    if not is_there():
         return "standard input is not a terminal"
     return next(
         (f"{agent} runs this command ({name} is set)" for name, agent in AGENTS.items() if name in os.environ), ""

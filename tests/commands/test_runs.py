@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import subprocess
 import sys
 from collections.abc import Callable
 from pathlib import Path
@@ -24,7 +25,7 @@ from skills.lib.workflow.types import Element
 from tests.commands.conftest import Command, Walker
 from tests.commands.test_lockstep import at_terminal
 from tests.fixtures import small_project
-from tests.fixtures.skill import source_of
+from tests.fixtures.skill import ROOT, source_of
 
 Install = Callable[..., Path]
 Walk = Callable[[Path], Walker]
@@ -435,6 +436,17 @@ def test_a_question_of_a_skill_that_moved_is_answered(installed: Install, walker
     script.parent.parent.rename(project / "tour")
     code, shown = at_terminal("answer", run.id, "yes", "--project", str(project))
     assert (code, "goes on at close" in shown, "this one is taken:" in shown) == (0, True, True)
+
+
+@pytest.mark.parametrize("command", ["abandon {} --reason late", "pause {}", "answer {} yes", "prune --older 0"])
+def test_a_closed_standard_input_is_no_terminal(command: str, installed: Install, walker: Walk, project: Path) -> None:
+    run = asked(walker(installed("tour")))
+    words = f"{shlex.quote(sys.executable)} -P -m skills {command.format(run.id)} --project {shlex.quote(str(project))}"
+    done = subprocess.run(
+        f"{words} <&-", shell=True, cwd=ROOT, capture_output=True, encoding="utf-8", timeout=60, check=False
+    )
+    assert done.returncode in (0, 3, 5), done.stderr
+    assert "a bug in Lockstep" not in done.stderr
 
 
 def test_abandoning_ends_a_run_and_its_sub_agents(cli: Command, installed: Install, walker: Walk) -> None:

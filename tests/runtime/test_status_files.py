@@ -71,6 +71,11 @@ def test_a_status_file_is_signed_once_the_user_has_a_key(
     assert (tmp_path / "state" / "key").read_text() == key
     assert (tmp_path / "state" / "key").stat().st_mode & 0o777 == 0o600
     assert len(list((tmp_path / "state").iterdir())) == 1
+    for damaged in ("", key[:-1], f"{key}1"):
+        (tmp_path / "state" / "key").write_text(damaged)
+        status_files.make_key()
+        assert len((tmp_path / "state" / "key").read_text()) == len(key)
+    assert len(list((tmp_path / "state").iterdir())) == 1
 
 
 def test_a_run_that_is_abandoned_and_a_child_that_is_lost_have_none(agent: Factory) -> None:

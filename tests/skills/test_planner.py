@@ -675,6 +675,14 @@ def test_a_draft_of_any_form_is_reported_without_a_traceback(agent: Agent, conte
     assert told
 
 
+def test_a_version_that_is_a_fifo_is_not_waited_for(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "plan.1.json")
+    code, told = checked("planner_check.py", tmp_path, str(tmp_path), "[]", "[]", "0" * 16)
+    assert code == 1
+    assert "Traceback" not in told
+    assert told
+
+
 def test_a_fix_round_hands_over_a_bounded_text() -> None:
     module = loading.load_module(str(SCRIPTS / "planner_workflow.py"))
     state = {"milestones": {"code": ["M-001"], "documentation": []}}

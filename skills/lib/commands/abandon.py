@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from contextlib import closing
 
 import click
@@ -46,7 +45,7 @@ def abandon(screen: Screen, run_id: str, reason: str, yes: bool, project: str) -
 def _abandon(screen: Screen, run_id: str, reason: str, yes: bool, project: str) -> None:
     terminal.forbid_lockstep_agent("giving up a run is a person's")
     run = runs.require_records(project).run(run_id)
-    at_terminal = sys.stdin.isatty()
+    at_terminal = terminal.is_there()
     if at_terminal and not yes and not run.ended:
         click.confirm(f"End run {run.id} of {run.workflow}, at {run.step}?", abort=True, err=True)
     with closing(runs.plain_runner(run, project, terminal.actor())) as runner:

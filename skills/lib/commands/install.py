@@ -15,7 +15,7 @@ from skills.lib.errors import LockstepError, tell
 from skills.lib.hosts.doctor import machine
 from skills.lib.hosts.doctor.examination import OK, DoctorContext
 from skills.lib.hosts.install import installing, locations, manifest, runtime
-from skills.lib.hosts.install.plan import Plan
+from skills.lib.hosts.install.changes import Plan
 from skills.lib.hosts.known_hosts import HOSTS, KNOWN, SCOPES
 
 PROJECT, USER = SCOPES

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import os
 import shutil
-import sys
 import time
 
 import click
 
-from skills.lib import paths, status_files
+from skills.lib import paths, status_files, terminal
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen, counted
 from skills.lib.commands.queries import runs
@@ -52,7 +51,7 @@ def prune(screen: Screen, older: float, dry_run: bool, yes: bool, project: str) 
     if dry_run:
         screen.say(f"{what} would be removed.")
         return
-    if sys.stdin.isatty() and not yes:
+    if terminal.is_there() and not yes:
         click.confirm(f"Remove {what} for good?", abort=True, err=True)
     ids = [run_id for tree in trees.values() for run_id in tree]
     records.ledger.delete(ids)

@@ -51,7 +51,7 @@ def upgrade(
     installed, damaged = install_output.read_each(found, manifest.installed)
     if not installed and damaged:
         raise damaged[0][1]
-    foreign = [install_output.foreign(place) for place in found if install_output.foreign(place)]
+    foreign = [note for place in found if (note := install_output.foreign(place))]
     if not installed and not prune:
         raise install_output.nothing_installed(install_output.UPGRADED, hosts, scope, project)
     known = skills.sources(project)

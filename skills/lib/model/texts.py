@@ -80,6 +80,11 @@ def shortened(text: str, limit: int) -> str:
     return text if len(text) <= limit else text[: limit - 1] + "…"
 
 
+def counted(number: int, noun: str) -> str:
+    """A number of things in words: ``1 run``, ``2 runs``."""
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
 def number(value: float) -> str:
     """A bound or a size in digits: every one of a whole number, and of any other the fewest that mean just it."""
     whole = isinstance(value, float) and value.is_integer() and abs(value) < 1e15

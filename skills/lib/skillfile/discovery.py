@@ -120,7 +120,11 @@ def walk(root: str | os.PathLike[str]) -> Iterator[tuple[Path, list[str], str]]:
         except OSError as error:
             yield Path(path), [], error.strerror or "unknown reason"
             continue
-        yield Path(path), sorted(entry.name for entry in entries if not entry.is_dir()), ""
+        # DirEntry.is_dir raises for a link that leads to itself.
+        files = (
+            entry.name for entry in entries if not (os.path.isdir(entry) if entry.is_symlink() else entry.is_dir())
+        )
+        yield Path(path), sorted(files), ""
         below = (entry.name for entry in entries if entry.is_dir(follow_symlinks=False))
         waiting += [
             (os.path.join(path, name), level + 1) for name in below if name not in SKIPPED and not _is_venv(path, name)

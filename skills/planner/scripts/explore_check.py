@@ -67,11 +67,7 @@ def main(arguments: list[str]) -> int:
         found = [fault for text in lists for fault in faults(json.loads(text), os.getcwd(), of_files)]
     except (OSError, ValueError) as error:
         found = [f"a list cannot be checked: {error}"]
-    for fault in found[:SHOWN]:
-        print(fault)
-    if len(found) > SHOWN:
-        print(f"and {len(found) - SHOWN} more")
-    return 1 if found else 0
+    return checks.report(found, SHOWN)
 
 
 if __name__ == "__main__":

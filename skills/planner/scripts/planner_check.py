@@ -63,16 +63,15 @@ def reviewed_id(plan: dict[str, Any]) -> str:
 
 def _version(folder: str, reviewed: str) -> str:
     """The name of the first version with that content; empty if there is none."""
-    from plandata import store  # type: ignore[import-not-found]
+    from plandata import faults, store  # type: ignore[import-not-found]
 
     for number in store.versions(folder):
-        name = f"plan.{number}.json"
         try:
-            plan = _read(os.path.join(folder, name))
-        except (OSError, ValueError, RecursionError):
+            _, plan = store.load(folder, number)
+        except faults.PlanError:
             continue
         if isinstance(plan, dict) and reviewed_id(plan) == reviewed:
-            return name
+            return f"plan.{number}.json"
     return ""
 
 

@@ -197,6 +197,12 @@ def test_a_search_that_names_a_projects_script_lets_none_of_its_code_run(tmp_pat
     assert host.run(f"lockstep abandon {run} --reason unwanted") == SILENT
 
 
+def test_a_pause_that_a_clone_brings_holds_nobody_off(host: Host) -> None:
+    block = host.at("look")
+    plant(host, block.run, is_paused=True, signature=None)
+    assert (host.run("git status").code, host.stop().code) == (2, 2)
+
+
 def test_a_status_file_is_believed_only_with_the_users_signature(tmp_path: Path, host: Host) -> None:
     clone = Clone(tmp_path)
     agent = Agent(clone.script, clone.project)

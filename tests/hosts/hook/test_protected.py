@@ -25,6 +25,10 @@ WRITING = source_of(
 )
 
 
+def _of_data(*names: str) -> list[Path]:
+    return [Path(paths.data(), name) for name in names]
+
+
 def at_a_step_that_writes(folder: Path, project: str = "project") -> tuple[Host, str]:
     """A host whose run is at a step that allows to edit and write files, and no shell; and the run."""
     host = Host(folder, project=project)
@@ -38,7 +42,7 @@ def test_files_that_a_run_depends_on_are_not_written_whatever_the_step_allows(tm
     (host.project / "link").symlink_to(script.parent)
     places: dict[str, list[Path | str]] = {
         "the skill of this run": [script, script.with_name("evil.py"), script.parents[1] / "SKILL.md", "link/x.py"],
-        "Lockstep itself": [ROOT / "skills" / "__main__.py", Path(paths.data()) / "runtimes" / "9" / "x.py"],
+        "Lockstep itself": [ROOT / "skills" / "__main__.py", *_of_data("runtimes/9/x.py", "key", "projects/1")],
         "Lockstep's record of this project": [f".lockstep/open/{run}", ".lockstep/runs.db", ".lockstep/LEDGER"],
         "what Lockstep keeps of this user's sessions": [tmp_path / "state" / "sessions" / "x", tmp_path / "state/key"],
         "the settings of an agent host": ["~/.claude/settings.json", ".codex/config.toml", "opencode.json"],

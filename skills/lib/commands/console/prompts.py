@@ -9,6 +9,7 @@ from typing import Any
 
 import click
 
+from skills.lib import terminal
 from skills.lib.commands.console.screen import Screen, one_line
 from skills.lib.errors import nearest
 from skills.lib.model import values
@@ -24,7 +25,7 @@ class Left(Exception):
 
 def is_terminal() -> bool:
     """True if a person can be asked: standard input and standard error are terminals."""
-    return sys.stdin.isatty() and sys.stderr.isatty()
+    return terminal.is_there() and sys.stderr is not None and sys.stderr.isatty()
 
 
 def some_of(question: str, choices: Sequence[str], default: Sequence[str]) -> list[str]:

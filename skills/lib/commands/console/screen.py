@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from skills.lib.errors import EnvironmentProblem, RefusedError
+from skills.lib.model.texts import counted as counted
 
 Cell = str | Text
 
@@ -35,11 +36,6 @@ def clean(text: object) -> str:
 def one_line(text: object) -> str:
     """The clean text on one line."""
     return " ".join(clean(text).split())
-
-
-def counted(number: int, noun: str) -> str:
-    """A number of things in words: ``1 run``, ``2 runs``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 @dataclass(frozen=True)

@@ -14,9 +14,9 @@ from skills.lib.commands.console import prompts
 from skills.lib.commands.console.screen import Screen
 from skills.lib.errors import PRINTED, REFUSED, LockstepError, UsageError, nearest
 from skills.lib.hosts.install import locations, manifest
+from skills.lib.hosts.install.changes import CHANGING, FOREIGN, KEEP, SAME, SHARED, Change, Plan
 from skills.lib.hosts.install.installing import Choose
 from skills.lib.hosts.install.locations import Locations
-from skills.lib.hosts.install.plan import CHANGING, FOREIGN, KEEP, SAME, SHARED, Change, Plan
 from skills.lib.hosts.known_hosts import HOSTS, KNOWN, SCOPES
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])

@@ -19,6 +19,7 @@ from functools import partial
 from typing import IO, Any
 
 from skills.lib.git import kill
+from skills.lib.model.texts import counted as counted
 
 # How long a program may take to say its version, or what it sees (seconds).
 SOON, LATER = 15.0, 40.0
@@ -94,11 +95,6 @@ class CheckedResult:
 
 # A result that asks for nothing; one that costs something, or soon will; one that keeps something from working.
 ok, warning, problem = partial(Result, OK), partial(Result, WARNING), partial(Result, PROBLEM)
-
-
-def counted(number: int, noun: str) -> str:
-    """A number of things, in words: ``1 run``, ``2 runs``."""
-    return f"{number} {noun}{'' if number == 1 else 's'}"
 
 
 @dataclass(frozen=True, slots=True)

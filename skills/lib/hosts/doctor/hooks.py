@@ -7,22 +7,22 @@ from __future__ import annotations
 
 import json
 import os
-import stat
 from collections.abc import Iterator
 from contextlib import suppress
 from shlex import quote
 from typing import Any
 
+from skills.lib import files
 from skills.lib.blocks.command_line import join
 from skills.lib.errors import LockstepError
 from skills.lib.hosts.doctor import host as hosts
 from skills.lib.hosts.doctor import machine, skills
 from skills.lib.hosts.doctor.examination import LATER, DoctorContext, Result, converse, ok, problem, texts_in, warning
 from skills.lib.hosts.install import installing, manifest
+from skills.lib.hosts.install.changes import digest
 from skills.lib.hosts.install.hooks import PROGRAM, words_of
 from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.install.manifest import Manifest
-from skills.lib.hosts.install.plan import digest
 from skills.lib.hosts.known_hosts import KNOWN
 
 _LIMIT = 20_000_000
@@ -230,12 +230,8 @@ def _value(data: bytes | None, keys: tuple[str, ...]) -> Any:
 
 def _read(path: str) -> bytes | None:
     """A regular file's content; None for anything else, which could have no end, or wait for a writer."""
-    if not os.path.isfile(path):
-        return None
     try:
-        file = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_NOCTTY)
-        with os.fdopen(file, "rb") as opened:
-            return opened.read(_LIMIT) if stat.S_ISREG(os.fstat(file).st_mode) else None
+        return files.read(path, _LIMIT)
     except (OSError, ValueError):
         return None
 

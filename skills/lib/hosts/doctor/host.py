@@ -11,9 +11,9 @@ from shlex import quote
 from skills.lib.errors import LockstepError
 from skills.lib.hosts.doctor.examination import DoctorContext, Result, counted, ok, problem, warning
 from skills.lib.hosts.install import installing, manifest, runtime
+from skills.lib.hosts.install.changes import digest
 from skills.lib.hosts.install.locations import Locations, locations
 from skills.lib.hosts.install.manifest import Manifest
-from skills.lib.hosts.install.plan import digest
 from skills.lib.hosts.install.source import read
 from skills.lib.hosts.known_hosts import HOSTS, KNOWN, SCOPES
 from skills.lib.model.texts import listed

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from skills.lib import paths
-from skills.lib.hosts.hook.shell_commands import scripts_of
+from skills.lib.hosts.hook.shell_commands import package, scripts_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,12 +61,9 @@ def _of_skill(script: str, project: str) -> list[str]:
 
 
 def _of_library(project: str) -> list[str]:
-    """The package and the installed runtimes; not a package that is a part of the project, which is then the work."""
-    package = os.path.realpath(__file__)
-    for _ in range(4):
-        package = os.path.dirname(package)
-    runtimes = os.path.join(paths.data(), "runtimes")
-    return [runtimes] if _is_in(package, project) else [runtimes, package]
+    """The package, and what is in the data folder; not a package that is a part of the project, which is the work."""
+    data = [os.path.join(paths.data(), name) for name in ("runtimes", "key", "projects")]
+    return data if _is_in(package(), project) else [*data, package()]
 
 
 def _of_hosts(project: str, folder: str) -> list[str]:

@@ -54,7 +54,7 @@ def trusted(status: Status, followed: Followed) -> Status:
         return {**status, "is_trusted": True}
     named = [name for name in status["tools"] if tools.is_name(name)]
     texts = dict.fromkeys(("workflow", "title", "next", "python"), "")
-    return {**status, **texts, "tools": named, "script": followed["script"], "is_trusted": False}
+    return {**status, **texts, "tools": named, "script": followed["script"], "is_trusted": False, "is_paused": False}
 
 
 def may_load(followed: Followed, script: str) -> bool:

@@ -181,20 +181,21 @@ def _is_lockstep(word: str) -> bool:
 
 def is_shipped(script: str) -> bool:
     """True if a script, its links followed, is in this package: it came with Lockstep."""
-    return script.startswith(_package() + os.sep) and os.path.isfile(script)
+    return script.startswith(package() + os.sep) and os.path.isfile(script)
 
 
-def _package() -> str:
-    package = os.path.realpath(__file__)
+def package() -> str:
+    """The folder of this package ``skills``, links followed."""
+    folder = os.path.realpath(__file__)
     for _ in range(4):
-        package = os.path.dirname(package)
-    return package
+        folder = os.path.dirname(folder)
+    return folder
 
 
 def _is_main(word: str, folder: str) -> bool:
     """True if a word is the path of this package's command, or of that of an installed runtime."""
     called = os.path.realpath(os.path.join(folder, word))
-    if called == os.path.join(_package(), "__main__.py"):
+    if called == os.path.join(package(), "__main__.py"):
         return True
     runtimes = os.path.join(os.path.realpath(paths.data()), "runtimes")
     version, _, below = called.removeprefix(runtimes + os.sep).partition(os.sep)

@@ -8,12 +8,12 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from skills.lib.errors import LockstepError
+from skills.lib.hosts.install import applying, changes, manifest, plan, runtime, source
 from skills.lib.hosts.install import hooks as hook_entries
-from skills.lib.hosts.install import manifest, plan, runtime, source
+from skills.lib.hosts.install.changes import Change, Plan
 from skills.lib.hosts.install.disk import Disk
 from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.install.manifest import Manifest
-from skills.lib.hosts.install.plan import Change, Plan
 
 # Asked about the files that stay because the user changed them: the paths to replace or remove anyway; None: all.
 Choose = Callable[[list[Change]], frozenset[str] | None]
@@ -71,7 +71,7 @@ def install(
         if dry_run:
             return chosen
         runtime.ensure()
-        plan.apply(chosen)
+        applying.apply(chosen)
         return _sealed(chosen)
 
 
@@ -89,7 +89,7 @@ def uninstall(place: Locations, project: str, choose: Choose | None = None, dry_
         others = manifest.others(place, project)
         chosen = _chosen(lambda forced: plan.to_uninstall(place, old, others, forced), choose)
         if not dry_run:
-            plan.apply(chosen)
+            applying.apply(chosen)
         return chosen
 
 
@@ -113,7 +113,7 @@ def inspect(place: Locations, project: str, skills: Mapping[str, str]) -> Instal
     except LockstepError as error:
         return Installed(found, (), error.what, error.remedy)
     if found.hooks and found.entries and "missing" in hook_states(place, found).values():
-        files = tuple(replace(file, action=plan.RESTORE) if file.what == "hooks" else file for file in files)
+        files = tuple(replace(file, action=changes.RESTORE) if file.what == "hooks" else file for file in files)
     return Installed(found, files)
 
 
@@ -163,8 +163,8 @@ def _chosen(planned: Callable[[frozenset[str] | None], Plan], choose: Choose | N
 
 def _kept(found: Manifest, left: Plan) -> Installed | None:
     """The files that an uninstallation kept and that are still there."""
-    there = [change for change in left.changes if change.action not in (plan.SHARED, plan.SAME)]
-    files = tuple(replace(change, action=plan.KEPT) for change in there)
+    there = [change for change in left.changes if change.action not in (changes.SHARED, changes.SAME)]
+    files = tuple(replace(change, action=changes.KEPT) for change in there)
     return Installed(found, files) if files or not found.complete else None
 
 
@@ -175,7 +175,7 @@ def _sealed(done: Plan) -> Plan:
     """
     place, then, found = done.place, done.then, dict[str, bytes]()
     assert then is not None
-    for name in sorted(plan.edited_skills(done.changes, then.files) & then.skills.keys()):
+    for name in sorted(changes.edited_skills(done.changes, then.files) & then.skills.keys()):
         folder = os.path.join(place.skills, name)
         for path, data in source.seals(folder, source.files(folder)).items():
             shipped = os.path.join(source.package(), name, *path.split("/"))
@@ -184,7 +184,7 @@ def _sealed(done: Plan) -> Plan:
                 found[os.path.join(folder, *path.split("/"))] = data
     if not found:
         return done
-    then = replace(then, files={**then.files, **{path: (plan.digest(data),) for path, data in found.items()}})
+    then = replace(then, files={**then.files, **{path: (changes.digest(data),) for path, data in found.items()}})
     if then != done.then:
         manifest.write(place, then)
     disk = Disk(place.bases)

@@ -7,8 +7,8 @@ import shutil
 from contextlib import suppress
 from dataclasses import dataclass
 
+from skills.lib import paths
 from skills.lib.errors import EnvironmentProblem, UsageError
-from skills.lib.hosts.hook import sessions
 from skills.lib.hosts.known_hosts import HOSTS, KNOWN, SCOPES
 
 
@@ -54,7 +54,7 @@ def locations(host: str, scope: str, project: str) -> Locations:
         root = _home()
         base = _settings_base(host, root)
         roles, hooks = known.user_roles or known.roles, known.user_hooks or known.hooks
-        records = os.path.join(os.path.realpath(os.path.dirname(sessions.folder())), "installed")
+        records = os.path.join(os.path.realpath(paths.state()), "installed")
     return Locations(
         host,
         scope,

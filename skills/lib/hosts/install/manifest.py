@@ -77,25 +77,32 @@ def read(place: Locations, foreign: bool = False) -> Manifest | None:
 
     With ``foreign`` it is also one of another machine, or of a Lockstep that signed none.
     """
+    found, is_own = _read(place)
+    return found if is_own or foreign else None
+
+
+def is_foreign(place: Locations) -> bool:
+    """True if there is a manifest that this machine did not write. EnvironmentProblem if it is damaged."""
+    found, is_own = _read(place)
+    return found is not None and not is_own
+
+
+def _read(place: Locations) -> tuple[Manifest | None, bool]:
+    """The manifest of a host, and whether this machine wrote it. EnvironmentProblem if it is damaged."""
     raw = _disk(place).read(path_of(place))
     if raw is None:
-        return None
+        return None, False
     try:
         data = compact_json.loads(raw.decode(), strict=True)
         found = _from_data(data, place)
         is_own = place.scope == "user" or signature.is_valid(data.pop("signature", None), data)
-        return found if is_own or foreign else None
+        return found, is_own
     except (ValueError, TypeError, KeyError, AttributeError, RefusedError) as error:
         why = f"it has no {error}" if isinstance(error, KeyError) else str(error)
         raise EnvironmentProblem(
             f"the manifest {path_of(place)} cannot be used: {why}",
             remedy="restore it; or move it aside, and install again with --force",
         ) from error
-
-
-def is_foreign(place: Locations) -> bool:
-    """True if there is a manifest that this machine did not write. EnvironmentProblem if it is damaged."""
-    return read(place) is None and read(place, foreign=True) is not None
 
 
 def foreign_note(place: Locations) -> tuple[str, str]:

@@ -2,87 +2,36 @@
 
 from __future__ import annotations
 
-import hashlib
 import json
 import os
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from shlex import join
 
 from skills.lib.errors import RefusedError
-from skills.lib.hosts.install import hooks, installed_skill, manifest, roles, runtime, source
+from skills.lib.hosts.install import hooks, installed_skill, roles, runtime, source
+from skills.lib.hosts.install.changes import (
+    ADD,
+    DELETE,
+    EDIT,
+    FOREIGN,
+    KEEP,
+    RESTORE,
+    SAME,
+    SHARED,
+    STUCK,
+    UPDATE,
+    Change,
+    Plan,
+    digest,
+    edited_skills,
+)
 from skills.lib.hosts.install.disk import Disk
 from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.install.manifest import Manifest, OtherInstall
 
-# What happens to a file; the first five change it, the others leave it. EDIT is for the user's settings.
-ADD, UPDATE, EDIT, DELETE, RESTORE = "add", "update", "edit", "delete", "restore"
-SAME, KEEP, SHARED = "same", "keep", "shared"
-# A settings file that our entries cannot be taken out of, as it is no plain JSON any more.
-STUCK = "stuck"
-# A file in the folder of an installed skill that could be loaded as code, and that no installation wrote.
-FOREIGN = "foreign"
-CHANGING = frozenset({ADD, UPDATE, EDIT, DELETE, RESTORE})
-# A file that stayed at an uninstallation because the user had changed it.
-KEPT = "kept"
-# What happens to a file, as the state that the file is in.
-_STATES = {
-    SAME: "current",
-    SHARED: "current",
-    UPDATE: "stale",
-    EDIT: "stale",
-    ADD: "stale",
-    DELETE: "stale",
-    RESTORE: "missing",
-    KEEP: "changed",
-    KEPT: "kept",
-    STUCK: "stuck",
-    FOREIGN: "foreign",
-}
 # The ends of the names of files that Python would load.
 _CODE = (".py", ".pyc", ".so", ".pyd")
-
-
-@dataclass(frozen=True, slots=True)
-class Change:
-    """One file: what happens to it, what it is, and why. ``data`` is its content to come."""
-
-    action: str
-    path: str
-    what: str
-    why: str = ""
-    data: bytes | None = None
-
-    @property
-    def state(self) -> str:
-        """The state of an installed file: current, changed, missing, stale, kept, stuck or foreign.
-
-        A kept file stayed at an uninstallation because the user had changed it. Stuck is a settings file that hooks
-        were to be taken out of and that is no plain JSON.
-        """
-        return _STATES[self.action]
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """Every change, in the order of paths, and the manifest as it will be (None: none) and as it was."""
-
-    place: Locations
-    changes: tuple[Change, ...]
-    then: Manifest | None
-    before: Manifest | None = None
-
-    def kept(self) -> list[Change]:
-        """The files that stay as the user has them, although the installation has others."""
-        return [change for change in self.changes if change.action == KEEP]
-
-    def foreign(self) -> list[Change]:
-        """The files of code in the folders of installed skills that no installation wrote; they stay."""
-        return [change for change in self.changes if change.action == FOREIGN]
-
-    def stuck(self) -> list[Change]:
-        """The settings files that stay because they cannot be edited."""
-        return [change for change in self.changes if change.action == STUCK]
 
 
 @dataclass(slots=True)
@@ -192,41 +141,6 @@ def to_uninstall(
     return draft.plan(left if left.files or left.entries else None)
 
 
-def apply(plan: Plan) -> None:
-    """Carry out a plan; the scope's lock is held by the caller.
-
-    The manifest first names every digest that was there or is to come, so that the next call completes what a stop
-    leaves. OSError and EnvironmentProblem leave such a manifest, too.
-    """
-    place, before, then = plan.place, plan.before, plan.then
-    disk, changing = Disk(place.bases), [change for change in plan.changes if change.action in CHANGING]
-    if not changing and then == before:
-        return
-    was = before or Manifest(place.host, place.scope)
-    coming = then or replace(was, uninstalled=True)
-    files = {
-        path: tuple(dict.fromkeys((*was.files.get(path, ()), *coming.files.get(path, ()))))
-        for path in {**was.files, **coming.files}
-    }
-    entries, made = {**coming.entries, **was.entries}, coming.made or was.made
-    manifest.write(place, replace(coming, files=files, entries=entries, made=made, complete=False))
-    touched = {*files, *([place.hooks] if place.hooks else [])}
-    if not was.complete:
-        for path in touched:
-            disk.drop_part(path)
-    for change in changing:
-        if change.data is not None:
-            disk.put(change.path, change.data)
-        else:
-            _remove(disk, change.path)
-    for path in touched - (then.files.keys() if then else set()):
-        disk.prune(path)
-    if then is None:
-        manifest.forget(place)
-    else:
-        manifest.write(place, then)
-
-
 def desired(place: Locations, wanted: Manifest, looks: bool = False) -> dict[str, tuple[str, bytes]]:
     """Every whole file of an installation by path: what it is, and its content; see ``to_install`` for ``looks``."""
     found: dict[str, tuple[str, bytes]] = {}
@@ -254,20 +168,6 @@ def desired(place: Locations, wanted: Manifest, looks: bool = False) -> dict[str
     if place.hooks and wanted.hooks and not place.is_merged:
         found[place.hooks] = ("hooks", hooks.plugin(wanted.stops))
     return dict(sorted(found.items()))
-
-
-def edited_skills(changes: Iterable[Change], files: Mapping[str, object]) -> set[str]:
-    """The skills of which the user changed a file that an installation wrote; ``files`` are those that it wrote.
-
-    A file that was there before is not the user's edit: a cloned project may have brought it along.
-    """
-    kept = [change.what for change in changes if change.action == KEEP and change.path in files]
-    return {what.removeprefix("skill ") for what in kept if what.startswith("skill ")}
-
-
-def digest(data: bytes) -> str:
-    """The digest of a file's content, as manifests have it."""
-    return hashlib.sha256(data).hexdigest()
 
 
 def _put(draft: _Draft, path: str, what: str, data: bytes) -> None:
@@ -390,18 +290,6 @@ def _without_hooks(draft: _Draft) -> str:
     words = ["lockstep", "install", place.host, "--scope", place.scope, *named, "--no-hooks"]
     added = json.dumps({"hooks": hooks.new_entries(place.host, draft.wanted.stops)})
     return f"make it plain JSON; or go without hooks: {join(words)}; then you may add by hand: {added}"
-
-
-def _remove(disk: Disk, path: str) -> None:
-    """Remove a file and what Python cached of it."""
-    disk.remove(path)
-    if path.endswith(".py"):
-        folder, name = os.path.split(path)
-        cache, stem = os.path.join(folder, "__pycache__"), name.removesuffix("py")
-        for found in disk.names(cache):
-            if found.startswith(stem) and ".pyc" in found:
-                disk.remove(os.path.join(cache, found))
-        disk.prune(os.path.join(cache, "x"))
 
 
 def _what(place: Locations, path: str) -> str:

@@ -9,13 +9,11 @@ import hashlib
 import hmac
 import json
 import os
-import secrets
-import tempfile
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from skills.lib import paths
+from skills.lib import paths, status_files
 from skills.lib.errors import EnvironmentProblem
 
 _LENGTH = 64
@@ -51,27 +49,12 @@ def _signed(key: bytes, data: Mapping[str, Any]) -> str:
 
 def _key() -> bytes:
     """The key; empty if there is none."""
-    try:
-        with open(_path(), "rb") as file:
-            key = file.read(_LENGTH + 1)
-    except OSError:
-        return b""
-    return key if len(key) == _LENGTH else b""
+    return status_files.read_key(_path(), _LENGTH).encode()
 
 
 def _new_key() -> bytes:
-    """Make the key for its owner alone; of two processes that do so at once, both have the first one's."""
-    os.makedirs(paths.data(), 0o700, exist_ok=True)
-    if os.path.lexists(_path()):  # it is damaged
-        os.unlink(_path())
-    file, part = tempfile.mkstemp(prefix=".key-", dir=paths.data())
-    try:
-        with os.fdopen(file, "wb") as opened:
-            opened.write(secrets.token_hex(_LENGTH // 2).encode())
-        with suppress(FileExistsError):
-            os.link(part, _path())
-    finally:
-        os.unlink(part)
+    """Make the key, and return the one that is there then."""
+    status_files.new_key(_path(), _LENGTH)
     return _key()
 
 

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+
 from skills.lib.conventions import get_convention
 from skills.lib.prompts import read_resource
+from skills.lib.runtime.loading import load_module
 from skills.lib.workflow.core import StepDef
 from skills.lib.workflow.requirements import Command, Field
 from skills.lib.workflow.types import Outcome
@@ -14,8 +17,7 @@ if TYPE_CHECKING:
 
     from skills.lib.workflow.requirements import Requirement
 
-SPLIT = read_resource(__file__, "review-split.md").strip()
-STATEMENTS = Field("statements", "statements", maximum=40, help='each "scope | statement"; or "none: reason"')
+of_plans = load_module(os.path.join(os.path.dirname(__file__), "plan_review_steps.py"))
 JUDGED: list[Requirement] = [
     Field("answers", "answers", help="one for each check, statement, or item"),
     Command(
@@ -37,15 +39,14 @@ def split(
     before: Sequence[str] = (),
 ) -> StepDef:
     """A step that splits statements off, others than the steps ``before`` did; ``convention`` names their measure."""
-    check = ["statements_check.py", "{plan}", "{statements}", *(f"{{{step}.statements}}" for step in before)]
     measure = ["", get_convention(convention)] if convention else []
     return StepDef(
         name,
         title,
-        [prompts[name], "", SPLIT, *measure],
+        [prompts[name], "", of_plans.SPLIT, *measure],
         {Outcome.OK: after},
         needs=["plan", *needs],
-        requires=[STATEMENTS, Command(check, 60, help="each has a scope of the plan, and none is made twice")],
+        requires=of_plans.stated(*before, maximum=40),
     )
 
 

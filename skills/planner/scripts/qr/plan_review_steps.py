@@ -15,14 +15,16 @@ if TYPE_CHECKING:
     from skills.lib.workflow.requirements import Requirement
 
 SPLIT = read_resource(__file__, "review-split.md").strip()
-STATEMENTS = Field("statements", "statements", maximum=20, help='each "scope | statement"; or "none: reason"')
 
 
-def stated(*before: str) -> list[Requirement]:
+def stated(*before: str, maximum: int = 20) -> list[Requirement]:
     """The statements of a step, held to the plan's ids and to those of the steps ``before``."""
     earlier = [f"{{{step}.statements}}" for step in before]
     check = ["statements_check.py", "{plan}", "{statements}", *earlier]
-    return [STATEMENTS, Command(check, 60, help="each has a scope of the plan, and none is made twice")]
+    return [
+        Field("statements", "statements", maximum=maximum, help='each "scope | statement"; or "none: reason"'),
+        Command(check, 60, help="each has a scope of the plan, and none is made twice"),
+    ]
 
 
 def split(

@@ -62,8 +62,7 @@ def main(arguments: list[str]) -> int:
         found = faults(known, parts(new), [one for text in earlier for one in parts(text)])
     except (PlanError, ValueError) as error:
         found = [f"the statements cannot be checked: {error}"]
-    print("\n".join(found[: checks.SHOWN]))
-    return 1 if found else 0
+    return checks.report(found)
 
 
 if __name__ == "__main__":
