@@ -133,6 +133,8 @@ def test_a_newer_python_prints_the_first_step(script: Path, python: str, tmp_pat
 INTERRUPTED_AT = """
 import os, runpy, signal, sys
 
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's job in the background ignores it
+
 def trace(frame, event, argument):
     if frame.f_code.co_name == sys.argv[1]:
         sys.settrace(None)

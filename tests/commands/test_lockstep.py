@@ -94,7 +94,7 @@ def test_an_interpreter_without_the_libraries_says_what_to_install() -> None:
     )
     assert done.returncode == 4
     assert b"click is not installed" in done.stderr
-    assert b"try:   pip install lockstep-skills" in done.stderr
+    assert b"try:   pip install /path/to/lockstep" in done.stderr
 
 
 def test_a_typo_offers_the_nearest_subcommand(cli: Command, snapshot: SnapshotAssertion) -> None:

@@ -72,7 +72,7 @@ def test_a_python_without_lockstep_shows_what_to_do(cli: Command, project: Path)
     assert (done.returncode, done.stdout) == (4, "")
     assert done.stderr == (
         f"lockstep: the package lockstep-skills is not installed for {sys.executable}\n"
-        "  try:   the Python that has it, such as .venv/bin/python; or pip install lockstep-skills\n"
+        "  try:   a Python that has it, such as .venv/bin/python; or pip install /path/to/lockstep\n"
     )
 
 

@@ -298,7 +298,7 @@ def test_a_file_that_is_no_ledger_is_named_and_left_alone(kept: Kept, make: str)
         assert str(file) in block.errors
         assert "  try:   " in block.errors
     assert (file.read_bytes() if file.is_file() else None) == before
-    assert ("upgrade lockstep-skills" in block.errors) == (make == "newer")
+    assert ("upgrade Lockstep" in block.errors) == (make == "newer")
 
 
 def test_a_foreign_database_in_a_new_project_is_not_touched(agent: Factory) -> None:

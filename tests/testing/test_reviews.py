@@ -57,7 +57,7 @@ def places(agent: Agent) -> set[str]:
 
 
 @pytest.mark.req("W-20")
-@pytest.mark.parametrize("kind", ["free", "script"])
+@pytest.mark.parametrize("kind", [pytest.param("free", marks=pytest.mark.slow), "script"])
 @pytest.mark.parametrize(
     "covers, place",
     [

@@ -189,7 +189,7 @@ def test_without_the_graph_library_an_unsealed_workflow_says_what_to_install(
         registration.require(_workflow(), str(tmp_path / "tea_workflow.py"))
     assert raised.value.exit_code == 4
     assert "networkx is not installed" in raised.value.what
-    assert raised.value.remedy.startswith("pip install lockstep-skills")
+    assert raised.value.remedy.startswith("pip install /path/to/lockstep")
 
 
 def test_a_sealed_workflow_is_registered_without_the_graph_library(tmp_path: Path) -> None:

@@ -233,6 +233,7 @@ def test_many_findings_take_no_quadratic_time() -> None:
     assert time.perf_counter() - began < 60
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("exit", [True, False])
 def test_many_loops_take_no_quadratic_time(exit: bool) -> None:
     """A chain with a loop beside every step; without their exits the loops are traps."""
@@ -248,6 +249,7 @@ def test_many_loops_take_no_quadratic_time(exit: bool) -> None:
     assert time.perf_counter() - began < 30
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("together", [True, False])
 def test_many_steps_that_are_not_reached_take_no_quadratic_time(together: bool) -> None:
     """As many steps beside a chain as it has: another chain, or each by itself."""

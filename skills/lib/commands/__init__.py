@@ -21,6 +21,6 @@ def main() -> None:
         if sys.argv[1:2] and sys.argv[1] in plain.COMMANDS:  # blocks name these
             sys.exit(plain.main(sys.argv[1:]))
         print(f"lockstep: {error.name} is not installed for {sys.executable}", file=sys.stderr)
-        print("  try:   pip install lockstep-skills", file=sys.stderr)
+        print("  try:   pip install /path/to/lockstep", file=sys.stderr)
         sys.exit(4)
     lockstep.main(prog_name="lockstep")

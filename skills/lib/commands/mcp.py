@@ -11,7 +11,7 @@ from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.queries import skills
 from skills.lib.errors import EnvironmentProblem, UsageError
 
-_EXTRA = "pip install 'lockstep-skills[mcp]'"
+_EXTRA = "pip install '/path/to/lockstep[mcp]'"
 
 
 @click.command(
@@ -35,7 +35,7 @@ def mcp(address: str | None, hosts: tuple[str, ...], project: str) -> None:
     The tools are list_skills, start_run, next_step and run_state. A run that is opened here is the same as one that
     is opened by a script: runs, trace, answer and resume know it.
 
-    It needs the extra: pip install 'lockstep-skills[mcp]'
+    It needs the extra: pip install '/path/to/lockstep[mcp]'
     """
     if hosts and address is None:
         raise UsageError("--allow-host is about HTTP", remedy="give --http with it")

@@ -304,7 +304,7 @@ class Database:
         elif version > VERSION:
             raise LedgerError(
                 f"the ledger {self.path} was written by a newer Lockstep (format {version}, this one reads {VERSION})",
-                remedy="upgrade lockstep-skills",
+                remedy="upgrade Lockstep",
             )
         elif version not in (*UPGRADES, VERSION):
             raise self.broken(f"has format {version}, which no version of Lockstep writes")

@@ -89,7 +89,7 @@ def require(workflow: Workflow, file: str) -> None:
             raise
         raise UnsealedWorkflow(
             f"the graph of {workflow.name} has no seal and cannot be validated: {error.name} is not installed",
-            remedy="pip install lockstep-skills, or where it is: `lockstep upgrade` (an installed skill), else "
+            remedy="pip install /path/to/lockstep, or where it is: `lockstep upgrade` (an installed skill), else "
             "`lockstep validate --seal`",
         ) from error
     except ImportError as error:
@@ -97,7 +97,7 @@ def require(workflow: Workflow, file: str) -> None:
             raise
         raise UnsealedWorkflow(
             f"the graph of {workflow.name} is not the one that was sealed, and this copy of a skill has no validator",
-            remedy="pip install lockstep-skills, then lockstep validate --seal and the folder of the skill",
+            remedy="pip install /path/to/lockstep, then lockstep validate --seal and the folder of the skill",
         ) from error
     if not write(cached(workflow), text(workflow)):
         _keep_in_project(workflow)

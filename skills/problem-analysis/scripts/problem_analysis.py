@@ -16,7 +16,7 @@ except ImportError:
         from lockstep.bootstrap import main
     except ImportError:
         sys.stderr.write("lockstep: the package lockstep-skills is not installed for %s\n" % sys.executable)
-        sys.stderr.write("  try:   the Python that has it, such as .venv/bin/python; or pip install lockstep-skills\n")
+        sys.stderr.write("  try:   a Python that has it, such as .venv/bin/python; or pip install /path/to/lockstep\n")
         sys.exit(4)
 
 main(__file__)

@@ -488,7 +488,7 @@ def test_a_skill_that_an_installer_copied_without_the_rest(doctor: Any, project:
     shutil.copytree(ROOT / "skills" / SKILL, project / ".agents" / "skills" / SKILL)
     result = only(doctor("agents"), "agents", "start")
     assert "the package lockstep-skills is not installed" in result.what
-    assert result.remedy == f"pip install lockstep-skills, or a self-contained copy: lockstep export {SKILL}"
+    assert result.remedy == f"pip install /path/to/lockstep, or a self-contained copy: lockstep export {SKILL}"
 
 
 def test_a_skill_that_cannot_be_read_as_one(doctor: Any, project: Path) -> None:
@@ -628,7 +628,7 @@ def test_a_package_that_has_lost_a_part_still_has_its_doctor(missing: str, tmp_p
     assert done.stderr == ""
     module = missing.removesuffix(".py").replace("/", ".").rpartition(".")[2]
     assert re.search(rf"a module of Lockstep cannot be loaded: .*\b{module}\b", done.stdout), done.stdout
-    assert "  try:   pip install --force-reinstall lockstep-skills" in done.stdout
+    assert "  try:   pip install --force-reinstall /path/to/lockstep" in done.stdout
 
 
 def test_the_checks_that_are_named_are_there() -> None:

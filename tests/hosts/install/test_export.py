@@ -110,7 +110,7 @@ def test_a_skill_folder_copied_without_says_what_to_install(tmp_path: Path) -> N
     assert (done.returncode, done.stdout) == (4, "")
     assert done.stderr == (
         f"lockstep: the package lockstep-skills is not installed for {BARE}\n"
-        "  try:   the Python that has it, such as .venv/bin/python; or pip install lockstep-skills\n"
+        "  try:   a Python that has it, such as .venv/bin/python; or pip install /path/to/lockstep\n"
     )
 
 
@@ -124,7 +124,7 @@ def test_a_changed_graph_in_a_copy_says_how_to_seal_it(tmp_path: Path) -> None:
     assert done.stderr == (
         "lockstep: the graph of problem-analysis is not the one that was sealed, and this copy of a skill has no "
         "validator\n"
-        "  try:   pip install lockstep-skills, then lockstep validate --seal and the folder of the skill\n"
+        "  try:   pip install /path/to/lockstep, then lockstep validate --seal and the folder of the skill\n"
     )
 
 

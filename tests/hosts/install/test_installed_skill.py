@@ -122,7 +122,7 @@ def test_without_the_runtime_it_gives_the_one_command(script: Path, project: Pat
     assert (done.returncode, done.stdout) == (4, "")
     assert done.stderr == (
         f"lockstep: this skill needs Lockstep 0.1.0, and there is no {tmp_path}/none/runtimes/{runtime.version()}\n"
-        f"  try:   {BARE} -m pip install lockstep-skills==0.1.0\n"
+        f"  try:   {BARE} -m pip install /path/to/lockstep\n"
     )
 
 

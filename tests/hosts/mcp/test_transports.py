@@ -137,13 +137,13 @@ def test_says_what_to_install(tmp_path: Path, project: Path, found: str) -> None
     detail = "" if found == "absent" else ": No module named 'mcp.server'"
     assert ended.stderr == (
         "lockstep: lockstep mcp needs the extra [mcp] (the package mcp, version 2.3 or later), which is not installed "
-        f"for {sys.executable}{detail}\n  try:   pip install 'lockstep-skills[mcp]'\n"
+        f"for {sys.executable}{detail}\n  try:   pip install '/path/to/lockstep[mcp]'\n"
     )
 
 
 def test_its_help_says_what_it_needs() -> None:
     ended = subprocess.run([*LOCKSTEP, "mcp", "--help"], capture_output=True, text=True, timeout=60, check=True)
-    assert "It needs the extra: pip install 'lockstep-skills[mcp]'" in " ".join(ended.stdout.split())
+    assert "It needs the extra: pip install '/path/to/lockstep[mcp]'" in " ".join(ended.stdout.split())
 
 
 def test_standard_output_carries_the_protocol_alone(project: Path) -> None:

@@ -141,7 +141,7 @@ def runtimes(context: DoctorContext) -> Iterator[Result]:
 def hook_answer(words: Sequence[str]) -> Result:
     """Run a hook's command with an event that it must let pass, in a state folder of its own; the result of that."""
     if not os.path.isfile(words[2]):
-        return problem("the hook's program is gone", words[2], "pip install --force-reinstall lockstep-skills")
+        return problem("the hook's program is gone", words[2], "pip install --force-reinstall /path/to/lockstep")
     with tempfile.TemporaryDirectory(prefix="lockstep-doctor-") as state:
         answer = ask(words, SOON, given=_EVENT, env={"LOCKSTEP_STATE": state})
     if answer.code == 0 and not answer.out and not answer.err:
@@ -149,5 +149,5 @@ def hook_answer(words: Sequence[str]) -> Result:
     return problem(
         f"the hook does not run: {answer.why or answer.last_words()}",
         words[2],
-        "pip install --force-reinstall lockstep-skills, then lockstep upgrade",
+        "pip install --force-reinstall /path/to/lockstep, then lockstep upgrade",
     )

@@ -9,7 +9,7 @@ from importlib import import_module
 from skills.lib.errors import LockstepError
 from skills.lib.hosts.doctor.examination import OK, CheckedResult, DoctorContext, Result, problem
 
-REINSTALL = "pip install --force-reinstall lockstep-skills"
+REINSTALL = "pip install --force-reinstall /path/to/lockstep"
 _ROOM = "skills.lib.hosts.doctor"
 # Subject -> check -> the module of this room and the function in it. A module is loaded when its check is called: one
 # that cannot be loaded then is a result like others.

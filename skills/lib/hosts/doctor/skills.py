@@ -30,7 +30,7 @@ from skills.lib.skillfile import SkillFileError, load_skill
 from skills.lib.skillfile.source import FILE_LIMIT, read_bytes
 
 # What a copy needs that nobody installed.
-_PACKAGE = "pip install lockstep-skills, or a self-contained copy"
+_PACKAGE = "pip install /path/to/lockstep, or a self-contained copy"
 _GEMINI = re.compile(r"^([a-z0-9-]+) \[Enabled\]", re.MULTILINE)
 _CODEX = re.compile(r"^- (?:[a-z0-9-]+:)?([a-z0-9-]+): ", re.MULTILINE)
 

@@ -99,7 +99,7 @@ def fail(error: BaseException, raw: bytes, names: "list[str]") -> None:
     is_free = is_lifeline or event.get("hook_event_name") not in HELD or event.get("stop_hook_active")
     if not is_free and not is_of_others(raw, names) and names:
         reason = f"{type(error).__name__}: {str(error)[:500]}"
-        block(f"Lockstep's hook does not work here ({reason}; pip install --force-reinstall lockstep-skills fixes it)")
+        block(f"Lockstep's hook does not work here ({reason}; pip install --force-reinstall /path/to/lockstep helps)")
     os._exit(0)
 
 

@@ -199,7 +199,7 @@ def license_text() -> bytes:
         if file.name == "LICENSE":
             return file.read_binary()
     raise SkillError(
-        "the LICENSE of lockstep-skills is missing", remedy="pip install --force-reinstall lockstep-skills"
+        "the LICENSE of lockstep-skills is missing", remedy="pip install --force-reinstall /path/to/lockstep"
     )
 
 
