@@ -17,8 +17,10 @@ IMPORTS = "import helper\nfrom inner import more\n\n"
 
 
 @pytest.fixture
-def script(tmp_path: Path) -> Path:
+def script(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """The entry script of a skill whose graph and check import modules beside them."""
+    for name in ("PYTHONDONTWRITEBYTECODE", "PYTHONPYCACHEPREFIX"):  # with either, Python passes over what is beside
+        monkeypatch.delenv(name, raising=False)
     script = install(tmp_path / "project", "planted", IMPORTS + source_of("planted", STEPS))
     folder = script.parent
     (folder / "inner").mkdir()
