@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -36,7 +39,7 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ("src/a.py:3-2", "the file has 6 lines"),
         ("empty.md:1", "the file has 0 lines"),
         ("src/b.py:1", "no such file or folder; paths are relative to the project's root"),
-        ("src:1", "not a file that can be read"),
+        ("src:1", "not a file that can be read: a text of at most 10,000,000 bytes"),
         ("../../../etc/passwd:1", "outside the project; paths are relative to its root"),
         ("/etc/passwd:1", "outside the project; paths are relative to its root"),
     ],
@@ -149,3 +152,51 @@ def test_many_faults_are_cut_and_counted(capfd: pytest.CaptureFixture[str]) -> N
     assert checks.run("x.py", CHECKS, ["many", "[]", "15"]) == 1
     lines = capfd.readouterr().out.splitlines()
     assert (len(lines), lines[-1]) == (13, "and 3 more")
+
+
+def test_a_file_that_is_too_large_or_no_file_is_not_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    with open("large.md", "wb") as file:
+        file.truncate(checks.FILE_LIMIT + 1)
+    os.mkfifo("fifo.md")
+    with pytest.raises(ValueError, match=r"^large\.md: it is larger than 10,000,000 bytes$"):
+        checks.text("large.md")
+    with pytest.raises(ValueError, match=r"^fifo\.md: it is not a regular file$"):
+        checks.text("fifo.md")
+    fault = "not a file that can be read: a text of at most 10,000,000 bytes"
+    assert checks.location_fault("large.md:1") == checks.location_fault("fifo.md:1") == fault
+
+
+def test_the_text_of_a_file_has_its_lines_and_no_mark(tmp_path: Path) -> None:
+    path = tmp_path / "a.md"
+    path.write_bytes(b"\xef\xbb\xbfone\r\ntwo\rthree\n\nfive")
+    assert checks.text(str(path)) == "one\ntwo\nthree\n\nfive"
+    assert checks.line_count(str(path)) == 4
+    assert checks.line_count(os.devnull) == 0
+    path.write_bytes(b"\xff")
+    with pytest.raises(ValueError, match="utf-8"):
+        checks.text(str(path))
+    assert checks.text(str(path), "replace") == "\ufffd"
+
+
+# The call of each check script that reads a file which an agent names; {} is the file.
+READING = {
+    "codebase-analysis/scripts/check_places.py": ["report", "{}"],
+    "doc-sync/scripts/check_docs.py": ["list", "repo", "."],
+    "incoherence/scripts/check_incoherence.py": ["report", "{}", "[]", "[]", "[]"],
+    "planner/scripts/planner_check.py": ["{}", "[]", "[]"],
+    "refactor/scripts/check_refactor.py": ["items", "{}", "[]", "a", "[]", "[]"],
+    "solution-design/scripts/check_design.py": ["document", "{}", "[]", "[]"],
+}
+
+
+@pytest.mark.parametrize("script", READING)
+def test_a_check_script_reads_no_file_without_end(script: str, tmp_path: Path) -> None:
+    with open(tmp_path / "large.md", "wb") as file:
+        file.truncate(3_000_000_000)
+    words = [word.format("large.md") for word in READING[script]]
+    command = [sys.executable, str(Path(checks.__file__).parents[1] / script), *words]
+    bounded = ["sh", "-c", 'ulimit -v 400000; exec "$@"', "sh", *command]  # in kB
+    done = subprocess.run(bounded, cwd=tmp_path, capture_output=True, text=True, timeout=30)
+    assert (done.returncode, done.stderr) == (1, "")
+    assert "larger than 10,000,000 bytes" in done.stdout

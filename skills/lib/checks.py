@@ -10,6 +10,7 @@ import os
 import re
 import sys
 
+from skills.lib import files
 from skills.lib.field_checks import is_reason as is_reason
 from skills.lib.passing import always_passes as always_passes
 
@@ -21,8 +22,8 @@ if TYPE_CHECKING:
 
 # How many faults are printed.
 SHOWN = 12
-# A larger file is not searched for a quotation.
-FILE_LIMIT = 50_000_000
+# How many bytes of a file are read; no larger one is compared with anything.
+FILE_LIMIT = 10_000_000
 
 _LINES = r":(?P<first>\d+)(?:-(?P<last>\d+))?"
 # A fragment in backquotes may follow the place at once, or after a bar.
@@ -68,6 +69,28 @@ def words(text: str) -> list[str]:
     return _WORD.findall(text.lower())
 
 
+def content(path: str) -> bytes:
+    """The content of a file. Raises OSError, and ValueError for what is no regular file or larger than FILE_LIMIT."""
+    try:
+        return files.read(path, FILE_LIMIT)
+    except (files.NotRegular, files.TooLarge) as error:
+        raise ValueError(f"{path}: {error.strerror}") from None
+
+
+def text(path: str, errors: str = "strict") -> str:
+    """The text of a UTF-8 file, its line ends as \\n. Raises OSError and ValueError as ``content`` does."""
+    return content(path).decode("utf-8-sig", errors).replace("\r\n", "\n").replace("\r", "\n")
+
+
+def line_count(path: str) -> int:
+    """How many lines a file has, whatever its size. Raises OSError."""
+    count, last = 0, b"\n"
+    with open(path, "rb") as opened:
+        while part := opened.read(1 << 20):
+            count, last = count + part.count(b"\n"), part[-1:]
+    return count + (last != b"\n")
+
+
 def says_little(text: str, least: int = 3) -> bool:
     """True if a text has fewer than ``least`` different words."""
     return len(set(words(text))) < least
@@ -101,7 +124,9 @@ def location_fault(text: str, root: str = ".") -> str:
     if why:
         return why
     lines = _lines(match["path"], root)
-    return "not a file that can be read" if lines is None else _range_fault(match, lines)
+    if lines is None:
+        return f"not a file that can be read: a text of at most {FILE_LIMIT:,} bytes"
+    return _range_fault(match, lines)
 
 
 def quotation_faults(text: str, root: str = ".") -> list[str]:
@@ -180,14 +205,11 @@ def _resolved(path: str, root: str) -> str:
 def _lines(path: str, root: str) -> list[str] | None:
     """The lines of a file of the project; None for anything else, and for a file too large to search."""
     full = _resolved(path, root)
-    if not full or not os.path.isfile(full) or os.path.getsize(full) > FILE_LIMIT:
-        return None
     try:
-        with open(full, encoding="utf-8-sig", errors="replace", newline="\n") as opened:
-            text = opened.read()
-    except OSError:
+        found = content(full).decode("utf-8-sig", "replace") if full else None
+    except (OSError, ValueError):
         return None
-    return text.removesuffix("\n").split("\n") if text else []
+    return found.removesuffix("\n").split("\n") if found else None if found is None else []
 
 
 def _range_fault(match: re.Match[str], lines: list[str]) -> str:

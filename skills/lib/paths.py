@@ -100,6 +100,16 @@ def cache() -> str:
     return os.path.join(base, "lockstep")
 
 
+def bytecode() -> str:
+    """The folder for the bytecode of modules outside of the library."""
+    return os.path.join(os.path.abspath(cache()), "bytecode")
+
+
+def library() -> str:
+    """The folder that holds the package of this library, with a separator at its end."""
+    return os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+
+
 def of_skill(path: str) -> str:
     """The file of a skill at ``path`` or, if it is not there, that of the shipped skill of the same name.
 

@@ -71,8 +71,7 @@ def lies_in(place: str, area: str) -> bool:
 
 def document_faults(path: str) -> list[str]:
     """The faults of the report in a file."""
-    with open(path, encoding="utf-8-sig") as opened:
-        return report_faults(opened.read(), os.curdir)
+    return report_faults(checks.text(path), os.curdir)
 
 
 def report_faults(text: str, root: str) -> list[str]:
@@ -139,8 +138,7 @@ def fault_of(place: re.Match[str], root: str) -> str:
     if not os.path.isfile(file):
         return "no such file; paths are relative to the project's root"
     try:
-        with open(file, "rb") as opened:
-            count = sum(1 for _ in opened)
+        count = checks.line_count(file)
     except OSError as error:
         return f"cannot be read: {error.strerror}"
     first, last = int(place["first"]), int(place["last"] or place["first"])

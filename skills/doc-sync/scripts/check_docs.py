@@ -438,8 +438,7 @@ def prose(text: str) -> list[tuple[int, str]]:
 
 def read(root: str, path: str) -> str:
     """The text of a file, whatever its bytes."""
-    with open(os.path.join(root, path), encoding="utf-8-sig", errors="replace") as opened:
-        return opened.read()
+    return checks.text(os.path.join(root, path), "replace")
 
 
 def parents(file: str) -> Iterator[str]:

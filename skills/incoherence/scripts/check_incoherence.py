@@ -293,8 +293,7 @@ def wave(items: Entries, outcomes: Entries) -> Entries:
 
 def report(path: str, dismissed: Entries, log: Entries, endings: Entries) -> Entries:
     """The report has its sections, and a line for every candidate with the word that it ended with."""
-    with open(path, encoding="utf-8-sig") as opened:
-        text = opened.read()
+    text = checks.text(path)
     headings = re.findall(r"^## (.+?) *$", text, re.MULTILINE)
     if [heading for heading in headings if heading in SECTIONS] != list(SECTIONS):
         return [f"its second-level headings are {', '.join(headings) or 'none'}; it takes {', '.join(SECTIONS)}"]

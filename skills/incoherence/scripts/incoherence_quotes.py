@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import re
 
+import skills.lib.checks as checks
+
 LONGEST = 600
 SHORTEST_QUOTE = 3
 
@@ -109,8 +111,7 @@ def _lines(path: str, first: str, last: str | None) -> str:
 
 
 def _text(path: str) -> str:
-    with open(path, encoding="utf-8-sig", errors="replace") as opened:
-        return opened.read()
+    return checks.text(path, "replace")
 
 
 def _flat(text: str) -> str:

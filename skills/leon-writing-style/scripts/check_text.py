@@ -98,8 +98,7 @@ def near(number: int, words: int) -> bool:
 def read(path: str) -> str:
     """The text of a file on one line, with single spaces; ValueError if it is no UTF-8 text."""
     try:
-        with open(path, encoding="utf-8-sig") as opened:
-            return flowing(opened.read())
+        return flowing(checks.text(path))
     except UnicodeDecodeError as error:
         raise ValueError(f"{path} is not UTF-8 text: {error}") from None
 

@@ -12,6 +12,7 @@ from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs
 from skills.lib.errors import LedgerError
 from skills.lib.hosts.hook import sessions
+from skills.lib.ledger import processes
 
 
 @click.command(
@@ -38,6 +39,7 @@ def abandon(screen: Screen, run_id: str, reason: str, yes: bool, project: str) -
     except LedgerError:
         status_files.remove(project, run_id)
         sessions.free(run_id, project)
+        processes.end(project, run_id)
         screen.say(f"No agent is held to run {run_id} of {project} any more; that could not be recorded.")
         raise
 

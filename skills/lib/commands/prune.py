@@ -14,6 +14,7 @@ from skills.lib.commands.console.screen import Screen, counted
 from skills.lib.commands.queries import runs
 from skills.lib.hosts.doctor.records import link_to
 from skills.lib.model.texts import number
+from skills.lib.runtime.project import is_of_another_project
 
 _HEADINGS = ("RUN", "SKILL", "STATUS", "ENDED", "SUB-AGENTS")
 
@@ -34,7 +35,8 @@ _HEADINGS = ("RUN", "SKILL", "STATUS", "ENDED", "SUB-AGENTS")
 def prune(screen: Screen, older: float, dry_run: bool, yes: bool, project: str) -> None:
     """Remove the records of runs that ended long ago, with those of their sub-agents. Open runs always stay."""
     records = runs.open_records(project)
-    roots = [run for run in records.roots() if run.ended] if records else []
+    ended = [run for run in records.roots() if run.ended] if records else []
+    roots = [run for run in ended if not is_of_another_project(run, project)]
     before = time.time() - older * 86_400
     removed = [run for run in roots if records is not None and records.moved_at(run) <= before]
     if records is None or not removed:

@@ -13,6 +13,7 @@ from skills.lib.commands.queries import runs
 from skills.lib.errors import UsageError
 from skills.lib.model.run import Run
 from skills.lib.runtime import script
+from skills.lib.runtime.project import is_of_another_project
 
 
 @click.command(
@@ -33,11 +34,12 @@ def resume(screen: Screen, run_id: str | None, project: str) -> int:
     records = runs.open_records(project) if run_id is None else runs.require_records(project)
     if run_id is not None and records is not None:
         return _print_block(screen, records.run(run_id), project)
-    opened = [run for run in records.roots() if not run.ended] if records else []
+    own = [run for run in records.roots() if not is_of_another_project(run, project)] if records else []
+    opened = [run for run in own if not run.ended]
     if len(opened) == 1:
         return _print_block(screen, opened[0], project)
     if not opened:
-        last = _last_ended(records, project) if records else ""
+        last = _last_ended(records, own, project) if records else ""
         screen.say(
             f"No run is open in {project}. {last}Runs of another project: lockstep resume --project DIR. "
             "To begin one: the command in a skill's SKILL.md, and lockstep list shows the skills."
@@ -48,9 +50,9 @@ def resume(screen: Screen, run_id: str | None, project: str) -> int:
     return 0
 
 
-def _last_ended(records: runs.Records, project: str) -> str:
+def _last_ended(records: runs.Records, own: list[Run], project: str) -> str:
     """The run that ended last, in words, with the command that prints its end; empty if none ever did."""
-    ended = [(events[-1].seq, run) for run in records.roots() if (events := records.events(run.id))]
+    ended = [(events[-1].seq, run) for run in own if (events := records.events(run.id))]
     if not ended:
         return ""
     _, run = max(ended, key=lambda entry: entry[0])

@@ -11,6 +11,7 @@ from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs, timeline
 from skills.lib.errors import PRINTED, UsageError
 from skills.lib.runtime import script
+from skills.lib.runtime.project import is_of_another_project
 
 
 @click.command(
@@ -42,6 +43,8 @@ def trace(
         raise UsageError(f"{html} is a folder", remedy="the name of a file in it")
     records = runs.require_records(project)
     run = records.run(run_id)
+    if is_of_another_project(run, project):
+        screen.say(f"Run {run.id} belongs to the project {run.project}.")
     records.ledger.verify()
     if as_json:
         screen.json([timeline.as_data(records, one) for _, one in records.tree(run)])

@@ -12,8 +12,9 @@ import tempfile
 import time
 
 from skills.lib import compact_json, paths
-from skills.lib.errors import UsageError, tell
+from skills.lib.errors import EnvironmentProblem, UsageError, tell
 from skills.lib.git import Git, GitProblem, kill
+from skills.lib.ledger import processes
 from skills.lib.model import values
 from skills.lib.model.requirements import Command, fill
 from skills.lib.model.texts import VALUE_LIMIT, check_tree, number, printable, shortened
@@ -35,6 +36,8 @@ SHOWN = 80
 _COLOURING = ("FORCE_COLOR", "CLICOLOR_FORCE", "PY_COLORS")
 # Seconds that git may take, and how many files are named.
 PATIENCE, NAMED = 5, 50
+# After so many seconds, and again after as many, it is said that a command still runs.
+HEARTBEAT = 30.0
 _TEST_FOLDERS = frozenset("test tests __tests__ spec specs testing".split())
 # test_shop.py, shop_test.go, shop.spec.ts; ShopTest.java, TestShop.cs.
 _TEST_FILE = re.compile(r"(?i:(?:^|[._-])(?:tests?|specs?)(?:[._-]|$))|(?:Tests?|Spec)\.\w+$|^Test[A-Z]")
@@ -46,15 +49,18 @@ _ESCAPES = re.compile(
 
 
 def run(
-    command: Command, fields: Mapping[str, Any], project: str, scripts: str, opening: Mapping[str, str]
+    command: Command, fields: Mapping[str, Any], project: str, scripts: str, opening: Mapping[str, str], run_id: str
 ) -> dict[str, Any]:
     """Run a command in the project and return the evidence; ``opening`` has the search paths when the run opened.
+
+    A command that a killed step of the same run left is ended first. Raises EnvironmentProblem if the command is ended
+    from elsewhere: that proves nothing of what it checks.
 
     Evidence of a command also has its ``exit`` code, the last lines of its ``output`` and the path of the ``program``;
     ``search_paths`` if they have changed since the opening, and ``removed_tests`` if the working tree lacks any. If the
     command records something, ``value`` is that, and ``errors`` has the last lines of its standard error, if any.
     """
-    result = _run(command, fields, project, scripts, opening)
+    result = _run(command, fields, project, scripts, opening, run_id)
     if command.records and (command.may_fail or command.severity):
         output = result["output"] if result["exit"] is not None else result["why"]
         result["value"] = {"ok": result["ok"], "exit": result["exit"], "output": output}
@@ -62,17 +68,17 @@ def run(
 
 
 def _run(
-    command: Command, fields: Mapping[str, Any], project: str, scripts: str, opening: Mapping[str, str]
+    command: Command, fields: Mapping[str, Any], project: str, scripts: str, opening: Mapping[str, str], run_id: str
 ) -> dict[str, Any]:
     argv = [fill(part, fields) for part in command.argv]
     # The evidence is kept with the run, and a secret must not be.
     keepable = values.keepable(dict(fields))
     safe = [_shown(part, fill(part, keepable)) for part in command.argv]
     shown = " ".join(shortened(part, SHOWN) for part in safe)
-    program = safe[0]
+    program, helper = safe[0], ""
     if command.argv[0].endswith(".py") and os.path.basename(command.argv[0]) == command.argv[0]:
-        program = sys.executable
-        argv = [sys.executable, paths.helper_of_skill(os.path.join(scripts, argv[0])), *argv[1:]]
+        program, helper = sys.executable, paths.helper_of_skill(os.path.join(scripts, argv[0]))
+        argv = [sys.executable, helper, *argv[1:]]
     result: dict[str, Any] = {"kind": "command", "what": shown, "ok": False, "exit": None, "output": ""}
     result["program"] = printable(_program(program, project))
     now = paths.search_paths()
@@ -80,10 +86,14 @@ def _run(
     if changed:
         result["search_paths"] = changed
     tell(f"lockstep: running {shown} (at most {number(command.timeout)} s)\n")
+    if run_id and processes.end(project, run_id, orphans=True):
+        tell("lockstep: ended what a killed step of this run had left running\n")
     printed = bool(command.records) and not command.may_fail and not command.severity
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         try:
-            code = _exit_code(argv, command.timeout, project, scripts, output, errors if printed else output)
+            environment = _environment(scripts, helper)
+            with _started(argv, project, environment, output, errors if printed else output) as process:
+                code = _exit_code(process, command.timeout, project, run_id, shown)
         except OSError as error:  # its text has the first word, which may be a secret
             return {**result, "why": f"{shown} cannot be run: {error.strerror or 'the system refuses it'}"}
         except ValueError:
@@ -109,18 +119,18 @@ def _run(
     return {**result, "why": f"{shown} {how}. {ending}"}
 
 
-def _exit_code(
-    argv: list[str], timeout: float, project: str, scripts: str, output: IO[bytes], errors: IO[bytes]
-) -> int | None:
-    """The exit code of a command; None if it did not end in time. What it left running is killed."""
-    environment = {name: value for name, value in os.environ.items() if name not in _COLOURING}
+@contextlib.contextmanager
+def _started(
+    argv: list[str], project: str, environment: Mapping[str, str], output: IO[bytes], errors: IO[bytes]
+) -> Iterator[subprocess.Popen[bytes]]:
+    """A started command; it and what it left running are killed at the end."""
     process = None
     try:
         with _interrupts() as interrupts:  # an interrupt may come as soon as these are no longer collected
             process = subprocess.Popen(
                 argv,
                 cwd=project,
-                env={**environment, "NO_COLOR": "1", "LOCKSTEP_SCRIPTS": scripts},
+                env=environment,
                 stdin=subprocess.DEVNULL,
                 stdout=output,
                 stderr=errors,
@@ -128,13 +138,51 @@ def _exit_code(
             )
         if interrupts:
             raise KeyboardInterrupt
-        return process.wait(timeout)
-    except subprocess.TimeoutExpired:
-        return None
+        yield process
     finally:
         if process is not None:
             kill(process)
             process.wait()
+
+
+def _environment(scripts: str, helper: str) -> dict[str, str]:
+    """The variables of a command; ``helper`` is the script of the skill that it runs, if it does."""
+    given = {name: value for name, value in os.environ.items() if name not in _COLOURING}
+    if helper and not helper.startswith(paths.library()):
+        # Bytecode beside a project's modules may have come with it, and need not be made from them.
+        given.setdefault("PYTHONPYCACHEPREFIX", paths.bytecode())
+    return {**given, "NO_COLOR": "1", "LOCKSTEP_SCRIPTS": scripts}
+
+
+def _exit_code(process: subprocess.Popen[bytes], timeout: float, project: str, run_id: str, shown: str) -> int | None:
+    """The exit code of a command; None if it did not end in time. Raises EnvironmentProblem if others ended it."""
+    note = processes.note(project, run_id, process.pid) if run_id else ""
+    try:
+        code = _wait(process, timeout, shown)
+    except subprocess.TimeoutExpired:
+        code = None
+    except BaseException:
+        processes.forget(note)
+        raise
+    if note and not processes.forget(note):
+        raise EnvironmentProblem(
+            f"{shown} was ended by another process, so it shows nothing",
+            remedy="run the same command again, unless the run was given up; it stands where it stood",
+        )
+    return code
+
+
+def _wait(process: subprocess.Popen[bytes], timeout: float, shown: str) -> int:
+    """The exit code. Raises TimeoutExpired; until then it is said now and then that the command still runs."""
+    begin = time.monotonic()
+    while True:
+        left = begin + timeout - time.monotonic()
+        try:
+            return process.wait(min(left, HEARTBEAT))
+        except subprocess.TimeoutExpired:
+            if left <= HEARTBEAT:
+                raise
+            tell(f"lockstep: {shown} still runs after {time.monotonic() - begin:.0f} s\n")
 
 
 def _shown(part: str, filled: str) -> str:

@@ -8,7 +8,7 @@ import sys
 import time
 
 from skills.lib import paths
-from skills.lib.errors import EnvironmentProblem, LedgerError
+from skills.lib.errors import EnvironmentProblem, LedgerError, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,6 +56,9 @@ VALUE_LIMIT = 64 << 20
 _STATEMENT_LIMIT = 10_000
 # How many instructions of SQLite's machine a statement may take before the schema is known to be ours: a few hundred.
 _SCHEMA_WORK = 20_000
+
+# What SQLite calls it if a file system refuses a lock in another way than by saying that it is taken.
+_NO_LOCKS = ("SQLITE_IOERR_LOCK", "SQLITE_IOERR_UNLOCK", "SQLITE_IOERR_RDLOCK", "SQLITE_IOERR_CHECKRESERVEDLOCK")
 
 _MARKER_TEXT = """The file runs.db beside this one is the record of this project's Lockstep runs.
 Copy or move it only together with runs.db-wal. To begin anew, remove this whole folder.
@@ -140,8 +143,14 @@ class Database:
             self._hide()
         self._connect()
         try:
-            self.execute("PRAGMA synchronous=NORMAL")  # docs/architecture.md says what a power cut loses
-            self._check(marked)
+            try:
+                self.execute("PRAGMA synchronous=NORMAL")  # docs/architecture.md says what a power cut loses
+                self._check(marked)
+            except LedgerError as error:
+                if not _lacks_shared_memory(error.__cause__):
+                    raise
+                self._use_rollback_journal()  # the folder was moved to another file system
+                self._check(marked)
         except BaseException:
             self.close()
             raise
@@ -223,7 +232,19 @@ class Database:
                 path = os.path.join(self.home, name)
                 raise self.broken(f"cannot be used: {name} is not an ordinary file", f"remove {path}")
             found.add(name)
+            if mode & 0o077 and name.startswith(FILE) and os.name == "posix":
+                self._keep_from_others(name, mode)
         return found
+
+    def _keep_from_others(self, name: str, mode: int) -> None:
+        """Let only the owner read a file of the ledger, and say so; another user's file stays as it is."""
+        path = os.path.join(self.home, name)
+        try:
+            os.chmod(path, stat.S_IMODE(mode) & 0o700)  # to open and close it would drop this process's locks on it
+        except OSError:
+            return
+        if mode_of(self.home, name) != mode:  # some file systems keep no modes
+            tell(f"lockstep: other users could read or change {path}; from now on its owner alone can\n")
 
     def _make_home(self) -> None:
         try:
@@ -324,12 +345,23 @@ class Database:
         while True:
             try:
                 self.execute("PRAGMA journal_mode=WAL")
-                break
-            except LedgerError:
+                self.execute("PRAGMA wal_checkpoint(PASSIVE)")
+                return
+            except LedgerError as error:
+                if _lacks_shared_memory(error.__cause__):
+                    break
                 if time.monotonic() > patience:
                     raise
                 time.sleep(0.005)
-        self.execute("PRAGMA wal_checkpoint(PASSIVE)")
+        self._use_rollback_journal()
+        self._check_schema()
+
+    def _use_rollback_journal(self) -> None:
+        """Leave the write-ahead log, which takes memory that processes share: no file system over a network has it."""
+        self.close()
+        self._connect()
+        for setting in ("locking_mode=EXCLUSIVE", "journal_mode=DELETE", "locking_mode=NORMAL", "synchronous=FULL"):
+            self.execute(f"PRAGMA {setting}")  # who has the ledger alone reads the log without shared memory
 
     def _mark(self) -> None:
         try:
@@ -342,13 +374,19 @@ class Database:
             ) from error
 
     def _explain(self, error: BaseException) -> LedgerError:
-        text = str(error)
+        text, name = str(error), getattr(error, "sqlite_errorname", "")
         if "locked" in text or "busy" in text:
             return LedgerError(
                 f"the ledger {self.path} has been locked by another process for {LOCK_TIMEOUT:g} s",
-                remedy="run the same command again; if it stays locked, look for a stopped process that holds it",
+                remedy="run the same command again; if it stays locked, look for a stopped process that holds it; if "
+                "none does, the file system has no locks: set LOCKSTEP_HOME to a folder of a local disk",
             )
-        if "readonly" in text or "unable to open" in text:
+        if name in _NO_LOCKS or _lacks_shared_memory(error):
+            return LedgerError(
+                f"the file system of the ledger {self.path} lacks the locks that it needs",
+                remedy=f"copy {self.home}, if it has runs, to a local disk, and set LOCKSTEP_HOME to the folder there",
+            )
+        if "readonly" in text or "unable to open" in text or "permission" in text:
             return LedgerError(
                 f"the ledger {self.path} cannot be written: {text}",
                 remedy=self._to_write(),
@@ -359,3 +397,8 @@ class Database:
                 remedy="make room on the disk and run the same command again; the run stands where it stood",
             )
         return self.broken(f"is damaged: {text}", "restore it from a copy")
+
+
+def _lacks_shared_memory(error: BaseException | None) -> bool:
+    """True for the errors of a file system whose files cannot be shared as memory, which the write-ahead log takes."""
+    return str(getattr(error, "sqlite_errorname", "")).startswith("SQLITE_IOERR_SHM")

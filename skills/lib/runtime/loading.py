@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _imp
 import os
 import sys
 
@@ -26,7 +27,7 @@ _LOADED: dict[ModuleType, Workflow] = {}
 
 
 # The folder of this library, whose bytecode is beside its sources as for any other package.
-_LIBRARY = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))) + os.sep
+_LIBRARY = paths.library()
 
 
 class _Loader(external.SourceFileLoader):
@@ -44,6 +45,39 @@ class _Loader(external.SourceFileLoader):
             return super().get_code(fullname)
         finally:
             sys.pycache_prefix = before
+
+
+# The folders of loaded modules, where an import statement finds modules by ``_finder``; in ``scripts`` at any depth.
+_FOLDERS: set[str] = set()
+_SCRIPTS = f"{os.sep}scripts{os.sep}"
+
+
+def _finder(folder: str) -> external.FileFinder:
+    """What finds the modules of a skill's folder for an import statement; ImportError for any other folder."""
+    if folder.startswith(_LIBRARY) or _folder_of(folder) not in _FOLDERS:
+        raise ImportError
+    extensions = (external.ExtensionFileLoader, _imp.extension_suffixes())
+    return external.FileFinder(folder, (_Loader, external.SOURCE_SUFFIXES), extensions)
+
+
+def _folder_of(folder: str) -> str:
+    """The folder ``scripts`` around a folder; itself if there is none."""
+    real = os.path.realpath(folder) + os.sep
+    before, mark, _ = real.rpartition(_SCRIPTS)
+    return before + mark or real
+
+
+def _find_modules_of(folder: str) -> None:
+    """Let import statements load the modules of a skill's folder as ``_Loader`` does."""
+    own = _folder_of(folder)
+    if own in _FOLDERS or own.startswith(_LIBRARY):
+        return
+    _FOLDERS.add(own)
+    if _finder not in sys.path_hooks:
+        sys.path_hooks.insert(0, _finder)
+    for known in list(sys.path_importer_cache):  # Python has looked for the library in the folder of the script
+        if not known.startswith(_LIBRARY) and _folder_of(known) == own:
+            del sys.path_importer_cache[known]
 
 
 def module_name(path: str) -> str:
@@ -70,6 +104,7 @@ def load_module(path: str) -> ModuleType:
     module = type(sys)(name)
     module.__spec__, module.__file__, module.__loader__ = spec, path, loader
     sys.modules[name] = module
+    _find_modules_of(os.path.dirname(path))
     try:
         loader.exec_module(module)
     except BaseException as error:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from skills.lib import paths, terminal
 from skills.lib.errors import RefusedError, UsageError
 from skills.lib.ledger import Ledger
+from skills.lib.runtime.project import require_own
 
 
 def pause(project: str, run_id: str, reason: str | None) -> str:
@@ -24,6 +25,7 @@ def _note(project: str, run_id: str, pauses: bool, detail: dict[str, str]) -> st
         run = ledger.run(run_id)
         if run is None:
             raise UsageError(f"the ledger {ledger.path} has no run {run_id!r:.80}", remedy="lockstep runs --all")
+        require_own(run, project)
         if run.ended:
             raise RefusedError(f"run {run.id} is {run.status}: it holds no agent any more")
         if ledger.is_paused(run) is pauses:

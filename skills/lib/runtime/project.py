@@ -6,8 +6,9 @@ import os
 
 from skills.lib import paths, status_files
 from skills.lib.blocks import document, parts
+from skills.lib.blocks.command_line import join
 from skills.lib.engine.decision import Move
-from skills.lib.errors import PRINTED, LockstepError
+from skills.lib.errors import PRINTED, LockstepError, RefusedError
 from skills.lib.ledger import Ledger
 from skills.lib.model.requirements import Artifact, Command
 from skills.lib.record import Record
@@ -132,7 +133,7 @@ class Evidence:
             opening = self._runs.ledger.opening(self._run.id).get("search_paths")
         # Not that of the run: a ledger may name any script, and helpers run from the folder of the one that was called.
         scripts = os.path.dirname(self._runs.command_line.script)
-        return evidence.check(requirement, fields, self._project, scripts, opening)
+        return evidence.check(requirement, fields, self._project, scripts, opening, self._run.id)
 
     def contents(self, covers: Sequence[str]) -> dict[str, str]:
         from skills.lib.ledger import contents  # it brings re and git
@@ -174,6 +175,15 @@ def is_of_another_project(run: Run, project: str) -> bool:
     # A relative LOCKSTEP_HOME may name the ledger of another project, which that project keeps in its own .lockstep.
     own = (paths.home(run.project), os.path.join(run.project, paths.FOLDER))
     return real(paths.home(project)) in [real(home) for home in own]
+
+
+def require_own(run: Run, project: str) -> None:
+    """Raise RefusedError for a run of another project that has the same ledger."""
+    if is_of_another_project(run, project):
+        raise RefusedError(
+            f"run {run.id} belongs to the project {run.project}, not to {project}",
+            remedy=f"give {join(['--project', run.project])}",
+        )
 
 
 def with_search_paths(opening: Move) -> Move:

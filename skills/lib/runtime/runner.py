@@ -13,7 +13,14 @@ from skills.lib.errors import RefusedError, UsageError, tell
 from skills.lib.ledger import Stale, new_id
 from skills.lib.model.run import Request, Run
 from skills.lib.runtime import cli
-from skills.lib.runtime.project import Evidence, Project, Response, is_of_another_project, with_search_paths
+from skills.lib.runtime.project import (
+    Evidence,
+    Project,
+    Response,
+    is_of_another_project,
+    require_own,
+    with_search_paths,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -144,6 +151,7 @@ class Runner(Project):
             if run is None:
                 what = f"the ledger {self.ledger.path} has no run {run_id!r:.80}"
                 raise UsageError(what, remedy="lockstep runs --all")
+            require_own(run, self.command_line.project)
             if run.ended:
                 raise RefusedError(f"run {run.id} is {run.status}: nothing moves it any more")
             parent = self.ledger.run(run.parent) if run.parent else None
@@ -161,7 +169,17 @@ class Runner(Project):
             except Stale:
                 continue
             status_files.remove(self.command_line.project, abandoned.id)
+            self.cancel(abandoned.id)
             return [abandoned, *below]
+
+    def cancel(self, run_id: str) -> int:
+        """End the commands that steps of the run are checking, in any thread or process; return how many were ended.
+
+        A call that waits for such a command raises EnvironmentProblem, and the run stands where it stood.
+        """
+        from skills.lib.ledger import processes  # a step checks its own command
+
+        return processes.end(self.command_line.project, run_id)
 
     def refuse(self, workflow: Workflow, run: Run | None, request: Request, refusal: Refused) -> Response:
         """Refuse the request: the response says why, and has the command that goes on."""
@@ -250,6 +268,7 @@ class Runner(Project):
         moved = self.ledger.commit(run, move, self.actor, definition, siblings=siblings)
         for ended, _ in move.end:
             status_files.remove(self.command_line.project, ended)
+            self.cancel(ended)
         return moved
 
     def _unfinished_below(self, run: Run) -> list[Run]:

@@ -138,8 +138,11 @@ def _make_folder_of_copies(folder: str) -> None:
 def _read(path: str) -> Any:
     """The draft at a path, or the latest version of the plan in a folder; ValueError where it cannot be read."""
     if not os.path.isdir(path):
-        with open(path, encoding="utf-8-sig") as opened:
-            return json.load(opened)
+        import plandata  # noqa: F401  with it the library is on the path
+
+        import skills.lib.checks as checks
+
+        return json.loads(checks.text(path))
     from plandata import command, faults
 
     try:

@@ -15,6 +15,7 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any, NamedTuple
 
+import skills.lib.checks as checks
 from skills.lib.paths import scripts
 
 PLAN, DIFF, DRAFT, BEFORE, AFTER = "plan.json", "changes.diff", "draft", "before", "after"
@@ -68,11 +69,13 @@ def inside(path: str | Path) -> Path:
 def text_of(path: str | Path) -> str:
     """The text of a file of the project, its line ends as they are."""
     try:
-        return inside(path).read_bytes().decode("utf-8")
+        return checks.content(str(inside(path))).decode("utf-8")
     except OSError as error:
         raise Faulty(f"{path} cannot be read: {error.strerror}") from None
     except UnicodeDecodeError:
         raise Faulty(f"{path} is not UTF-8 text") from None
+    except ValueError as error:
+        raise Faulty(str(error)) from None
 
 
 def read_changes(folder: str, files: Sequence[str]) -> list[Change]:

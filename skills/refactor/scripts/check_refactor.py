@@ -133,8 +133,7 @@ def weighed_faults(clusters: Rows, weighed: Rows) -> list[str]:
 
 def item_faults(file: str, recorded: Rows, pick: str, holding: Rows, weighed: Rows) -> list[str]:
     """Every fault of the work items' file."""
-    with open(file, encoding="utf-8-sig") as opened:
-        content = json.load(opened)
+    content = json.loads(checks.text(file))
     if not isinstance(content, dict) or not isinstance(content.get("items"), list):
         return ['the file holds {"pick": …, "items": […]}']
     found = [] if content.get("pick") == pick else [f"pick is to be, letter for letter: {pick}"]

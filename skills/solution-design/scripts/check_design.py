@@ -8,8 +8,17 @@ CRITERIA MEETS``, ``attacks CANDIDATES CRITERIA ATTACKS MET``, ``choice CANDIDAT
 from __future__ import annotations
 
 import json
+import os
 import re
 import sys
+
+root = os.path.realpath(__file__)
+for _ in range(4):
+    root = os.path.dirname(root)
+if root not in sys.path:
+    sys.path.insert(0, root)
+
+import skills.lib.checks as checks
 
 MOST_WORDS = 1_200
 SECTIONS = ("Problem", "Design", "Why", "Alternatives", "Risks", "Steps", "Perspectives")
@@ -150,8 +159,7 @@ def sections(text: str) -> dict[str, str]:
 def faults(kind: str, values: list[str]) -> list[str]:
     """The faults of what is named; OSError or ValueError for a file or list that cannot be read."""
     if kind == "document":
-        with open(values[0], encoding="utf-8-sig") as opened:
-            return document_faults(opened.read(), json.loads(values[1]), json.loads(values[2]))
+        return document_faults(checks.text(values[0]), json.loads(values[1]), json.loads(values[2]))
     if kind == "choice":
         return choice_faults(json.loads(values[0]), json.loads(values[1]), values[2], json.loads(values[3]))
     if kind == "attacks":

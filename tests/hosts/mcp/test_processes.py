@@ -11,9 +11,21 @@ from typing import Any
 
 import anyio
 import pytest
+from mcp import Client
 
 from tests.fixtures.skill import source_of
-from tests.hosts.mcp.talking import Answer, Talk, add_skill, by_http, by_stdio, events, in_process, talk
+from tests.hosts.mcp.talking import (
+    LOCKSTEP,
+    Answer,
+    Listening,
+    Talk,
+    add_skill,
+    by_http,
+    by_stdio,
+    events,
+    in_process,
+    talk,
+)
 
 pytestmark = [pytest.mark.req("H-06"), pytest.mark.slow]
 
@@ -101,6 +113,26 @@ def test_what_a_skill_prints_stays_out_of_the_protocol(project: Path) -> None:
         return await to.follow(await to.call("start_run", skill="noisy"))
 
     assert talk(by_stdio, project, work).data["status"] == "done"
+
+
+LOUD = source_of("loud", 'StepDef("one", "One", "Do.", {Outcome.OK: None})').replace(
+    "WORKFLOW", "for _ in range(3_000):\n    print('x' * 100_000)\n\nWORKFLOW", 1
+)
+
+
+def test_what_a_skill_prints_is_not_kept_whole(project: Path) -> None:
+    add_skill(project, "loud", LOUD)
+    server = Listening([*LOCKSTEP, "mcp", "--project", str(project), "--http", "0"])
+
+    async def opened(url: str) -> Answer:
+        with anyio.fail_after(60):
+            async with Client(url) as client:
+                return await Talk(client).call("start_run", skill="loud")
+
+    with server as url:
+        assert anyio.run(opened, url).data["step"] == "one"
+        status = Path(f"/proc/{server.process.pid}/status").read_text("utf-8")
+    assert int(status.partition("VmHWM:")[2].split()[0]) < 200_000  # in kB; 300 MB were printed
 
 
 def test_sees_a_changed_skill_and_what_others_commit(project: Path) -> None:

@@ -74,6 +74,7 @@ def test_says_what_a_block_asks_for_as_data(project: Path) -> None:
         return second.data
 
     data = talk(in_process, project, work)
+    assert data.pop("document").startswith('<step protocol="1" skill="tour" id="dig"')
     assert data == {
         "kind": "step",
         "skill": "tour",
@@ -93,6 +94,20 @@ def test_says_what_a_block_asks_for_as_data(project: Path) -> None:
             "arguments": {"run": data["run"], "turn": 3, "step": "next", "record": {"confidence": "FILL_confidence"}},
         },
     }
+
+
+def test_a_client_that_shows_its_model_the_data_alone_shows_the_whole_document(project: Path) -> None:
+    add_skill(project, "tour")
+
+    async def work(to: Talk) -> list[Answer]:
+        first = await to.call("start_run", skill="tour", parameters={"topic": "tea"})
+        refused = await to.call("next_step", run=first.data["run"], turn=7, step="plan", record={"summary": "s"})
+        misspelt = await to.call("next_step", run="nothere2")
+        return [first, refused, misspelt]
+
+    answers = talk(in_process, project, work)
+    assert [answer.data["kind"] for answer in answers] == ["step", "refused", "error"]
+    assert [answer.data["document"] for answer in answers] == [answer.text for answer in answers]
 
 
 def test_lists_skills_with_what_a_run_of_each_begins_with(project: Path) -> None:

@@ -9,16 +9,20 @@ import socket
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack, suppress
 from http.client import HTTPConnection
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import anyio
 import pytest
+from mcp import Client
 
 from skills.lib.errors import UsageError
 from skills.lib.hosts.mcp import transports
+from tests.fixtures.skill import ROOT
 from tests.hosts.conftest import Command
-from tests.hosts.mcp.talking import LOCKSTEP, Listening, add_skill
+from tests.hosts.mcp.talking import LOCKSTEP, Listening, Talk, add_skill
 
 pytestmark = [pytest.mark.req("H-06"), pytest.mark.slow]
 
@@ -101,6 +105,48 @@ def test_reads_an_address(address: str, host: str, port: int) -> None:
 def test_refuses_what_is_no_address(address: str) -> None:
     with pytest.raises(UsageError, match="is not an address"):
         transports.parse_address(address)
+
+
+# A process with so many descriptors becomes the server.
+FEW = "import os, resource as r, sys; r.setrlimit(r.RLIMIT_NOFILE, (64, 64)); os.execv(sys.argv[1], sys.argv[1:])"
+
+
+def test_more_connections_than_descriptors_are_turned_away_and_the_server_goes_on(project: Path) -> None:
+    add_skill(project, "tour")
+    command = [*LOCKSTEP, "mcp", "--project", str(project), "--http", "0"]
+    with Listening([sys.executable, "-c", FEW, *command]) as url, ExitStack() as flood:
+        place = urlsplit(url)
+        opened = [
+            flood.enter_context(socket.create_connection((place.hostname or "", place.port or 0), timeout=20))
+            for _ in range(200)
+        ]
+        told = [connection.recv(1_000) for connection in opened[100:]]
+        assert {answer.partition(b"\r\n")[0] for answer in told} == {b"HTTP/1.1 503 Service Unavailable"}
+        with suppress(ConnectionError):  # the answer may be lost, since the request is not read
+            assert post(url)[0] == 503
+        for connection in opened:
+            connection.close()
+        for _ in range(40):
+            assert post(url)[0] == 200
+
+        async def opened_run() -> str:
+            with anyio.fail_after(60):
+                async with Client(url) as client:
+                    return (await Talk(client).call("start_run", skill="tour", parameters={"topic": "tea"})).text
+
+        assert "<step " in anyio.run(opened_run)
+
+
+def test_a_connection_that_asks_nothing_is_closed(project: Path) -> None:
+    patched = "from skills.lib.hosts.mcp import transports; transports.PATIENCE = 0.3; "
+    code = f"import sys; sys.path.insert(0, {str(ROOT)!r}); {patched}from skills.lib.commands import main; main()"
+    command = [sys.executable, "-P", "-c", code, "mcp", "--project", str(project), "--http", "0"]
+    with Listening(command) as url:
+        place = urlsplit(url)
+        with socket.create_connection((place.hostname or "", place.port or 0), timeout=20) as silent:
+            silent.sendall(b"POST /mcp HTTP/1.1\r\n")
+            assert silent.recv(1) == b""
+        assert post(url)[0] == 200
 
 
 def test_says_when_the_port_is_taken(cli: Command) -> None:

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from contextlib import suppress
 from typing import Any, NamedTuple
 
+from skills.lib import files
 from skills.lib.blocks import parts
 from skills.lib.blocks.command_line import CommandLine
 from skills.lib.blocks.xml import COMMANDS
@@ -62,8 +63,8 @@ def tool_call(command: str, command_line: CommandLine, workflow: str) -> ToolCal
             record[name] = text
         elif flag == "record-file":
             # A client hands over values, not files: what was too long to be given back is to be filled in.
-            with suppress(OSError, ValueError), open(value or "", encoding="utf-8") as file:
-                record |= {name: f"FILL_{name}" for name in json.load(file)}
+            with suppress(OSError, ValueError):
+                record |= {name: f"FILL_{name}" for name in json.loads(files.read(value or "", cli.FILE_LIMIT))}
         elif flag in ("step", "run", "turn", "project", "new", *REPORTS):
             given[flag] = value or ""
         else:

@@ -12,13 +12,14 @@ from collections.abc import Callable, Iterator
 from contextlib import suppress
 from hashlib import sha256
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from skills.lib.skillfile import SkillFileError, SkillFolder, check_specification
 from skills.lib.skillfile.discovery import SKIPPED, walk
 from skills.lib.skillfile.source import FILE_NAME, read_bytes
 
+_T = TypeVar("_T")
 SCHEME = "skill://"
 DIRECTORY = "inode/directory"
 # What every host accepts of one skill (SEP-2640, Limits).
@@ -140,12 +141,15 @@ class Library:
         """The skills that can be read as resources."""
         return [skill for skill in self.skills() if not skill.problem]
 
-    def read(self) -> list[tuple[Skill, list[File]]]:
-        """Each served skill with all of its files; one that cannot be read is left out: list_skills says why."""
+    def read(self, about: Callable[[Skill, list[File]], _T]) -> list[_T]:
+        """What ``about`` says of each served skill and its files, one skill after another: all may be too many to hold.
+
+        A skill that cannot be read is left out: list_skills says why.
+        """
         found = []
         for skill in self.served():
             with suppress(SkillFileError, OSError):
-                found.append((skill, skill.files()))
+                found.append(about(skill, skill.files()))
         return found
 
     def of(self, uri: str) -> Skill | None:

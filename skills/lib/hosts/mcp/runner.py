@@ -24,6 +24,7 @@ from skills.lib.model.run import Request, Run
 from skills.lib.model.steps import Workflow
 from skills.lib.model.texts import check_text, check_tree
 from skills.lib.runtime import Response, Runner, loading, script
+from skills.lib.runtime.project import is_of_another_project
 
 Given = Mapping[str, Any]
 Answer = dict[str, Any]
@@ -107,7 +108,9 @@ def _replied(given: Given, found: Found, call: Callable[[Runner], Response]) -> 
         text = script.render_response(Response(shown, response.exit_code, response.run, workflow), runner)
     finally:
         runner.close()
-    return {"text": text, "error": response.exit_code != 0, "data": blocks.data_of(response, command_line)}
+    # Hosts show their model either the text or, as Codex does, the data alone.
+    data = {"document": text, **blocks.data_of(response, command_line)}
+    return {"text": text, "error": response.exit_code != 0, "data": data}
 
 
 def _request(given: Given, workflow: Workflow) -> Request:
@@ -170,7 +173,8 @@ def _roots(given: Given) -> list[Run]:
     if ledger is None:
         return []
     with ledger:
-        return ledger.every_run("parent IS NULL AND status IN ('open', 'waiting')")
+        found = ledger.every_run("parent IS NULL AND status IN ('open', 'waiting')")
+    return [run for run in found if not is_of_another_project(run, given["project"])]
 
 
 def _open_runs(given: Given) -> Answer:
@@ -197,5 +201,6 @@ def failed(error: LockstepError, given: Given) -> Answer:
     if isinstance(given.get("run"), str) and given["tool"] != "run_state":
         present = "" if isinstance(error, UnknownRun) else ToolCall("run_state", {"run": given["run"]}).shown()
         lines.append("Nothing was changed." + (f" The run's present block: {present}" if present else ""))
-    data = {"kind": "error", "code": type(error).__name__, "what": error.what, "valid": error.valid}
-    return {"text": "\n".join(lines) + "\n", "error": True, "data": {**data, "remedy": error.remedy}}
+    text = "\n".join(lines) + "\n"
+    data = {"document": text, "kind": "error", "code": type(error).__name__, "what": error.what, "valid": error.valid}
+    return {"text": text, "error": True, "data": {**data, "remedy": error.remedy}}

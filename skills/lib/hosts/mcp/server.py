@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
+from itertools import chain
 from typing import Any
 
 import anyio.to_thread
@@ -79,8 +80,7 @@ class SkillsExtension(Extension):
         raise MCPError(INVALID_PARAMS, "the message is too long: write long texts to files and record their paths")
 
     async def _list(self, ctx: _Context, params: PaginatedRequestParams) -> HandlerResult:
-        found = await anyio.to_thread.run_sync(self._library.read)
-        return {"skills": [_entry(skill, files) for skill, files in found], **_FRESHNESS}
+        return {"skills": await anyio.to_thread.run_sync(self._library.read, _entry), **_FRESHNESS}
 
     async def _get(self, ctx: _Context, params: UriParams) -> HandlerResult:
         skill = await anyio.to_thread.run_sync(self._library.of, params.uri)
@@ -145,9 +145,8 @@ class SkillServer(MCPServer[Any]):
 
     async def list_resources(self) -> list[Resource]:
         """Every file of every served skill, and any resource that was added."""
-        found = await anyio.to_thread.run_sync(self.library.read)
-        own = [_resource(skill, file) for skill, files in found for file in files]
-        return [*own, *await super().list_resources()]
+        found = await anyio.to_thread.run_sync(self.library.read, _resources)
+        return [*chain.from_iterable(found), *await super().list_resources()]
 
     async def list_resource_templates(self) -> list[ResourceTemplate]:
         """The form of a skill's URIs, and any template that was added."""
@@ -175,6 +174,10 @@ class SkillServer(MCPServer[Any]):
         if file is None:
             raise ResourceNotFoundError(f"no skill that is served has the file {uri:.200}")
         return file
+
+
+def _resources(skill: Skill, files: Sequence[File]) -> list[Resource]:
+    return [_resource(skill, file) for file in files]
 
 
 def _resource(skill: Skill, file: File) -> Resource:

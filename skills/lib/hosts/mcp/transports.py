@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import ipaddress
 import json
 import os
@@ -15,6 +16,7 @@ from contextlib import suppress
 import anyio
 import uvicorn
 from mcp.server.transport_security import TransportSecuritySettings
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from skills.lib.errors import EnvironmentProblem, UsageError, tell
 from skills.lib.hosts.mcp.server import TOO_LONG, SkillServer
@@ -25,6 +27,9 @@ LINE_LIMIT = 16_000_000
 # How much of the beginning and of the end of a message that is too long is searched for its id.
 _SEARCHED = 1_000
 _ID = rb'"id"\s*:\s*(-?\d{1,18}|"[\w.:-]{1,100}")'
+# The most connections that are open at a time, and how long one may stay silent before its first request, in seconds.
+CONNECTIONS, PATIENCE = 256, 30.0
+_BUSY = b"HTTP/1.1 503 Service Unavailable\r\nContent-Length: 0\r\nConnection: close\r\nRetry-After: 1\r\n\r\n"
 _LOCAL = ("127.0.0.1", "localhost", "[::1]")
 
 
@@ -81,8 +86,43 @@ def serve_http(server: SkillServer, address: str, hosts: Sequence[str] = ()) -> 
         app = server.streamable_http_app(streamable_http_path=PATH, transport_security=security(port, hosts))
         shown = f"[{host}]" if ":" in host else host
         tell(f"lockstep: serving MCP at http://{shown}:{port}{PATH}\n")
-        config = uvicorn.Config(app, log_level="warning", access_log=False, timeout_graceful_shutdown=3)
+        most = connection_limit()
+        config = uvicorn.Config(
+            app,
+            http=_Connection,
+            limit_concurrency=most,
+            backlog=max(4, most // 2),  # so many are accepted before the first of them is counted
+            log_level="warning",
+            access_log=False,
+            timeout_graceful_shutdown=3,
+        )
         anyio.run(lambda: uvicorn.Server(config).serve(sockets=[listener]))
+
+
+class _Connection(H11Protocol):
+    """A connection: one too many is told so (503) and closed, and so is one that never asks anything."""
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        super().connection_made(transport)
+        if self.limit_concurrency is not None and len(self.connections) > self.limit_concurrency:
+            transport.write(_BUSY)
+            transport.close()
+        else:
+            self.loop.call_later(PATIENCE, self._close_if_silent)
+
+    def _close_if_silent(self) -> None:
+        if self.cycle is None:
+            self.transport.close()
+
+
+def connection_limit() -> int:
+    """How many connections the descriptors of this process allow beside those that its calls need."""
+    try:
+        import resource  # not on Windows
+    except ImportError:
+        return CONNECTIONS
+    descriptors = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
+    return CONNECTIONS if descriptors == resource.RLIM_INFINITY else max(4, min(CONNECTIONS, descriptors // 4))
 
 
 def parse_address(address: str) -> tuple[str, int]:

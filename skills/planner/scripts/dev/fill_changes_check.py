@@ -16,6 +16,8 @@ sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 
 from plandata.places import COPIES  # type: ignore[import-not-found]
 
+import skills.lib.checks as checks
+
 SHOWN = 10
 
 
@@ -45,12 +47,9 @@ def copies(folder: str) -> set[str]:
 def _fault(copy: str, original: str) -> str:
     if not os.path.isfile(copy):
         return "there is no copy of it; write the whole file as it will be"
-    with open(copy, "rb") as opened:
-        content = opened.read()
-    if os.path.isfile(original):
-        with open(original, "rb") as opened:
-            if opened.read() == content:
-                return "its copy is the same as the project's file; change it, or remove the copy"
+    content = checks.content(copy)
+    if os.path.isfile(original) and checks.content(original) == content:
+        return "its copy is the same as the project's file; change it, or remove the copy"
     try:
         return _parse_fault(copy, content.decode())
     except UnicodeDecodeError as error:

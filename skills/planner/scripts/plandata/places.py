@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 import stat
 
+import skills.lib.checks as checks
+
 from .faults import ENVIRONMENT, USAGE, PlanError
 
 # Where copies are put, in the folder of their plan: hidden, so that test runners, compilers and linters pass over them.
@@ -49,10 +51,7 @@ def file_under(root: str, path: str) -> str:
 
 def line_count(file: str) -> int | None:
     """How many lines a file has, or None where there is no file."""
-    if not os.path.isfile(file):
-        return None
-    with open(file, "rb") as opened:
-        return sum(1 for _ in opened)
+    return checks.line_count(file) if os.path.isfile(file) else None
 
 
 def plan_folder(argument: str, root: str, create: bool = False) -> str:

@@ -112,7 +112,7 @@ def render(folder: str) -> str:
 def lay_out(path: str, plan: Any) -> None:
     """Write a draft anew in the layout of a version, so that a version can be copied over it and it is as it was."""
     with open(path, "rb") as file:
-        if file.read() == stored(plan):
+        if file.read(LIMIT + 1) == stored(plan):
             return
     part = _write_beside(path, stored(plan))
     try:

@@ -23,6 +23,8 @@ from plandata import diffs, store  # type: ignore[import-not-found]
 from plandata.faults import PlanError  # type: ignore[import-not-found]
 from plandata.places import COPIES  # type: ignore[import-not-found]
 
+import skills.lib.checks as checks
+
 SHOWN = 10
 _SCOPES = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
 
@@ -113,8 +115,7 @@ def _code(path: str, text: str) -> list[tuple[int, str]]:
 
 def _text(path: str) -> str | None:
     try:
-        with open(path, encoding="utf-8", newline="") as opened:
-            return opened.read()
+        return checks.content(path).decode("utf-8")
     except FileNotFoundError:
         return None
 
