@@ -75,8 +75,9 @@ def _find_modules_of(folder: str) -> None:
     _FOLDERS.add(own)
     if _finder not in sys.path_hooks:
         sys.path_hooks.insert(0, _finder)
+    others = (_LIBRARY, os.path.dirname(os.__file__), sys.prefix + os.sep)
     for known in list(sys.path_importer_cache):  # Python has looked for the library in the folder of the script
-        if not known.startswith(_LIBRARY) and _folder_of(known) == own:
+        if not known.startswith(others) and _folder_of(known) == own:
             del sys.path_importer_cache[known]
 
 
