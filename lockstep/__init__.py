@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     )
     from skills.lib.prompts import read_prompts
     from skills.lib.runtime.loading import load_workflow
+    from skills.lib.runtime.peeking import Peek
     from skills.lib.runtime.project import Response
     from skills.lib.runtime.runner import Runner
     from skills.lib.runtime.script import main
@@ -67,6 +68,7 @@ _MODULES = {
     " Person QRStatus Severity StepContext person",
     "prompts": "read_prompts",
     "runtime.loading": "load_workflow",
+    "runtime.peeking": "Peek",
     "runtime.project": "Response",
     "runtime.runner": "Runner",
     "runtime.script": "main",
@@ -101,6 +103,7 @@ __all__ = [
     "NeverEndsFailed",
     "Outcome",
     "Passes",
+    "Peek",
     "Person",
     "QRStatus",
     "RefusedError",

@@ -38,9 +38,12 @@ def _holds_projects(folder: str) -> bool:
     return bool(mode & 0o1000) or folder == os.path.realpath(os.path.expanduser("~"))
 
 
-def home(project: str) -> str:
-    """The folder of the ledger and its companions: LOCKSTEP_HOME (a relative one in the project), else .lockstep."""
-    return os.path.join(project, os.environ.get("LOCKSTEP_HOME") or FOLDER)
+def home(project: str, given: str = "") -> str:
+    """The folder of the ledger and its companions: the given one, else LOCKSTEP_HOME, else .lockstep.
+
+    A relative one is in the project.
+    """
+    return os.path.join(project, given or os.environ.get("LOCKSTEP_HOME") or FOLDER)
 
 
 def link_in(home: str, *below: str) -> str:

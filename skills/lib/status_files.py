@@ -40,24 +40,25 @@ def folder(project: str) -> str:
     return os.path.join(paths.home(project), OPEN)
 
 
-def write(project: str, run_id: str, status: dict[str, Any], signs: bool = True) -> None:
+def write(project: str, run_id: str, status: dict[str, Any], signs: bool = True, home: str = "") -> None:
     """Write the status of an open run. If that fails, the old file is removed: no status is better than an old one.
 
-    With ``signs`` it is signed, if the user has a key: the script that it names is the one that is running.
+    With ``signs`` it is signed, if the user has a key: the script that it names is the one that is running. ``home`` is
+    the ledger's folder, if it is another than ``paths.home`` says.
     """
     key = _key() if signs else ""
     if key:
         status = {**status, "signature": compact_json.digest([key, status])}
-    path, text = _path(project, run_id), compact_json.dumps(status).encode()
+    path, text = _path(home or paths.home(project), run_id), compact_json.dumps(status).encode()
     for _ in range(2 if path else 0):  # anything else in its place is removed first
         if _written(path, text):
             return
         _remove(path)
 
 
-def remove(project: str, run_id: str) -> None:
-    """Remove the status file of a run that is open no more."""
-    path = _path(project, run_id)
+def remove(project: str, run_id: str, home: str = "") -> None:
+    """Remove the status file of a run that is open no more; ``home`` as in ``write``."""
+    path = _path(home or paths.home(project), run_id)
     if path:
         _remove(path)
 
@@ -70,7 +71,7 @@ def _remove(path: str) -> None:
 
 def read(project: str, run_id: str) -> dict[str, Any] | None:
     """The status of an open run; None if its file is missing, damaged or unreadable."""
-    path = _path(project, run_id)
+    path = _path(paths.home(project), run_id)
     try:
         found = compact_json.loads(_content(path).decode()) if path else None
     except (OSError, ValueError, RecursionError):
@@ -97,8 +98,8 @@ def make_key() -> None:
 
 
 def new_key(path: str, length: int) -> None:
-    """Make a key for its owner alone; two processes that do so at once have the first one's. Raises OSError."""
-    part = f"{path}.{os.getpid()}.part"
+    """Make a key for its owner alone; two that do so at once have the first one's. Raises OSError."""
+    part = f"{path}.{os.urandom(8).hex()}.part"
     try:
         os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
         file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINK, 0o600)
@@ -135,9 +136,8 @@ def read_nearest(project: str, run_id: str) -> dict[str, Any] | None:
     return read(project, run_id) or read(project, run_id.rpartition(".")[0])
 
 
-def _path(project: str, run_id: str) -> str:
+def _path(home: str, run_id: str) -> str:
     """The path of a run's status file; "" if the id is invalid, or a link leads to the folder."""
-    home = paths.home(project)
     return "" if not is_id(run_id) or paths.link_in(home, OPEN) else os.path.join(home, OPEN, run_id)
 
 

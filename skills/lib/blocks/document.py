@@ -6,7 +6,7 @@ that was printed before; so each document is complete in itself.
 
 from __future__ import annotations
 
-from skills.lib.blocks import parts
+from skills.lib.blocks import parts, xml
 from skills.lib.model.requirements import Arg, Field, Requirement
 from skills.lib.model.run import FIXES, Run
 from skills.lib.model.steps import StepDef, Workflow
@@ -281,6 +281,15 @@ def _ways(step: StepDef) -> list[Element]:
             text += f"{' ' if text else ''}(at most {step.max_iterations} iterations, then {step.at_limit})"
         ways.append(parts.outcome(name, target, text, f"--outcome {name}" if choose else None))
     return ways
+
+
+def render(workflow: Workflow | None, element: Element) -> str:
+    """The document as the workflow wants it: XML, or plain text; a refusal is always XML."""
+    if workflow is not None and workflow.output == "text" and element.tag != "refused":
+        from skills.lib.blocks import text  # few workflows print plain text
+
+        return text.render(element) + "\n"
+    return xml.render(element) + "\n"
 
 
 def look_document(workflow: Workflow, step: StepDef, command_line: CommandLine) -> Element:

@@ -12,7 +12,7 @@ from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs
 from skills.lib.errors import RefusedError
 from skills.lib.model.run import Request, Run
-from skills.lib.runtime import Response
+from skills.lib.runtime import Response, script
 
 
 @click.command(
@@ -37,7 +37,8 @@ def answer(screen: Screen, run_id: str, answer: str, reason: str | None, project
     runner, workflow = runs.runner_for(screen, run, project, "person")
     with closing(runner):
         request = Request("next", run=run.id, turn=run.turn, project=project, answer=answer, reason=reason)
-        _print_result(screen, run, runner.advance(workflow, run.id, request), answer)
+        response = script.quietly(lambda: runner.advance(workflow, run.id, request))
+        _print_result(screen, run, response, answer)
 
 
 def _print_result(screen: Screen, before: Run, response: Response, answer: str) -> None:

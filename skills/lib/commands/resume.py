@@ -82,7 +82,7 @@ def _list(screen: Screen, records: runs.Records, opened: list[Run], project: str
 def _print_block(screen: Screen, run: Run, project: str) -> int:
     runner, workflow = runs.runner_for(screen, run, project)
     with closing(runner):
-        response = runner.state(workflow, run.id)
+        response = script.quietly(lambda: runner.state(workflow, run.id))
         return script.emit(script.render_response(response, runner), response.exit_code)
 
 

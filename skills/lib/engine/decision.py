@@ -18,6 +18,11 @@ else:
     Protocol = object
 
 
+def is_person(actor: str) -> bool:
+    """True for ``person (terminal)``, ``(prompt)``, ``(web)`` and ``(api)``; an older record says ``person``."""
+    return actor == "person" or actor.startswith("person (")
+
+
 class Proof(Protocol):
     """What the engine looks up outside; the runtime answers, and each answer is evidence."""
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import sys
-
 from skills.lib import compact_json
 from skills.lib.errors import HandlerError, UsageError
 from skills.lib.model.run import Run
@@ -72,7 +70,6 @@ def _call(
     own = _copy({**run.state, step.id: state})
     given = _copy({**run.params, **params})
     context = StepContext(given, own[step.id], own, step.id, run.iteration, _copy(run.reviews))
-    output, sys.stdout = sys.stdout, sys.stderr  # what a handler prints is not part of the document
     try:
         return function(context)
     except (Exception, SystemExit) as error:
@@ -85,8 +82,6 @@ def _call(
             f"{workflow.name}: the handler of step {step.id} raised {type(error).__name__}: {error}{place}",
             remedy="fix the handler; the run waits",
         ) from error
-    finally:
-        sys.stdout = output
 
 
 def _copy(value: Any) -> Any:

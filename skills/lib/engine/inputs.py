@@ -6,7 +6,7 @@ What is wrong with it is refused here, before anything is looked up or decided.
 from __future__ import annotations
 
 from skills.lib.compact_json import digest
-from skills.lib.engine.decision import Refused, Report
+from skills.lib.engine.decision import Refused, Report, is_person
 from skills.lib.field_checks import is_reason
 from skills.lib.model import values
 from skills.lib.model.requirements import Arg, Field
@@ -66,13 +66,13 @@ def read(workflow: Workflow, run: Run, step: StepDef, request: Request, digest: 
 def read_answer(workflow: Workflow, run: Run, step: StepDef, request: Request, digest: str, actor: str) -> Report:
     """What a request to a run that waits reports: the answer, by whom it was given, and the reason.
 
-    Raises Refused if the request gives no answer, none that is valid, or more than an answer. ``actor`` is ``person``
-    for an answer at a terminal.
+    Raises Refused if the request gives no answer, none that is valid, or more than an answer. ``actor`` is
+    ``person``, or a kind of person, for an answer that no agent passed on.
     """
     asked = run.question or {}
     choices = tuple(asked.get("choices", ()))
     given = request.answer
-    if asked.get("at_terminal") and actor != "person":
+    if asked.get("at_terminal") and not is_person(actor):
         why = "A person answers this at a terminal; an answer that is passed on for them does not count."
         raise Refused("person-needed", why, choices)
     if given is None:
@@ -86,7 +86,7 @@ def read_answer(workflow: Workflow, run: Run, step: StepDef, request: Request, d
     for name in (*request.records, *beyond_run(workflow, run, request)):
         raise Refused("unknown-field", f"{step.id} waits for an answer; nothing is recorded with it: {name!r:.80}.")
     check_echo(run, step, request)
-    recorded = {"answer": given, "by": "person" if actor == "person" else "reported", "reason": request.reason or ""}
+    recorded = {"answer": given, "by": "person" if is_person(actor) else "reported", "reason": request.reason or ""}
     return Report(digest, request.step, request.outcome, recorded=recorded)
 
 

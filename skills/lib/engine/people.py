@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skills.lib.engine import fixes, gates, not_done, verdicts
-from skills.lib.engine.decision import Leaving, Move, Proof, Refused, Report
+from skills.lib.engine.decision import Leaving, Move, Proof, Refused, Report, is_person
 from skills.lib.engine.transition import go
 from skills.lib.field_checks import is_reason
 from skills.lib.model.run import Run
@@ -19,7 +19,7 @@ def answer(workflow: Workflow, run: Run, step: StepDef, report: Report, actor: s
     """What the answer of ``inputs.read_answer`` does to a run that waits."""
     detail = dict(report.recorded)
     given = detail["answer"]
-    state = {**run.state.get(step.id, {}), "answer": given, "answered_by": actor}
+    state = {**run.state.get(step.id, {}), "answer": given, "answered_by": "person" if is_person(actor) else actor}
     state.pop("reason", None)  # what was said to an earlier answer
     if detail["reason"]:
         state["reason"] = detail["reason"]
@@ -29,7 +29,7 @@ def answer(workflow: Workflow, run: Run, step: StepDef, report: Report, actor: s
     handler = step.handler
     outcome = handler.choices.get(given, Outcome.OK) if isinstance(handler, Person) else Outcome.OK
     report.check_outcome(step, outcome)
-    if actor != "person":
+    if not is_person(actor):
         run = run.noted("answer", step.id, f"answered by the agent for a person: {given}")
     contents: dict[str, dict[str, str]] = {}
     if outcome is not Outcome.FAIL:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import _thread  # threading takes a step 1 ms
 import os
 import stat
 import sys
@@ -122,10 +123,14 @@ def mode_of(home: str, name: str) -> int | None:
 
 
 class Database:
-    """One connection; every failure of SQLite becomes a LedgerError that names the file."""
+    """One connection for any number of threads; every failure of SQLite becomes a LedgerError that names the file.
+
+    A transaction has the connection for itself: other threads wait for its end.
+    """
 
     def __init__(self, home: str, create: bool) -> None:
         self.home = home
+        self._lock = _thread.RLock()
         self.path = os.path.join(home, FILE)
         self._connection: Connection | None = None
         found = self._files()
@@ -156,23 +161,25 @@ class Database:
             raise
 
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Cursor:
-        """Run one statement."""
-        assert self._connection is not None
-        try:
-            return self._connection.execute(sql, values)
-        except (sqlite.Error, OverflowError, UnicodeError, MemoryError) as error:
-            raise self._explain(error) from error
+        """Run one statement. Its rows are read by ``rows``, so that no other thread's statement comes between."""
+        with self._lock:
+            assert self._connection is not None
+            try:
+                return self._connection.execute(sql, values)
+            except (sqlite.Error, OverflowError, UnicodeError, MemoryError) as error:
+                raise self._explain(error) from error
 
     def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]:
         """Run one query and read it whole."""
-        try:
-            return self.execute(sql, values).fetchall()
-        except (sqlite.Error, OverflowError, UnicodeError, MemoryError) as error:
-            raise self._explain(error) from error
+        with self._lock:
+            try:
+                return self.execute(sql, values).fetchall()
+            except (sqlite.Error, OverflowError, UnicodeError, MemoryError) as error:
+                raise self._explain(error) from error
 
     def __enter__(self) -> None:
         """Begin a transaction, in which nobody else writes."""
-        self.execute("BEGIN IMMEDIATE")
+        self._begin("BEGIN IMMEDIATE")
 
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         """Commit the transaction, or undo it if an error was raised."""
@@ -180,8 +187,28 @@ class Database:
             if kind is None:
                 self.execute("COMMIT")
         finally:
+            self._end()
+
+    def reading(self) -> _Reading:
+        """A context in which all that is read is of one moment; others may write meanwhile."""
+        return _Reading(self)
+
+    def _begin(self, sql: str) -> None:
+        """Begin a transaction; the other threads of this process wait for its end."""
+        self._lock.acquire()
+        try:
+            self.execute(sql)
+        except BaseException:
+            self._end()
+            raise
+
+    def _end(self) -> None:
+        """Undo a transaction that is still open, and let another thread go on."""
+        try:
             if self._connection is not None and self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
+        finally:
+            self._lock.release()
 
     def close(self, exiting: bool = False) -> None:
         """Close the connection, which folds the write-ahead log into the database.
@@ -192,12 +219,13 @@ class Database:
             left_open = exiting and os.path.getsize(self.path + "-wal") <= WAL_LIMIT
         except OSError:
             left_open = False
-        if self._connection is not None and not left_open:
-            connection, self._connection = self._connection, None
-            try:
-                connection.close()
-            except sqlite.Error as error:
-                raise self._explain(error) from error
+        with self._lock:
+            if self._connection is not None and not left_open:
+                connection, self._connection = self._connection, None
+                try:
+                    connection.close()
+                except sqlite.Error as error:
+                    raise self._explain(error) from error
 
     def broken(self, what: str, remedy: str = "") -> LedgerError:
         """The error for a ledger that cannot be trusted."""
@@ -282,7 +310,9 @@ class Database:
 
     def _connect(self) -> None:
         try:
-            self._connection = sqlite.connect(self.path, timeout=LOCK_TIMEOUT, isolation_level=None)
+            self._connection = sqlite.connect(
+                self.path, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False
+            )
             self._connection.setlimit(sqlite.SQLITE_LIMIT_LENGTH, VALUE_LIMIT)
             self._connection.setlimit(sqlite.SQLITE_LIMIT_SQL_LENGTH, _STATEMENT_LIMIT)
             self._connection.set_progress_handler(lambda: 1, _SCHEMA_WORK)
@@ -397,6 +427,24 @@ class Database:
                 remedy="make room on the disk and run the same command again; the run stands where it stood",
             )
         return self.broken(f"is damaged: {text}", "restore it from a copy")
+
+
+class _Reading:
+    """A transaction that only reads; within another one it is a part of that."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    def __enter__(self) -> None:
+        with self._database._lock:  # then no other thread is in a transaction
+            connection = self._database._connection
+            self._is_inside = connection is not None and connection.in_transaction
+        if not self._is_inside:
+            self._database._begin("BEGIN")
+
+    def __exit__(self, kind: object, error: object, trace: object) -> None:
+        if not self._is_inside:
+            self._database.__exit__(kind, error, trace)
 
 
 def _lacks_shared_memory(error: BaseException | None) -> bool:

@@ -6,7 +6,7 @@ import os
 import time
 
 from skills.lib import compact_json, status_files
-from skills.lib.compact_json import digest
+from skills.lib.compact_json import checksum, digest
 from skills.lib.errors import UsageError
 from skills.lib.ledger import database
 from skills.lib.ledger.database import Database
@@ -54,6 +54,15 @@ def new_id() -> str:
     return "".join([_ALPHABET[byte % len(_ALPHABET)] for byte in os.urandom(8)])
 
 
+def keyed_id(key: str) -> str:
+    """The id of the run that a key opens: sixteen letters and digits, 79 bits of the key's digest."""
+    number, letters = int(checksum(key.encode()), 16), ""
+    for _ in range(16):
+        number, at = divmod(number, len(_ALPHABET))
+        letters += _ALPHABET[at]
+    return letters
+
+
 class Ledger:
     """The record of one home folder. Raises LedgerError wherever it cannot be trusted or used."""
 
@@ -88,6 +97,11 @@ class Ledger:
         """The version of the run as it is now, which costs less to read than the run; None if there is no such run."""
         rows = self.database.rows("SELECT version FROM runs WHERE id=?", (run_id,))
         return rows[0][0] if rows else None
+
+    def has(self, run_id: str) -> bool:
+        """True if there is anything of that run, be it whole or damaged."""
+        sql = "SELECT 1 FROM runs WHERE id=? UNION ALL SELECT 1 FROM events WHERE run=? LIMIT 1"
+        return bool(self.database.rows(sql, (run_id, run_id)))
 
     def runs(self, ids: Sequence[str]) -> list[Run]:
         """The runs of these ids, in their order."""
@@ -149,15 +163,17 @@ class Ledger:
     ) -> Run:
         """Record a move in one transaction and return the present run. Raises Stale if the run moved meanwhile.
 
-        ``before`` is None for a run that is not in the ledger yet. ``beside`` then holds the open runs of its workflow
-        and ``siblings`` the sub-agents at work, as they were when it was decided to open the run; Stale is raised too
-        if they are not the same any more.
+        ``before`` is None for a run that is not in the ledger yet; Stale is raised if it is by now. ``beside`` then
+        holds the open runs of its workflow and ``siblings`` the sub-agents at work, as they were when it was decided to
+        open the run; Stale is raised too if they are not the same any more.
         """
         run = move.run
         made = [self._child(run, run.born + at, spec) for at, spec in enumerate(move.create, 1)]
         children = [*run.children, *[child.id for child in made]]
         after = run.changed(children=children, born=run.born + len(made), version=run.version + 1)
         with self.database:
+            if before is None and self.has(after.id):
+                raise Stale
             if beside is not None and self._open_ids(run.workflow) != {other.id for other in beside}:
                 raise Stale
             if siblings is not None and self.at_work(run.parent or "") != list(siblings):
@@ -214,15 +230,16 @@ class Ledger:
 
         Raises LedgerError for the first fault.
         """
-        found = self.database.rows("PRAGMA integrity_check(1)")
-        if found != [("ok",)]:
-            raise self.database.broken(f"is damaged: {found[0][0] if found else 'no answer'}")
-        for (fingerprint,) in self.database.rows("SELECT fingerprint FROM definitions"):
-            self.definition(fingerprint)
-        self._verify_contents()
-        runs = self.every_run()
-        self._verify_events(runs, self.events())
-        self._verify_references(runs)
+        with self.database.reading():  # what a process writes meanwhile is no damage
+            found = self.database.rows("PRAGMA integrity_check(1)")
+            if found != [("ok",)]:
+                raise self.database.broken(f"is damaged: {found[0][0] if found else 'no answer'}")
+            for (fingerprint,) in self.database.rows("SELECT fingerprint FROM definitions"):
+                self.definition(fingerprint)
+            self._verify_contents()
+            runs = self.every_run()
+            self._verify_events(runs, self.events())
+            self._verify_references(runs)
 
     def verify_tree(self, run_id: str) -> None:
         """Check a run and each of its sub-agents' runs: events, definitions, and the files of the run's reviews.
@@ -347,7 +364,7 @@ class Ledger:
 
     def _keep(self, table: str, key: str, data: object) -> None:
         """Add a definition, or the files of a review, with its checksum; nothing changes if it is there."""
-        text = compact_json.dumps(data)
+        text = compact_json.ordered(data)  # outcomes are printed in their order
         self.database.execute(f"INSERT OR IGNORE INTO {table} VALUES(?,?,?)", (key, text, digest(text)))
 
     def _child(self, parent: Run, number: int, spec: dict[str, Any]) -> Run:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import _imp
+import _thread  # threading takes a step 1 ms
 import os
 import sys
 
@@ -13,7 +14,8 @@ from skills.lib.model.steps import REGISTRY, Workflow
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import importlib._bootstrap_external as external
-    from types import CodeType, ModuleType
+    from types import ModuleType
+    from typing import Any
 
 else:
     # The same code as importlib.util's, which brings contextlib and collections along: 3 ms.
@@ -24,7 +26,8 @@ SUFFIX = "_workflow.py"
 CHOICE = "_choice.py"
 # By module: two copies of a skill may be loaded in one process, and the registry keeps one workflow of a name.
 _LOADED: dict[ModuleType, Workflow] = {}
-
+# Held while a module is loaded: another thread that wants it waits until it is whole.
+_LOADING = _thread.RLock()
 
 # The folder of this library, whose bytecode is beside its sources as for any other package.
 _LIBRARY = paths.library()
@@ -36,15 +39,18 @@ class _Loader(external.SourceFileLoader):
     Bytecode beside the source may have come with a cloned project, and need not be made from that source.
     """
 
-    def get_code(self, fullname: str) -> CodeType | None:
-        """The module's code, from the source if the cache has none of this version of it."""
-        before = sys.pycache_prefix
-        if before is None and not self.path.startswith(_LIBRARY):
-            sys.pycache_prefix = os.path.join(os.path.abspath(paths.cache()), "bytecode")
-        try:
-            return super().get_code(fullname)
-        finally:
-            sys.pycache_prefix = before
+    def get_data(self, path: str) -> bytes:
+        return super().get_data(self._in_cache(path))
+
+    def set_data(self, path: str, data: Any, *, _mode: int = 0o666) -> None:
+        super().set_data(self._in_cache(path), data, _mode=_mode)
+
+    def _in_cache(self, path: str) -> str:
+        """Where the bytecode of that path is kept; the path itself for the source, and if the user names a folder."""
+        if path == self.path or sys.pycache_prefix is not None or self.path.startswith(_LIBRARY):
+            return path
+        folder = os.path.splitdrive(os.path.dirname(self.path))[1].lstrip(os.sep)
+        return os.path.join(paths.bytecode(), folder, os.path.basename(path))
 
 
 # The folders of loaded modules, where an import statement finds modules by ``_finder``; in ``scripts`` at any depth.
@@ -93,7 +99,11 @@ def module_name(path: str) -> str:
 
 def load_module(path: str) -> ModuleType:
     """Import the file under its unique name and return the module; SkillError says what is wrong in the skill."""
-    path = os.path.abspath(path)
+    with _LOADING:
+        return _module(os.path.abspath(path))
+
+
+def _module(path: str) -> ModuleType:
     name = module_name(path)
     known = sys.modules.get(name)
     if known is not None and getattr(known, "__file__", None) == path:
@@ -120,16 +130,16 @@ def load_module(path: str) -> ModuleType:
 def load_workflow(path: str) -> Workflow:
     """The workflow that the module file registers; SkillError if it registers none, or several."""
     path = os.path.abspath(path)
-    module = load_module(path)
-    if module in _LOADED:
-        return _LOADED[module]
-    found = [entry.workflow for entry in REGISTRY.values() if os.path.abspath(entry.file) == path]
-    if len(found) != 1:
-        raise SkillError(
-            f"{path} registers {len(found)} workflows", valid="one", remedy="end it with register_workflow(WORKFLOW)"
-        )
-    _LOADED[module] = found[0]
-    return found[0]
+    with _LOADING:
+        module = load_module(path)
+        if module in _LOADED:
+            return _LOADED[module]
+        found = [entry.workflow for entry in list(REGISTRY.values()) if os.path.abspath(entry.file) == path]
+        if len(found) != 1:
+            remedy = "end it with register_workflow(WORKFLOW)"
+            raise SkillError(f"{path} registers {len(found)} workflows", valid="one", remedy=remedy)
+        _LOADED[module] = found[0]
+        return found[0]
 
 
 def workflow_of_script(script: str) -> Workflow:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from skills.lib import files, paths
-from skills.lib.blocks import parts
+from skills.lib.blocks import document, parts
 from skills.lib.errors import EnvironmentProblem
 from skills.lib.model import texts
 from skills.lib.model.texts import WORTH_A_FILE
@@ -13,7 +13,7 @@ from skills.lib.model.types import Element
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Iterator, Mapping
 
     from skills.lib.model.run import Run
     from skills.lib.runtime.project import Response
@@ -29,8 +29,8 @@ OF_A_REVIEW = (6_000, 4_000, 2_500, 1_200, 400)
 OF_A_FINDING = 60
 
 
-def shortened(response: Response, text: str, project: str, render: Callable[[Element], str]) -> str:
-    """The text of a response whose block is too long, with as few values offloaded as possible.
+def shortened(response: Response, text: str, home: str) -> str:
+    """The text of a response whose block is too long, with as few values as possible in files in the ledger's folder.
 
     The longest value goes first. A parameter of the run counts half: it says what the run is for. Findings of a review
     stay. Only if no other value is left, each finding is cut to its beginning, and a file has all of them.
@@ -44,20 +44,20 @@ def shortened(response: Response, text: str, project: str, render: Callable[[Ele
     offloaded: dict[str, tuple[str, str]] = {}  # by the key of a value: its file, and what the block says of it
 
     def rendered() -> str:
-        return render(_replaced(response.element, iter([one[0] for one in every]), offloaded))
+        return document.render(workflow, _replaced(response.element, iter([one[0] for one in every]), offloaded))
 
     for key, _, _, value in sorted(others, key=lambda one: -len(one[3]) * (2 if one[1] else 1)):
         if len(text) <= parts.BLOCK_LIMIT:
             return text
         excerpt = value[: EXCERPT if len(value) > EXCERPT + 200 else SHORT_EXCERPT]
-        offloaded[key] = _kept(project, run, key, value, excerpt)
+        offloaded[key] = _kept(home, run, key, value, excerpt)
         text = rendered()
     reviews = [one for one in found if parts.is_of_review(one[0])]
     for limit in OF_A_REVIEW if reviews else ():
         if len(text) <= parts.BLOCK_LIMIT:
             return text
         for key, _, _, value in reviews:
-            offloaded[key] = _kept(project, run, key, value, _each_cut(value, limit // len(reviews)))
+            offloaded[key] = _kept(home, run, key, value, _each_cut(value, limit // len(reviews)))
         text = rendered()
     return text
 
@@ -79,18 +79,17 @@ def _each_cut(value: str, limit: int) -> str:
     return "\n- ".join(found[: max(1, limit // share)])
 
 
-def _kept(project: str, run: Run, key: str, value: str, excerpt: str) -> tuple[str, str]:
+def _kept(home: str, run: Run, key: str, value: str, excerpt: str) -> tuple[str, str]:
     """Write a value to its file, and return the path, and the excerpt that speaks of it."""
-    path = write(project, run, f"{run.turn}-{key}.txt", value)
+    path = write(home, run, f"{run.turn}-{key}.txt", value)
     return path, f"{excerpt} … ({len(value):,} characters; read the file for all of it)"
 
 
-def write(project: str, run: Run, name: str, text: str) -> str:
-    """Write one of the files of a run, whole or not at all, and return its path.
+def write(home: str, run: Run, name: str, text: str) -> str:
+    """Write one of the files of a run into the ledger's folder, whole or not at all, and return its path.
 
     Raises EnvironmentProblem if it cannot be written, or a link is in the place of a folder on the way.
     """
-    home = paths.home(project)
     link = paths.link_in(home, FOLDER, run.id)
     if link:
         raise EnvironmentProblem(

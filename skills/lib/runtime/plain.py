@@ -70,7 +70,7 @@ def _answer(runner: Runner, run: Run, given: argparse.Namespace) -> int:
         raise RefusedError(f"run {run.id} asks nobody anything: it is {run.status}")
     workflow = loading.workflow_of_script(run.script)
     request = Request("next", run=run.id, turn=run.turn, answer=given.answer, reason=given.reason)
-    response = runner.advance(workflow, run.id, request)
+    response = script.quietly(lambda: runner.advance(workflow, run.id, request))
     if response.exit_code != PRINTED or response.run is None:
         return script.emit(script.render_response(response, runner), response.exit_code)
     after = response.run
@@ -81,7 +81,7 @@ def _answer(runner: Runner, run: Run, given: argparse.Namespace) -> int:
 
 
 def _resume(runner: Runner, run: Run, given: argparse.Namespace) -> int:
-    response = runner.state(loading.workflow_of_script(run.script), run.id)
+    response = script.quietly(lambda: runner.state(loading.workflow_of_script(run.script), run.id))
     return script.emit(script.render_response(response, runner), response.exit_code)
 
 

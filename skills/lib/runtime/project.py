@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
+import _thread  # threading takes a step 1 ms
 import os
 
 from skills.lib import paths, status_files
 from skills.lib.blocks import document, parts
 from skills.lib.blocks.command_line import join
-from skills.lib.engine.decision import Move
-from skills.lib.errors import PRINTED, LockstepError, RefusedError
+from skills.lib.errors import PRINTED, LockstepError, RefusedError, UsageError
 from skills.lib.ledger import Ledger
 from skills.lib.model.requirements import Artifact, Command
 from skills.lib.record import Record
@@ -33,16 +33,48 @@ class Response(Record):
     run: Run | None = None
     workflow: Workflow | None = None
 
+    @property
+    def text(self) -> str:
+        """The document as text, whole: as it is printed if it is no longer than a block may be."""
+        return document.render(self.workflow, self.element)
+
 
 class Project:
-    """One project: its ledger, and the command line of printed commands. ``actor`` is agent, script or person."""
+    """One project: its ledger, and the command line of printed commands. Any number of threads may use it.
 
-    def __init__(self, command_line: CommandLine, actor: str = "agent") -> None:
+    ``actor`` is who acts: agent, script, or a kind of person; ``who`` has the name under ``who``, if it is known.
+    ``home`` is the folder of the ledger (a relative one is in the project), and ``max_parallel`` says how many
+    sub-agents of a run may work at a time; without them the environment does (LOCKSTEP_HOME, LOCKSTEP_AGENTS).
+    """
+
+    def __init__(
+        self, command_line: CommandLine, actor: str = "agent", *, home: str = "", max_parallel: int | None = None
+    ) -> None:
+        if max_parallel is not None and (type(max_parallel) is not int or max_parallel < 1):
+            raise UsageError(f"max_parallel is {max_parallel!r:.40}", valid="a whole number of 1 or more, or None")
         self.command_line = command_line
         self.actor = actor
-        self.max_parallel: int | None = None
-        self._ledger: Ledger | None = None
-        self._served: Workflow | None = None
+        self.who: dict[str, str] = {}
+        self._given_home = home
+        self._max_parallel = max_parallel
+        self._opened: list[Ledger] = []
+        self._opening = _thread.allocate_lock()
+        # By fingerprint, as ``peek`` reads them.
+        self.definitions: dict[str, Workflow] = {}
+
+    @property
+    def home(self) -> str:
+        """The folder of the ledger and its companions."""
+        home = paths.home(self.command_line.project, self._given_home)
+        # Only a folder that the user names may be a link.
+        return os.path.realpath(home) if self._given_home else home
+
+    def max_parallel(self) -> int | None:
+        """How many sub-agents of a run may work at a time; None is any number.
+
+        Raises UsageError if the variable LOCKSTEP_AGENTS is no such number.
+        """
+        return self._max_parallel or _max_parallel()
 
     @property
     def ledger(self) -> Ledger:
@@ -50,40 +82,71 @@ class Project:
         return self._use_ledger(create=False)
 
     def _use_ledger(self, create: bool) -> Ledger:
-        if self._ledger is None:
-            self._ledger = Ledger(paths.home(self.command_line.project), create)
-        return self._ledger
+        with self._opening:
+            if not self._opened:
+                self._opened.append(Ledger(self.home, create))
+            return self._opened[0]
 
     def close(self, exiting: bool = False) -> None:
-        """Close the ledger; it is only released if the process exits right after, which is quicker."""
-        if self._ledger is not None:
-            self._ledger.close(exiting)
+        """Close the ledger, which is opened again if it is needed.
 
-    def show(self, workflow: Workflow, run: Run, notices: Sequence[Element] = ()) -> Response:
-        """The present block of a run, or how it ended."""
+        It is only released if the process exits right after (``exiting``), which is quicker.
+        """
+        with self._opening:
+            while self._opened:
+                self._opened.pop().close(exiting)
+
+    def is_elsewhere(self, run: Run) -> bool:
+        """True if the run is of another project that has the same ledger."""
+        return is_of_another_project(run, self.command_line.project, self._given_home)
+
+    def require_own(self, run: Run) -> None:
+        """Raise RefusedError for a run of another project that has the same ledger."""
+        require_own(run, self.command_line.project, self._given_home)
+
+    def check_step(self, workflow: Workflow, run: Run) -> None:
+        """Raise LedgerError for a run that is at no step of its workflow."""
+        if run.turn and not run.ended and not workflow.has(run.step or ""):
+            raise self.ledger.database.broken(f"is damaged: run {run.id} is at no step of {workflow.name}")
+
+    def show(
+        self, workflow: Workflow, run: Run, notices: Sequence[Element] = (), served: Workflow | None = None
+    ) -> Response:
+        """The present block of a run, or how it ended; its status file is written or removed.
+
+        ``served`` is the script's own workflow, if the run is that of a free-form sub-agent.
+        """
+        run, element = self.look(workflow, run, notices, served or workflow)
         if run.ended:
-            return self._show_end(workflow, run, notices)
-        run, children = self._with_children(run) if run.children else (run, [])
-        status = document.run_status(workflow, run, self.command_line)
-        # A ledger may name a script that nobody ran.
-        status_files.write(self.command_line.project, run.id, status, status["script"] == self.command_line.script)
-        element = document.step_document(workflow, run, self.command_line, children, notices, self.max_parallel)
+            status_files.remove(self.command_line.project, run.id, self.home)
+        else:
+            status = document.run_status(workflow, run, self.command_line)
+            # A ledger may name a script that nobody ran.
+            signs = status["script"] == self.command_line.script
+            status_files.write(self.command_line.project, run.id, status, signs, self.home)
         return Response(element, PRINTED, run, workflow)
 
-    def _show_end(self, workflow: Workflow, run: Run, notices: Sequence[Element]) -> Response:
+    def look(
+        self, workflow: Workflow, run: Run, notices: Sequence[Element] = (), served: Workflow | None = None
+    ) -> tuple[Run, Element]:
+        """A run and its block, as they were at one moment; nothing is written."""
+        if run.ended:
+            return run, self._end(workflow, run, notices, served)
+        run, children = self._with_children(run) if run.children else (run, [])
+        limit = self.max_parallel()
+        return run, document.step_document(workflow, run, self.command_line, children, notices, limit)
+
+    def _end(self, workflow: Workflow, run: Run, notices: Sequence[Element], served: Workflow | None) -> Element:
         from skills.lib.blocks import done  # a run ends once
 
-        status_files.remove(self.command_line.project, run.id)
         parent = self.ledger.run(run.parent) if run.parent else None
         if parent is not None and (parent.ended or run.id not in parent.children):
             parent, words = None, "The step that started this sub-agent was left since: nothing more is wanted of it."
             notices = [*notices, parts.notice(words)]
         parent, siblings = self._with_children(parent) if parent else (None, [])
-        command = self._command_of(parent) if parent else ""
-        element = done.done_document(
-            workflow, run, self.command_line, parent, command, siblings, notices, self.max_parallel
-        )
-        return Response(element, PRINTED, run, workflow)
+        command = self._command_of(parent, served) if parent else ""
+        limit = self.max_parallel()
+        return done.done_document(workflow, run, self.command_line, parent, command, siblings, notices, limit)
 
     def _with_children(self, run: Run) -> tuple[Run, list[Run]]:
         """The run and its children as they were at one moment.
@@ -97,12 +160,12 @@ class Project:
                 return run, children
             run = present
 
-    def _command_of(self, run: Run) -> str:
+    def _command_of(self, run: Run, served: Workflow | None) -> str:
         """The command with which that run goes on; the command that shows its block if its skill is broken."""
         try:
             if not run.ended:
                 # The served graph may be in no file: it may have been made at run time.
-                served = self._served if self._served and self._served.name == run.workflow else None
+                served = served if served and served.name == run.workflow else None
                 script = self.command_line.script_of(run)
                 if not served and not self.command_line.is_known(script):
                     return self.command_line.person("resume", run.id)
@@ -165,28 +228,36 @@ class Evidence:
         return self._looks[key]
 
 
-def is_of_another_project(run: Run, project: str) -> bool:
-    """True if one ledger serves both projects. If each has its own, another path means that the project moved."""
+def is_of_another_project(run: Run, project: str, home: str = "") -> bool:
+    """True if one ledger serves both projects. If each has its own, another path means that the project moved.
+
+    ``home`` is the folder of the ledger as a program names it, if it does.
+    """
     if run.project == project:
         return False
     real = os.path.realpath
     if real(run.project) == real(project) or not os.path.isdir(run.project):
         return False
     # A relative LOCKSTEP_HOME may name the ledger of another project, which that project keeps in its own .lockstep.
-    own = (paths.home(run.project), os.path.join(run.project, paths.FOLDER))
-    return real(paths.home(project)) in [real(home) for home in own]
+    own = (paths.home(run.project, home), os.path.join(run.project, paths.FOLDER))
+    return real(paths.home(project, home)) in [real(one) for one in own]
 
 
-def require_own(run: Run, project: str) -> None:
-    """Raise RefusedError for a run of another project that has the same ledger."""
-    if is_of_another_project(run, project):
+def require_own(run: Run, project: str, home: str = "") -> None:
+    """Raise RefusedError for a run of another project that has the same ledger; ``home`` as above."""
+    if is_of_another_project(run, project, home):
         raise RefusedError(
             f"run {run.id} belongs to the project {run.project}, not to {project}",
             remedy=f"give {join(['--project', run.project])}",
         )
 
 
-def with_search_paths(opening: Move) -> Move:
-    """The move that opens a run, with the present search paths: evidence names those that changed since."""
-    detail = {**opening.detail, "search_paths": paths.search_paths()}
-    return Move(opening.run, opening.kind, detail, opening.create, opening.end)
+def _max_parallel() -> int | None:
+    given = os.environ.get("LOCKSTEP_AGENTS", "")
+    if not given:
+        return None
+    if not (given.isascii() and given.isdigit() and len(given) < 10 and int(given) > 0):
+        raise UsageError(
+            f"LOCKSTEP_AGENTS is {given!r:.40}", valid="a whole number of 1 or more: how many sub-agents work at once"
+        )
+    return int(given)

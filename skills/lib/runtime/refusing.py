@@ -5,7 +5,7 @@ The command repeats each value of the refused command that fits.
 
 from __future__ import annotations
 
-from skills.lib import compact_json, paths, status_files
+from skills.lib import compact_json, status_files
 from skills.lib.blocks import document, parts
 from skills.lib.blocks.command_line import quote
 from skills.lib.blocks.refused import LOST, printed, refused_document
@@ -18,7 +18,7 @@ from skills.lib.model import values
 from skills.lib.model.requirements import Arg, Command, Field
 from skills.lib.model.run import FIXES, Request, Run
 from skills.lib.model.types import Outcome, is_word
-from skills.lib.runtime.project import Project, Response, is_of_another_project
+from skills.lib.runtime.project import Project, Response
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ def refuse(project: Project, workflow: Workflow, run: Run | None, request: Reque
     if refusal.code in _ELSEWHERE:
         return _response(project, workflow, None, asked, refusal, _own_command(project, run, refusal))
     show = "" if run.ended else project.command_line.step("current", run, turn=False)
-    if refusal.code == "already-open":
+    if refusal.code in ("already-open", "other-opening"):
         return _response(project, workflow, run, "--step 1, to open a run", refusal, show)
     if refusal.code == "definition-changed":
         if run.parent:  # the run has no command that goes on: another sub-agent takes its place
@@ -99,7 +99,8 @@ def _response(
 ) -> Response:
     if run is not None:
         detail = {"code": refusal.code, "why": refusal.why, "asked": asked, "evidence": list(refusal.evidence)}
-        project.ledger.note(run.id, run.turn, "refused", project.actor, {**detail, "step": run.step})
+        noted = {**detail, "step": run.step, **project.who}
+        project.ledger.note(run.id, run.turn, "refused", project.actor, noted)
     return Response(refused_document(workflow, run, refusal, asked, next_line, show), REFUSED, run, workflow)
 
 
@@ -143,7 +144,7 @@ def _listing_runs(project: Project, workflow: Workflow, request: Request, refusa
 
 
 def _has_ledger(project: Project) -> bool:
-    return database.exists(paths.home(project.command_line.project))
+    return database.exists(project.home)
 
 
 def _has_sub_agents(project: Project, request: Request) -> bool:
@@ -173,7 +174,7 @@ def _sub_agents(project: Project, known: Sequence[Run], wanted: str | None) -> l
 
 
 def _is_elsewhere(project: Project, run: Run) -> bool:
-    return is_of_another_project(run, project.command_line.project)
+    return project.is_elsewhere(run)
 
 
 def _start_line(
@@ -319,6 +320,6 @@ def _file(project: Project, run: Run, fitting: dict[str, Any]) -> str:
         return ""
     try:
         text = compact_json.readable(fitting) + "\n"
-        return offload.write(project.command_line.project, run, f"refused-{run.turn}.json", text)
+        return offload.write(project.home, run, f"refused-{run.turn}.json", text)
     except EnvironmentProblem:
         return ""

@@ -4,23 +4,16 @@ from __future__ import annotations
 
 import os
 
-from skills.lib import status_files
+from skills.lib import paths, status_files
 from skills.lib.blocks import parts
 from skills.lib.blocks.command_line import join
 from skills.lib.engine import engine
 from skills.lib.engine.decision import Move, Refused
 from skills.lib.errors import RefusedError, UsageError, tell
-from skills.lib.ledger import Stale, new_id
+from skills.lib.ledger import Stale, keyed_id, new_id
 from skills.lib.model.run import Request, Run
 from skills.lib.runtime import cli
-from skills.lib.runtime.project import (
-    Evidence,
-    Project,
-    Response,
-    is_of_another_project,
-    require_own,
-    with_search_paths,
-)
+from skills.lib.runtime.project import Evidence, Project, Response
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,55 +22,94 @@ if TYPE_CHECKING:
 
     from skills.lib.model.steps import Workflow
     from skills.lib.model.types import Element
+    from skills.lib.runtime.peeking import Peek
 
 
 _CHANGED = "The workflow's definition changed since this run opened; this step and the gates ahead did not."
 # How many other open runs a block names with their commands; one more line counts the rest.
 SHOWN = 3
-
-
-def max_parallel() -> int | None:
-    """How many sub-agents of a run may work at a time (the variable LOCKSTEP_AGENTS); None is any number."""
-    given = os.environ.get("LOCKSTEP_AGENTS", "")
-    if not given:
-        return None
-    if not (given.isascii() and given.isdigit() and len(given) < 10 and int(given) > 0):
-        raise UsageError(
-            f"LOCKSTEP_AGENTS is {given!r:.40}", valid="a whole number of 1 or more: how many sub-agents work at once"
-        )
-    return int(given)
+# Who acts, by the kind that a program says, and how many characters a name and a key have at most.
+ACTORS = {"api": "person (api)", "web": "person (web)", "script": "script", "agent": "agent"}
+LONGEST = 200
 
 
 class Runner(Project):
-    """Starts, advances and shows the runs of one project."""
+    """Starts, advances and shows the runs of one project; any number of threads may use it.
 
-    def start(self, workflow: Workflow, parameters: Mapping[str, Any], new: bool = False) -> Response:
+    ``by`` is the name of who does it, and ``kind`` what they are (ACTORS); the ledger keeps both. ``api`` and ``web``
+    are people, whose word the calling program vouches for.
+    """
+
+    def start(
+        self,
+        workflow: Workflow,
+        parameters: Mapping[str, Any],
+        new: bool = False,
+        *,
+        key: str = "",
+        by: str = "",
+        kind: str = "",
+    ) -> Response:
         """Open a run. The same opening again prints the same block while the run is still on its first step.
 
         It is refused if a run with the same parameters has gone further, unless ``new``: an agent that begins again has
-        most often lost its context.
+        most often lost its context. With a ``key`` the run that it opened is shown, wherever it is; a key opens one run
+        in a ledger, and is refused for another workflow and for other parameters.
         """
-        self.max_parallel = max_parallel()
+        if by or kind:
+            return self._acting(by, kind).start(workflow, parameters, new, key=key)
+        self.max_parallel()  # a wrong setting is told before anything is recorded
+        if key:
+            _check_word(key, "key")
+            if new:
+                raise UsageError("new opens another run, and a key opens one", remedy="give one of the two")
         request = Request("1", params=parameters, new=new)
         script, project = self.command_line.script, self.command_line.project
-        run = Run(id=new_id(), workflow=workflow.name, script=script, project=project, turn=1)
+        run_id = keyed_id(key) if key else new_id()
+        run = Run(id=run_id, workflow=workflow.name, script=script, project=project, turn=1)
         try:
             move = engine.open_run(workflow, run, parameters, Evidence(self, run))
         except Refused as refused:
             return self.refuse(workflow, None, request, refused)
+        move = _noting(_opening(move), {"key": key} if key else {})
         while True:
             try:
-                return self._open(workflow, move, request)
+                return self._open_once(workflow, move, request) if key else self._open(workflow, move, request)
             except Stale:
                 continue
 
+    def _acting(self, by: str, kind: str) -> Runner:
+        """This runner, with its ledger, as somebody else uses it."""
+        if kind and kind not in ACTORS:
+            raise UsageError(f"kind is {kind!r:.40}", valid=", ".join(ACTORS))
+        _check_word(by, "by")
+        other = object.__new__(type(self))
+        other.__dict__.update(self.__dict__)
+        other.actor = ACTORS.get(kind, self.actor)
+        other.who = {"who": by} if by else {}
+        return other
+
+    def _open_once(self, workflow: Workflow, move: Move, request: Request) -> Response:
+        """Open the run that has its id from a key, or show it as it is now."""
+        run_id, ledger = move.run.id, self._use_ledger(create=True)
+        found = ledger.run(run_id) if ledger.has(run_id) else None
+        if found is None:
+            opened = self._commit(None, move, workflow.to_data())
+            self._warn_of_commits()
+            return self.show(workflow, opened)
+        if (found.workflow, found.params) != (workflow.name, move.run.params):
+            other = "other parameters" if found.workflow == workflow.name else f"the workflow {found.workflow}"
+            why = f"The key opened run {run_id} with {other}. Give the same again, or another key."
+            return self.refuse(workflow, found, request, Refused("other-opening", why))
+        return self.state(workflow, run_id)
+
     def _open(self, workflow: Workflow, move: Move, request: Request) -> Response:
         beside = self._use_ledger(create=True).open_runs(workflow.name)
-        others = [other for other in beside if not is_of_another_project(other, self.command_line.project)]
+        others = [other for other in beside if not self.is_elsewhere(other)]
         twins = [] if request.new else [other for other in others if self._is_twin(other, move.run)]
         for twin in twins:
             if twin.turn == 1:
-                self._check_step(workflow, twin)
+                self.check_step(workflow, twin)
                 return self.show(workflow, self._at_its_script(twin), self._notices_of(workflow, others, twin))
         if twins:
             twin = twins[0]
@@ -88,7 +120,7 @@ class Runner(Project):
                 "refused."
             )
             return self.refuse(workflow, twin, request, Refused("already-open", why))
-        opened = self.ledger.commit(None, with_search_paths(move), self.actor, workflow.to_data(), beside)
+        opened = self._commit(None, move, workflow.to_data(), beside=beside)
         self._warn_of_commits()
         return self.show(workflow, opened, self._notices_of(workflow, others, opened))
 
@@ -103,9 +135,11 @@ class Runner(Project):
             tell(f"lockstep: git tracks the ledger {self.ledger.path}: a commit shows what runs record.\n")
             tell(f"  try:   {command}\n")
 
-    def advance(self, workflow: Workflow, run_id: str, request: Request) -> Response:
+    def advance(self, workflow: Workflow, run_id: str, request: Request, *, by: str = "", kind: str = "") -> Response:
         """Do what the request asks of the run, or refuse it; repeats print the same block and count once."""
-        self._served, self.max_parallel = workflow, max_parallel()
+        if by or kind:
+            return self._acting(by, kind).advance(workflow, run_id, request)
+        served, limit = workflow, self.max_parallel()
         while True:
             run = self.ledger.run(run_id)
             notices: list[Element] = []
@@ -121,23 +155,33 @@ class Runner(Project):
                 run = self._at_its_script(run)
                 if run.status != "pending" and not run.ended and run.fingerprint != workflow.fingerprint:
                     run, notices = self._with_definition(workflow, run), [parts.notice(_CHANGED)]
-                self._check_step(workflow, run)
+                self.check_step(workflow, run)
                 is_new = run.status == "pending"
-                working = self.ledger.at_work(run.parent or "") if is_new and self.max_parallel else None
-                move = self._decided(workflow, run, wanted, working or ())
+                working = self.ledger.at_work(run.parent or "") if is_new and limit else None
+                move = self._decided(workflow, run, wanted, working or (), limit)
                 definition = workflow.to_data() if is_new else None
                 after = run if move is None else self._commit(run, move, definition, working)
             except Refused as refused:
                 return self.refuse(workflow, run, request, refused)
             except Stale:
                 continue
-            return self.show(workflow, after, notices)
+            return self.show(workflow, after, notices, served)
 
     def state(self, workflow: Workflow, run_id: str) -> Response:
         """The present block of a run; nothing changes."""
         return self.advance(workflow, run_id, Request("current", run=run_id))
 
-    def abandon(self, run_id: str, reason: str) -> list[Run]:
+    def peek(self, run_id: str, workflow: Workflow | None = None) -> Peek:
+        """What a run is at. Nothing is written and nothing begins: it costs what reading the run costs.
+
+        The workflow is that of the run's definition in the ledger, unless the given one has the same fingerprint. Its
+        functions are not imported. Raises UsageError for an unknown run, and RefusedError for another project's.
+        """
+        from skills.lib.runtime import peeking  # a step does more than look
+
+        return peeking.peek(self, run_id, workflow)
+
+    def abandon(self, run_id: str, reason: str, *, by: str = "", kind: str = "") -> list[Run]:
         """End a run and its sub-agents' unfinished runs, and record why; return those that were ended.
 
         Findings that are open are noted as not done.
@@ -146,12 +190,14 @@ class Runner(Project):
         """
         from skills.lib.engine import not_done  # no step abandons a run
 
+        if by or kind:
+            return self._acting(by, kind).abandon(run_id, reason)
         while True:
             run = self.ledger.run(run_id)
             if run is None:
                 what = f"the ledger {self.ledger.path} has no run {run_id!r:.80}"
                 raise UsageError(what, remedy="lockstep runs --all")
-            require_own(run, self.command_line.project)
+            self.require_own(run)
             if run.ended:
                 raise RefusedError(f"run {run.id} is {run.status}: nothing moves it any more")
             parent = self.ledger.run(run.parent) if run.parent else None
@@ -168,7 +214,7 @@ class Runner(Project):
                 abandoned = self._commit(run, Move(ended, "abandoned", detail, (), end))
             except Stale:
                 continue
-            status_files.remove(self.command_line.project, abandoned.id)
+            status_files.remove(self.command_line.project, abandoned.id, self.home)
             self.cancel(abandoned.id)
             return [abandoned, *below]
 
@@ -189,7 +235,7 @@ class Runner(Project):
 
     def _check_place(self, workflow: Workflow, run: Run) -> None:
         """Raise Refused for a run of another project, or of another workflow than this script's."""
-        if is_of_another_project(run, self.command_line.project):
+        if self.is_elsewhere(run):
             why = f"Run {run.id} belongs to the project {run.project}, not to {self.command_line.project}."
             raise Refused("other-project", why)
         if run.turn == 0:  # a sub-agent's run gets its workflow when it begins
@@ -201,18 +247,15 @@ class Runner(Project):
                 "other-workflow", f"Run {run.id} is of {run.workflow}, and this script walks {workflow.name}."
             )
 
-    def _check_step(self, workflow: Workflow, run: Run) -> None:
-        """Raise LedgerError for a run that is at no step of its workflow."""
-        if run.turn and not run.ended and not workflow.has(run.step or ""):
-            raise self.ledger.database.broken(f"is damaged: run {run.id} is at no step of {workflow.name}")
-
-    def _decided(self, workflow: Workflow, run: Run, request: Request, working: Sequence[str]) -> Move | None:
+    def _decided(
+        self, workflow: Workflow, run: Run, request: Request, working: Sequence[str], limit: int | None
+    ) -> Move | None:
         """What the request does to the run; None if it only looks, or repeats the last one. Raises Refused."""
         if run.status in ("lost", "replaced"):
             why = f"This sub-agent's run was given up ({run.status}): stop here, its result is not wanted any more."
             raise Refused(f"child-{run.status}", why)
         if run.status == "pending":
-            return self._begun(workflow, run, request, working)
+            return self._begun(workflow, run, request, working, limit)
         if _only_looks(workflow, run, request):
             return None
         move = engine.decide(workflow, run, request, Evidence(self, run), self.actor)
@@ -220,7 +263,7 @@ class Runner(Project):
             self.ledger.verify_tree(run.id)
         return move
 
-    def _begun(self, workflow: Workflow, run: Run, request: Request, working: Sequence[str]) -> Move:
+    def _begun(self, workflow: Workflow, run: Run, request: Request, working: Sequence[str], limit: int | None) -> Move:
         """Open a sub-agent's run. Raises Refused if it cannot begin, or not while the sub-agents ``working`` are."""
         why = "This sub-agent's run has not begun: "
         if request.step not in (workflow.start, workflow.steps[0].id, "current"):
@@ -232,15 +275,15 @@ class Runner(Project):
         if parent is not None and parent.ended:
             lead = f"The run that this sub-agent was to work for is {parent.status}"
             raise Refused("run-ended", f"{lead}: stop here, nothing more is wanted of it.")
-        if self.max_parallel and len(working) >= self.max_parallel:
+        if limit and len(working) >= limit:
             why = (
-                f"At most {self.max_parallel} sub-agents of a run work at once (LOCKSTEP_AGENTS), and these are at "
+                f"At most {limit} sub-agents of a run work at once (LOCKSTEP_AGENTS), and these are at "
                 f"work: {', '.join(working)}. Wait until one has finished, then run the command again."
             )
             raise Refused("agents-busy", why)
         params = run.spec["params"] if run.spec.get("script") else {}
         try:
-            return with_search_paths(engine.open_run(workflow, run.changed(turn=1), params, Evidence(self, run)))
+            return _opening(engine.open_run(workflow, run.changed(turn=1), params, Evidence(self, run)))
         except Refused as refused:
             # No command of its own goes on: its orchestrator gives it up.
             why = "The step that started this sub-agent gave it parameters that do not fit: "
@@ -253,10 +296,11 @@ class Runner(Project):
 
     def _commit(
         self,
-        run: Run,
+        run: Run | None,
         move: Move,
         definition: dict[str, Any] | None = None,
         siblings: Sequence[str] | None = None,
+        beside: Sequence[Run] | None = None,
     ) -> Run:
         """Commit a move. A run that it ends takes the unfinished runs of its own sub-agents with it."""
         if move.end:
@@ -265,9 +309,11 @@ class Runner(Project):
                 for one in self._unfinished_below(child):
                     ends.setdefault(one.id, "abandoned")
             move = Move(move.run, move.kind, move.detail, move.create, tuple(ends.items()), move.contents)
-        moved = self.ledger.commit(run, move, self.actor, definition, siblings=siblings)
+        if self.who:
+            move = _noting(move, self.who)
+        moved = self.ledger.commit(run, move, self.actor, definition, beside, siblings)
         for ended, _ in move.end:
-            status_files.remove(self.command_line.project, ended)
+            status_files.remove(self.command_line.project, ended, self.home)
             self.cancel(ended)
         return moved
 
@@ -324,6 +370,22 @@ class Runner(Project):
 def _where(workflow: Workflow, run: Run) -> str:
     """The step of another run in words; empty if this version of the workflow does not have it."""
     return f", at {run.step}" if workflow.has(run.step or "") else ""
+
+
+def _noting(move: Move, more: Mapping[str, Any]) -> Move:
+    """The move with more in its record."""
+    return Move(move.run, move.kind, {**move.detail, **more}, move.create, move.end, move.contents)
+
+
+def _opening(move: Move) -> Move:
+    """The move that opens a run, with the present search paths: evidence names those that changed since."""
+    return _noting(move, {"search_paths": paths.search_paths()})
+
+
+def _check_word(text: str, what: str) -> None:
+    """Raise UsageError if a name or a key is too long, or cannot be kept and printed."""
+    if not isinstance(text, str) or len(text) > LONGEST or not text.isprintable():
+        raise UsageError(f"{what} is {text!r:.80}", valid=f"at most {LONGEST} characters that can be printed")
 
 
 def _to_script(run: Run, script: str) -> Move:

@@ -6,7 +6,7 @@ import os
 import sys
 
 from skills.lib import paths, status_files
-from skills.lib.blocks import document, parts, xml
+from skills.lib.blocks import document, parts
 from skills.lib.blocks.command_line import CommandLine, join, lockstep_command
 from skills.lib.errors import (
     BUG,
@@ -26,12 +26,14 @@ from skills.lib.runtime import cli, loading
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
+    from typing import TypeVar
 
     from skills.lib.model.run import Request
     from skills.lib.model.steps import Workflow
-    from skills.lib.model.types import Element
     from skills.lib.runtime.project import Response
     from skills.lib.runtime.runner import Runner
+
+    T = TypeVar("T")
 
 
 def run(path: str) -> None:
@@ -41,17 +43,30 @@ def run(path: str) -> None:
 
 def _load_and_print(path: str) -> int:
     words = cli.read(sys.argv[1:])
-    output, sys.stdout = sys.stdout, sys.stderr  # what a module prints is not part of the document
     try:
-        if not os.path.isfile(path[: -len(".py")] + loading.SUFFIX):
-            path, words = _chosen(path, words)
-        workflow = loading.workflow_of_script(path)
+        workflow, path, words = quietly(lambda: _loaded(path, words))
     except cli.HelpRequested as requested:
-        sys.stdout = output
         return emit(f"{requested}\n", PRINTED)
+    return _print(workflow, words, path, exiting=True)
+
+
+def _loaded(path: str, words: list[cli.Word]) -> tuple[Workflow, str, list[cli.Word]]:
+    """The workflow of the script, or of the one that it hands over to, with the path and the words for that one."""
+    if not os.path.isfile(path[: -len(".py")] + loading.SUFFIX):
+        path, words = _chosen(path, words)
+    return loading.workflow_of_script(path), path, words
+
+
+def quietly(serve: Callable[[], T]) -> T:
+    """What ``serve`` returns. What a skill prints meanwhile goes to standard error: it is no part of the document.
+
+    This is for a process that serves one call: the output of every thread is changed.
+    """
+    output, sys.stdout = sys.stdout, sys.stderr
+    try:
+        return serve()
     finally:
         sys.stdout = output
-    return _print(workflow, words, path, exiting=True)
 
 
 def _chosen(path: str, words: list[cli.Word]) -> tuple[str, list[cli.Word]]:
@@ -150,12 +165,12 @@ def _print_request(workflow: Workflow, request: Request, script: str, exiting: b
         if request.step in ("next", "done", "current"):
             raise UsageError(f"--stateless prints a step, and {request.step} depends on a run", remedy="name the step")
         step = workflow.step(request.step)
-        return emit(render(workflow, document.look_document(workflow, step, command_line)), PRINTED)
+        return emit(document.render(workflow, document.look_document(workflow, step, command_line)), PRINTED)
     from skills.lib.runtime.runner import Runner  # it brings SQLite, which a stateless step does without
 
     runner = Runner(command_line)
     try:
-        response = _response(runner, workflow, request)
+        response = quietly(lambda: _response(runner, workflow, request))
         return emit(render_response(response, runner), response.exit_code)
     finally:
         runner.close(exiting)
@@ -187,23 +202,12 @@ def _is_under_way(request: Request) -> bool:
 
 def render_response(response: Response, runner: Runner) -> str:
     """The text of a response. Context that makes the block too long goes to files, which the block names."""
-    workflow, run = response.workflow, response.run
-    assert workflow is not None
-    text = render(workflow, response.element)
+    run, text = response.run, response.text
     if len(text) <= parts.BLOCK_LIMIT or response.exit_code != PRINTED or run is None or not status_files.is_id(run.id):
         return text
     from skills.lib.runtime import offload  # few blocks are too long
 
-    return offload.shortened(response, text, runner.command_line.project, lambda element: render(workflow, element))
-
-
-def render(workflow: Workflow, element: Element) -> str:
-    """The document as the workflow wants it: XML, or plain text; a refusal is always XML."""
-    if workflow.output == "text" and element.tag != "refused":
-        from skills.lib.blocks import text  # few workflows print plain text
-
-        return text.render(element) + "\n"
-    return xml.render(element) + "\n"
+    return offload.shortened(response, text, runner.home)
 
 
 def emit(text: str, code: int) -> int:

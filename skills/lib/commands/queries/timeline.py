@@ -95,6 +95,7 @@ def _row(screen: Screen, event: Event) -> list[Cell]:
     step = str(detail.get("from") or detail.get("step") or event.change.get("step") or "")
     what = screen.styled(_what(event), "red" if event.kind == "refused" else "yellow" if event.kind == "asked" else "")
     by = "agent (for a person)" if detail.get("by") == "reported" else event.actor
+    by += f": {one_line(str(detail['who']))}" if detail.get("who") else ""
     return [str(event.seq), str(event.turn), moment(event.at), step, what, by, _detail(event)]
 
 

@@ -196,4 +196,5 @@ def _name(event: Event) -> str:
 
 
 def _by(event: Event) -> str:
-    return "agent, for a person" if event.detail.get("by") == "reported" else event.actor
+    by = "agent, for a person" if event.detail.get("by") == "reported" else event.actor
+    return f"{by}: {event.detail['who']}" if event.detail.get("who") else by

@@ -1,0 +1,73 @@
+"""What a run is at, for a program that only looks: nothing is written, and nothing begins."""
+
+from __future__ import annotations
+
+from skills.lib.blocks import document
+from skills.lib.errors import SkillError, UsageError
+from skills.lib.field_checks import EMPTY
+from skills.lib.model.as_data import plain
+from skills.lib.model.run import FINISHED, Run
+from skills.lib.model.steps import StepContext, StepDef, Workflow
+from skills.lib.record import Record
+from skills.lib.runtime.project import Project
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from typing import Any
+
+# Of how many definitions a project keeps the workflow.
+_KEPT = 100
+
+
+class Peek(Record):
+    """What a run is at: its present step, what the step allows and requires, where each outcome leads, and its block.
+
+    ``requirements`` are those of ``step`` and the parameters that are reported on leaving it, as data of the form of
+    ``Workflow.to_data``. ``step`` is None for a run that has ended, and for a sub-agent's that has not begun: of these
+    the first has a block if it ended by itself or was abandoned, and the second has none.
+    """
+
+    run: Run
+    step: StepDef | None = None
+    tools: tuple[str, ...] = ()
+    requirements: tuple[dict[str, Any], ...] = ()
+    ways: Mapping[str, str | None] = EMPTY
+    block: str = ""
+
+
+def peek(project: Project, run_id: str, workflow: Workflow | None) -> Peek:
+    """The present state of a run, as ``Runner.peek`` says."""
+    run = project.ledger.run(run_id)
+    if run is None:
+        what = f"the ledger {project.ledger.path} has no run {run_id!r:.80}"
+        raise UsageError(what, remedy="lockstep runs --all")
+    project.require_own(run)
+    if not run.fingerprint or (run.ended and run.status not in (*FINISHED, "abandoned")):
+        return Peek(run)
+    if workflow is None or workflow.fingerprint != run.fingerprint:
+        workflow = _defined(project, run.fingerprint)
+    project.check_step(workflow, run)
+    parent = project.ledger.run(run.parent) if run.parent and run.ended else None
+    run, element = project.look(workflow, run, (), _defined(project, parent.fingerprint) if parent else None)
+    block = document.render(workflow, element)
+    if run.ended:
+        return Peek(run, block=block)
+    step = workflow.step(run.step or "")
+    required = tuple(plain(spec) for spec in (*step.requires, *workflow.step_params(step.id)))
+    return Peek(run, step, workflow.tools_of(step), required, {str(name): to for name, to in step.next.items()}, block)
+
+
+def _defined(project: Project, fingerprint: str) -> Workflow:
+    """The workflow as it was when a run of it opened; its functions are stand-ins."""
+    workflow = project.definitions.get(fingerprint)
+    if workflow is None:
+        workflow = Workflow.from_data(project.ledger.definition(fingerprint), lambda name: _stand_in)
+        if len(project.definitions) >= _KEPT:
+            project.definitions.clear()
+        project.definitions[fingerprint] = workflow
+    return workflow
+
+
+def _stand_in(context: StepContext) -> Any:
+    raise SkillError("a workflow that is only looked at has no functions")
