@@ -54,12 +54,12 @@ def check(project: Path) -> int:
         assert set(acknowledged) <= set(runs) <= set(RUNS)
         for run, turn in acknowledged.items():
             assert turn <= runs[run].turn
-        for run in runs.values():
-            events = ledger.events(run.id)
-            assert [event.change["turn"] for event in events] == list(range(1, run.turn + 1))
-            assert [event.kind for event in events] == ["opened", *["moved"] * (run.turn - 1)]
+        for one in runs.values():
+            events = ledger.events(one.id)
+            assert [event.change["turn"] for event in events] == list(range(1, one.turn + 1))
+            assert [event.kind for event in events] == ["opened", *["moved"] * (one.turn - 1)]
             told = [event.detail["recorded"].get("note") for event in events[1:]]
-            assert told == [f"at turn {at}" if at % 2 else None for at in range(1, run.turn)]
+            assert told == [f"at turn {at}" if at % 2 else None for at in range(1, one.turn)]
     return sum(run.turn - 1 for run in runs.values())
 
 

@@ -149,7 +149,9 @@ def test_handlers_at_once_leave_the_standard_output_as_it_is(tmp_path: Path) -> 
         assert sys.stdout is output
         return Outcome.OK
 
-    workflow = Workflow("meeting", StepDef("meet", "Meet", ["Meet."], {Outcome.OK: None}, handle, outcomes=["ok"]))
+    workflow = Workflow(
+        "meeting", StepDef("meet", "Meet", ["Meet."], {Outcome.OK: None}, handle, outcomes=[Outcome.OK])
+    )
     runner, output = runner_in(tmp_path), sys.stdout
     runs = [opened(runner.start(workflow, {}, new=True)) for _ in range(2)]
 
