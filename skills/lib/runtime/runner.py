@@ -172,7 +172,7 @@ class Runner(Project):
         return self.advance(workflow, run_id, Request("current", run=run_id))
 
     def peek(self, run_id: str, workflow: Workflow | None = None) -> Peek:
-        """What a run is at. Nothing is written and nothing begins: it costs what reading the run costs.
+        """What a run is at. Nothing is written and nothing begins.
 
         The workflow is that of the run's definition in the ledger, unless the given one has the same fingerprint. Its
         functions are not imported. Raises UsageError for an unknown run, and RefusedError for another project's.

@@ -21,6 +21,7 @@ from skills.lib.engine.children import task_workflow
 from skills.lib.errors import LockstepError
 from skills.lib.ledger import Ledger
 from skills.lib.runtime import Runner, cli, loading, main
+from skills.lib.runtime import script as script_call
 from skills.lib.testing.blocks import PrintedBlock, filled
 
 if TYPE_CHECKING:
@@ -107,9 +108,11 @@ class AsPerson:
         request = cli.parse(workflow, arguments)
         with closing(Runner(CommandLine(sys.executable, script, self.project, lockstep_command()), "person")) as runner:
             if request.run is None:
-                response = runner.start(workflow, cli.resolve(workflow, request).params, request.new)
+                parameters = cli.resolve(workflow, request).params
+                response = script_call.quietly(lambda: runner.start(workflow, parameters, request.new))
             else:
-                response = runner.advance(workflow, request.run, request)
+                run = request.run
+                response = script_call.quietly(lambda: runner.advance(workflow, run, request))
         return PrintedBlock(response.exit_code, xml.render(response.element) + "\n")
 
 
