@@ -19,7 +19,7 @@ pytestmark = pytest.mark.slow
 
 THREADS, ADVANCES = 8, 1_000
 # Seconds from the start of a process to its end by force, and how many seconds all of them have together.
-LIFE, PATIENCE = (0.05, 2.5), 300
+LIFE, PATIENCE = (0.05, 1.0), 300
 RUNS = [keyed_id(f"run {at}") for at in range(THREADS)]
 
 

@@ -83,6 +83,8 @@ def test_a_ledger_is_read_by_another_thread_than_the_one_that_opened_it(tmp_path
 
 def test_what_others_write_while_a_ledger_is_verified_is_no_damage(tmp_path: Path) -> None:
     writing, checking = runner_in(tmp_path), runner_in(tmp_path)
+    for at in range(60):  # the more it reads, the more is written meanwhile
+        writing.start(LOOP, {}, key=f"run {at}")
     run = opened(writing.start(LOOP, {}))
     ended = threading.Event()
 
