@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from skills.lib import status_files
 from skills.lib.blocks.command_line import CommandLine
 from skills.lib.errors import LedgerError, RefusedError, UsageError
 from skills.lib.ledger import Ledger, keyed_id
+from skills.lib.model.requirements import Command
 from skills.lib.model.run import Request, Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.types import AgentRole, Dispatch, Outcome
@@ -61,6 +63,19 @@ def test_the_ledgers_folder_is_an_argument(tmp_path: Path) -> None:
     with_home.abandon(run.id, "it is not wanted")
     assert os.listdir(kept / "open") == []
     for runner in (with_home, in_project):
+        runner.close()
+
+
+def test_a_command_that_proves_something_finds_the_given_ledger(tmp_path: Path) -> None:
+    says = Command(
+        [sys.executable, "-c", "import json, os; print(json.dumps(os.environ.get('LOCKSTEP_HOME')))"], records="home"
+    )
+    workflow = Workflow("telling", StepDef("tell", "Tell", ["Tell."], {Outcome.OK: None}, requires=[says]))
+    for home, told in (("kept", str(tmp_path / "kept")), ("", None)):
+        runner = runner_in(tmp_path, home=home)
+        run = opened(runner.start(workflow, {}))
+        ended = opened(runner.advance(workflow, run.id, Request("next", run=run.id, turn=1)))
+        assert ended.state["tell"]["home"] == told
         runner.close()
 
 

@@ -49,9 +49,17 @@ _ESCAPES = re.compile(
 
 
 def run(
-    command: Command, fields: Mapping[str, Any], project: str, scripts: str, opening: Mapping[str, str], run_id: str
+    command: Command,
+    fields: Mapping[str, Any],
+    project: str,
+    scripts: str,
+    opening: Mapping[str, str],
+    run_id: str,
+    home: str = "",
 ) -> dict[str, Any]:
     """Run a command in the project and return the evidence; ``opening`` has the search paths when the run opened.
+
+    ``home`` is the folder of the ledger, if the command would find another by its environment.
 
     A command that a killed step of the same run left is ended first. Raises EnvironmentProblem if the command is ended
     from elsewhere: that proves nothing of what it checks.
@@ -60,7 +68,7 @@ def run(
     ``search_paths`` if they have changed since the opening, and ``removed_tests`` if the working tree lacks any. If the
     command records something, ``value`` is that, and ``errors`` has the last lines of its standard error, if any.
     """
-    result = _run(command, fields, project, scripts, opening, run_id)
+    result = _run(command, fields, project, scripts, opening, run_id, home)
     if command.records and (command.may_fail or command.severity):
         output = result["output"] if result["exit"] is not None else result["why"]
         result["value"] = {"ok": result["ok"], "exit": result["exit"], "output": output}
@@ -68,7 +76,13 @@ def run(
 
 
 def _run(
-    command: Command, fields: Mapping[str, Any], project: str, scripts: str, opening: Mapping[str, str], run_id: str
+    command: Command,
+    fields: Mapping[str, Any],
+    project: str,
+    scripts: str,
+    opening: Mapping[str, str],
+    run_id: str,
+    home: str,
 ) -> dict[str, Any]:
     argv = [fill(part, fields) for part in command.argv]
     # The evidence is kept with the run, and a secret must not be.
@@ -91,7 +105,7 @@ def _run(
     printed = bool(command.records) and not command.may_fail and not command.severity
     with tempfile.TemporaryFile() as output, tempfile.TemporaryFile() as errors:
         try:
-            environment = _environment(scripts, helper)
+            environment = _environment(scripts, helper, home)
             with _started(argv, project, environment, output, errors if printed else output) as process:
                 code = _exit_code(process, command.timeout, project, run_id, shown)
         except OSError as error:  # its text has the first word, which may be a secret
@@ -145,12 +159,14 @@ def _started(
             process.wait()
 
 
-def _environment(scripts: str, helper: str) -> dict[str, str]:
+def _environment(scripts: str, helper: str, home: str) -> dict[str, str]:
     """The variables of a command; ``helper`` is the script of the skill that it runs, if it does."""
     given = {name: value for name, value in os.environ.items() if name not in _COLOURING}
     if helper and not helper.startswith(paths.library()):
         # Bytecode beside a project's modules may have come with it, and need not be made from them.
         given.setdefault("PYTHONPYCACHEPREFIX", paths.bytecode())
+    if home:
+        given["LOCKSTEP_HOME"] = home
     return {**given, "NO_COLOR": "1", "LOCKSTEP_SCRIPTS": scripts}
 
 

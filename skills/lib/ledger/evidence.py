@@ -26,17 +26,19 @@ def check(
     scripts: str = "",
     opening: Mapping[str, str] | None = None,
     run_id: str = "",
+    home: str = "",
 ) -> dict[str, Any]:
     """Look at a file or run a command in the project: ``ok``, ``what`` was looked at, ``why`` it is not enough.
 
     ``scripts`` is the folder of the skill's entry script, where a command's bare ``name.py`` is found; ``opening`` has
-    the search paths that the run opened with, if they are known. ``run_id`` is that of the run, if there is one.
+    the search paths that the run opened with, if they are known. ``run_id`` is that of the run, if there is one, and
+    ``home`` the folder of its ledger, if a command would find another.
     """
     if isinstance(requirement, Artifact):
         return _artifact(requirement, fields, project)
     from skills.lib.ledger import command  # it brings subprocess and re
 
-    return command.run(requirement, fields, project, scripts, opening or {}, run_id)
+    return command.run(requirement, fields, project, scripts, opening or {}, run_id, home)
 
 
 def _artifact(artifact: Artifact, fields: Mapping[str, Any], project: str) -> dict[str, Any]:

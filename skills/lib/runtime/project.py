@@ -69,6 +69,11 @@ class Project:
         # Only a folder that the user names may be a link.
         return os.path.realpath(home) if self._given_home else home
 
+    @property
+    def has_own_home(self) -> bool:
+        """True if a program names the folder of the ledger, which the environment then does not."""
+        return bool(self._given_home)
+
     def max_parallel(self) -> int | None:
         """How many sub-agents of a run may work at a time; None is any number.
 
@@ -196,7 +201,8 @@ class Evidence:
             opening = self._runs.ledger.opening(self._run.id).get("search_paths")
         # Not that of the run: a ledger may name any script, and helpers run from the folder of the one that was called.
         scripts = os.path.dirname(self._runs.command_line.script)
-        return evidence.check(requirement, fields, self._project, scripts, opening, self._run.id)
+        home = self._runs.home if self._runs.has_own_home else ""
+        return evidence.check(requirement, fields, self._project, scripts, opening, self._run.id, home)
 
     def contents(self, covers: Sequence[str]) -> dict[str, str]:
         from skills.lib.ledger import contents  # it brings re and git
