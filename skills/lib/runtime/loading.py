@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import _imp
-import _thread  # threading takes a step 1 ms
+import _thread  # threading brings functools and collections
 import os
 import sys
 

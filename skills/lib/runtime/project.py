@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import _thread  # threading takes a step 1 ms
+import _thread  # threading brings functools and collections
 import os
 
 from skills.lib import paths, status_files
