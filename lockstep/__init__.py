@@ -20,6 +20,7 @@ if TYPE_CHECKING:
         UnsealedWorkflow,
         UsageError,
     )
+    from skills.lib.ledger.ledger import Event, Ledger
     from skills.lib.model.requirements import Arg, Artifact, Command, Field
     from skills.lib.model.review_loop import review_loop
     from skills.lib.model.run import Request, Run
@@ -60,6 +61,7 @@ _MODULES = {
     "blocks.command_line": "CommandLine",
     "errors": "EnvironmentProblem HandlerError InvalidWorkflow LedgerError LockstepError RefusedError SkillError"
     " UnsealedWorkflow UsageError",
+    "ledger.ledger": "Event Ledger",
     "model.requirements": "Arg Artifact Command Field",
     "model.review_loop": "review_loop",
     "model.run": "Request Run",
@@ -93,11 +95,13 @@ __all__ = [
     "Confidence",
     "Dispatch",
     "EnvironmentProblem",
+    "Event",
     "Field",
     "Gate",
     "HandlerError",
     "InvalidWorkflow",
     "ItemStatus",
+    "Ledger",
     "LedgerError",
     "LockstepError",
     "NeverEndsFailed",

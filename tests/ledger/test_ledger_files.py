@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import os
 import sqlite3
 from collections.abc import Callable
@@ -9,12 +10,16 @@ from pathlib import Path
 
 import pytest
 
+from skills.lib.compact_json import digest
 from skills.lib.engine.decision import Move
 from skills.lib.errors import LedgerError
 from skills.lib.ledger import Ledger, contents
 from skills.lib.testing.agent import Agent
+from tests.fixtures.ledgers import build
 
 Factory = Callable[[str], Agent]
+LEDGERS = Path(build.__file__).parent
+ENDLESS = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x FROM c) SELECT x FROM c"
 FILES = {"src/a.py": "1" * 40, "src/b\udcff.py": "2" * 40}
 
 
@@ -35,6 +40,14 @@ def home(agent: Factory) -> Path:
     return home
 
 
+def older(folder: Path, version: str) -> Path:
+    """The folder of a ledger of an older format."""
+    home = folder / ".lockstep"
+    home.mkdir()
+    (home / "runs.db").write_bytes(gzip.decompress((LEDGERS / version / "runs.db.gz").read_bytes()))
+    return home
+
+
 def change(home: Path, *statements: str) -> None:
     connection = sqlite3.connect(home / "runs.db")
     for statement in statements:
@@ -43,12 +56,54 @@ def change(home: Path, *statements: str) -> None:
     connection.close()
 
 
-def test_an_upgrade_that_finds_the_table_of_contents_goes_on(home: Path) -> None:
-    change(home, "PRAGMA user_version=1")
-    ledger = Ledger(str(home), create=False)
-    ledger.verify()
-    assert ledger.contents(contents.digest(FILES)) == FILES
-    ledger.close()
+def test_an_upgrade_that_finds_the_table_of_contents_goes_on(tmp_path: Path) -> None:
+    home = older(tmp_path, "v1")
+    table = "CREATE TABLE contents(digest TEXT PRIMARY KEY, data TEXT NOT NULL, sum TEXT NOT NULL) WITHOUT ROWID"
+    change(home, table, f"INSERT INTO contents VALUES('{contents.digest({})}', '{{}}', '{digest('{}')}')")
+    with Ledger(str(home), create=False) as ledger:
+        ledger.verify()
+        assert ledger.contents(contents.digest({})) == {}
+
+
+@pytest.mark.parametrize("edit", ["sum=''", "data='{}'", "data=replace(data, 'tea', 'pea')", "status='done'"])
+def test_an_older_ledger_with_a_damaged_run_is_not_upgraded(tmp_path: Path, edit: str) -> None:
+    home = older(tmp_path, "v2")
+    change(
+        home, f"UPDATE runs SET {edit} WHERE id=(SELECT min(id) FROM runs WHERE data LIKE '%tea%' AND status='open')"
+    )
+    for _ in range(2):
+        with pytest.raises(LedgerError, match="is damaged: NOT NULL constraint failed"):
+            Ledger(str(home), create=False)
+
+
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_an_older_ledger_without_a_write_ahead_log_is_upgraded_and_gets_one(tmp_path: Path, version: str) -> None:
+    home = older(tmp_path, version)
+    change(home, "PRAGMA journal_mode=DELETE")
+    with Ledger(str(home), create=False) as ledger:
+        ledger.verify()
+        assert ledger.database.rows("PRAGMA journal_mode") == [("wal",)]
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER t AFTER INSERT ON runs BEGIN DELETE FROM events; END",
+        "CREATE TABLE old_events(a)",
+        "DROP INDEX events_of_run",
+        f"ALTER TABLE runs RENAME TO r; CREATE VIEW runs AS SELECT * FROM ({ENDLESS})",
+    ],
+)
+@pytest.mark.parametrize("version", ["v1", "v2"])
+def test_an_older_ledger_with_other_tables_than_its_own_is_refused_and_left_alone(
+    tmp_path: Path, version: str, statement: str
+) -> None:
+    home = older(tmp_path, version)
+    change(home, *statement.split("; CREATE ")[:1], *["CREATE " + part for part in statement.split("; CREATE ")[1:]])
+    before = (home / "runs.db").read_bytes()
+    with pytest.raises(LedgerError, match="its tables are not those of a ledger"):
+        Ledger(str(home), create=False)
+    assert (home / "runs.db").read_bytes() == before
 
 
 @pytest.mark.parametrize(

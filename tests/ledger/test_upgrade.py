@@ -71,6 +71,9 @@ def go_on(agent: Agent, block: PrintedBlock) -> PrintedBlock:
     """Do honestly what the block asks, sub-agents included, and go on."""
     while left := [child for child in block.children if child.command]:
         for child in left:
+            found = build.named(agent.run_command(child.command))  # what a reviewer is to verify again
+            passes = {**build.FAILS, "status": "PASS", "finding": "it holds now"}
+            agent.given["task.items"] = [{**passes, "id": name} for name in found] or None
             agent.finish(child.command)
         block = agent.run_command(show_again(block))
     if block.kind == "waiting":
@@ -81,7 +84,8 @@ def go_on(agent: Agent, block: PrintedBlock) -> PrintedBlock:
             return agent.answer(block, choice, "it was looked at")
         return agent.follow(block, answer=choice)
     values = {"summary": "s", "mode": "quick", "confidence": "high", "report": "r", "thing": "t", "outcome": "ok"}
-    lists = {"targets": ["north"], "areas": ["one"], "questions": ["which?"], "fixes": ["F-1 | changed | out.txt"]}
+    fixes = [f"{name} | changed | it was mended" for name in build.named(block)]
+    lists = {"targets": ["north"], "areas": ["one"], "questions": ["which?"], "fixes": fixes}
     return agent.follow(block, file="out.txt", **values, **lists)
 
 
@@ -89,8 +93,6 @@ def go_on(agent: Agent, block: PrintedBlock) -> PrintedBlock:
 def test_a_run_of_an_older_ledger_is_resumed_and_ends(version: str, kind: str, project: Path) -> None:
     entry = restore(version, project)[kind]
     agent = build.agent(entry["skill"], project)
-    if kind in ("sent back by a gate", "to be reviewed again"):
-        agent.given["task.items"] = [{**build.FAILS, "status": "PASS", "finding": "it holds now"}]
     current = f"python {agent.script} --step current --run {entry['run']} --project {project}"
     block = agent.run_command(current)
     assert (block.exit_code, block.run) == (0, entry["run"]), block.text + block.errors

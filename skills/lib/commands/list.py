@@ -12,6 +12,7 @@ from skills.lib.commands.console.options import examples, json_option, project_o
 from skills.lib.commands.console.screen import Cell, Screen
 from skills.lib.commands.queries import runs, skills
 from skills.lib.errors import LedgerError
+from skills.lib.ledger import listing
 from skills.lib.skillfile import SkillFolder
 
 _HEADINGS = ("SKILL", "WORKFLOW", "STEPS", "GATES", "OPEN RUNS", "PATH")
@@ -49,7 +50,7 @@ def _open_workflows(screen: Screen, project: str) -> Sequence[str] | None:
     """The workflow of every run that has not ended; None, and the reason on standard error, for a damaged ledger."""
     try:
         records = runs.open_records(project)
-        return [run.workflow for run in records.runs if not run.ended] if records else []
+        return listing.unended_workflows(records.ledger) if records else []
     except LedgerError as error:
         screen.say("Open runs are not shown: ", "\n".join(error.lines()))
         return None

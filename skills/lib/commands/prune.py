@@ -35,7 +35,7 @@ _HEADINGS = ("RUN", "SKILL", "STATUS", "ENDED", "SUB-AGENTS")
 def prune(screen: Screen, older: float, dry_run: bool, yes: bool, project: str) -> None:
     """Remove the records of runs that ended long ago, with those of their sub-agents. Open runs always stay."""
     records = runs.open_records(project)
-    ended = [run for run in records.roots() if run.ended] if records else []
+    ended = [run for run in records.roots(ended=True) if run.ended] if records else []
     roots = [run for run in ended if not is_of_another_project(run, project)]
     before = time.time() - older * 86_400
     removed = [run for run in roots if records is not None and records.moved_at(run) <= before]

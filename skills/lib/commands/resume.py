@@ -11,9 +11,13 @@ from skills.lib.commands.console.options import examples, project_option, resolv
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs
 from skills.lib.errors import UsageError
+from skills.lib.ledger import listing
 from skills.lib.model.run import Run
 from skills.lib.runtime import script
 from skills.lib.runtime.project import is_of_another_project
+
+# How many open runs are listed: those that moved last.
+LISTED = 50
 
 
 @click.command(
@@ -34,28 +38,35 @@ def resume(screen: Screen, run_id: str | None, project: str) -> int:
     records = runs.open_records(project) if run_id is None else runs.require_records(project)
     if run_id is not None and records is not None:
         return _print_block(screen, records.run(run_id), project)
-    own = [run for run in records.roots() if not is_of_another_project(run, project)] if records else []
-    opened = [run for run in own if not run.ended]
+    opened, count = _last_moved(records, project) if records else ([], 0)
     if len(opened) == 1:
         return _print_block(screen, opened[0], project)
     if not opened:
-        last = _last_ended(records, own, project) if records else ""
+        last = _last_ended(records, project) if records else ""
         screen.say(
             f"No run is open in {project}. {last}Runs of another project: lockstep resume --project DIR. "
             "To begin one: the command in a skill's SKILL.md, and lockstep list shows the skills."
         )
         return 0
     assert records is not None
-    _list(screen, records, opened, project)
+    _list(screen, records, opened, count, project)
     return 0
 
 
-def _last_ended(records: runs.Records, own: list[Run], project: str) -> str:
+def _last_moved(records: runs.Records, project: str) -> tuple[list[Run], int]:
+    """The open runs of the project that moved last, and how many there are."""
+    last = records.ledger.last_moved(LISTED)
+    if not any(is_of_another_project(run, project) for run in last):
+        return last, max(len(last), listing.count_roots(records.ledger))
+    own = [run for run in records.roots() if not is_of_another_project(run, project)]
+    return own[:LISTED], len(own)
+
+
+def _last_ended(records: runs.Records, project: str) -> str:
     """The run that ended last, in words, with the command that prints its end; empty if none ever did."""
-    ended = [(events[-1].seq, run) for run in own if (events := records.events(run.id))]
-    if not ended:
+    run = listing.last_ended(records.ledger, lambda one: not is_of_another_project(one, project))
+    if run is None:
         return ""
-    _, run = max(ended, key=lambda entry: entry[0])
     command = _command(run, _given(project))
     return f"The last to end was {run.id} of {run.workflow}, {run.status}; its end is printed by: {command}. "
 
@@ -68,15 +79,17 @@ def _given(project: str) -> list[str]:
         return ["--project", project]
 
 
-def _list(screen: Screen, records: runs.Records, opened: list[Run], project: str) -> None:
+def _list(screen: Screen, records: runs.Records, opened: list[Run], count: int, project: str) -> None:
     moved = {run.id: records.moved_at(run) for run in opened}
     here = _given(project)
     rows = [
         [run.workflow, run.status, run.step or "", runs.about(run), runs.ago(moved[run.id]), _command(run, here)]
         for run in sorted(opened, key=lambda run: -moved[run.id])
     ]
-    screen.say(f"{len(opened)} runs are open. Name the one to go on with:")
+    screen.say(f"{count} runs are open. Name the one to go on with:")
     screen.table(("WORKFLOW", "STATUS", "STEP", "ABOUT", "MOVED", "COMMAND"), rows)
+    if count > len(opened):
+        screen.say(f"{count - len(opened)} more, which moved earlier, are not listed: lockstep runs --limit {count}")
 
 
 def _print_block(screen: Screen, run: Run, project: str) -> int:

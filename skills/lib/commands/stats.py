@@ -6,10 +6,10 @@ from dataclasses import asdict, dataclass, field
 
 import click
 
-from skills.lib.commands.console.options import examples, json_option, project_option, skill_option
+from skills.lib.commands.console.options import examples, json_option, project_option, skill_option, verify_option
 from skills.lib.commands.console.screen import TIMES, Cell, Screen, counted
 from skills.lib.commands.queries import runs
-from skills.lib.ledger import Event
+from skills.lib.ledger import Ledger, listing
 from skills.lib.model.run import Run
 
 
@@ -20,15 +20,18 @@ from skills.lib.model.run import Run
     )
 )
 @skill_option
+@verify_option
 @json_option
 @project_option
 @click.pass_obj
-def stats(screen: Screen, skill: str | None, as_json: bool, project: str) -> None:
+def stats(screen: Screen, skill: str | None, verify: bool, as_json: bool, project: str) -> None:
     """Show where agents stumble: by step how often it was entered, repeated and refused, and for what."""
     records = runs.records_to_list(screen, project, skill, as_json)
     if records is None:
         return
-    found = _counted(records, skill)
+    if verify:
+        records.ledger.verify()
+    found = _counted(records.ledger, skill)
     if as_json:
         screen.json([asdict(workflow) for workflow in found])
         return
@@ -68,17 +71,17 @@ class WorkflowRefusals:
     steps: dict[str, StepRefusals] = field(default_factory=dict)
 
 
-def _counted(records: runs.Records, skill: str | None) -> list[WorkflowRefusals]:
+def _counted(ledger: Ledger, skill: str | None) -> list[WorkflowRefusals]:
     """The refusal statistics of every workflow that has run, by name."""
     found: dict[str, WorkflowRefusals] = {}
-    for run in records.runs:
+    for run in ledger.each_run("1=1 ORDER BY id"):
         if runs.is_of(run, skill):
             of_workflow = found.setdefault(run.workflow, WorkflowRefusals(runs.skill_of(run), run.workflow))
-            _add(of_workflow, run, records.events(run.id))
+            _add(of_workflow, run, ledger)
     return [found[name] for name in sorted(found)]
 
 
-def _add(of_workflow: WorkflowRefusals, run: Run, events: list[Event]) -> None:
+def _add(of_workflow: WorkflowRefusals, run: Run, ledger: Ledger) -> None:
     of_workflow.runs += 1
     of_workflow.statuses[run.status] = of_workflow.statuses.get(run.status, 0) + 1
     for step_id, visits in run.visits.items():
@@ -86,13 +89,12 @@ def _add(of_workflow: WorkflowRefusals, run: Run, events: list[Event]) -> None:
         step.entered += visits
         step.repeated += visits - 1
         step.most_in_one_run = max(step.most_in_one_run, visits)
-    for event in events:
-        if event.kind == "refused":
-            step = of_workflow.steps.setdefault(str(event.detail.get("step") or "(ended)"), StepRefusals())
-            step.refusals += 1
-            code = str(event.detail.get("code"))
-            step.refused[code] = step.refused.get(code, 0) + 1
-        of_workflow.transitions += event.kind in ("moved", "finished", "asked")
+    for detail in listing.refusals(ledger, run.id):
+        step = of_workflow.steps.setdefault(str(detail.get("step") or "(ended)"), StepRefusals())
+        step.refusals += 1
+        code = str(detail.get("code"))
+        step.refused[code] = step.refused.get(code, 0) + 1
+    of_workflow.transitions += listing.transitions(ledger, run.id)
 
 
 def _print_workflow(screen: Screen, of_workflow: WorkflowRefusals) -> None:

@@ -6,7 +6,7 @@ import os
 
 import click
 
-from skills.lib.commands.console.options import examples, json_option, project_option, run_argument
+from skills.lib.commands.console.options import examples, json_option, project_option, run_argument, verify_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs, timeline
 from skills.lib.errors import PRINTED, UsageError
@@ -26,11 +26,19 @@ from skills.lib.runtime.project import is_of_another_project
 @click.option("--values", is_flag=True, help="Show every recorded value, whole.")
 @click.option("--html", metavar="FILE", type=click.Path(), help="Write one page without scripts to FILE (- prints it).")
 @click.option("--force", is_flag=True, help="Overwrite FILE.")
+@verify_option
 @json_option
 @project_option
 @click.pass_obj
 def trace(
-    screen: Screen, run_id: str, values: bool, html: str | None, force: bool, as_json: bool, project: str
+    screen: Screen,
+    run_id: str,
+    values: bool,
+    html: str | None,
+    force: bool,
+    verify: bool,
+    as_json: bool,
+    project: str,
 ) -> None:
     """Show the record of RUN and of its sub-agents: steps, outcomes, evidence, refusals, reviews, and who said it.
 
@@ -45,7 +53,9 @@ def trace(
     run = records.run(run_id)
     if is_of_another_project(run, project):
         screen.say(f"Run {run.id} belongs to the project {run.project}.")
-    records.ledger.verify()
+    if verify:
+        records.ledger.verify()
+    records.ledger.verify_tree(run.id)
     if as_json:
         screen.json([timeline.as_data(records, one) for _, one in records.tree(run)])
         return

@@ -68,6 +68,6 @@ def _open_runs(project: str, place: Locations) -> list[Run]:
     """The project's runs of what is taken away that have not ended; none if its ledger cannot be read."""
     with suppress(LockstepError):
         records = runs.open_records(project)
-        found = records.runs if records else []
-        return [run for run in found if not (run.ended or run.parent) and run.script.startswith(place.skills + os.sep)]
+        found = records.roots() if records else ()
+        return [run for run in found if run.script.startswith(place.skills + os.sep)]
     return []

@@ -8,12 +8,12 @@ import stat
 import sys
 import time
 
-from skills.lib import paths
+from skills.lib import compact_json, paths
 from skills.lib.errors import EnvironmentProblem, LedgerError, tell
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
     from sqlite3 import Connection, Cursor
     from types import ModuleType
     from typing import Any
@@ -27,13 +27,27 @@ _LONGEST_IGNORE = 10_000
 # The folders beside the ledger in which files of runs and of graphs are written.
 _FOLDERS = ("open", "context", "seals")
 APPLICATION_ID = 0x4C4B5354  # "LKST"
-VERSION = 2
+VERSION = 3
 # How long a call waits for another process's transaction, in seconds; one takes well under a millisecond.
 LOCK_TIMEOUT = 10.0
 # Beyond this the write-ahead log is folded into the database on the way out (a step does not close otherwise).
 WAL_LIMIT = 256 * 1024
 
+# AUTOINCREMENT: no event gets the number of one that was removed.
 SCHEMA = """
+CREATE TABLE events(
+    seq INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, turn INTEGER NOT NULL, kind TEXT NOT NULL,
+    actor TEXT NOT NULL, at REAL NOT NULL, detail TEXT NOT NULL, change TEXT NOT NULL, sum TEXT NOT NULL);
+CREATE INDEX events_of_run ON events(run, seq, kind);
+CREATE TABLE runs(
+    id TEXT PRIMARY KEY, workflow TEXT NOT NULL, parent TEXT, status TEXT NOT NULL, version INTEGER NOT NULL,
+    data TEXT NOT NULL, sum TEXT NOT NULL, params TEXT NOT NULL) WITHOUT ROWID;
+CREATE INDEX runs_by_status ON runs(status, workflow, parent, params);
+CREATE INDEX runs_by_parent ON runs(parent, status, workflow, params);
+CREATE TABLE definitions(fingerprint TEXT PRIMARY KEY, data TEXT NOT NULL, sum TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE contents(digest TEXT PRIMARY KEY, data TEXT NOT NULL, sum TEXT NOT NULL) WITHOUT ROWID;
+"""
+_SCHEMA_2 = """
 CREATE TABLE events(
     seq INTEGER PRIMARY KEY, run TEXT NOT NULL, turn INTEGER NOT NULL, kind TEXT NOT NULL, actor TEXT NOT NULL,
     at REAL NOT NULL, detail TEXT NOT NULL, change TEXT NOT NULL, sum TEXT NOT NULL);
@@ -44,13 +58,37 @@ CREATE TABLE runs(
 CREATE TABLE definitions(fingerprint TEXT PRIMARY KEY, data TEXT NOT NULL, sum TEXT NOT NULL) WITHOUT ROWID;
 CREATE TABLE contents(digest TEXT PRIMARY KEY, data TEXT NOT NULL, sum TEXT NOT NULL) WITHOUT ROWID;
 """
-# What brings a ledger of each older format to the next one.
-UPGRADES = {
-    1: "CREATE TABLE IF NOT EXISTS contents(digest TEXT PRIMARY KEY, data TEXT NOT NULL, sum TEXT NOT NULL)"
-    " WITHOUT ROWID"
-}
 
-_TABLES = [statement.strip() for statement in SCHEMA.split(";\n") if statement.strip()]
+
+def _statements(schema: str) -> list[str]:
+    return [statement.strip() for statement in schema.split(";\n") if statement.strip()]
+
+
+_TABLES = _statements(SCHEMA)
+# What the file of each format says of its tables, in the words of SQLite, which adds a table for AUTOINCREMENT.
+_WORDS = {
+    1: _statements(_SCHEMA_2)[:-1],
+    2: _statements(_SCHEMA_2),
+    3: [*_TABLES, "CREATE TABLE sqlite_sequence(name,seq)"],
+}
+# What brings a ledger of each older format to the next one. A column cannot be changed in its place.
+UPGRADES = {
+    1: [_TABLES[-1]],
+    2: [
+        "ALTER TABLE events RENAME TO old_events",
+        "ALTER TABLE runs RENAME TO old_runs",
+        "DROP INDEX events_of_run",
+        *_TABLES[:-2],
+        "INSERT INTO events SELECT * FROM old_events ORDER BY seq",
+        "INSERT INTO runs SELECT *, params_of(id, workflow, parent, status, version, data, sum) FROM old_runs",
+        "DROP TABLE old_events",
+        "DROP TABLE old_runs",
+    ],
+}
+# Two indexes know which runs are open: an entry that one has lost does not make a run absent.
+_INDEXES = ("runs_by_status", "runs_by_parent")
+_OPEN = "status IN ('open','waiting') AND parent IS NULL AND workflow=? AND params=?"
+
 # A file may be anybody's. No value is longer (bytes); the lists of files in ``contents`` are the longest.
 VALUE_LIMIT = 64 << 20
 # No statement is longer, be it in the schema that SQLite reads.
@@ -176,6 +214,34 @@ class Database:
                 return self.execute(sql, values).fetchall()
             except (sqlite.Error, OverflowError, UnicodeError, MemoryError) as error:
                 raise self._explain(error) from error
+
+    def each(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
+        """Run one query and read it row by row."""
+        try:
+            for row in self.execute(sql, values):  # noqa: UP028  it would close the cursor, of a closed connection too
+                yield row
+        except (sqlite.Error, OverflowError, UnicodeError, MemoryError) as error:
+            raise self._explain(error) from error
+
+    def open_ids(self, workflow: str, params: str) -> list[str]:
+        """The open runs of a workflow that no other run started and whose parameters have that digest, in order."""
+        first, second = [
+            self.rows(f"SELECT id FROM runs INDEXED BY {index} WHERE {_OPEN} ORDER BY id", (workflow, params))  # noqa: S608  names of ours
+            for index in _INDEXES
+        ]
+        if first != second:
+            raise self.broken(f"is damaged: its two indexes list different runs of {workflow!r:.40}")
+        return [run_id for (run_id,) in first]
+
+    def check(self) -> None:
+        """Raise LedgerError if the file, its indexes included, is not whole."""
+        found = self.rows("PRAGMA integrity_check(1)")
+        if found != [("ok",)]:
+            raise self.broken(f"is damaged: {found[0][0] if found else 'no answer'}")
+
+    def compact(self) -> None:
+        """Give the room of removed rows back to the file system."""
+        self.execute("VACUUM")
 
     def __enter__(self) -> None:
         """Begin a transaction, in which nobody else writes."""
@@ -324,21 +390,23 @@ class Database:
             # Another process may be making the ledger at this moment: look again while nobody else writes.
             with self:
                 self._create_or_refuse(marked)
-        self._check_schema()
+        self._check_schema(VERSION)
         if not marked:
             self._use_write_ahead_log()
             self._mark()
 
-    def _check_schema(self) -> None:
-        """Raise LedgerError if the file has a trigger, a view, or anything else that is not of a ledger.
+    def _check_schema(self, version: int) -> None:
+        """Raise LedgerError if the file has a trigger, a view, or anything else that is not of a ledger of that format.
 
         The queries of this library would run it: for ever, with any amount of memory, or to refuse each change.
         """
-        found = [sql for (sql,) in self.rows("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")]
-        if sorted(found) != sorted(_TABLES):
+        if self._tables() != sorted(_WORDS[version]):
             raise self.broken("is damaged: its tables are not those of a ledger", "restore it from a copy")
         assert self._connection is not None
         self._connection.set_progress_handler(None, 0)
+
+    def _tables(self) -> list[str]:
+        return sorted(sql for (sql,) in self.rows("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"))
 
     def _identity(self) -> tuple[int, int]:
         ((application,),), ((version,),) = self.rows("PRAGMA application_id"), self.rows("PRAGMA user_version")
@@ -359,9 +427,19 @@ class Database:
             )
         elif version not in (*UPGRADES, VERSION):
             raise self.broken(f"has format {version}, which no version of Lockstep writes")
-        for step in range(version, VERSION) if version else ():
-            self.execute(UPGRADES[step])
-            self.execute(f"PRAGMA user_version={step + 1}")
+        elif version != VERSION:
+            self._upgrade(version)
+
+    def _upgrade(self, version: int) -> None:
+        if version == 1 and self._tables() == sorted(_WORDS[2]):  # an upgrade of it was cut short
+            version = 2
+        self._check_schema(version)
+        assert self._connection is not None
+        self._connection.create_function("params_of", 7, _params_of)
+        for step in range(version, VERSION):
+            for statement in UPGRADES[step]:
+                self.execute(statement)
+        self.execute(f"PRAGMA user_version={VERSION}")
 
     def _create(self) -> None:
         for statement in _TABLES:
@@ -375,7 +453,7 @@ class Database:
         while True:
             try:
                 self.execute("PRAGMA journal_mode=WAL")
-                self.execute("PRAGMA wal_checkpoint(PASSIVE)")
+                self.execute("PRAGMA main.wal_checkpoint(PASSIVE)")  # an upgrade has touched the schema "temp"
                 return
             except LedgerError as error:
                 if _lacks_shared_memory(error.__cause__):
@@ -384,7 +462,7 @@ class Database:
                     raise
                 time.sleep(0.005)
         self._use_rollback_journal()
-        self._check_schema()
+        self._check_schema(VERSION)
 
     def _use_rollback_journal(self) -> None:
         """Leave the write-ahead log, which takes memory that processes share: no file system over a network has it."""
@@ -450,3 +528,13 @@ class _Reading:
 def _lacks_shared_memory(error: BaseException | None) -> bool:
     """True for the errors of a file system whose files cannot be shared as memory, which the write-ahead log takes."""
     return str(getattr(error, "sqlite_errorname", "")).startswith("SQLITE_IOERR_SHM")
+
+
+def _params_of(*row: Any) -> str | None:
+    """The digest of the parameters of a run; None if the run is damaged, which the new table does not take."""
+    *fields, total = row
+    try:
+        params = compact_json.loads(fields[5])["params"]
+        return compact_json.digest(params) if compact_json.digest(fields) == total else None
+    except (TypeError, ValueError, KeyError):
+        return None

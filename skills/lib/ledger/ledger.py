@@ -16,19 +16,22 @@ from skills.lib.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
     from typing import Any
 
     from skills.lib.engine.decision import Move
+    from skills.lib.errors import LedgerError
+    from skills.lib.ledger.store import Store
 
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 _RUNS = "SELECT id, workflow, parent, status, version, data, sum FROM runs"
-_OPEN = "workflow=? AND parent IS NULL AND status IN ('open','waiting')"
+_IDS, _COUNT = "SELECT id FROM runs WHERE", "SELECT count(*) FROM runs WHERE"
+_MOVE = "UPDATE runs SET version=?, data=?, sum=? WHERE id=? AND version=?"
+_LIST = "UPDATE runs SET version=?, data=?, sum=?, workflow=?, parent=?, status=?, params=? WHERE id=? AND version=?"
+OPEN = "parent IS NULL AND status IN ('open','waiting')"
 _AT_WORK = "SELECT id FROM runs WHERE parent=? AND status IN ('open','waiting') ORDER BY id"
-# A row whose listing does not agree with its content would be passed over by a condition on its columns.
-_ODD = """SELECT id FROM runs WHERE instr(data, '"status":"' || status || '"') = 0
-    OR (workflow NOT GLOB '*[^a-zA-Z0-9._-]*' AND instr(data, '"workflow":"' || workflow || '"') = 0)
-    OR (parent IS NULL) <> (instr(id, '.') = 0) LIMIT 1"""
+# What a run is found by, and so in the indexes.
+_LISTED = ("workflow", "parent", "status", "params")
 _EVENTS = "SELECT seq, run, turn, kind, actor, at, detail, change, sum FROM events"
 
 
@@ -66,8 +69,9 @@ def keyed_id(key: str) -> str:
 class Ledger:
     """The record of one home folder. Raises LedgerError wherever it cannot be trusted or used."""
 
-    def __init__(self, home: str, create: bool = True) -> None:
-        self.database = Database(home, create)
+    def __init__(self, home: str | Store, create: bool = True) -> None:
+        """Open the ledger of a home folder, or take the one in a database of another kind."""
+        self.database: Store = Database(home, create) if isinstance(home, str) else home
 
     @classmethod
     def existing(cls, home: str) -> Ledger | None:
@@ -86,11 +90,18 @@ class Ledger:
         return self.database.path
 
     def run(self, run_id: str) -> Run | None:
-        """The run of that id; None only after the whole ledger was checked: damage never looks like absence."""
+        """The run of that id; None only if nothing else in the ledger names it: damage never looks like absence."""
         rows = self.database.rows(f"{_RUNS} WHERE id=?", (run_id,))
         if rows:
             return self._run(rows[0])
-        self.verify()
+        name, _, number = run_id.rpartition(".")
+        parent = self.run(name) if status_files.is_id(name) else None
+        if (
+            (parent is not None and number.isdecimal() and 0 < int(number[:9]) <= parent.born)
+            or self.database.rows("SELECT 1 FROM events WHERE run=? AND change<>'{}' LIMIT 1", (run_id,))
+            or self.database.rows("SELECT 1 FROM runs WHERE parent=? LIMIT 1", (run_id,))
+        ):
+            raise self._lost(run_id)
         return None
 
     def version(self, run_id: str) -> int | None:
@@ -110,25 +121,53 @@ class Ledger:
             raise self.database.broken("lacks a child run that its parent names", "restore it from a copy")
         return [run for run in found if run is not None]
 
-    def every_run(self, where: str = "1", values: Sequence[Any] = ()) -> list[Run]:
+    def every_run(self, where: str = "1=1", values: Sequence[Any] = ()) -> list[Run]:
         """All runs that an SQL condition admits, checked."""
-        rows = self.database.rows(f"{_RUNS} WHERE {where}", values)
-        return [self._run(row) for row in rows]
+        return list(self.each_run(where, values))
 
-    def open_runs(self, workflow: str) -> list[Run]:
-        """The runs of that workflow that have not ended and that no parent started."""
-        odd = self.database.rows(_ODD)
-        if odd:
-            raise self.database.broken(f"is damaged: run {odd[0][0]!r:.40} is not listed as what it is")
-        return self.every_run(_OPEN, (workflow,))
+    def each_run(self, where: str = "1=1", values: Sequence[Any] = ()) -> Iterator[Run]:
+        """All runs that an SQL condition admits, checked, one at a time."""
+        return map(self._run, self.database.each(f"{_RUNS} WHERE {where}", values))
+
+    def open_runs(self, workflow: str, params: dict[str, Any]) -> list[Run]:
+        """The open runs of that workflow with these parameters that no parent started, in the order of their ids.
+
+        A run that damage hides is an error.
+        """
+        with self.database.reading():
+            ids = self.database.open_ids(workflow, digest(params))
+            found = [self.run(run_id) for run_id in ids]
+            if None in found:
+                raise self._lost(ids[found.index(None)])
+        return [run for run in found if run is not None]
+
+    def open_ids(self, workflow: str, limit: int | None = None) -> list[str]:
+        """The ids of the runs of that workflow that have not ended and that no parent started; at most so many."""
+        values = (workflow,) if limit is None else (workflow, limit)
+        rows = self.database.rows(f"{_IDS} {OPEN} AND workflow=?{'' if limit is None else ' LIMIT ?'}", values)
+        return sorted(run_id for (run_id,) in rows)
+
+    def count_open(self, workflow: str) -> int:
+        """How many runs of that workflow have not ended and no parent started."""
+        return int(self.database.rows(f"{_COUNT} {OPEN} AND workflow=?", (workflow,))[0][0])
+
+    def sub_agents(self) -> list[Run]:
+        """The runs of all sub-agents that have not ended."""
+        ids = self.database.rows(f"{_IDS} status IN ('pending','open','waiting') AND parent IS NOT NULL ORDER BY id")
+        found = [self.run(run_id) for (run_id,) in ids]
+        return [run for run in found if run is not None]
+
+    def last_moved(self, limit: int, workflow: str | None = None) -> list[Run]:
+        """So many of the open runs (of a workflow) that no parent started, the last moved first; refusals move none."""
+        where, values = (f"{OPEN} AND workflow=?", (workflow,)) if workflow is not None else (OPEN, ())
+        last = "(SELECT seq FROM events WHERE events.run=runs.id AND kind<>'refused' ORDER BY seq DESC LIMIT 1)"
+        ids = self.database.rows(f"{_IDS} {where} ORDER BY {last} DESC LIMIT ?", (*values, limit))
+        found = [self.run(run_id) for (run_id,) in ids]
+        return [run for run in found if run is not None]
 
     def at_work(self, parent: str) -> list[str]:
         """The ids of the sub-agents of a run that have begun and not ended."""
         return [run_id for (run_id,) in self.database.rows(_AT_WORK, (parent,))]
-
-    def last_moves(self) -> dict[str, int]:
-        """The number of the last event of each run that is no refusal; the higher, the later."""
-        return dict(self.database.rows("SELECT run, max(seq) FROM events WHERE kind<>'refused' GROUP BY run"))
 
     def definition(self, fingerprint: str) -> dict[str, Any]:
         """The data of the workflow of that fingerprint, as it was when a run of it opened."""
@@ -164,8 +203,8 @@ class Ledger:
         """Record a move in one transaction and return the present run. Raises Stale if the run moved meanwhile.
 
         ``before`` is None for a run that is not in the ledger yet; Stale is raised if it is by now. ``beside`` then
-        holds the open runs of its workflow and ``siblings`` the sub-agents at work, as they were when it was decided to
-        open the run; Stale is raised too if they are not the same any more.
+        holds what ``open_runs`` gave for it and ``siblings`` the sub-agents at work, as they were when it was decided
+        to open the run; Stale is raised too if they are not the same any more.
         """
         run = move.run
         made = [self._child(run, run.born + at, spec) for at, spec in enumerate(move.create, 1)]
@@ -174,8 +213,10 @@ class Ledger:
         with self.database:
             if before is None and self.has(after.id):
                 raise Stale
-            if beside is not None and self._open_ids(run.workflow) != {other.id for other in beside}:
-                raise Stale
+            if beside is not None:
+                present = self.database.open_ids(run.workflow, digest(run.params))
+                if present != [other.id for other in beside]:
+                    raise Stale
             if siblings is not None and self.at_work(run.parent or "") != list(siblings):
                 raise Stale
             if definition is not None:
@@ -205,21 +246,38 @@ class Ledger:
 
     def events(self, run_id: str | None = None) -> list[Event]:
         """The events of a run (of all runs without an id) in sequence, their chain checked."""
+        return list(self.each_event(run_id))
+
+    def each_event(self, run_id: str | None = None) -> Iterator[Event]:
+        """The events of a run (of all runs without an id) one at a time, their chain checked."""
         where, values = ("WHERE run=?", (run_id,)) if run_id is not None else ("", ())
-        rows = self.database.rows(f"{_EVENTS} {where} ORDER BY seq", values)
-        tips: dict[str, str] = {}
-        events = []
+        return self._checked(self.database.each(f"{_EVENTS} {where} ORDER BY seq", values), {})
+
+    def events_after(self, cursor: int = 0, limit: int = 1_000) -> list[Event]:
+        """At most so many events of all runs whose number is higher than ``cursor``, in order, their chains checked.
+
+        The number of the last one is the cursor to go on with. It stays valid if runs are removed: no event gets the
+        number of another one.
+        """
+        before = "SELECT sum FROM events WHERE run=? AND seq<=? ORDER BY seq DESC LIMIT 1"
+        with self.database.reading():
+            rows = self.database.rows(f"{_EVENTS} WHERE seq>? ORDER BY seq LIMIT ?", (cursor, limit))
+            tips = {run_id: self.database.rows(before, (run_id, cursor)) for run_id in {row[1] for row in rows}}
+        return list(self._checked(rows, {run_id: found[0][0] for run_id, found in tips.items() if found}))
+
+    def _checked(self, rows: Iterable[Any], tips: dict[str, str]) -> Iterator[Event]:
+        """The events in rows; ``tips`` holds the checksum of the event before them, by run."""
         for *fields, total in rows:
             seq, run, turn, kind, actor, at, detail, change = fields
             try:
                 if total == digest([tips.get(run, ""), *fields[1:]]):
-                    events.append(Event(seq, run, turn, kind, actor, at, _object(detail), _object(change)))
+                    event = Event(seq, run, turn, kind, actor, at, _object(detail), _object(change))
                     tips[run] = total
+                    yield event
                     continue
             except (TypeError, ValueError):  # the sums of anybody's ledger may be right
                 pass
             raise self.database.broken(f"is damaged: event {seq} of run {run} has a wrong checksum or field")
-        return events
 
     def opening(self, run_id: str) -> dict[str, Any]:
         """What was noted when a run opened; empty if it has not begun."""
@@ -231,69 +289,68 @@ class Ledger:
         Raises LedgerError for the first fault.
         """
         with self.database.reading():  # what a process writes meanwhile is no damage
-            found = self.database.rows("PRAGMA integrity_check(1)")
-            if found != [("ok",)]:
-                raise self.database.broken(f"is damaged: {found[0][0] if found else 'no answer'}")
-            for (fingerprint,) in self.database.rows("SELECT fingerprint FROM definitions"):
+            self.database.check()
+            for (fingerprint,) in self.database.each("SELECT fingerprint FROM definitions"):
                 self.definition(fingerprint)
             self._verify_contents()
-            runs = self.every_run()
-            self._verify_events(runs, self.events())
-            self._verify_references(runs)
+            for run in self.each_run():
+                self._verify_run(run)
+                if not self.database.rows("SELECT 1 FROM runs WHERE id=? AND params=?", (run.id, digest(run.params))):
+                    raise self.database.broken(f"is damaged: run {run.id} is listed with other parameters")
+            lost = "SELECT run FROM events WHERE change<>'{}' AND NOT EXISTS (SELECT 1 FROM runs WHERE id=run) LIMIT 1"
+            for (run_id,) in self.database.rows(lost):
+                raise self.database.broken(f"is damaged: its events do not lead to run {run_id} as it stands")
 
     def verify_tree(self, run_id: str) -> None:
-        """Check a run and each of its sub-agents' runs: events, definitions, and the files of the run's reviews.
+        """Check a run and the runs below it: events, definitions, and the files of the reviews.
 
         Raises LedgerError for the first fault.
         """
-        with self.database:  # nobody moves a run between the reading of its row and of its events
-            [run] = self.runs([run_id])
-            every = [run, *self.runs(_children(run))]
-            for one in every:
-                self._verify_events([one], self.events(one.id))
-            self._verify_references(every)
-            if any(self.contents(name) is None for name in _contents(run)):
-                raise self.database.broken(f"is damaged: it has lost the files of a review of run {run.id}")
+        with self.database.reading():  # nobody moves a run between the reading of its row and of its events
+            tree = self.runs([run_id])
+            for run in tree:
+                self._verify_run(run)
+                if any(self.contents(name) is None for name in _contents(run)):
+                    raise self._without_files(run)
+                tree += self.runs(_children(run))
 
-    def _verify_events(self, runs: Sequence[Run], events: Sequence[Event]) -> None:
-        """Check that replaying these events gives these runs."""
-        replayed: dict[str, dict[str, Any]] = {}
+    def _verify_run(self, run: Run) -> None:
+        """Check that the events of a run lead to it as it is, and that what it refers to is there."""
+        replayed: dict[str, Any] = {}
         try:
-            for event in events:
+            for event in self.each_event(run.id):
                 if event.change:
-                    replayed[event.run] = _apply(replayed.get(event.run, {}), event.change)
+                    replayed = _apply(replayed, event.change)
             # A run of an older format is compared in the present format.
-            replayed = {run_id: Run(**data).fields() for run_id, data in replayed.items()}
+            replayed = Run(**replayed).fields()
         except TypeError:
             raise self.database.broken("is damaged: its events lead to what is no run") from None
-        kept = {run.id: run.fields() for run in runs}
-        if kept != replayed:
-            odd = sorted(run_id for run_id in {*kept, *replayed} if kept.get(run_id) != replayed.get(run_id))
-            raise self.database.broken(f"is damaged: its events do not lead to run {odd[0]} as it stands")
+        if replayed != run.fields():
+            raise self.database.broken(f"is damaged: its events do not lead to run {run.id} as it stands")
+        if run.fingerprint and not self._has("definitions", "fingerprint", run.fingerprint):
+            raise self.database.broken(f"is damaged: it has lost the definition of run {run.id}")
+        for name in [run.parent, *_children(run)]:
+            if name and not self._has("runs", "id", name):
+                raise self.database.broken(f"is damaged: it has lost the run {name}, which run {run.id} names")
+        if not all(self._has("contents", "digest", name) for name in _contents(run)):
+            raise self._without_files(run)
 
-    def _verify_references(self, runs: Sequence[Run]) -> None:
-        """Check that the definition of each of these runs, its parent and its sub-agents' runs are there."""
-        defined = {name for (name,) in self.database.rows("SELECT fingerprint FROM definitions")}
-        known = {name for (name,) in self.database.rows("SELECT id FROM runs")}
-        for run in runs:
-            if run.fingerprint and run.fingerprint not in defined:
-                raise self.database.broken(f"is damaged: it has lost the definition of run {run.id}")
-            for name in [run.parent, *_children(run)]:
-                if name and name not in known:
-                    raise self.database.broken(f"is damaged: it has lost the run {name}, which run {run.id} names")
+    def _has(self, table: str, key: str, name: str) -> bool:
+        return bool(self.database.rows(f"SELECT 1 FROM {table} WHERE {key}=?", (name,)))  # noqa: S608  names of ours
+
+    def _without_files(self, run: Run) -> LedgerError:
+        return self.database.broken(f"is damaged: it has lost the files of a review of run {run.id}")
+
+    def _lost(self, run_id: str) -> LedgerError:
+        return self.database.broken(f"is damaged: it has lost the run {run_id!r:.80}", "restore it from a copy")
 
     def _verify_contents(self) -> None:
-        """Check that the files of each review are there, and have the digest that they are kept by."""
+        """Check that the files of each review have the digest that they are kept by."""
         from skills.lib.ledger import contents  # it brings re and git
 
-        kept = {name for (name,) in self.database.rows("SELECT digest FROM contents")}
-        for name in kept:
+        for (name,) in self.database.each("SELECT digest FROM contents"):
             if contents.digest(self.contents(name) or {}) != name:
                 raise self.database.broken(f"is damaged: the files of {name} have another digest")
-        for run in self.every_run():
-            lost = [name for name in _contents(run) if name not in kept]
-            if lost:
-                raise self.database.broken(f"is damaged: it has lost the files of a review of run {run.id}")
 
     def delete(self, run_ids: Sequence[str]) -> None:
         """Remove these ended runs, their events, and the definitions that no run refers to any more."""
@@ -301,10 +358,14 @@ class Ledger:
             for run_id in run_ids:
                 self.database.execute("DELETE FROM runs WHERE id=?", (run_id,))
                 self.database.execute("DELETE FROM events WHERE run=?", (run_id,))
-            left = self.every_run()
-            self._forget("definitions", "fingerprint", {run.fingerprint for run in left})
-            self._forget("contents", "digest", {name for run in left for name in _contents(run, heard=True)})
-        self.database.execute("VACUUM")
+            fingerprints: set[str] = set()
+            files: set[str] = set()
+            for run in self.each_run():
+                fingerprints.add(run.fingerprint)
+                files |= _contents(run, heard=True)
+            self._forget("definitions", "fingerprint", fingerprints)
+            self._forget("contents", "digest", files)
+        self.database.compact()
 
     def _forget(self, table: str, key: str, kept: Collection[Any]) -> None:
         """Remove the rows of a table that no run refers to any more."""
@@ -316,10 +377,6 @@ class Ledger:
         """Close the ledger; ``exiting`` as for the database."""
         self.database.close(exiting)
 
-    def _open_ids(self, workflow: str) -> set[str]:
-        rows = self.database.rows(f"SELECT id FROM runs WHERE {_OPEN}", (workflow,))  # noqa: S608  a condition of ours
-        return {run_id for (run_id,) in rows}
-
     def _run(self, row: Any) -> Run:
         *fields, total = row
         if not status_files.is_id(str(fields[0])):
@@ -330,7 +387,9 @@ class Ledger:
                 data = compact_json.loads(fields[5])
                 check_tree(data, "the run", bounded=False)
                 run = Run(**data)
-                if [run.id, run.workflow, run.parent, run.status, run.version] == fields[:5]:
+                above, _, number = run.id.rpartition(".")
+                is_named = (above or None) == run.parent and (number.isdecimal() or not above)
+                if is_named and [run.id, run.workflow, run.parent, run.status, run.version] == fields[:5]:
                     return run
         except (TypeError, ValueError, UsageError):
             pass
@@ -342,13 +401,14 @@ class Ledger:
         fields = [after.id, after.workflow, after.parent, after.status, after.version, data]
         total = digest(fields)
         if before is None:
-            self.database.execute("INSERT INTO runs VALUES(?,?,?,?,?,?,?)", (*fields, total))
+            row = (*fields, total, digest(after.params))
+            self.database.execute("INSERT INTO runs VALUES(?,?,?,?,?,?,?,?)", row)
             return
-        changed = self.database.execute(
-            "UPDATE runs SET workflow=?, parent=?, status=?, version=?, data=?, sum=? WHERE id=? AND version=?",
-            (*fields[1:], total, before.id, before.version),
-        )
-        if changed.rowcount != 1:
+        sql, values = _MOVE, [after.version, data, total]
+        if any(getattr(before, name) != getattr(after, name) for name in _LISTED):  # most moves change no index
+            sql = _LIST
+            values += [after.workflow, after.parent, after.status, digest(after.params)]
+        if self.database.execute(sql, (*values, before.id, before.version)).rowcount != 1:
             raise Stale
 
     def _append(
@@ -365,7 +425,7 @@ class Ledger:
     def _keep(self, table: str, key: str, data: object) -> None:
         """Add a definition, or the files of a review, with its checksum; nothing changes if it is there."""
         text = compact_json.ordered(data)  # outcomes are printed in their order
-        self.database.execute(f"INSERT OR IGNORE INTO {table} VALUES(?,?,?)", (key, text, digest(text)))
+        self.database.execute(f"INSERT INTO {table} VALUES(?,?,?) ON CONFLICT DO NOTHING", (key, text, digest(text)))
 
     def _child(self, parent: Run, number: int, spec: dict[str, Any]) -> Run:
         script = parent.script

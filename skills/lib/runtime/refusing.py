@@ -22,7 +22,7 @@ from skills.lib.runtime.project import Project, Response
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
+    from collections.abc import Collection, Mapping
     from typing import Any
 
     from skills.lib.model.steps import Workflow
@@ -33,6 +33,8 @@ REPEATED, REPEATED_TOGETHER = 1_000, 2_000
 GIVEN_BACK = 2_000
 # How many sub-agents are listed for an agent that lost its run, and how many characters of what each is for.
 LISTED, ABOUT = 8, 80
+# How many of the open runs are listed for it, if there is room: the last moved.
+MOST_LISTED = 20
 # A run is refused that this script does not serve.
 _ELSEWHERE = ("other-project", "other-workflow")
 # Refusals after which the present block is shown: it lists the sub-agents that are left, with their commands.
@@ -119,23 +121,29 @@ def _listing_runs(project: Project, workflow: Workflow, request: Request, refusa
     """
     known: list[Run] = []
     children: list[Run] = []
+    more = ""
     if _has_ledger(project):
-        moves = project.ledger.last_moves()
-        found = sorted(project.ledger.open_runs(workflow.name), key=lambda run: -moves.get(run.id, 0))
-        known = [run for run in found if not _is_elsewhere(project, run)]
-        children = _sub_agents(project, known, request.run)
+        found = project.ledger.last_moved(MOST_LISTED, workflow.name)
+        elsewhere = {run.id for run in found if _is_elsewhere(project, run)}
+        known = [run for run in found if run.id not in elsewhere]
+        roots = {*project.ledger.open_ids(workflow.name)} - elsewhere
+        children = _sub_agents(project, roots, request.run)
+        if len(roots) > len(known):
+            more = f" {len(roots) - len(known)} more runs of this skill are open."
     opening = _start_line(project, workflow, request.params, request.new)
     if not known and not children:
         return refusal, opening
     commands = [project.command_line.step("current", other, turn=False) for other in known]
     order = ", the last moved first" if len(known) > 1 else ""
     if not children:
-        why = f"{refusal.why} VALID has the command of each open run of this skill{order}; its last opens another."
+        why = (
+            f"{refusal.why} VALID has the command of each open run of this skill{order}; its last opens another.{more}"
+        )
         return Refused(refusal.code, why, (*commands, opening)), commands[0]
     why = (
         f"{refusal.why} Sub-agents are at work, so take the command of your own run from VALID: first those of the "
         f"sub-agents, each with what it is for, then those of the open runs of this skill{order}, then one "
-        "that opens another run. If none is yours, stop and say so."
+        f"that opens another run. If none is yours, stop and say so.{more}"
     )
     if len(children) > LISTED:
         why += f" {len(children) - LISTED} more sub-agents are not listed."
@@ -158,14 +166,13 @@ def _about(child: Run) -> str:
     return f"sub-agent {child.id}, {child.status}" + (f": {parts.clipped(task, ABOUT)}" if task else "")
 
 
-def _sub_agents(project: Project, known: Sequence[Run], wanted: str | None) -> list[Run]:
+def _sub_agents(project: Project, roots: Collection[str], wanted: str | None) -> list[Run]:
     """The sub-agents at work of these runs, and those of this script; nearest to the wanted run first."""
-    roots = {run.id for run in known}
     family = (wanted or "").rpartition(".")[0]
     script = project.command_line.script
     found = [
         child
-        for child in project.ledger.every_run("parent IS NOT NULL AND status IN ('pending','open','waiting')")
+        for child in project.ledger.sub_agents()
         if child.id.partition(".")[0] in roots
         or (project.command_line.place_of(child.script) == script and not _is_elsewhere(project, child))
     ]

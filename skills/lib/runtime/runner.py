@@ -104,13 +104,13 @@ class Runner(Project):
         return self.state(workflow, run_id)
 
     def _open(self, workflow: Workflow, move: Move, request: Request) -> Response:
-        beside = self._use_ledger(create=True).open_runs(workflow.name)
-        others = [other for other in beside if not self.is_elsewhere(other)]
-        twins = [] if request.new else [other for other in others if self._is_twin(other, move.run)]
+        ledger = self._use_ledger(create=True)
+        beside = None if request.new else ledger.open_runs(workflow.name, move.run.params)
+        twins = [other for other in beside or () if self._is_twin(other, move.run)]
         for twin in twins:
             if twin.turn == 1:
                 self.check_step(workflow, twin)
-                return self.show(workflow, self._at_its_script(twin), self._notices_of(workflow, others, twin))
+                return self.show(workflow, self._at_its_script(twin), self._notices_of(workflow, twin))
         if twins:
             twin = twins[0]
             why = (
@@ -122,7 +122,7 @@ class Runner(Project):
             return self.refuse(workflow, twin, request, Refused("already-open", why))
         opened = self._commit(None, move, workflow.to_data(), beside=beside)
         self._warn_of_commits()
-        return self.show(workflow, opened, self._notices_of(workflow, others, opened))
+        return self.show(workflow, opened, self._notices_of(workflow, opened))
 
     def _warn_of_commits(self) -> None:
         """Write to standard error if git has the ledger among the files of a commit."""
@@ -346,25 +346,38 @@ class Runner(Project):
         return self.ledger.commit(run, move, "script", workflow.to_data())
 
     def _is_twin(self, other: Run, run: Run) -> bool:
-        """True if ``other`` has the same parameters and script; on turn 1 the definition must match too."""
+        """True if ``other`` has the same parameters, project and script; on turn 1 the definition must match too."""
         same = other.params == run.params and self.command_line.script_of(other) == run.script
+        same = same and not self.is_elsewhere(other)
         return same and (other.turn > 1 or other.fingerprint == run.fingerprint)
 
-    def _notices_of(self, workflow: Workflow, others: Sequence[Run], run: Run) -> list[Element]:
+    def _notices_of(self, workflow: Workflow, run: Run) -> list[Element]:
         """A notice for each other open run of the skill, with its command; beyond SHOWN they are only counted."""
+        others, count = self._others(workflow, run, SHOWN + 2)  # the run is among them, and more than are shown
+        if any(map(self.is_elsewhere, others)):
+            others, count = self._others(workflow, run, None)
         notices = [
             parts.notice(
                 f"Another run of this skill is open: {other.id}{_where(workflow, other)}, turn {other.turn}. "
                 "To go on with it:",
                 self.command_line.step("current", other, turn=False),
             )
-            for other in others
-            if other.id != run.id
+            for other in others[:SHOWN]
         ]
-        if len(notices) > SHOWN:
-            words = f"{len(notices) - SHOWN} more runs of this skill are open. To list them:"
-            notices[SHOWN:] = [parts.notice(words, self.command_line.person("runs"))]
+        if count > SHOWN:
+            words = f"{count - SHOWN} more runs of this skill are open. To list them:"
+            notices.append(parts.notice(words, self.command_line.person("runs")))
         return notices
+
+    def _others(self, workflow: Workflow, run: Run, limit: int | None) -> tuple[list[Run], int]:
+        """The other open runs of the skill, and how many there are: the first of them, or all of this project."""
+        ids = self.ledger.open_ids(workflow.name, limit)
+        read = [run_id for run_id in ids if run_id != run.id][: None if limit is None else SHOWN]
+        others = [other for other in map(self.ledger.run, read) if other is not None]
+        if limit is None:
+            others = [other for other in others if not self.is_elsewhere(other)]
+            return others, len(others)
+        return others, (self.ledger.count_open(workflow.name) if len(ids) == limit else len(ids)) - 1
 
 
 def _where(workflow: Workflow, run: Run) -> str:

@@ -14,6 +14,8 @@ from skills.lib.errors import LockstepError, UsageError
 from skills.lib.model import values
 from skills.lib.model.texts import VALUE_LIMIT, check_characters
 
+# How many runs a shell is offered.
+_COMPLETED = 200
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 
 
@@ -63,17 +65,17 @@ def resolve_project(given: str | None) -> str:
 def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Ids of runs, each with its workflow, status and step."""
     from skills.lib.commands.queries import runs
+    from skills.lib.ledger import listing
 
     try:
         records = runs.open_records(resolve_project(ctx.params.get("project")))
-        found = records.runs if records else []
+        found = records.ledger.runs(listing.ids(records.ledger, incomplete, _COMPLETED)) if records else []
     except LockstepError:
         return []
     found.sort(key=lambda run: (run.ended, run.id))
     return [
         CompletionItem(run.id, help=f"{run.workflow}, {run.status}{f' at {run.step}' if run.step else ''}")
         for run in found
-        if run.id.startswith(incomplete)
     ]
 
 
@@ -98,6 +100,7 @@ project_option = click.option(
     help="The project's root (default: the nearest folder up with .lockstep or .git).",
 )
 json_option = click.option("--json", "as_json", is_flag=True, help="Print JSON for a program.")
+verify_option = click.option("--verify", is_flag=True, help="Check the whole ledger first, as lockstep doctor does.")
 # A skill's name, a workflow's, or a path; completed from the skills that are found.
 skill_argument = click.argument("skill", metavar="SKILL", shell_complete=complete_skill)
 skill_option = click.option(

@@ -6,7 +6,6 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property
 from typing import Any
 
 import click
@@ -16,7 +15,7 @@ from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.commands.console.screen import Cell, Screen, one_line
 from skills.lib.commands.queries import skills
 from skills.lib.errors import UsageError, did_you_mean, nearest
-from skills.lib.ledger import Event, Ledger
+from skills.lib.ledger import Event, Ledger, listing
 from skills.lib.ledger.database import FILE, exists
 from skills.lib.model.run import FINISHED, Run
 from skills.lib.model.steps import Workflow
@@ -30,68 +29,52 @@ COLOURS = {
     "done": "dim",
     **dict.fromkeys(("failed", "abandoned", "lost"), "red"),
 }
+# How many ids are compared with one that is not known.
+_NEAR = 1_000
 # How much of a value one line shows; lockstep trace --values shows all of it.
 SHOWN = 60
 
 
 class Records:
-    """The ledger of a project, read: every run and every event with their checksums checked."""
+    """The ledger of a project, read as far as it is asked for, with the checksums of what is read checked."""
 
     def __init__(self, ledger: Ledger) -> None:
         self.ledger = ledger
-
-    @cached_property
-    def runs(self) -> list[Run]:
-        """Every run of the ledger."""
-        return self.ledger.every_run()
-
-    def events(self, run_id: str) -> list[Event]:
-        """The events of a run, in sequence."""
-        return self._events.get(run_id, [])
+        self._events: dict[str, list[Event]] = {}
 
     def run(self, run_id: str) -> Run:
         """The run of that id; UsageError offers the nearest."""
-        for run in self.runs:
-            if run.id == run_id:
-                return run
-        near = did_you_mean(nearest(run_id, [run.id for run in self.runs]))
-        raise UsageError(f"the ledger {self.ledger.path} has no run {run_id!r:.80}{near}", remedy="lockstep runs --all")
+        run = self.ledger.run(run_id)
+        if run is None:
+            known = listing.ids(self.ledger, run_id[:2], _NEAR) or listing.ids(self.ledger, "", _NEAR)
+            near = did_you_mean(nearest(run_id, known))
+            what = f"the ledger {self.ledger.path} has no run {run_id!r:.80}{near}"
+            raise UsageError(what, remedy="lockstep runs --all")
+        return run
 
-    def children(self, run_id: str) -> list[Run]:
-        """The runs of the sub-agents of a run, replaced and ended ones included, in the order of their numbers."""
-        return sorted(self._children.get(run_id, []), key=lambda run: int(run.id.rpartition(".")[2]))
+    def events(self, run_id: str) -> list[Event]:
+        """The events of a run, in sequence."""
+        if run_id not in self._events:
+            self._events[run_id] = self.ledger.events(run_id)
+        return self._events[run_id]
 
     def tree(self, run: Run, depth: int = 0) -> Iterator[tuple[int, Run]]:
-        """A run and all below it, each with its depth."""
+        """A run and all below it, replaced and ended ones included, each with its depth."""
         yield depth, run
-        for child in self.children(run.id):
+        for child in listing.children(self.ledger, run.id):
             yield from self.tree(child, depth + 1)
 
-    def roots(self) -> list[Run]:
-        """The runs that no other run started, the last opened first."""
-        first = {run: next((event.seq for event in events), 0) for run, events in self._events.items()}
-        return sorted(self._children.get(None, []), key=lambda run: first.get(run.id, 0), reverse=True)
+    def roots(self, ended: bool = False) -> Iterator[Run]:
+        """The open runs that no other run started, the last opened first; with ``ended`` those that ended too."""
+        return listing.roots(self.ledger, ended)
 
     def moved_at(self, run: Run) -> float:
         """When the run, or one below it, last moved; seconds since the epoch, refusals not counted."""
-        times = [event.at for _, one in self.tree(run) for event in self.events(one.id) if event.kind != "refused"]
-        return max(times, default=0.0)
+        return listing.moved_at(self.ledger, run.id)
 
-    @cached_property
-    def _children(self) -> dict[str | None, list[Run]]:
-        """The runs by the run that started them, None for those that no other run started."""
-        children: dict[str | None, list[Run]] = {}
-        for run in self.runs:
-            children.setdefault(run.parent, []).append(run)
-        return children
-
-    @cached_property
-    def _events(self) -> dict[str, list[Event]]:
-        """The events by run."""
-        events: dict[str, list[Event]] = {}
-        for event in self.ledger.events():
-            events.setdefault(event.run, []).append(event)
-        return events
+    def opened_at(self, run: Run) -> float:
+        """When the run opened; seconds since the epoch."""
+        return listing.opened_at(self.ledger, run.id)
 
 
 def open_records(project: str) -> Records | None:
@@ -162,9 +145,14 @@ def records_to_list(screen: Screen, project: str, skill: str | None, as_json: bo
     Raises UsageError, with the nearest name, for a skill or workflow that neither was run nor is known here.
     """
     records = open_records(project)
-    ran = {name for run in records.runs for name in (skill_of(run), run.workflow)} if records else set()
-    if skill is not None and skill not in ran:
-        skills.check_name(project, skill, ran)
+    if skill is not None:
+        ran: set[str] = set()
+        for run in records.ledger.each_run() if records else ():
+            ran |= {skill_of(run), run.workflow}
+            if skill in ran:
+                break
+        else:
+            skills.check_name(project, skill, ran)
     if records is None:
         if as_json:
             screen.json([])
@@ -202,7 +190,7 @@ def described(run: Run, records: Records) -> dict[str, object]:
         "turn": run.turn,
         "iteration": run.iteration if run.step else None,
         "parent": run.parent,
-        "opened": iso(records.events(run.id)[0].at if records.events(run.id) else 0.0),
+        "opened": iso(records.opened_at(run)),
         "moved": iso(records.moved_at(run)),
         "params": run.params,
         "not_done": left_undone(run, records),
@@ -236,10 +224,10 @@ def _formatted(form: str, read: Callable[[float], time.struct_time], at: float) 
 
 def row(screen: Screen, records: Records, depth: int, run: Run) -> list[Cell]:
     """A run as a line of a table: id, skill, status, step, turn, when it opened and last moved."""
-    events = records.events(run.id)
+    at = records.opened_at(run)
     undone_at_the_end = f", {len(run.not_done)} not done" if run.ended and run.not_done else ""
     status = screen.styled(run.status + undone_at_the_end, COLOURS.get(run.status, ""))
-    opened = ago(events[0].at) if events else ""
+    opened = ago(at) if at else ""
     name = screen.styled("  " * depth + run.id, "bold")
     skill = run.workflow if run.workflow.startswith(skill_of(run)) else f"{skill_of(run)}/{run.workflow}"
     return [name, skill, status, run.step or "", str(run.turn), opened, ago(records.moved_at(run))]

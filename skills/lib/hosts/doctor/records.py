@@ -19,7 +19,7 @@ from skills.lib.errors import LedgerError
 from skills.lib.files import PART
 from skills.lib.hosts.doctor.examination import DoctorContext, Result, counted, ok, problem, warning
 from skills.lib.hosts.hook import sessions
-from skills.lib.ledger import Ledger
+from skills.lib.ledger import Ledger, listing
 from skills.lib.ledger.database import FILE, exists
 
 FIX = "lockstep doctor --fix"
@@ -41,7 +41,7 @@ def ledger(context: DoctorContext) -> Iterator[Result]:
     try:
         with Ledger(home, create=False) as opened:
             opened.verify()
-            count = counted(len(opened.every_run()), "run")
+            count = counted(listing.count(opened), "run")
     except LedgerError as error:
         aside = f"mv {quote(home)} {quote(home + '.aside')}"
         moved = "damaged" in error.what or "missing" in error.what or "not a ledger" in error.what
@@ -55,17 +55,18 @@ def open_runs(context: DoctorContext) -> Iterator[Result]:
     opened = Ledger.existing(paths.home(context.project))
     if opened is None:
         return
+    count = 0
     with opened:
-        runs = [run for run in opened.every_run("parent IS NULL") if not run.ended]
-    for run in runs:
-        if not os.path.isfile(run.script):
-            yield problem(
-                f"the run {run.id} of {run.workflow} is open, and its script is gone",
-                run.script,
-                f"lockstep abandon {quote(run.id)} --reason 'its skill is gone' --project {quote(context.project)}",
-            )
-    if runs:
-        yield ok(f"{counted(len(runs), 'run')} open: lockstep runs")
+        for run in listing.roots(opened):
+            count += 1
+            if not os.path.isfile(run.script):
+                yield problem(
+                    f"the run {run.id} of {run.workflow} is open, and its script is gone",
+                    run.script,
+                    f"lockstep abandon {quote(run.id)} --reason 'its skill is gone' --project {quote(context.project)}",
+                )
+    if count:
+        yield ok(f"{counted(count, 'run')} open: lockstep runs")
 
 
 def ledgers_above(context: DoctorContext) -> Iterator[Result]:

@@ -25,7 +25,7 @@ from skills.lib.errors import EnvironmentProblem, LockstepError, SkillError
 from skills.lib.hosts.install import manifest, signature, source
 from skills.lib.hosts.install.locations import Locations, locations, remove_empty_above
 from skills.lib.hosts.known_hosts import HOSTS, SCOPES
-from skills.lib.ledger import Ledger
+from skills.lib.ledger import Ledger, listing
 
 # A draft that is so old (seconds) was left by a process that was stopped.
 _ABANDONED = 600.0
@@ -181,7 +181,7 @@ def _of_open_runs(project: str) -> set[str]:
     if ledger is None:
         return set()
     with ledger:
-        scripts = [run.script for run in ledger.every_run() if not run.ended]
+        scripts = [run.script for run in listing.unended(ledger)]
     return {script.removeprefix(above).split(os.sep)[0] for script in scripts if script.startswith(above)}
 
 
