@@ -217,11 +217,12 @@ class Database:
 
     def each(self, sql: str, values: Sequence[Any] = ()) -> Iterator[Any]:
         """Run one query and read it row by row."""
-        try:
-            for row in self.execute(sql, values):  # noqa: UP028  it would close the cursor, of a closed connection too
-                yield row
-        except (sqlite.Error, OverflowError, UnicodeError, MemoryError) as error:
-            raise self._explain(error) from error
+        with self._lock:  # another thread's transaction is not read half
+            try:
+                for row in self.execute(sql, values):  # noqa: UP028  it would close the cursor, of a closed connection too
+                    yield row
+            except (sqlite.Error, OverflowError, UnicodeError, MemoryError) as error:
+                raise self._explain(error) from error
 
     def open_ids(self, workflow: str, params: str) -> list[str]:
         """The open runs of a workflow that no other run started and whose parameters have that digest, in order."""
