@@ -58,7 +58,7 @@ def open_runs(context: DoctorContext) -> Iterator[Result]:
     with opened:
         runs = [run for run in opened.every_run("parent IS NULL") if not run.ended]
     for run in runs:
-        if not os.path.isfile(run.script):
+        if run.script and not os.path.isfile(run.script):
             yield problem(
                 f"the run {run.id} of {run.workflow} is open, and its script is gone",
                 run.script,
