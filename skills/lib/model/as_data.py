@@ -67,7 +67,7 @@ def rich(value: Any, resolve: Callable[[str], Callable[..., Any]]) -> Any:
         return [rich(item, resolve) for item in value]
     if isinstance(value, dict):
         if set(value) == {"$xml"}:
-            return Rendered(value["$xml"])
+            return _rendered(value["$xml"])
         if set(value) == {"$call"}:
             return resolve(value["$call"])
         if "$kind" in value:
@@ -77,6 +77,17 @@ def rich(value: Any, resolve: Callable[[str], Callable[..., Any]]) -> Any:
             return _KINDS[fields.pop("$kind")](**fields)
         return {key: rich(item, resolve) for key, item in value.items()}
     return value
+
+
+def _rendered(text: str) -> Rendered:
+    """The rendered XML that a text is. Raises ValueError for one that would end the element that it stands in."""
+    from pyexpat import ExpatError, ParserCreate  # few texts are rendered, and no step comes here
+
+    try:
+        ParserCreate().Parse(f"<x>{text}</x>" if isinstance(text, str) else "", True)
+    except (ExpatError, UnicodeEncodeError) as error:
+        raise ValueError(f"$xml: {shown(text)} is not XML: {error}") from None
+    return Rendered(text)
 
 
 def one_of(functions: Mapping[str, Callable[..., Any]]) -> Callable[[str], Callable[..., Any]]:
