@@ -190,6 +190,15 @@ def test_a_function_of_the_program_is_called_there_alone(project: Path) -> None:
     assert ended.run.status == "done"
 
 
+def test_a_program_that_looks_is_told_the_conversation_and_model_of_the_step(project: Path) -> None:
+    step = {"id": "weigh", "next": {"ok": None}, "handler": {"$call": "weigh"}, "fresh": True, "model": "small"}
+    block = opened(project, planned(step, functions={"weigh": weigh}))
+    with closing(runner_in(project)) as runner:
+        found = runner.peek(block.run)
+    assert found.step is not None
+    assert (found.step.fresh, found.step.model, found.block.strip()) == (True, "small", block.text)
+
+
 def test_a_command_that_only_the_ledger_names_is_not_run(project: Path) -> None:
     made = project / "made"
     step = {"id": "make", "next": {"ok": None}, "requires": [{"$kind": "Command", "argv": ["touch", str(made)]}]}
