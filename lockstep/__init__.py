@@ -9,6 +9,7 @@ from lockstep import library
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from skills.lib.blocks.command_line import CommandLine
+    from skills.lib.blocks.refused import Refusal
     from skills.lib.errors import (
         EnvironmentProblem,
         HandlerError,
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
 # Where each name is defined, below skills.lib.
 _MODULES = {
     "blocks.command_line": "CommandLine",
+    "blocks.refused": "Refusal",
     "errors": "EnvironmentProblem HandlerError InvalidWorkflow LedgerError LockstepError RefusedError SkillError"
     " UnsealedWorkflow UsageError",
     "ledger.ledger": "Event Ledger",
@@ -110,6 +112,7 @@ __all__ = [
     "Peek",
     "Person",
     "QRStatus",
+    "Refusal",
     "RefusedError",
     "Request",
     "Response",

@@ -125,6 +125,19 @@ def test_show_as_json_is_what_from_data_reads(cli: Command, installed: Install) 
     assert ["-ok-> design-review", "-ok-> design-gate", "-fail-> write"] in [path[:3] for path in found["paths"]]
 
 
+def test_show_names_the_conversation_and_model_that_a_step_asks_for(cli: Command, installed: Install) -> None:
+    steps = """
+        StepDef("look", "Look", "Look.", {Outcome.OK: "send"}, fresh=True, model="small"),
+        StepDef("send", "Send", "Send.", {Outcome.OK: None}, Dispatch("explore", requires=[Field("cause")])),
+    """
+    installed("asks", skill.source_of("asks", steps))
+    shown = cli("show", "asks").out
+    assert "step (a fresh conversation, model small)" in shown
+    assert "a task of its own, reporting cause" in shown
+    (found,) = json.loads(cli("show", "asks", "--json").out)["workflows"]
+    assert [found["workflow"]["steps"][0][name] for name in ("fresh", "model")] == [True, "small"]
+
+
 @pytest.mark.req("W-17")
 def test_paths_take_every_transition(cli: Command, installed: Install, snapshot: SnapshotAssertion) -> None:
     installed("tour")

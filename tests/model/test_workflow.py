@@ -179,7 +179,7 @@ def everything() -> Workflow:
 def test_a_workflow_goes_to_data_and_comes_back_the_same() -> None:
     workflow = everything()
     data = json.loads(json.dumps(workflow.to_data()))
-    again = Workflow.from_data(data, lambda name: step_handler)
+    again = Workflow.restored(data, lambda name: step_handler)
     assert again == workflow
     assert again.fingerprint == workflow.fingerprint
     assert data["steps"][0]["handler"] == {"$call": f"{__name__}:step_handler"}
@@ -207,13 +207,6 @@ def test_the_fingerprint_follows_the_content() -> None:
 )
 def test_data_of_another_form_is_refused(data: dict[str, object]) -> None:
     with pytest.raises(SkillError, match="this is not a workflow's data"):
-        Workflow.from_data(data)
-
-
-@pytest.mark.parametrize("name", ["nowhere:f", "os:nothing", "os", "os:sep"])
-def test_a_callable_that_cannot_be_found_is_refused(name: str) -> None:
-    data = {"name": "w", "steps": [{"id": "a", "handler": {"$call": name}, "next": {"ok": None}}]}
-    with pytest.raises(SkillError):
         Workflow.from_data(data)
 
 

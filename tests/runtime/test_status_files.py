@@ -50,7 +50,7 @@ def test_an_open_run_has_a_status_file_that_follows_it(agent: Factory) -> None:
     assert standing(waves) == {}
 
 
-def test_a_status_file_is_signed_once_the_user_has_a_key(
+def test_a_run_that_opens_makes_the_user_s_key_and_signs_its_status(
     agent: Factory, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("LOCKSTEP_STATE", str(tmp_path / "state"))
@@ -62,7 +62,11 @@ def test_a_status_file_is_signed_once_the_user_has_a_key(
         assert found is not None
         return status_files.is_signed(str(waves.project), block.run, found)
 
+    key = (tmp_path / "state" / "key").read_text()
+    assert is_signed()
+    (tmp_path / "state" / "key").unlink()
     status_files.make_key()
+    assert (tmp_path / "state" / "key").read_text() != key
     key = (tmp_path / "state" / "key").read_text()
     assert not is_signed()
     waves.run_command(block.next.replace("--step explore", "--step current").partition(" --record")[0])
@@ -162,7 +166,10 @@ def test_what_is_no_small_regular_file_is_no_status_file(tmp_path: Path, kind: s
 
 @pytest.mark.req("H-02")
 @pytest.mark.parametrize("kind", ["symbolic link", "hard link", "pipe", "longer"])
-def test_what_is_in_the_place_of_a_status_file_is_replaced_and_never_written_through(tmp_path: Path, kind: str) -> None:
+def test_what_is_in_the_place_of_a_status_file_is_replaced_and_never_written_through(
+    tmp_path: Path, kind: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LOCKSTEP_STATE", str(tmp_path / "state"))  # where no key is
     place = tmp_path / ".lockstep" / "open" / "abc"
     place.parent.mkdir(parents=True)
     victim = tmp_path / "notes.txt"

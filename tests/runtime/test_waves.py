@@ -179,6 +179,8 @@ def test_a_workflow_with_functions_in_its_dispatch_is_data(waves: Agent) -> None
     handler = data["steps"][1]["handler"]
     assert handler["targets"]["$call"].endswith(":due")
     assert handler["then"]["$call"].endswith(":sift")
-    functions = {"due": workflow.steps[1].handler.targets, "sift": workflow.steps[1].function}  # type: ignore[union-attr]
-    again = Workflow.from_data(data, resolve=lambda name: functions[name.rpartition(":")[2]])  # type: ignore[arg-type, return-value]
-    assert again == workflow
+    functions = {
+        handler["targets"]["$call"]: workflow.steps[1].handler.targets,  # type: ignore[union-attr]
+        handler["then"]["$call"]: workflow.steps[1].function,
+    }
+    assert Workflow.from_data(data, functions) == workflow  # type: ignore[arg-type]

@@ -91,7 +91,7 @@ def documents(draw: st.DrawFn) -> Any:
 def _built(data: Any) -> Workflow | None:
     """The workflow of the data, or None if it was refused in words; anything else that is raised fails the test."""
     try:
-        return Workflow.from_data(data, _resolve)
+        return Workflow.restored(data, _resolve)
     except SkillError as error:
         event("refused")
         return None if error.what else Workflow("an error without words")

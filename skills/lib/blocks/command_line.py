@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from skills.lib.model.types import Element
 
 _SCRIPTS = f"{os.sep}scripts{os.sep}"
+# The folder of the package ``skills``, and the step script in it that serves runs without a script of their own.
+PACKAGE = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+STORED = os.path.join(PACKAGE, "stored_run.py")
 _SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789@%+=:,./-_")
 
 
@@ -42,13 +45,15 @@ def lockstep_command() -> tuple[str, ...]:
     beside = os.path.join(os.path.dirname(sys.executable), "lockstep.exe" if os.name == "nt" else "lockstep")
     if os.path.exists(beside):
         return (beside,)
-    package = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-    whole = os.path.join(package, "__main__.py")
+    whole = os.path.join(PACKAGE, "__main__.py")
     return (sys.executable, whole) if os.path.exists(whole) else ("lockstep",)
 
 
 class CommandLine(Record):
-    """How to call this step script again: interpreter, script, project; ``lockstep`` is the words of that command."""
+    """How to call this step script again: interpreter, script, project; ``lockstep`` is the words of that command.
+
+    An empty script is that of a program whose workflows are in no file: the commands of its runs name STORED.
+    """
 
     python: str
     script: str
@@ -90,7 +95,7 @@ class CommandLine(Record):
         folders = [own] if mark else [os.path.dirname(self.script)]
         beside = os.path.dirname(own)
         folders += [beside] if os.path.basename(beside) == "skills" else []
-        folders.append(os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__)))))
+        folders.append(PACKAGE)
         is_plain = os.path.normpath(script) == script
         return is_plain and any(script.startswith(folder + os.sep) for folder in folders if folder)
 
@@ -100,7 +105,9 @@ class CommandLine(Record):
         For a run whose script is not known it is the one by which a person looks at it.
         """
         script = self.script_of(run)
-        if not self.is_known(script):
+        if not script or not (self.script or self.is_known(script)):
+            script = STORED
+        elif not self.is_known(script):
             return self.person("resume", run.id)
         arguments = [self.python, script, "--step", step, "--run", run.id]
         if turn:
@@ -108,8 +115,8 @@ class CommandLine(Record):
         return join([*arguments, "--project", self.project, *words])
 
     def start(self, *words: str) -> str:
-        """The command that opens a run."""
-        return join([self.python, self.script, "--step", "1", "--project", self.project, *words])
+        """The command that opens a run; empty if there is no script that could."""
+        return self.script and join([self.python, self.script, "--step", "1", "--project", self.project, *words])
 
     def look(self, step: str) -> str:
         """The command that prints ``step`` without a ledger."""

@@ -7,6 +7,7 @@ that was printed before; so each document is complete in itself.
 from __future__ import annotations
 
 from skills.lib.blocks import parts, xml
+from skills.lib.blocks.command_line import STORED
 from skills.lib.model.requirements import Arg, Field, Requirement
 from skills.lib.model.run import FIXES, Run
 from skills.lib.model.steps import StepDef, Workflow
@@ -162,7 +163,7 @@ def run_status(workflow: Workflow, run: Run, command_line: CommandLine) -> dict[
         "workflow": run.workflow,
         "project": command_line.project,
         "python": command_line.python,
-        "script": run.script or command_line.script,
+        "script": run.script or command_line.script or STORED,
         "step": step.id,
         "title": step.title,
         "turn": run.turn,

@@ -1,12 +1,20 @@
-"""What a refusal says: what was requested, where the run is, why not, what is valid, and the command that goes on."""
+"""What a refusal says: what was requested, where the run is, why not, what is valid, and the command that goes on.
+
+A shell reads it as a document with the flags of commands; a program takes the same as data (``Refusal``).
+"""
 
 from __future__ import annotations
 
+from skills.lib.blocks.document import reports_outcome
 from skills.lib.blocks.parts import BLOCK_LIMIT, clipped, filled, next_element
-from skills.lib.model.types import Element
+from skills.lib.field_checks import EMPTY
+from skills.lib.model.types import RESERVED_FLAGS, Element
+from skills.lib.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
     from skills.lib.engine.decision import Refused
     from skills.lib.model.run import Run
     from skills.lib.model.steps import Workflow
@@ -15,8 +23,69 @@ if TYPE_CHECKING:
 ASKED_LIMIT, WHY_LIMIT, VALID_LIMIT = 1_000, 3_000, 3_000
 # After these the last valid choice opens a run: it is always printed, however many runs are open.
 LOST = ("no-run", "unknown-run")
+_IN_A_FLAG = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 # The characters of the rest of a refusal: its elements, where the run is, how many choices are not shown.
 FRAME = 1_000
+
+
+class Refusal(Record):
+    """A refusal as data, for a program that says it in its own words.
+
+    ``code`` is for programs, ``why`` the reason in words: an argument stands there by its name, not as a flag. ``run``,
+    ``step`` and ``turn`` say where the run is. ``valid`` has what would be valid, by its kind: ``steps``, ``outcomes``,
+    ``choices``, ``names`` (of fields, parameters, findings, recorded values) and ``runs``. ``missing`` names what was
+    not given.
+    """
+
+    code: str
+    why: str
+    run: str | None = None
+    step: str | None = None
+    turn: int | None = None
+    valid: Mapping[str, Sequence[str]] = EMPTY
+    missing: Sequence[str] = ()
+
+
+def refusal_data(workflow: Workflow, run: Run | None, refusal: Refused, runs: Sequence[str] = ()) -> Refusal:
+    """The refusal as data; ``runs`` are those that may have been meant."""
+    why = without_flags(refusal.why, flags_of(workflow))
+    valid: dict[str, Sequence[str]] = {"runs": runs} if runs else {}
+    if refusal.valid and refusal.of != "commands":
+        names = [str(one) for one in refusal.valid]
+        valid[refusal.of] = [_argument(name[2:]) if name[:2] == "--" else name for name in names]
+    if run is None:
+        return Refusal(refusal.code, why, None, None, None, valid, refusal.missing)
+    step = workflow.step(run.step) if run.step and not run.ended and workflow.has(run.step) else None
+    if step is not None and run.status == "waiting":
+        valid.setdefault("choices", list((run.question or {}).get("choices", ())))
+    elif step is not None:
+        valid.setdefault("steps", [target or "done" for target in dict.fromkeys(step.next.values())])
+        if reports_outcome(step):
+            valid.setdefault("outcomes", [str(outcome) for outcome in step.next])
+    return Refusal(refusal.code, why, run.id, run.step, run.turn, valid, refusal.missing)
+
+
+def flags_of(workflow: Workflow | None = None) -> set[str]:
+    """The flags of a step script without their dashes: its parameters among them, if a workflow is given."""
+    return {*RESERVED_FLAGS, *[arg.flag[2:] for arg in (workflow.params if workflow else ())]}
+
+
+def without_flags(text: str, flags: Collection[str]) -> str:
+    """The text with the name of an argument in place of each of these flags, and of any flag that it begins with."""
+    first, *rest = text.split("--")
+    found = [first]
+    for part in rest:
+        end = next((at for at, char in enumerate(part) if char not in _IN_A_FLAG), len(part))
+        is_word = not found[-1] or not (found[-1][-1] in _IN_A_FLAG or found[-1][-1] in "/=")
+        if end and is_word and (part[:end] in flags or found == [""]):
+            found.append(_argument(part[:end]) + part[end:])
+        else:
+            found[-1:] = [f"{found[-1]}--{part}"]
+    return "".join(found)
+
+
+def _argument(flag: str) -> str:
+    return flag.replace("-", "_")
 
 
 def refused_document(

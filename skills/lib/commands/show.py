@@ -133,7 +133,10 @@ def _kind(step: StepDef) -> str:
     kind = skills.kind(step.handler)
     if kind == "dispatch" and step.gate:
         return "dispatch, gate"
-    return f"{kind} (at a terminal)" if isinstance(step.handler, Person) and step.handler.at_terminal else kind
+    about = ["at a terminal"] if isinstance(step.handler, Person) and step.handler.at_terminal else []
+    about += ["a fresh conversation"] if step.fresh else []
+    about += [f"model {step.model}"] if step.model else []
+    return f"{kind} ({', '.join(about)})" if about else kind
 
 
 def _routes(step: StepDef) -> str:
@@ -171,4 +174,6 @@ def _sub(dispatch: Dispatch) -> list[str]:
         many = f"as many as {dispatch.targets.__name__} says, at most {dispatch.cap}"
     else:
         many = str(len(dispatch.targets) or 1)
+    if dispatch.requires:
+        walk += f", reporting {', '.join(field.name for field in dispatch.requires)}"
     return [str(dispatch.agent), walk, many]

@@ -126,7 +126,7 @@ def items(workflow: Workflow, run: Run, answers: Sequence[Mapping[str, Any]], pr
     if left:
         faults.append(f"no answer to {listed(left, 20)}; what you could not look at is TODO, with the reason")
     if faults:
-        raise Refused("other-items", f"{faults_text(faults)}.", tuple(left[:20]))
+        raise Refused("other-items", f"{faults_text(faults)}.", tuple(left[:20]), of="names", missing=tuple(left))
     return [*(found[name] for name in asked), *commands]
 
 

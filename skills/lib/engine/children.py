@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skills.lib.engine.decision import Move, Refused
+from skills.lib.errors import SkillError
 from skills.lib.model import values
 from skills.lib.model.requirements import Field
 from skills.lib.model.run import FINISHED, Run
@@ -28,6 +29,7 @@ def task_workflow(name: str, spec: Mapping[str, Any]) -> Workflow:
         requires = [Field("result", help="what you found or did, with file and line where it applies")]
         if spec.get("verdict"):
             requires.append(Field("verdict", choices=tuple(QRStatus), help="pass only if nothing must be changed"))
+        requires += _fields(spec)
     actions = [spec["task"]]
     if spec.get("context"):
         actions += ["", spec["context"]]
@@ -70,6 +72,14 @@ def task_workflow(name: str, spec: Mapping[str, Any]) -> Workflow:
             ),
         ),
     )
+
+
+def _fields(spec: Mapping[str, Any]) -> list[Field]:
+    """The fields that its step requires of a sub-agent. Raises SkillError for what is no field: of anybody's ledger."""
+    try:
+        return [Field(**field) for field in spec.get("fields", ())]
+    except (TypeError, ValueError) as error:
+        raise SkillError(f"step {spec['step']} requires of its sub-agents what is no field: {error}") from error
 
 
 def to_check(spec: Mapping[str, Any]) -> list[str]:
@@ -126,7 +136,7 @@ def collect(run: Run, step: StepDef, children: Sequence[Run]) -> tuple[dict[str,
             f"{step.id} waits for {len(running)} of its sub-agents: {names}. NEXT shows the command of each, and how "
             "to give up on one that never comes back (--lost) or to start another in its place (--replace)."
         )
-        raise Refused("unaccounted-child", why, tuple(child.id for child in running))
+        raise Refused("unaccounted-child", why, tuple(child.id for child in running), of="runs")
     found = {"results": _results(children)}
     if any(child.not_done or child.status == "failed" for child in children):
         ended = [child for child in children if child.status in FINISHED]
@@ -176,16 +186,17 @@ def account(run: Run, verb: str, child_id: str, given: str | None, children: Seq
     if values.is_placeholder(child_id, "child"):
         flag = "--lost" if is_lost else "--replace"
         why = f"{flag} still stands as a placeholder; put in the id of a sub-agent that has not finished."
-        raise Refused("unfilled", why, running)
+        raise Refused("unfilled", why, running, of="runs", missing=("lost" if is_lost else "replace",))
     child = known.get(child_id)
     if child is None:
-        raise Refused("unknown-child", f"{child_id!r:.80} is not a sub-agent of the present step.", tuple(known))
+        why = f"{child_id!r:.80} is not a sub-agent of the present step."
+        raise Refused("unknown-child", why, tuple(known), of="runs")
     if child.status == verb:
         return None
     if child.ended:
-        raise Refused("child-ended", f"{child_id} is {child.status} already.", running)
+        raise Refused("child-ended", f"{child_id} is {child.status} already.", running, of="runs")
     if is_lost and (not reason or values.is_placeholder(reason, "reason")):
-        raise Refused("no-reason", f"Say why {child_id} is given up: --reason.")
+        raise Refused("no-reason", f"Say why {child_id} is given up: --reason.", missing=("reason",))
     if is_lost:
         what = f"{child_id} ({_task_of(child)}) was given up: {reason}"
         run = run.noted("sub-agent", run.step or "", what)

@@ -49,11 +49,24 @@ class Proof(Protocol):
 
 
 class Refused(Exception):
-    """Not allowed in the present state of the run: a code for programs, the reason in words, what would be valid."""
+    """Not allowed in the present state of the run: a code for programs, the reason in words, what would be valid.
 
-    def __init__(self, code: str, why: str, valid: tuple[str, ...] = (), evidence: tuple[dict[str, Any], ...] = ()):
+    The words may name flags of a step script; ``of`` says what the valid texts are (``steps``, ``outcomes``,
+    ``choices``, ``names``, ``runs``; ``commands`` are a shell's alone), ``missing`` names what was not given.
+    """
+
+    def __init__(
+        self,
+        code: str,
+        why: str,
+        valid: tuple[str, ...] = (),
+        evidence: tuple[dict[str, Any], ...] = (),
+        of: str = "choices",
+        missing: tuple[str, ...] = (),
+    ):
         super().__init__(f"{code}: {why}")
         self.code, self.why, self.valid, self.evidence = code, why, valid, evidence
+        self.of, self.missing = of, missing
 
 
 class Move(Record):
@@ -99,7 +112,7 @@ class Report(Record):
         """Refuse an ``--outcome`` that is not the outcome of the step."""
         if self.outcome is not None and self.outcome != outcome:
             why = f"The outcome of {step.id} is {outcome}, not {self.outcome!r:.60}."
-            raise Refused("wrong-outcome", why, (outcome,))
+            raise Refused("wrong-outcome", why, (outcome,), of="outcomes")
 
 
 class Leaving(Record):

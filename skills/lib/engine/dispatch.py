@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from skills.lib.engine.decision import Move, Proof, Refused
 from skills.lib.model import values
+from skills.lib.model.as_data import plain_fields
 from skills.lib.model.requirements import fill
 from skills.lib.model.texts import VALUE_LIMIT, WORTH_A_FILE
 from skills.lib.model.types import Dispatch, Outcome
@@ -103,7 +104,8 @@ def _task_spec(
     }
     if not dispatch.script:
         cut = {name: value for name, value in fields.items() if inserted[name] is not value}
-        optional = {"values": cut, "forbidden": list(workflow.forbidden)}
+        asked = [plain_fields(field) for field in dispatch.requires]
+        optional = {"values": cut, "forbidden": list(workflow.forbidden), "fields": asked}
         spec.update({name: value for name, value in optional.items() if value})
     return spec
 

@@ -171,7 +171,7 @@ def _fault(run: Run, known: Mapping[str, list[str]], entry: str) -> Refused | No
     name, how, why = _parts(entry)
     if name not in known:
         form = "" if "|" in entry else '; write "id | changed | path" or "id | disputed | why"'
-        return Refused("bad-value", f"fixes: {name!r:.60} is no finding that is open{form}.", tuple(known))
+        return Refused("bad-value", f"fixes: {name!r:.60} is no finding that is open{form}.", tuple(known), of="names")
     if how not in (CHANGED, DISPUTED) or not _is_enough(how, why):
         form = f'write "{name} | changed | path that settles it" or "{name} | disputed | why it is wrong"'
         return Refused("bad-value", f"fixes, {entry[:80]!r}: {form}.", (CHANGED, DISPUTED))
@@ -216,7 +216,8 @@ def settle(run: Run, step: StepDef, checkpoint: str, proof: Proof) -> tuple[Run,
             missing.append(item)
     if missing:
         why = _what_is_missing(step, missing, fixes, before, proof)
-        raise Refused("unanswered-finding", why, tuple(item["id"] for item in missing))
+        ids = tuple(item["id"] for item in missing)
+        raise Refused("unanswered-finding", why, ids, of="names", missing=(FIXES,))
     after = {**review, "disputes": disputes, "moved": moved, "settled": True}
     named = {**_named(review), **_looked_at(items, fixes, before, proof)}
     if named:

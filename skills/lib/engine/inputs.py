@@ -76,11 +76,13 @@ def read_answer(workflow: Workflow, run: Run, step: StepDef, request: Request, d
         why = "A person answers this at a terminal; an answer that is passed on for them does not count."
         raise Refused("person-needed", why, choices)
     if given is None:
-        raise Refused("unanswered", f"The run waits for a person: {asked.get('text', '')}", choices)
+        why = f"The run waits for a person: {asked.get('text', '')}"
+        raise Refused("unanswered", why, choices, missing=("answer",))
     if not given.strip() or values.is_placeholder(given, "answer"):
-        raise Refused("unfilled", "--answer holds no answer yet.", choices)
+        raise Refused("unfilled", "--answer holds no answer yet.", choices, missing=("answer",))
     if request.reason and values.is_placeholder(request.reason, "reason"):
-        raise Refused("unfilled", "--reason still stands as a placeholder; say why.", choices)
+        why = "--reason still stands as a placeholder; say why."
+        raise Refused("unfilled", why, choices, missing=("reason",))
     if choices and given not in choices:
         raise Refused("bad-value", f"{given!r:.80} is not one of the answers.", choices)
     for name in (*request.records, *beyond_run(workflow, run, request)):
@@ -98,10 +100,10 @@ def check_target_possible(workflow: Workflow, step: StepDef, wanted: str) -> Non
     ways = tuple(target or "done" for target in dict.fromkeys(step.next.values()))
     if wanted == "current":
         why = f"--step current only shows {step.id}; what it reports is given with the step that it leads to."
-        raise Refused("skipped-step", why, ways)
+        raise Refused("skipped-step", why, ways, of="steps")
     known = target is None or workflow.has(target)
     lead = f"step {wanted}" if known and target else ("the end" if known else f"{wanted}, which is no step of it")
-    raise Refused("skipped-step", f"From {step.id} the graph has no way to {lead}.", ways)
+    raise Refused("skipped-step", f"From {step.id} the graph has no way to {lead}.", ways, of="steps")
 
 
 def _outcome(step: StepDef, given: str | None, target: str) -> Outcome:
@@ -109,9 +111,10 @@ def _outcome(step: StepDef, given: str | None, target: str) -> Outcome:
     valid = tuple(outcome.value for outcome in step.next)
     if given is not None:
         if values.is_placeholder(given, "outcome"):
-            raise Refused("unfilled", "--outcome still stands as a placeholder; say how the step ended.", valid)
+            why = "--outcome still stands as a placeholder; say how the step ended."
+            raise Refused("unfilled", why, valid, of="outcomes", missing=("outcome",))
         if not is_word(Outcome, given) or step.route(Outcome(given)) is None:
-            raise Refused("wrong-outcome", f"Step {step.id} has no outcome {given!r:.60}.", valid)
+            raise Refused("wrong-outcome", f"Step {step.id} has no outcome {given!r:.60}.", valid, of="outcomes")
         return Outcome(given)
     if len(step.next) == 1:
         return next(iter(step.next))
@@ -120,7 +123,8 @@ def _outcome(step: StepDef, given: str | None, target: str) -> Outcome:
         ways = [outcome for outcome, way in step.next.items() if way == wanted]
         if len(ways) == 1:
             return ways[0]
-    raise Refused("missing-outcome", f"Step {step.id} can end in {len(valid)} ways: say which with --outcome.", valid)
+    why = f"Step {step.id} can end in {len(valid)} ways: say which with --outcome."
+    raise Refused("missing-outcome", why, valid, of="outcomes", missing=("outcome",))
 
 
 def parameters(specs: tuple[Arg, ...], given: Mapping[str, Any]) -> dict[str, Any]:
@@ -129,14 +133,16 @@ def parameters(specs: tuple[Arg, ...], given: Mapping[str, Any]) -> dict[str, An
     for name in given:
         if name not in known:
             valid = tuple(spec.flag for spec in specs)
-            raise Refused("unknown-parameter", f"--{name.replace('_', '-')} is not asked for here.", valid)
+            why = f"--{name.replace('_', '-')} is not asked for here."
+            raise Refused("unknown-parameter", why, valid, of="names")
     found = {}
     for spec in specs:
         if spec.name in given:
             found[spec.name] = _value(spec, given[spec.name])
             _check_waiver(spec, found[spec.name])
         elif spec.required:
-            raise Refused("missing-parameter", _wanted(f"{spec.flag} is missing", spec), tuple(spec.choices))
+            why = _wanted(f"{spec.flag} is missing", spec)
+            raise Refused("missing-parameter", why, tuple(spec.choices), missing=(spec.name,))
         else:
             found[spec.name] = spec.default
     return found
@@ -156,7 +162,8 @@ def _value(spec: Arg | Field, raw: Any, known: Sequence[Mapping[str, Any]] = ())
         # A refusal is kept with the run, and a secret is not.
         secret = values.is_secret(spec.name) and not unfilled
         why = f"{spec.name} is not {values.expectation(spec)}" if secret else str(error)
-        raise Refused("unfilled" if unfilled else "bad-value", f"{why}.", tuple(spec.choices)) from None
+        code, missing = ("unfilled", (spec.name,)) if unfilled else ("bad-value", ())
+        raise Refused(code, f"{why}.", tuple(spec.choices), missing=missing) from None
 
 
 def _check_waiver(spec: Arg, value: Any) -> None:
@@ -204,20 +211,22 @@ def records(workflow: Workflow, run: Run, step: StepDef, request: Request) -> di
     asked = _recorded_params(workflow.step_params(step.id), step, request)
     for name in request.records:
         if name not in fields and name not in asked and not (name == FIXES and run.reviews):
-            raise Refused("unknown-field", f"Step {step.id} records no {name!r:.80}.", tuple(fields))
+            raise Refused("unknown-field", f"Step {step.id} records no {name!r:.80}.", tuple(fields), of="names")
     recorded, wrong = {}, []
     for name, spec in fields.items():
         try:
             if name in request.records:
                 recorded[name] = _field(workflow, run, step, spec, request.records[name])
             elif spec.required:
-                raise Refused("missing-evidence", _wanted(f"{name} is not recorded", spec), tuple(spec.choices))
+                why = _wanted(f"{name} is not recorded", spec)
+                raise Refused("missing-evidence", why, tuple(spec.choices), missing=(name,))
         except Refused as refused:
             wrong.append(refused)
     if len(wrong) == 1:
         raise wrong[0]
     if wrong:
-        raise Refused(wrong[0].code, " ".join(refused.why for refused in wrong))
+        missing = tuple(name for refused in wrong for name in refused.missing)
+        raise Refused(wrong[0].code, " ".join(refused.why for refused in wrong), missing=missing)
     return recorded
 
 
@@ -268,7 +277,8 @@ def corrected(run: Run, reported: Mapping[str, str]) -> Run:
         if name not in known:
             step, _, _ = name.partition(".")
             valid = tuple(key for key in known if key.startswith(step + ".")) or tuple(known)
-            raise Refused("unknown-field", f"--erratum: nothing was recorded as {name!r:.80}.", valid[:20])
+            why = f"--erratum: nothing was recorded as {name!r:.80}."
+            raise Refused("unknown-field", why, valid[:20], of="names")
         if values.is_placeholder(note, "note"):
             raise Refused("unfilled", f"--erratum {name}: say what proved wrong with it.")
         if not is_reason(note):

@@ -75,6 +75,7 @@ def _settle(leaving: Leaving, run: Run, asked: dict[str, Any], detail: dict[str,
             "no-reason",
             f"{what} takes a reason, in more than a word: --reason.",
             (gates.ACCEPT, gates.REVISE, gates.ABANDON),
+            missing=("reason",),
         )
     if given == gates.ABANDON:
         last = {**run.last, "reason": reason}

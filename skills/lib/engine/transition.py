@@ -66,7 +66,8 @@ def check_target(
         return
     spent = f" for want of iterations (its limit is {limit})" if limit else ""
     ways = f"which leads to {route[0] or 'the end'}, not to {wanted or 'the end'}"
-    raise Refused("wrong-outcome", f"{step.id} ended with {outcome}{spent}, {ways}.", (route[0] or "done",))
+    why = f"{step.id} ended with {outcome}{spent}, {ways}."
+    raise Refused("wrong-outcome", why, (route[0] or "done",), of="steps")
 
 
 def _end(workflow: Workflow, run: Run, outcome: Outcome, detail: dict[str, Any]) -> Move:

@@ -429,7 +429,7 @@ class Ledger:
 
     def _child(self, parent: Run, number: int, spec: dict[str, Any]) -> Run:
         script = parent.script
-        if spec.get("script"):
+        if spec.get("script") and script:
             script = os.path.normpath(os.path.join(os.path.dirname(script), spec["script"]))
         return Run(
             id=f"{parent.id}.{number}",

@@ -78,7 +78,15 @@ _SPEC: dict[str, tuple[type, ...]] = {
     "target": _TEXT,
 }
 _SPEC |= {"number": _NUMBER, "context": _TEXT, "params": _MAP, "model": _OPTIONAL, "values": _MAP, "checkpoint": _TEXT}
-_SPEC |= {"forbidden": _LIST, "items": _LIST, "failed": _LIST, "checks": _LIST, "covers": _LIST, "bases": _LIST}
+_SPEC |= {
+    "forbidden": _LIST,
+    "items": _LIST,
+    "failed": _LIST,
+    "checks": _LIST,
+    "covers": _LIST,
+    "bases": _LIST,
+    "fields": _LIST,
+}
 
 
 def _all(value: Any, kind: type, of: type) -> bool:

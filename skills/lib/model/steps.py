@@ -15,7 +15,7 @@ from skills.lib.field_checks import (
     coerce,
     shown,
 )
-from skills.lib.model.as_data import import_callable, plain, plain_fields, rich
+from skills.lib.model.as_data import one_of, plain, plain_fields, rich
 from skills.lib.model.requirements import Arg, Artifact, Command, Field, Requirement
 from skills.lib.model.types import (
     RESERVED_FLAGS,
@@ -53,7 +53,8 @@ class StepDef(Record):
     ``at_limit``. ``outcomes`` declares what the handler returns. ``tools`` names what the agent may use in this step
     (TOOLS; ``shell(git)`` is that program alone): a host's hook, if installed, denies all others; none named allows
     all. ``allow`` waives a finding of a validation rule on this step, with the reason: by the rule's name, or as
-    ``rule:value`` if the rule can find several things at one step.
+    ``rule:value`` if the rule can find several things at one step. ``fresh`` asks the program that runs an agent to
+    give the step a conversation of its own, and ``model`` names the model for it; a printed block has neither.
     """
 
     id: str
@@ -72,6 +73,8 @@ class StepDef(Record):
     outcomes: Sequence[Outcome] = ()
     tools: Sequence[str] = ()
     allow: Mapping[str, str] | None = None
+    fresh: bool | None = None
+    model: str | None = None
 
     @property
     def _label(self) -> str:
@@ -86,7 +89,10 @@ class StepDef(Record):
         if limit is not None and (isinstance(limit, bool) or not isinstance(limit, int)):
             raise TypeError(f"{where} max_iterations: {shown(limit)} is not a whole number")
         _check_tools(self.tools, where)
+        if self.fresh is not None or self.model is not None:
+            _check_session(self, where)
         self._set(
+            fresh=self.fresh or None,  # the form as data has no False
             next=_routes(self.next, f"{where} next"),
             requires=_requirements(self.requires, where, handler),
             when=_by_outcome(self.when, f"{where} when", "{Outcome.OK: 'all is done'}", check_text),
@@ -94,6 +100,8 @@ class StepDef(Record):
             outcomes=_outcomes(self.outcomes, f"{where} outcomes"),
             allow=dict(check_mapping(self.allow, f"{where} allow", "{'rule-name': 'the reason'}")),
         )
+        if isinstance(handler, Dispatch) and handler.requires:
+            _check_fields_of_child(handler, self.checkpoint, where)
 
     @property
     def function(self) -> Handler | None:
@@ -284,28 +292,52 @@ class Workflow(Record):
         }
 
     @classmethod
-    def from_data(cls, data: Mapping[str, Any], resolve: Callable[[str], Handler] | None = None) -> Workflow:
-        """Build a workflow from ``to_data``'s form; ``resolve`` turns ``module:name`` into the callable.
+    def from_data(
+        cls, data: Mapping[str, Any], functions: Mapping[str, Callable[..., Any]] = EMPTY, commands: bool = False
+    ) -> Workflow:
+        """Build a workflow from ``to_data``'s form, which anybody may have written, and validate it.
 
-        Raises SkillError for data of another form or a callable that cannot be found.
+        Nothing that the data names is imported: a function is taken from ``functions``, by its name in the data. A
+        step that runs a Command is refused unless ``commands``. Raises SkillError, which names the step, and
+        InvalidWorkflow with every finding.
         """
-        find = resolve or import_callable
+        workflow = cls.restored(data, one_of(functions))
+        for step in workflow.steps:
+            if not commands and any(isinstance(spec, Command) for spec in step.requires):
+                what = f"{step._label} runs a command, which a workflow from data may not"
+                raise SkillError(what, remedy="take the Command out, or give commands=True if you trust the data")
+        # By its name: validation is the floor above, and no step of a registered workflow comes here.
+        registration: Any = __import__("skills.lib.validation.registration", fromlist=["require_data"])
         try:
-            steps = [StepDef(**{key: rich(value, find) for key, value in step.items()}) for step in data["steps"]]
+            registration.require_data(workflow)
+        except (ValueError, RecursionError) as error:
+            raise _other_data(error) from error
+        return workflow
+
+    @classmethod
+    def restored(cls, data: Mapping[str, Any], resolve: Callable[[str], Callable[..., Any]]) -> Workflow:
+        """The workflow whose ``to_data`` this is, not validated; ``resolve`` turns the name of a function into it.
+
+        Raises SkillError for data of another form.
+        """
+        try:
+            unknown = [name for name in data if name not in _IN_DATA]
+            if unknown:
+                raise ValueError(f"a workflow has no {shown(unknown[0])}")
             return cls(
                 data["name"],
-                *steps,
-                params=[rich(arg, find) for arg in data.get("params", ())],
+                *[_restored_step(step, at, resolve) for at, step in enumerate(data["steps"], 1)],
+                params=[rich(arg, resolve) for arg in data.get("params", ())],
                 start=data.get("start"),
                 output=data.get("output", "xml"),
                 tools=data.get("tools", ()),
                 forbidden=data.get("forbidden", ()),
                 reverify=data.get("reverify"),
-                always=[rich(stated, find) for stated in data.get("always", ())],
+                always=[rich(stated, resolve) for stated in data.get("always", ())],
                 **{name: data.get(name, "") for name in ("title", "description", "closing", "unchecked")},
             )
         except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-            raise SkillError(f"this is not a workflow's data: {type(error).__name__}: {error}") from error
+            raise _other_data(error) from error
 
     @property
     def fingerprint(self) -> str:
@@ -323,6 +355,27 @@ class Registered(Record):
 
 
 REGISTRY: dict[str, Registered] = {}
+
+
+# What ``Workflow.to_data`` has.
+_IN_DATA = frozenset(name for name in Workflow.__slots__ if name[0] != "_")  # type: ignore[attr-defined]
+
+
+def _restored_step(data: Any, number: int, resolve: Callable[[str], Callable[..., Any]]) -> StepDef:
+    """A step from its data; SkillError names the step."""
+    try:
+        return StepDef(**{key: rich(value, resolve) for key, value in data.items()})
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, SkillError) as error:
+        name = data.get("id") if isinstance(data, dict) else None
+        which = f"step {shown(name)}" if isinstance(name, str) else f"step number {number}"
+        if not isinstance(error, SkillError):
+            raise _other_data(error, "" if str(error).startswith(which) else f"{which}: ") from error
+        raise SkillError(f"{which}: {error.what}", valid=error.valid, remedy=error.remedy) from error
+
+
+def _other_data(error: Exception, where: str = "") -> SkillError:
+    kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
+    return SkillError(f"this is not a workflow's data: {where}{kind}{error}")
 
 
 def _routes(value: Any, where: str) -> dict[Outcome, str | None]:
@@ -367,6 +420,33 @@ def _requirements(value: Any, where: str, handler: object) -> tuple[Requirement,
         if name in own:
             raise ValueError(f"{where} requires: the engine records {name!r} of this step, choose another name")
     return requires
+
+
+def _check_fields_of_child(dispatch: Dispatch, checkpoint: str | None, where: str) -> None:
+    """Raise TypeError or ValueError for fields that the sub-agents of a step cannot report."""
+    what = f"{where} Dispatch requires"
+    fields = check_records(dispatch.requires, what, "requires=[Field('cause')]", Field, "a Field")
+    if dispatch.script or checkpoint:
+        instead = f"the fields of {dispatch.script} are its own" if dispatch.script else "a reviewer reports items"
+        raise ValueError(f"{what}: only a sub-agent with a task of its own reports fields; {instead}")
+    names = ["result", "verdict", *[field.name for field in fields]]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise ValueError(f"{what}: {twice!r} stands twice, or is what every sub-agent reports; choose another name")
+    for field in fields:
+        if field.type in ("items", "statements", "answers"):
+            raise ValueError(f"{what}: {field.name} holds {field.type}, which only a reviewer reports")
+
+
+def _check_session(step: StepDef, where: str) -> None:
+    """Raise TypeError or ValueError for a ``fresh`` or ``model`` that no agent could be run by."""
+    if step.fresh is not None and not isinstance(step.fresh, bool):
+        raise TypeError(f"{where} fresh: {shown(step.fresh)} is not True or False")
+    model = step.model
+    if model is not None and (not model.strip() or not model.isprintable() or len(model) > 200):
+        raise ValueError(f"{where} model: {shown(model)} is not the name of a model")
+    if isinstance(step.handler, Person) and not step.asks_later and (step.fresh or model):
+        raise ValueError(f"{where}: a person answers it, so that no agent needs fresh or model")
 
 
 def _check_tools(tools: Sequence[str], where: str) -> tuple[str, ...]:

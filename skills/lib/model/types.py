@@ -220,7 +220,8 @@ class Dispatch(Record):
     none and ends the step with SKIP. ``tasks`` makes one child per distinct task. ``params`` are run parameters for
     script mode. Task, context and params may name the child's ``{target}``, a run parameter ``{name}`` and a recorded
     value ``{step.field}``. ``then`` is a function evaluated on leaving, when every child is accounted for: it reads
-    their ``results`` in the step's state and says how the step ends. ``checkpoint`` makes the children reviewers of
+    their ``results`` in the step's state and says how the step ends. ``requires`` holds the Fields that each free-form
+    sub-agent reports beside its result; ``results`` has their values. ``checkpoint`` makes the children reviewers of
     that checkpoint; ``checks`` are those that each must make, and ``covers`` names the files that the verdict is about:
     paths, globs such as ``src/**``, or recorded fields as ``{step.field}``. ``cap`` bounds the number of children;
     reviewers of targets that are removed come on top.
@@ -240,6 +241,7 @@ class Dispatch(Record):
     then: Then | None = None
     checks: Sequence[Check] = ()
     covers: Sequence[str] = ()
+    requires: Sequence[Any] = ()
 
     def _check(self) -> None:
         targets = self.targets
@@ -259,6 +261,7 @@ class Dispatch(Record):
             params=_params(self.params),
             cap=check_count(self.cap, "Dispatch cap"),
             checks=_checks(self.checks),
+            requires=check_list(self.requires, "Dispatch requires", "requires=[Field('cause')]"),
         )
 
 

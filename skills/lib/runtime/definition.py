@@ -12,8 +12,8 @@ if TYPE_CHECKING:
     from skills.lib.model.run import Run
     from skills.lib.model.steps import Workflow
 
-# What a step says may be reworded under a run; what it demands and where it leads may not.
-_WORDING = ("title", "actions", "repeat", "when", "forbidden", "allow")
+# What a step says may be reworded under a run, and another agent may do it; what it demands and where it leads stay.
+_WORDING = ("title", "actions", "repeat", "when", "forbidden", "allow", "fresh", "model")
 
 
 def check(old: Mapping[str, Any], workflow: Workflow, run: Run) -> None:

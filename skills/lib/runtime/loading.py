@@ -144,4 +144,6 @@ def load_workflow(path: str) -> Workflow:
 
 def workflow_of_script(script: str) -> Workflow:
     """The workflow of an entry script: ``x.py`` has its graph in ``x_workflow.py`` beside it."""
+    if not script:
+        raise SkillError("the run has no script: its workflow is in no file")
     return load_workflow(script[: -len(".py")] + SUFFIX)

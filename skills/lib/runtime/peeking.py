@@ -62,7 +62,7 @@ def _defined(project: Project, fingerprint: str) -> Workflow:
     """The workflow as it was when a run of it opened; its functions are stand-ins."""
     workflow = project.definitions.get(fingerprint)
     if workflow is None:
-        workflow = Workflow.from_data(project.ledger.definition(fingerprint), lambda name: _stand_in)
+        workflow = Workflow.restored(project.ledger.definition(fingerprint), lambda name: _stand_in)
         if len(project.definitions) >= _KEPT:
             project.definitions.clear()
         project.definitions[fingerprint] = workflow

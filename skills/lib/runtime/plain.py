@@ -8,13 +8,14 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Sequence
+from contextlib import closing
 
 from skills.lib import paths, terminal
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.errors import PRINTED, RefusedError, UsageError
 from skills.lib.ledger import Ledger
 from skills.lib.model.run import Request, Run
-from skills.lib.runtime import loading, pausing, script
+from skills.lib.runtime import pausing, script, serving
 from skills.lib.runtime.runner import Runner
 
 COMMANDS = ("answer", "resume", "abandon", "pause", "unpause")
@@ -35,11 +36,7 @@ def _serve(given: argparse.Namespace) -> int:
     ledger.close()
     if run is None:
         raise UsageError(f"the ledger of {project} has no run {given.run!r:.80}", remedy="take the id from the block")
-    runner = Runner(CommandLine(sys.executable, run.script, project, lockstep_command()), terminal.actor())
-    try:
-        return int(given.serve(runner, run, given))
-    finally:
-        runner.close()
+    return int(given.serve(project, run, given))
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -63,14 +60,15 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _answer(runner: Runner, run: Run, given: argparse.Namespace) -> int:
+def _answer(project: str, run: Run, given: argparse.Namespace) -> int:
     remedy = "ask the user to run it; an answer that the block lets you pass on goes with --answer"
     terminal.require_person("an answer is a person's", remedy)
     if run.status != "waiting":
         raise RefusedError(f"run {run.id} asks nobody anything: it is {run.status}")
-    workflow = loading.workflow_of_script(run.script)
     request = Request("next", run=run.id, turn=run.turn, answer=given.answer, reason=given.reason)
-    response = script.quietly(lambda: runner.advance(workflow, run.id, request))
+    runner, workflow = serving.runner_for(run, project, terminal.actor())
+    with closing(runner):
+        response = script.quietly(lambda: runner.advance(workflow, run.id, request))
     if response.exit_code != PRINTED or response.run is None:
         return script.emit(script.render_response(response, runner), response.exit_code)
     after = response.run
@@ -80,14 +78,18 @@ def _answer(runner: Runner, run: Run, given: argparse.Namespace) -> int:
     )
 
 
-def _resume(runner: Runner, run: Run, given: argparse.Namespace) -> int:
-    response = script.quietly(lambda: runner.state(loading.workflow_of_script(run.script), run.id))
-    return script.emit(script.render_response(response, runner), response.exit_code)
+def _resume(project: str, run: Run, given: argparse.Namespace) -> int:
+    runner, workflow = serving.runner_for(run, project, terminal.actor())
+    with closing(runner):
+        response = script.quietly(lambda: runner.state(workflow, run.id))
+        return script.emit(script.render_response(response, runner), response.exit_code)
 
 
-def _abandon(runner: Runner, run: Run, given: argparse.Namespace) -> int:
+def _abandon(project: str, run: Run, given: argparse.Namespace) -> int:
     terminal.forbid_lockstep_agent("giving up a run is a person's")
-    ended = runner.abandon(run.id, given.reason)
+    command_line = CommandLine(sys.executable, run.script, project, lockstep_command())
+    with closing(Runner(command_line, terminal.actor())) as runner:
+        ended = runner.abandon(run.id, given.reason)
     lines = [f"Run {one.id} is abandoned.\n" for one in ended]
     lines += [f"Not done: {entry['kind']}: {entry['what']}\n" for entry in ended[0].not_done]
     return script.emit("".join(lines), PRINTED)

@@ -8,7 +8,7 @@ import os
 from skills.lib import paths, status_files
 from skills.lib.blocks import document, parts
 from skills.lib.blocks.command_line import join
-from skills.lib.errors import PRINTED, LockstepError, RefusedError, UsageError
+from skills.lib.errors import PRINTED, EnvironmentProblem, LockstepError, RefusedError, UsageError
 from skills.lib.ledger import Ledger
 from skills.lib.model.requirements import Artifact, Command
 from skills.lib.record import Record
@@ -20,18 +20,20 @@ if TYPE_CHECKING:
     from typing import Any
 
     from skills.lib.blocks.command_line import CommandLine
+    from skills.lib.blocks.refused import Refusal
     from skills.lib.model.run import Run
     from skills.lib.model.steps import Workflow
     from skills.lib.model.types import Element
 
 
 class Response(Record):
-    """What a call returns: the document, its exit code, and the run and workflow that it is about."""
+    """What a call returns: the document, its exit code, the run and workflow that it is about, a refusal as data."""
 
     element: Element
     exit_code: int = PRINTED
     run: Run | None = None
     workflow: Workflow | None = None
+    refusal: Refusal | None = None
 
     @property
     def text(self) -> str:
@@ -59,6 +61,8 @@ class Project:
         self._max_parallel = max_parallel
         self._opened: list[Ledger] = []
         self._opening = _thread.allocate_lock()
+        # False if the workflow comes from a ledger that may be anybody's: a Command is then an error.
+        self.runs_commands = True
         # By fingerprint, as ``peek`` reads them.
         self.definitions: dict[str, Workflow] = {}
 
@@ -172,8 +176,12 @@ class Project:
                 # The served graph may be in no file: it may have been made at run time.
                 served = served if served and served.name == run.workflow else None
                 script = self.command_line.script_of(run)
+                if not served and not script:
+                    from skills.lib.runtime import stored  # few runs have no script
+
+                    served = stored.rebuilt(run, self.ledger)
                 if not served and not self.command_line.is_known(script):
-                    return self.command_line.person("resume", run.id)
+                    return self.command_line.step("current", run, turn=False)
                 return document.next_command(served or loading.workflow_of_script(script), run, self.command_line)
         except LockstepError:
             pass
@@ -198,6 +206,12 @@ class Evidence:
         self._looks.clear()
         opening = None
         if isinstance(requirement, Command):
+            if not self._runs.runs_commands:
+                raise EnvironmentProblem(
+                    f"step {self._run.step} of run {self._run.id} runs a command that only the ledger names, which may "
+                    f"be anybody's: {' '.join(requirement.argv)[:200]}",
+                    remedy="go on in the program that opened the run",
+                )
             opening = self._runs.ledger.opening(self._run.id).get("search_paths")
         # Not that of the run: a ledger may name any script, and helpers run from the folder of the one that was called.
         scripts = os.path.dirname(self._runs.command_line.script)

@@ -8,7 +8,7 @@ from __future__ import annotations
 from skills.lib import compact_json, status_files
 from skills.lib.blocks import document, parts
 from skills.lib.blocks.command_line import quote
-from skills.lib.blocks.refused import LOST, printed, refused_document
+from skills.lib.blocks.refused import LOST, printed, refusal_data, refused_document
 from skills.lib.engine import inputs
 from skills.lib.engine.decision import Refused
 from skills.lib.errors import REFUSED, EnvironmentProblem
@@ -22,7 +22,7 @@ from skills.lib.runtime.project import Project, Response
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Collection, Mapping, Sequence
     from typing import Any
 
     from skills.lib.model.steps import Workflow
@@ -50,10 +50,11 @@ def refuse(project: Project, workflow: Workflow, run: Run | None, request: Reque
     """
     asked = asked_for(request)
     if run is None and refusal.code == "missing-parameter" and _has_sub_agents(project, request):
-        refusal = Refused("no-run", f"{refusal.why} If this is for a run that is open, --run is missing.")
+        why = f"{refusal.why} If this is for a run that is open, --run is missing."
+        refusal = Refused("no-run", why, missing=("run",))
     if refusal.code in LOST:
-        refusal, next_line = _listing_runs(project, workflow, request, refusal)
-        return _response(project, workflow, None, asked, refusal, next_line)
+        refusal, next_line, meant = _listing_runs(project, workflow, request, refusal)
+        return _response(project, workflow, None, asked, refusal, next_line, runs=meant)
     if run is None:
         again = _start_line(project, workflow, request.params, request.new, kept=refusal.code != "bad-targets")
         return _response(project, workflow, None, "--step 1", refusal, again)
@@ -98,12 +99,14 @@ def _response(
     refusal: Refused,
     next_line: str = "",
     show: str = "",
+    runs: Sequence[str] = (),
 ) -> Response:
     if run is not None:
         detail = {"code": refusal.code, "why": refusal.why, "asked": asked, "evidence": list(refusal.evidence)}
         noted = {**detail, "step": run.step, **project.who}
         project.ledger.note(run.id, run.turn, "refused", project.actor, noted)
-    return Response(refused_document(workflow, run, refusal, asked, next_line, show), REFUSED, run, workflow)
+    document = refused_document(workflow, run, refusal, asked, next_line, show)
+    return Response(document, REFUSED, run, workflow, refusal_data(workflow, run, refusal, runs))
 
 
 def _own_command(project: Project, run: Run, refusal: Refused) -> str:
@@ -114,8 +117,10 @@ def _own_command(project: Project, run: Run, refusal: Refused) -> str:
     return type(project.command_line)(**fields).step("current", run, turn=False)  # type: ignore[arg-type]
 
 
-def _listing_runs(project: Project, workflow: Workflow, request: Request, refusal: Refused) -> tuple[Refused, str]:
-    """The refusal of an agent that lost its run, with the commands of the runs that it may have meant, and NEXT.
+def _listing_runs(
+    project: Project, workflow: Workflow, request: Request, refusal: Refused
+) -> tuple[Refused, str, list[str]]:
+    """The refusal of an agent that lost its run, with the commands of the runs that it may have meant; NEXT; their ids.
 
     If sub-agents are at work the agent may be any of them: then there is no NEXT.
     """
@@ -132,14 +137,15 @@ def _listing_runs(project: Project, workflow: Workflow, request: Request, refusa
             more = f" {len(roots) - len(known)} more runs of this skill are open."
     opening = _start_line(project, workflow, request.params, request.new)
     if not known and not children:
-        return refusal, opening
+        return refusal, opening, []
+    meant = [run.id for run in (*children, *known)]
     commands = [project.command_line.step("current", other, turn=False) for other in known]
     order = ", the last moved first" if len(known) > 1 else ""
     if not children:
         why = (
             f"{refusal.why} VALID has the command of each open run of this skill{order}; its last opens another.{more}"
         )
-        return Refused(refusal.code, why, (*commands, opening)), commands[0]
+        return Refused(refusal.code, why, _commands(*commands, opening), of="commands"), commands[0], meant
     why = (
         f"{refusal.why} Sub-agents are at work, so take the command of your own run from VALID: first those of the "
         f"sub-agents, each with what it is for, then those of the open runs of this skill{order}, then one "
@@ -148,7 +154,12 @@ def _listing_runs(project: Project, workflow: Workflow, request: Request, refusa
     if len(children) > LISTED:
         why += f" {len(children) - LISTED} more sub-agents are not listed."
     lines = [f"{parts.child_command(child, project.command_line)}  # {_about(child)}" for child in children[:LISTED]]
-    return Refused(refusal.code, why, (*lines, *commands, opening)), ""
+    return Refused(refusal.code, why, _commands(*lines, *commands, opening), of="commands"), "", meant
+
+
+def _commands(*commands: str) -> tuple[str, ...]:
+    """The commands without those that this script does not have."""
+    return tuple(filter(None, commands))
 
 
 def _has_ledger(project: Project) -> bool:

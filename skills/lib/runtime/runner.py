@@ -47,6 +47,7 @@ class Runner(Project):
         new: bool = False,
         *,
         key: str = "",
+        origin: str = "",
         by: str = "",
         kind: str = "",
     ) -> Response:
@@ -54,15 +55,18 @@ class Runner(Project):
 
         It is refused if a run with the same parameters has gone further, unless ``new``: an agent that begins again has
         most often lost its context. With a ``key`` the run that it opened is shown, wherever it is; a key opens one run
-        in a ledger, and is refused for another workflow and for other parameters.
+        in a ledger, and is refused for another workflow and for other parameters. ``origin`` is the run that this one
+        comes from, which the record keeps; UsageError for one that the ledger does not have.
         """
         if by or kind:
-            return self._acting(by, kind).start(workflow, parameters, new, key=key)
+            return self._acting(by, kind).start(workflow, parameters, new, key=key, origin=origin)
         self.max_parallel()  # a wrong setting is told before anything is recorded
         if key:
             _check_word(key, "key")
             if new:
                 raise UsageError("new opens another run, and a key opens one", remedy="give one of the two")
+        if origin and self.ledger.run(origin) is None:
+            raise UsageError(f"the ledger {self.ledger.path} has no run {origin!r:.80}", remedy="lockstep runs --all")
         request = Request("1", params=parameters, new=new)
         script, project = self.command_line.script, self.command_line.project
         run_id = keyed_id(key) if key else new_id()
@@ -71,7 +75,8 @@ class Runner(Project):
             move = engine.open_run(workflow, run, parameters, Evidence(self, run))
         except Refused as refused:
             return self.refuse(workflow, None, request, refused)
-        move = _noting(_opening(move), {"key": key} if key else {})
+        noted = {name: value for name, value in (("key", key), ("origin", origin)) if value}
+        move = _noting(_opening(move), noted)
         while True:
             try:
                 return self._open_once(workflow, move, request) if key else self._open(workflow, move, request)
@@ -96,6 +101,7 @@ class Runner(Project):
         if found is None:
             opened = self._commit(None, move, workflow.to_data())
             self._warn_of_commits()
+            status_files.make_key()
             return self.show(workflow, opened)
         if (found.workflow, found.params) != (workflow.name, move.run.params):
             other = "other parameters" if found.workflow == workflow.name else f"the workflow {found.workflow}"
@@ -106,7 +112,7 @@ class Runner(Project):
     def _open(self, workflow: Workflow, move: Move, request: Request) -> Response:
         ledger = self._use_ledger(create=True)
         beside = None if request.new else ledger.open_runs(workflow.name, move.run.params)
-        twins = [other for other in beside or () if self._is_twin(other, move.run)]
+        twins = [other for other in beside or () if self._is_twin(other, move)]
         for twin in twins:
             if twin.turn == 1:
                 self.check_step(workflow, twin)
@@ -122,6 +128,7 @@ class Runner(Project):
             return self.refuse(workflow, twin, request, Refused("already-open", why))
         opened = self._commit(None, move, workflow.to_data(), beside=beside)
         self._warn_of_commits()
+        status_files.make_key()  # so that what this script prints is known for its own later
         return self.show(workflow, opened, self._notices_of(workflow, opened))
 
     def _warn_of_commits(self) -> None:
@@ -267,10 +274,10 @@ class Runner(Project):
         """Open a sub-agent's run. Raises Refused if it cannot begin, or not while the sub-agents ``working`` are."""
         why = "This sub-agent's run has not begun: "
         if request.step not in (workflow.start, workflow.steps[0].id, "current"):
-            raise Refused("skipped-step", f"{why}its first step comes first.", (workflow.start,))
+            raise Refused("skipped-step", f"{why}its first step comes first.", (workflow.start,), of="steps")
         if request.reports:
             why += "there is nothing to report yet. Show its first step, and do it."
-            raise Refused("skipped-step", why, (workflow.start,))
+            raise Refused("skipped-step", why, (workflow.start,), of="steps")
         parent = self.ledger.run(run.parent or "")
         if parent is not None and parent.ended:
             lead = f"The run that this sub-agent was to work for is {parent.status}"
@@ -292,7 +299,7 @@ class Runner(Project):
                 raise Refused(refused.code, why) from None
             why += " Tell this to your orchestrator: it gives the sub-agent up with the command below."
             lost = self.command_line.step("current", parent, "--lost", run.id) + " --reason 'FILL_reason'"
-            raise Refused(refused.code, why, (lost,)) from None
+            raise Refused(refused.code, why, (lost,), of="commands") from None
 
     def _commit(
         self,
@@ -345,11 +352,15 @@ class Runner(Project):
         move = Move(run.changed(fingerprint=workflow.fingerprint), "definition-changed", detail)
         return self.ledger.commit(run, move, "script", workflow.to_data())
 
-    def _is_twin(self, other: Run, run: Run) -> bool:
-        """True if ``other`` has the same parameters, project and script; on turn 1 the definition must match too."""
+    def _is_twin(self, other: Run, opening: Move) -> bool:
+        """True if ``other`` has the same parameters, project and script; on turn 1 the definition must match too.
+
+        If the run to open names the one that it comes from, so does ``other``.
+        """
+        run, origin = opening.run, opening.detail.get("origin")
         same = other.params == run.params and self.command_line.script_of(other) == run.script
-        same = same and not self.is_elsewhere(other)
-        return same and (other.turn > 1 or other.fingerprint == run.fingerprint)
+        same = same and not self.is_elsewhere(other) and (other.turn > 1 or other.fingerprint == run.fingerprint)
+        return same and (origin is None or self.ledger.opening(other.id).get("origin") == origin)
 
     def _notices_of(self, workflow: Workflow, run: Run) -> list[Element]:
         """A notice for each other open run of the skill, with its command; beyond SHOWN they are only counted."""

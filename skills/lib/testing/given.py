@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from skills.lib.engine.children import TASK, task_workflow
 from skills.lib.errors import UsageError, did_you_mean, nearest
+from skills.lib.model.as_data import plain_fields
 from skills.lib.model.requirements import Artifact, Field
 from skills.lib.model.types import Dispatch
 from skills.lib.runtime import loading
@@ -70,7 +71,8 @@ def _reached(scripts: Sequence[Path]) -> Iterator[Workflow]:
 def _of_a_task(step: StepDef) -> Workflow:
     """The workflow of a sub-agent without a script, with every field that it may report."""
     review = {"checkpoint": step.checkpoint} if step.checkpoint else {"verdict": True}
-    return task_workflow(TASK, {"task": "", **review})
+    fields = [plain_fields(field) for field in step.handler.requires] if isinstance(step.handler, Dispatch) else []
+    return task_workflow(TASK, {"task": "", "step": step.id, "fields": fields, **review})
 
 
 def _fields(workflow: Workflow) -> Iterator[str]:

@@ -80,6 +80,23 @@ def require(workflow: Workflow, file: str) -> None:
     """
     if not demanded or is_sealed(workflow, file):
         return
+    _validate(workflow, file)
+    if not write(cached(workflow), text(workflow)):
+        _keep_in_project(workflow)
+
+
+def require_data(workflow: Workflow) -> None:
+    """Return if a workflow that was made from data is valid; raises as ``require`` does.
+
+    Its name may be anybody's, and it is in no file: only the seal in the user's own cache counts.
+    """
+    if not os.path.exists(cached(workflow)):
+        _validate(workflow, "")
+        write(cached(workflow), text(workflow))
+
+
+def _validate(workflow: Workflow, file: str) -> None:
+    """Return if the workflow is valid; raises as ``require`` does. ``file`` is empty for one that is in none."""
     try:
         from skills.lib.validation import validator as validation
 
@@ -99,8 +116,6 @@ def require(workflow: Workflow, file: str) -> None:
             f"the graph of {workflow.name} is not the one that was sealed, and this copy of a skill has no validator",
             remedy="pip install /path/to/lockstep, then lockstep validate --seal and the folder of the skill",
         ) from error
-    if not write(cached(workflow), text(workflow)):
-        _keep_in_project(workflow)
 
 
 def _keep_in_project(workflow: Workflow) -> None:

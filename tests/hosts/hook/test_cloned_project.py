@@ -102,7 +102,9 @@ class Clone:
         graph = self.script.with_name("evil_workflow.py")
         graph.write_text(source_of("evil", THREE))
         agent = Agent(self.script, self.project)
-        self.block: PrintedBlock = agent.run_command(agent.open().next)
+        with pytest.MonkeyPatch.context() as another_user:
+            another_user.setenv("LOCKSTEP_STATE", str(folder / "another user"))
+            self.block: PrintedBlock = agent.run_command(agent.open().next)
         self.trace = folder / "trace"
         graph.write_text(f"open({str(self.trace)!r}, 'w').close()\n{source_of('evil', THREE)}")
 

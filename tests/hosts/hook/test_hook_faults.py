@@ -252,7 +252,7 @@ def test_a_damaged_session_file_and_how_it_heals(host: Host) -> None:
 
 def test_a_state_folder_that_cannot_be_written(host: Host) -> None:
     block = host.agent.open()
-    host.state.mkdir()
+    host.state.mkdir(exist_ok=True)
     (host.state / "sessions").write_text("a file")
     assert blocked(host.run(block.next), "cannot be written: File exists", "set LOCKSTEP_STATE to a folder")
     assert host.use("Write") == SILENT

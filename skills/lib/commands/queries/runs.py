@@ -20,7 +20,7 @@ from skills.lib.ledger.database import FILE, exists
 from skills.lib.model.run import FINISHED, Run
 from skills.lib.model.steps import Workflow
 from skills.lib.model.texts import shortened
-from skills.lib.runtime import Runner, loading
+from skills.lib.runtime import Runner, serving
 
 COLOURS = {
     "open": "green",
@@ -97,20 +97,19 @@ def _opened(home: str) -> Records:
 
 
 def runner_for(screen: Screen, run: Run, project: str, actor: str = "agent") -> tuple[Runner, Workflow]:
-    """The runner that serves a run, and its workflow; the error of a broken skill is raised.
+    """The runner that serves a run, and its workflow, as ``serving.runner_for`` has them; its errors are raised.
 
     If the skill moved, it is found by its name, and a notice says where.
     """
-    script = run.script if os.path.exists(run.script) else _script_by_name(run, project)
+    script = run.script if not run.script or os.path.exists(run.script) else _script_by_name(run, project)
     if script != run.script:
         screen.say(f"The skill {skill_of(run)} is not where run {run.id} was opened; this one is taken: {script}")
-    workflow = loading.workflow_of_script(script)
-    return plain_runner(run, project, actor, script), workflow
+    return serving.runner_for(run, project, actor, script)
 
 
-def plain_runner(run: Run, project: str, actor: str, script: str = "") -> Runner:
-    """The runner that serves a run, even if its skill cannot be loaded; ``script`` is the path of a moved one."""
-    return Runner(CommandLine(sys.executable, script or run.script, project, lockstep_command()), actor)
+def plain_runner(run: Run, project: str, actor: str) -> Runner:
+    """The runner that serves a run, even if its skill cannot be loaded."""
+    return Runner(CommandLine(sys.executable, run.script, project, lockstep_command()), actor)
 
 
 def _script_by_name(run: Run, project: str) -> str:

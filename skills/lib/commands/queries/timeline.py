@@ -111,6 +111,8 @@ def _what(event: Event) -> str:
 def _detail(event: Event) -> str:
     detail = event.detail
     parts = []
+    if detail.get("origin"):
+        parts.append(f"from run {short(detail['origin'])}")
     if detail.get("answer") is not None:
         parts.append(f"answer {short(detail['answer'])}")
     if event.kind == "refused":

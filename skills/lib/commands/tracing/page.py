@@ -148,7 +148,7 @@ class _Page:
         if not run.fingerprint:
             return None
         try:
-            return Workflow.from_data(self.records.ledger.definition(run.fingerprint), _function)
+            return Workflow.restored(self.records.ledger.definition(run.fingerprint), _function)
         except SkillError:  # written by another version of Lockstep
             return None
 

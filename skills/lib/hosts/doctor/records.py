@@ -59,7 +59,7 @@ def open_runs(context: DoctorContext) -> Iterator[Result]:
     with opened:
         for run in listing.roots(opened):
             count += 1
-            if not os.path.isfile(run.script):
+            if run.script and not os.path.isfile(run.script):
                 yield problem(
                     f"the run {run.id} of {run.workflow} is open, and its script is gone",
                     run.script,

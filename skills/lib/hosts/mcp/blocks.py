@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from skills.lib import files
 from skills.lib.blocks import parts
 from skills.lib.blocks.command_line import CommandLine
+from skills.lib.blocks.refused import flags_of, without_flags
 from skills.lib.blocks.xml import COMMANDS
 from skills.lib.engine import verdicts
 from skills.lib.model.requirements import Arg, Field
@@ -52,6 +53,9 @@ def tool_call(command: str, command_line: CommandLine, workflow: str) -> ToolCal
         words = shlex.split(command)
     except ValueError:
         return None
+    program = [*command_line.lockstep, "resume"]
+    if words[: len(program)] == program and words[-2:] == ["--project", command_line.project]:
+        return _call("run_state", run=words[len(program)])
     if len(words) < 2 or words[0] != command_line.python or not words[1].endswith(".py"):
         return None
     given: dict[str, str] = {}
@@ -103,6 +107,8 @@ def for_client(element: Element, command_line: CommandLine, workflow: Workflow, 
     if step and workflow.has(step):
         asked += [one for one in workflow.step(step).requires if isinstance(one, Field)]
     types = {one.name: one.type for one in asked}
+    if element.tag == "refused":
+        element = _without_flags(element, flags_of(workflow))
     inside = [_rewritten(child, command_line, workflow.name, types) for child in element.children]
     if element.tag == "step":  # what a text of the skill may take from the command that is in NEXT elsewhere
         about = (
@@ -127,13 +133,25 @@ def _rewritten(
         attributes["flag"] = f'parameters={{"{name}": …}}' if child.tag == "param" else f'outcome="{name}"'
     if child.tag == "file":
         return Element(child.tag, attributes, _FIELDS)
-    if child.tag == "WHY" and "--" in _text(child):
-        return Element(child.tag, attributes, f"{_text(child)} ({ARGUMENTS})")
     if child.tag in COMMANDS:
-        call = tool_call(_text(child), command_line, workflow)
-        return Element(child.tag, attributes, call.shown(types)) if call else child
+        command, mark, about = _text(child).partition("  # ")
+        call = tool_call(command, command_line, workflow)
+        return Element(child.tag, attributes, call.shown(types) + mark + about) if call else child
     inside = [_rewritten(part, command_line, workflow, types) for part in child.children]
     return Element(child.tag, attributes, *inside, prose=child.prose)
+
+
+def _without_flags(refused: Element, flags: set[str]) -> Element:
+    """A refusal with the names of arguments in place of flags: in what was asked, why not, and what is valid."""
+    inside = [
+        Element(child.tag, child.attributes, without_flags(_text(child), flags))
+        if child.tag in ("ASKED", "WHY") or (child.tag == "choice" and _text(child).startswith("--"))
+        else _without_flags(child, flags)
+        if child.tag == "VALID"
+        else child
+        for child in _elements(refused)
+    ]
+    return Element(refused.tag, refused.attributes, *inside, prose=refused.prose)
 
 
 def data_of(response: Response, command_line: CommandLine) -> dict[str, Any]:
@@ -146,14 +164,19 @@ def data_of(response: Response, command_line: CommandLine) -> dict[str, Any]:
         data |= {"run": run.id, "turn": run.turn, "step": run.step, "status": run.status}
         if "checkpoint" in run.spec:
             data["review"] = verdicts.mode(run.spec)
-    if element.tag == "refused":
-        data["code"] = element.attributes["code"]
+        step = workflow.step(run.step) if workflow and run.step and workflow.has(run.step) else None
+        data |= {name: value for name in ("fresh", "model") if step and (value := getattr(step, name))}
+    if response.refusal is not None:
+        data |= {"code": response.refusal.code, "valid": {**response.refusal.valid}}
+        data |= {"missing": [*response.refusal.missing]} if response.refusal.missing else {}
 
     def call(command: Element) -> ToolCall | None:
         return tool_call(_text(command), command_line, workflow.name if workflow else "")
 
     for part in _elements(element):
         data |= _part(part, call)
+    if response.refusal is not None:
+        data["why"] = response.refusal.why
     return data
 
 

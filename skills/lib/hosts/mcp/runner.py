@@ -15,6 +15,8 @@ from typing import Any
 
 from skills.lib import paths
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
+from skills.lib.blocks.refused import flags_of, without_flags
+from skills.lib.engine import children
 from skills.lib.errors import PRINTED, LockstepError, UsageError, did_you_mean, nearest
 from skills.lib.hosts.mcp import blocks, catalogue
 from skills.lib.hosts.mcp.blocks import REPORTS, ToolCall
@@ -23,7 +25,7 @@ from skills.lib.ledger import Ledger
 from skills.lib.model.run import Request, Run
 from skills.lib.model.steps import Workflow
 from skills.lib.model.texts import check_text, check_tree
-from skills.lib.runtime import Response, Runner, loading, script
+from skills.lib.runtime import Response, Runner, loading, script, stored
 from skills.lib.runtime.project import is_of_another_project
 
 Given = Mapping[str, Any]
@@ -100,6 +102,7 @@ def _replied(given: Given, found: Found, call: Callable[[Runner], Response]) -> 
     """The whole document of a response; values that make it too long are in files that it names."""
     command_line = CommandLine(sys.executable, found.script, given["project"], lockstep_command())
     runner = Runner(command_line)
+    runner.runs_commands = bool(found.script)
     try:
         response = call(runner)
         workflow = response.workflow or found.workflow
@@ -143,7 +146,12 @@ def _parameters(given: Given) -> dict[str, Any]:
 
 
 def _served(run: Run, given: Given) -> Found:
-    """The workflow of a run and its script, also if the project was moved since."""
+    """The workflow of a run and its script, also if the project was moved since; "" if the workflow is in no file."""
+    if run.parent and not run.spec.get("script"):
+        return Found(run.script, children.task_workflow(run.workflow, run.spec))
+    if not run.script:
+        with Ledger(paths.home(given["project"]), create=False) as ledger:
+            return Found("", stored.rebuilt(run, ledger))
     moved = os.path.join(given["project"], os.path.relpath(run.script, run.project))
     path = moved if not os.path.exists(run.script) and os.path.exists(moved) else run.script
     return Found(path, loading.workflow_of_script(path))
@@ -197,10 +205,11 @@ def _said(text: str, data: dict[str, Any]) -> Answer:
 
 def failed(error: LockstepError, given: Given) -> Answer:
     """The response to an error: what was wrong, what is valid, what to try, and the call that goes on."""
-    lines = error.lines()
+    what, valid, remedy = [without_flags(text, flags_of()) for text in (error.what, error.valid, error.remedy)]
+    lines = LockstepError(what, valid=valid, remedy=remedy).lines()
     if isinstance(given.get("run"), str) and given["tool"] != "run_state":
         present = "" if isinstance(error, UnknownRun) else ToolCall("run_state", {"run": given["run"]}).shown()
         lines.append("Nothing was changed." + (f" The run's present block: {present}" if present else ""))
     text = "\n".join(lines) + "\n"
-    data = {"document": text, "kind": "error", "code": type(error).__name__, "what": error.what, "valid": error.valid}
-    return {"text": text, "error": True, "data": {**data, "remedy": error.remedy}}
+    data = {"document": text, "kind": "error", "code": type(error).__name__, "what": what, "valid": valid}
+    return {"text": text, "error": True, "data": {**data, "remedy": remedy}}

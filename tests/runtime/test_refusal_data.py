@@ -1,0 +1,163 @@
+"""A refusal as data: a code, where the run is, what is valid by its kind, what is missing; no flag of a shell in it."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skills.lib.blocks.command_line import CommandLine
+from skills.lib.blocks.refused import Refusal, flags_of, without_flags
+from skills.lib.model.run import Request, Run
+from skills.lib.runtime import Response, Runner
+from skills.lib.testing.agent import Agent
+from skills.lib.workflow.core import Outcome, StepDef, Workflow
+from skills.lib.workflow.requirements import Arg, Field
+from skills.lib.workflow.types import Dispatch, person
+
+WORKFLOW = Workflow(
+    "served",
+    StepDef("begin", "Begin", "Say.", {Outcome.OK: "choose"}, requires=[Field("summary"), Field("sure", "int")]),
+    StepDef("choose", "Choose", "Choose.", {Outcome.OK: "send", Outcome.SKIP: "ask"}),
+    StepDef("send", "Send", "Send.", {Outcome.OK: "ask"}, Dispatch("explore", tasks=["a", "b"])),
+    StepDef("ask", "Ask", "Ask.", {Outcome.OK: None}, person("Good?", {"yes": "ok"})),
+    params=[Arg("how_deep", choices=("low", "high"))],
+)
+
+
+class Served:
+    """A run of WORKFLOW in a program."""
+
+    def __init__(self, project: Path) -> None:
+        self.runner = Runner(CommandLine(sys.executable, str(project / "served.py"), str(project)))
+
+    def start(self, **parameters: Any) -> Response:
+        return self.runner.start(WORKFLOW, parameters)
+
+    def go(self, run: Run, step: str = "next", **fields: Any) -> Response:
+        return self.runner.advance(WORKFLOW, run.id, Request(step, run=run.id, turn=run.turn, **fields))
+
+    def at(self, step: str) -> Run:
+        """A run at that step."""
+        run = self.start(how_deep="low").run
+        assert run is not None
+        reports = {"choose": {"records": {"summary": "s", "sure": 3}}, "send": {"outcome": "ok"}}
+        for name, report in reports.items():
+            if run.step != step:
+                run = self.go(run, **report).run  # type: ignore[arg-type]
+                assert run is not None
+                assert run.step == name
+        return run
+
+
+@pytest.fixture
+def served(project: Path) -> Iterator[Served]:
+    made = Served(project)
+    yield made
+    made.runner.close()
+
+
+def refusal(response: Response) -> Refusal:
+    assert response.refusal is not None
+    assert "--" not in response.refusal.why
+    assert response.element.attributes["code"] == response.refusal.code
+    return response.refusal
+
+
+def test_what_is_printed_has_no_refusal(served: Served) -> None:
+    assert served.start(how_deep="low").refusal is None
+
+
+def test_a_missing_parameter_is_named_with_its_choices(served: Served) -> None:
+    found = refusal(served.start())
+    assert (found.code, found.run, found.step) == ("missing-parameter", None, None)
+    assert (found.missing, found.valid) == (("how_deep",), {"choices": ["low", "high"]})
+    assert found.why.startswith("how_deep is missing")
+
+
+def test_an_unknown_parameter_is_told_the_names_of_those_that_there_are(served: Served) -> None:
+    found = refusal(served.start(how_deep="low", how_wide="x"))
+    assert (found.code, found.valid) == ("unknown-parameter", {"names": ["how_deep"]})
+    assert found.why == "how_wide is not asked for here."
+
+
+def test_every_field_that_is_missing_is_named(served: Served) -> None:
+    run = served.at("begin")
+    found = refusal(served.go(run))
+    assert (found.code, found.run, found.step, found.turn) == ("missing-evidence", run.id, "begin", 1)
+    assert (found.missing, found.valid["steps"]) == (("summary", "sure"), ["choose"])
+    assert refusal(served.go(run, records={"summary": "s", "sure": "FILL_sure"})).missing == ("sure",)
+    assert refusal(served.go(run, records={"summary": "s", "colour": "red"})).valid["names"] == ["summary", "sure"]
+
+
+def test_a_missing_or_wrong_outcome_is_told_those_that_there_are(served: Served) -> None:
+    run = served.at("choose")
+    found = refusal(served.go(run))
+    assert (found.code, found.missing) == ("missing-outcome", ("outcome",))
+    assert found.valid == {"outcomes": ["ok", "skip"], "steps": ["send", "ask"]}
+    assert refusal(served.go(run, outcome="fail")).valid["outcomes"] == ["ok", "skip"]
+
+
+def test_a_step_that_nothing_leads_to_is_told_those_that_there_are(served: Served) -> None:
+    found = refusal(served.go(served.at("begin"), "ask"))
+    assert (found.code, found.valid) == ("skipped-step", {"steps": ["choose"]})
+
+
+def test_sub_agents_that_are_at_work_are_named(served: Served) -> None:
+    run = served.at("send")
+    found = refusal(served.go(run))
+    assert (found.code, found.valid["runs"]) == ("unaccounted-child", [f"{run.id}.1", f"{run.id}.2"])
+    found = refusal(served.go(run, "current", lost=f"{run.id}.1"))
+    assert (found.code, found.missing) == ("no-reason", ("reason",))
+
+
+def test_a_question_names_its_choices(served: Served) -> None:
+    run = served.go(served.at("choose"), outcome="skip").run
+    assert run is not None
+    found = refusal(served.go(run))
+    assert (found.code, found.missing, found.valid) == ("unanswered", ("answer",), {"choices": ["yes"]})
+    assert refusal(served.go(run, answer="maybe")).valid == {"choices": ["yes"]}
+
+
+def test_a_lost_program_is_told_the_runs_that_it_may_mean(served: Served) -> None:
+    run = served.at("begin")
+    found = refusal(served.runner.advance(WORKFLOW, "zzzzzzzz", Request("next", run="zzzzzzzz", turn=1)))
+    assert (found.code, found.run, found.valid) == ("unknown-run", None, {"runs": [run.id]})
+    moved = served.go(run, records={"summary": "s", "sure": 3}).run
+    assert moved is not None
+    assert refusal(served.start(how_deep="low")).run == run.id
+
+
+def test_the_shell_is_still_told_its_flags(agent: Callable[[str], Agent]) -> None:
+    tour = agent("tour")
+    refused = tour.run_command(tour.open().next.replace("--turn 1", ""))
+    assert "--turn" in refused.why
+
+
+@pytest.mark.parametrize(
+    "text, words",
+    [
+        ("--topic is missing", "topic is missing"),
+        ("say which with --outcome.", "say which with outcome."),
+        ("--qr-status pass is not so: --qr-fail", "qr_status pass is not so: qr_fail"),
+        ("--unknown-one is not asked for, --unknown-one", "unknown_one is not asked for, --unknown-one"),
+        ("git diff --stat failed (--no-pager)", "git diff --stat failed (--no-pager)"),
+        ("a--run, x/--run, y=--run -- run", "a--run, x/--run, y=--run -- run"),
+        ("", ""),
+    ],
+)
+def test_a_flag_becomes_the_name_of_an_argument(text: str, words: str) -> None:
+    assert without_flags(text, flags_of() | {"topic"}) == words
+
+
+@given(st.text("-ab run=.", max_size=30))
+def test_a_text_without_flags_stays_as_it_is(text: str) -> None:
+    found = without_flags(text, {"run"})
+    assert found.replace("-", "").replace("_", "") == text.replace("-", "").replace("_", "")
+    if "--" not in text:
+        assert found == text
