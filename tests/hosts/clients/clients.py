@@ -56,6 +56,9 @@ class Client(Protocol):
     name: str
     host: str
     program: str
+    # The arguments that have it run every tool without a question, and those that have it ask.
+    freely: Sequence[str]
+    carefully: Sequence[str]
 
     def settle(self, room: Room) -> None:
         """Write the client's own settings: its model, and nothing that goes out."""
@@ -95,6 +98,8 @@ class Codex:
     host = "codex"
     program = "codex"
     model = "gpt-5.5"
+    freely: Sequence[str] = ("--dangerously-bypass-approvals-and-sandbox",)
+    carefully: Sequence[str] = ()
     # It compacts if the server says that a conversation is longer than this.
     options: Sequence[str] = ("-c", "model_auto_compact_token_limit=50000")
 
@@ -119,7 +124,7 @@ class Codex:
         (folder / "config.toml").write_text(settings, encoding="utf-8")
 
     def command(self, prompt: str) -> list[str]:
-        trusting = ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"]
+        trusting = [*self.freely, "--dangerously-bypass-hook-trust"]
         return ["exec", "--json", "--skip-git-repo-check", *trusting, *self.options, prompt]
 
     def again(self, prompt: str) -> list[str]:
@@ -179,6 +184,8 @@ class OpenCode:
     name = "opencode"
     host = "opencode"
     program = "opencode"
+    freely: Sequence[str] = ("--auto",)
+    carefully: Sequence[str] = ()
 
     def settle(self, room: Room) -> None:
         provider = {
@@ -192,10 +199,10 @@ class OpenCode:
         put(room.project / "opencode.json", {**settings, "provider": {"loopback": provider}})
 
     def command(self, prompt: str) -> list[str]:
-        return ["run", "--format", "json", "--auto", prompt]
+        return ["run", "--format", "json", *self.freely, prompt]
 
     def again(self, prompt: str) -> list[str]:
-        return ["run", "--format", "json", "--auto", "--continue", prompt]
+        return ["run", "--format", "json", *self.freely, "--continue", prompt]
 
     def environment(self, room: Room) -> dict[str, str]:
         off = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
@@ -227,13 +234,15 @@ class Qwen:
     name = "qwen"
     host = "qwen"
     program = "qwen"
+    freely: Sequence[str] = ("--yolo",)
+    carefully: Sequence[str] = ("--approval-mode", "default")  # by itself it has the model judge each command
 
     def settle(self, room: Room) -> None:
         off = {"privacy": {"usageStatisticsEnabled": False}, "telemetry": {"enabled": False}}
         put(room.home / ".qwen" / "settings.json", {**off, "general": {"enableAutoUpdate": False}})
 
     def command(self, prompt: str) -> list[str]:
-        return ["--yolo", "--output-format", "stream-json", "--auth-type", "openai", "--model", MODEL, "-p", prompt]
+        return [*self.freely, "--output-format", "stream-json", "--auth-type", "openai", "--model", MODEL, "-p", prompt]
 
     def again(self, prompt: str) -> list[str]:
         return ["--continue", *self.command(prompt)]
@@ -267,6 +276,8 @@ class Gemini:
     name = "gemini"
     host = "gemini"
     program = "gemini"
+    freely: Sequence[str] = ("--approval-mode", "yolo")
+    carefully: Sequence[str] = ()
 
     def settle(self, room: Room) -> None:
         safe = {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}
@@ -274,8 +285,7 @@ class Gemini:
         put(room.home / ".gemini" / "settings.json", {**off, "security": safe, "general": {"enableAutoUpdate": False}})
 
     def command(self, prompt: str) -> list[str]:
-        said = ["--approval-mode", "yolo", "--output-format", "stream-json"]
-        return [*said, "--model", "gemini-2.5-flash", "-p", prompt]
+        return [*self.freely, "--output-format", "stream-json", "--model", "gemini-2.5-flash", "-p", prompt]
 
     def again(self, prompt: str) -> list[str]:
         return ["--resume", "latest", *self.command(prompt)]
