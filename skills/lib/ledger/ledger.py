@@ -151,11 +151,10 @@ class Ledger:
         """How many runs of that workflow have not ended and no parent started."""
         return int(self.database.rows(f"{_COUNT} {OPEN} AND workflow=?", (workflow,))[0][0])
 
-    def sub_agents(self) -> list[Run]:
-        """The runs of all sub-agents that have not ended."""
-        ids = self.database.rows(f"{_IDS} status IN ('pending','open','waiting') AND parent IS NOT NULL ORDER BY id")
-        found = [self.run(run_id) for (run_id,) in ids]
-        return [run for run in found if run is not None]
+    def sub_agents(self) -> list[str]:
+        """The ids of the runs of all sub-agents that have not ended."""
+        rows = self.database.rows(f"{_IDS} status IN ('pending','open','waiting') AND parent IS NOT NULL")
+        return [run_id for (run_id,) in rows]
 
     def last_moved(self, limit: int, workflow: str | None = None) -> list[Run]:
         """So many of the open runs (of a workflow) that no parent started, the last moved first; refusals move none."""

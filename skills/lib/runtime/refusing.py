@@ -125,7 +125,7 @@ def _listing_runs(
     If sub-agents are at work the agent may be any of them: then there is no NEXT.
     """
     known: list[Run] = []
-    children: list[Run] = []
+    children: list[str] = []
     more = ""
     if _has_ledger(project):
         found = project.ledger.last_moved(MOST_LISTED, workflow.name)
@@ -138,7 +138,7 @@ def _listing_runs(
     opening = _start_line(project, workflow, request.params, request.new)
     if not known and not children:
         return refusal, opening, []
-    meant = [run.id for run in (*children, *known)]
+    meant = [*children, *[run.id for run in known]]
     commands = [project.command_line.step("current", other, turn=False) for other in known]
     order = ", the last moved first" if len(known) > 1 else ""
     if not children:
@@ -153,7 +153,8 @@ def _listing_runs(
     )
     if len(children) > LISTED:
         why += f" {len(children) - LISTED} more sub-agents are not listed."
-    lines = [f"{parts.child_command(child, project.command_line)}  # {_about(child)}" for child in children[:LISTED]]
+    listed = project.ledger.runs(children[:LISTED])
+    lines = [f"{parts.child_command(child, project.command_line)}  # {_about(child)}" for child in listed]
     return Refused(refusal.code, why, _commands(*lines, *commands, opening), of="commands"), "", meant
 
 
@@ -177,18 +178,23 @@ def _about(child: Run) -> str:
     return f"sub-agent {child.id}, {child.status}" + (f": {parts.clipped(task, ABOUT)}" if task else "")
 
 
-def _sub_agents(project: Project, roots: Collection[str], wanted: str | None) -> list[Run]:
-    """The sub-agents at work of these runs, and those of this script; nearest to the wanted run first."""
+def _sub_agents(project: Project, roots: Collection[str], wanted: str | None) -> list[str]:
+    """The ids of the sub-agents at work of these runs, and of this script; nearest to the wanted run first."""
     family = (wanted or "").rpartition(".")[0]
-    script = project.command_line.script
     found = [
-        child
-        for child in project.ledger.sub_agents()
-        if child.id.partition(".")[0] in roots
-        or (project.command_line.place_of(child.script) == script and not _is_elsewhere(project, child))
+        run_id
+        for run_id in project.ledger.sub_agents()
+        if run_id.partition(".")[0] in roots or _is_of_script(project, project.ledger.run(run_id))
     ]
-    numbers = {child.id: [int(part) for part in child.id.split(".")[1:]] for child in found}
-    return sorted(found, key=lambda child: (child.parent != family, child.id.partition(".")[0], numbers[child.id]))
+    numbers = {run_id: [(len(part), part) for part in run_id.split(".")[1:]] for run_id in found}
+    return sorted(found, key=lambda one: (one.rpartition(".")[0] != family, one.partition(".")[0], numbers[one]))
+
+
+def _is_of_script(project: Project, child: Run | None) -> bool:
+    """True if the script that was called serves a sub-agent's run."""
+    if child is None or _is_elsewhere(project, child):
+        return False
+    return project.command_line.place_of(child.script) == project.command_line.script
 
 
 def _is_elsewhere(project: Project, run: Run) -> bool:
