@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
+from skills.lib.engine.decision import is_person
 from skills.lib.ledger import Ledger
 from skills.lib.runtime import loading
 from skills.lib.workflow.requirements import Field
@@ -75,7 +76,7 @@ def _gaps(run: Run, workflow: Workflow, own: list[Event], children: list[Run], e
             at, since = detail["to"], event.seq - 1
             continue
         step = workflow.step(at)
-        sent_back = event.actor == "person" and detail.get("answer") == REVISED and detail["to"] in _works(workflow)
+        sent_back = is_person(event.actor) and detail.get("answer") == REVISED and detail["to"] in _works(workflow)
         ways = [target for outcome, target in step.next.items() if outcome == detail["outcome"]]
         if detail["to"] not in ways and not sent_back:
             found.append(f"{where}: by {detail['outcome']} to {detail['to']}, which the graph does not have")
@@ -114,7 +115,7 @@ def _answer_gaps(asked: Person, event: Event) -> list[str]:
     found = []
     if asked.choices.get(event.detail["answer"]) != event.detail["outcome"]:
         found.append(f"the answer {event.detail['answer']} does not lead to {event.detail['outcome']}")
-    if asked.at_terminal and event.actor != "person":
+    if asked.at_terminal and not is_person(event.actor):
         found.append(f"{event.actor} answered for the person")
     return found
 
@@ -130,7 +131,7 @@ def _gate_gaps(gate: Gate, event: Event, reviews: dict[str, Any]) -> list[str]:
         if item["status"] != "PASS" and item["severity"] in blocks and not item.get("accepted")
     ]
     passed = event.detail["outcome"] == "ok"
-    decided = event.detail.get("answer") == ACCEPTED and event.actor == "person" and bool(event.detail.get("reason"))
+    decided = event.detail.get("answer") == ACCEPTED and is_person(event.actor) and bool(event.detail.get("reason"))
     if passed and still and not decided:
         return [f"it passed with {', '.join(still)} open"]
     if passed and not review["items"]:

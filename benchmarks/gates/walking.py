@@ -127,6 +127,10 @@ class World:
         """Those of the paths that are covered."""
         return {path for path in paths if is_covered(path, covers)}
 
+    def prompts(self) -> list[str]:
+        """Nobody says anything in a chat."""
+        return []
+
     def look(self, place: str, bases: Sequence[str] = ()) -> dict[str, Any]:
         """A place is the name of a file."""
         known = place in self.tree.files

@@ -126,6 +126,12 @@ def read_key(path: str, length: int) -> str:
     return key if len(key) == length else ""
 
 
+def signature(about: object) -> str:
+    """The signature of what is kept for the user; "" if the user has no key."""
+    key = _key()
+    return compact_json.digest([key, about]) if key else ""
+
+
 def _key() -> str:
     """The user's key; "" if there is none."""
     return read_key(os.path.join(paths.state(), KEY), _KEY_LENGTH)

@@ -17,6 +17,9 @@ AGENTS = {
     "LOCKSTEP_AGENT": "an agent of Lockstep",
 }
 
+# Who is recorded for what a person types.
+PERSON = "person (terminal)"
+
 
 def is_there() -> bool:
     """True if standard input is a terminal; one that is closed is none."""
@@ -33,8 +36,8 @@ def why_no_person() -> str:
 
 
 def actor() -> str:
-    """Who is recorded for a command that an agent may run too: person or agent."""
-    return "agent" if why_no_person() else "person"
+    """Who is recorded for a command that an agent may run too."""
+    return "agent" if why_no_person() else PERSON
 
 
 def require_person(what: str, remedy: str = "ask the user to run it") -> None:

@@ -180,7 +180,7 @@ def waiting(t: Text) -> Element:
         Element("STATE", None, t()),
         Element("CONTEXT", None, Element("value", {"name": t(), "file": t()}, t())),
         Element("DO", None, t(), prose=True),
-        Element("QUESTION", {"choices": t(), "by": "terminal"}, t()),
+        Element("QUESTION", {"choices": t(), "by": "person"}, t()),
         Element("ANSWER", None, t()),
         Element("NEXT", {"required": True}, t()),
     )

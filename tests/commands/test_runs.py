@@ -500,7 +500,7 @@ def test_abandoning_asks_at_a_terminal(installed: Install, walker: Walk) -> None
     assert f"End run {run.id} of plain, at note?" in shown
     assert ledger().every_run()[0].status == "open"
     assert at_terminal("abandon", run.id, "--reason", "enough", keys=b"y\n")[0] == 0
-    assert ledger().events(run.id)[-1].actor == "person"
+    assert ledger().events(run.id)[-1].actor == "person (terminal)"
 
 
 @pytest.mark.req("W-24")
@@ -520,7 +520,7 @@ def test_a_person_accepts_open_findings_with_a_reason(at_gate: Run) -> None:
     assert code == 0
     assert "goes on at close" in shown
     last = ledger().events(at_gate.id)[-1]
-    assert (last.actor, last.detail["answer"], last.detail["by"]) == ("person", "accept", "person")
+    assert (last.actor, last.detail["answer"], last.detail["by"]) == ("person (terminal)", "accept", "person")
     assert last.detail["reason"] == "known, and tracked"
 
 

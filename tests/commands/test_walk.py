@@ -190,7 +190,7 @@ def test_a_recorded_walk_is_a_persons(installed: Install) -> None:
     ledger = Ledger(os.environ["LOCKSTEP_HOME"], create=False)
     (run,) = ledger.every_run()
     assert run.status == "done"
-    assert {event.actor for event in ledger.events(run.id)} == {"person"}
+    assert {event.actor for event in ledger.events(run.id)} == {"person (terminal)"}
 
 
 def test_a_run_of_another_workflow_is_refused(installed: Install, walker: Callable[[Path], Walker]) -> None:

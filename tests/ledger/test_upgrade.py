@@ -80,7 +80,7 @@ def go_on(agent: Agent, block: PrintedBlock) -> PrintedBlock:
         question = block.root.find("QUESTION")
         assert question is not None
         choice = next(iter((question.get("choices") or "yes").split("|")))
-        if question.get("by") == "terminal":
+        if question.get("by") == "person":
             return agent.answer(block, choice, "it was looked at")
         return agent.follow(block, answer=choice)
     values = {"summary": "s", "mode": "quick", "confidence": "high", "report": "r", "thing": "t", "outcome": "ok"}

@@ -212,8 +212,8 @@ def test_an_agent_that_answers_for_the_person(gated: Agent) -> None:
             last = report(gated, child.command, item())
         gate = gated.run_command(last.next)
     waiting = gated.run_command(gate.next)
-    assert (waiting.kind, waiting.root.find("QUESTION").get("by")) == ("waiting", "terminal")  # type: ignore[union-attr]
-    asked = f"{edited(waiting.next, step='next')} --turn {waiting.turn}"
+    assert (waiting.kind, waiting.root.find("QUESTION").get("by")) == ("waiting", "person")  # type: ignore[union-attr]
+    asked = waiting.next.partition(" --answer ")[0]
     for words in ("--answer accept --reason 'the user agrees'", "--answer accept", "--outcome ok", "--qr-status pass"):
         refused = gated.run_command(f"{asked} {words}")
         assert (refused.exit_code, refused.code) == (3, "person-needed"), words

@@ -191,7 +191,7 @@ def test_an_answer_that_the_agent_passes_on_leads_to_the_person_and_not_to_the_s
     at_terminal = agent.follow(agent.follow(asked, answer="yes"))
     question = at_terminal.root.find("QUESTION")
     assert question is not None
-    assert (at_terminal.kind, at_terminal.step, question.get("by")) == ("waiting", "last", "terminal")
+    assert (at_terminal.kind, at_terminal.step, question.get("by")) == ("waiting", "last", "person")
     assert agent.answer(at_terminal, "accept", "only a comment").root.get("status") == "done"
 
 

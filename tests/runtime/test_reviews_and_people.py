@@ -10,7 +10,7 @@ import pytest
 
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
-from tests.fixtures.deviations import assert_refused, assert_way_on, edited
+from tests.fixtures.deviations import assert_refused, assert_way_on
 from tests.fixtures.skill import install, source_of
 
 Factory = Callable[[str], Agent]
@@ -146,15 +146,16 @@ def test_at_the_bound_a_person_decides(gated: Agent) -> None:
     assert (waiting.kind, waiting.step) == ("waiting", "design-gate")
     question = waiting.root.find("QUESTION")
     assert question is not None
-    assert (question.get("by"), question.get("choices")) == ("terminal", "accept|revise|abandon")
+    assert (question.get("by"), question.get("choices")) == ("person", "accept|revise|abandon")
     assert "design was reviewed 5 times and these findings are open: a (MUST): it does not hold" in (
         question.text or ""
     )
     assert "answer" in waiting.words("ANSWER")
-    assert gated.run_command(waiting.next).text == waiting.text
+    assert waiting.next.endswith(" --answer 'FILL_answer' --reason 'FILL_reason'")
+    assert gated.show(waiting.run).text == waiting.text
     for answer in ("accept", "revise", "FILL_answer"):
-        command = edited(waiting.next, step="next").replace(" --project", f" --turn {waiting.turn} --project")
-        assert_refused(gated, f"{command} --answer {answer} --reason fine", "person-needed", waiting.run)
+        command = filled(waiting.next, {"answer": answer, "reason": "fine"})
+        assert_refused(gated, command, "person-needed", waiting.run)
 
 
 @pytest.mark.req("W-24")
@@ -166,7 +167,7 @@ def test_a_person_accepts_with_a_reason_that_is_kept(gated: Agent) -> None:
     assert close.step == "close"
     [answered] = [event for event in gated.events(close.run) if event.detail.get("answer")]
     assert (answered.actor, answered.detail["answer"], answered.detail["by"], answered.detail["reason"]) == (
-        "person",
+        "person (terminal)",
         "accept",
         "person",
         "known, and harmless here",
@@ -232,9 +233,10 @@ def test_a_question_at_the_terminal_is_not_answered_by_the_agent(tmp_path: Path,
     )
     asks = Agent(install(tmp_path, "asks", source_of("asks", steps)), project)
     waiting = asks.open()
-    command = edited(waiting.next, step="next").replace(" --project", " --turn 1 --project") + " --answer yes"
+    command = filled(waiting.next, {"answer": "yes"})
     refused = assert_refused(asks, command, "person-needed", waiting.run)
-    assert assert_way_on(asks, refused).text == waiting.text
+    assert refused.next == command
+    assert asks.run_command(refused.show).text == waiting.text
     assert asks.answer(waiting, "no").turn == 2
     assert asks.answer(asks.blocks[-1], "yes").kind == "done"
 

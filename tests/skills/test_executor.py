@@ -629,10 +629,9 @@ def test_a_plan_that_planner_and_the_user_approved_is_carried_out(crew: Crew, ro
 def test_an_agent_does_not_approve_for_the_user(crew: Crew, root: Path) -> None:
     approve(root, WHERE)
     asked = crew.begin(unapproved=None)
-    given = asked.next.replace("--step current", "--step next") + f" --turn {asked.turn} --answer approve"
-    refused = crew.agent.run_command(given)
+    refused = crew.agent.follow(asked, answer="approve")
     assert (refused.exit_code, refused.code) == (3, "person-needed")
-    assert crew.agent.run_command(asked.next).kind == "waiting"
+    assert crew.agent.show(asked.run).kind == "waiting"
 
 
 def test_a_user_who_declines_ends_the_run(crew: Crew, root: Path) -> None:

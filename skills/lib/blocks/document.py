@@ -23,10 +23,13 @@ if TYPE_CHECKING:
 
 # How much is printed of a question.
 QUESTION_LIMIT = 3_000
-ANSWER = "'FILL_answer'"
 DECIDING = (
-    "A person decides before anything goes on: change nothing meanwhile. Have them run the command in ANSWER. accept "
-    "goes on with what is open, revise sends it back to be fixed, abandon ends the run."
+    "A person decides before anything goes on: change nothing meanwhile. Put the question below to them as it stands, "
+    "and wait. accept goes on with what is open, revise sends it back to be fixed, abandon ends the run."
+)
+BY_A_PERSON = (
+    "Only their own word counts: what they say here in the chat, with the words of a choice, and you then pass on by "
+    "NEXT; or the command in ANSWER, which they run at a terminal."
 )
 ASKING = (
     "What this step had to prepare is recorded. Put the question below to the person as it stands, wait, and pass the "
@@ -90,9 +93,7 @@ def next_command(
     name, and what follows ``--record-file``, ``--outcome``, ``--answer`` or ``--reason``.
     """
     if run.status == "waiting":
-        if (run.question or {}).get("at_terminal"):
-            return command_line.step("current", run, turn=False)
-        return command_line.step("next", run) + _flagged(given or {"--answer": ANSWER}, "--answer", "--reason")
+        return command_line.step("next", run) + _flagged(given or to_answer(run), "--answer", "--reason")
     step = workflow.step(run.step or "")
     ways = list(dict.fromkeys(step.next.values()))
     certain = len(ways) == 1 and not step.asks_later and not (ways[0] is None and _stale_ways(workflow, run, step))
@@ -119,6 +120,12 @@ def to_fill_in(workflow: Workflow, run: Run, step: StepDef) -> dict[str, str]:
     if _answers_findings(workflow, run, step):
         words[FIXES] = f"'FILL_{FIXES}'"
     return {**words, "--outcome": "FILL_outcome"} if reports_outcome(step) else words
+
+
+def to_answer(run: Run) -> dict[str, str]:
+    """A placeholder for what answers the question of a run, as ``next_command`` takes them; a decision has a reason."""
+    reason = {"--reason": "'FILL_reason'"} if "gate" in (run.question or {}) else {}
+    return {"--answer": "'FILL_answer'", **reason}
 
 
 def _flagged(words: Mapping[str, str], *flags: str) -> str:
@@ -222,19 +229,21 @@ def _state(workflow: Workflow, run: Run, step: StepDef) -> str:
 
 
 def _actions(run: Run, step: StepDef) -> list[Element | str]:
-    if run.status == "waiting" and "gate" in (run.question or {}):
-        return [DECIDING]
+    question = (run.question if run.status == "waiting" else None) or {}
+    ways = [BY_A_PERSON] if question.get("at_terminal") else []
+    if "gate" in question:
+        return [DECIDING, *ways]
     if step.asks_later and run.status == "waiting":
-        return [ASKING]
+        return [ASKING, *ways]
     texts = step.repeat if step.repeat and run.iteration > 1 else step.actions
-    return list(texts) or [f"Do what the title says: {step.title or step.id}."]
+    return [*(texts or [f"Do what the title says: {step.title or step.id}."]), *ways]
 
 
 def _waiting(workflow: Workflow, run: Run, command_line: CommandLine) -> list[Element]:
     question = run.question or {}
     at_terminal = bool(question.get("at_terminal"))
     choices = "|".join(question.get("choices") or ()) or None
-    attributes = {"by": "terminal" if at_terminal else "agent", "choices": choices}
+    attributes = {"by": "person" if at_terminal else "agent", "choices": choices}
     text = parts.clipped(question.get("text", ""), QUESTION_LIMIT)
     if len(question.get("text", "")) > QUESTION_LIMIT:
         text += f"\nThe values in it are shown whole by: {command_line.person('trace', run.id, '--values')}"

@@ -34,7 +34,7 @@ def answer(screen: Screen, run_id: str, answer: str, reason: str | None, project
     terminal.require_person("an answer is a person's", remedy)
     if run.status != "waiting":
         raise RefusedError(f"run {run.id} asks nobody anything: it is {run.status}", remedy=f"lockstep trace {run.id}")
-    runner, workflow = runs.runner_for(screen, run, project, "person")
+    runner, workflow = runs.runner_for(screen, run, project, terminal.PERSON)
     with closing(runner):
         request = Request("next", run=run.id, turn=run.turn, project=project, answer=answer, reason=reason)
         response = script.quietly(lambda: runner.advance(workflow, run.id, request))

@@ -18,6 +18,10 @@ else:
     Protocol = object
 
 
+# The actor of an answer that the agent passes on, if a prompt shows that a person gave it.
+PROMPTED = "person (prompt)"
+
+
 def is_person(actor: str) -> bool:
     """True for ``person (terminal)``, ``(prompt)``, ``(web)`` and ``(api)``; an older record says ``person``."""
     return actor == "person" or actor.startswith("person (")
@@ -46,6 +50,9 @@ class Proof(Protocol):
 
     def look(self, place: str, bases: Sequence[str] = ()) -> dict[str, Any]:
         """What a place leads to: its ``file``, the file's ``content``, and ``why`` it is not there."""
+
+    def prompts(self) -> list[str]:
+        """What the person said to the agent since the run put its question, as the host's hook heard it."""
 
 
 class Refused(Exception):

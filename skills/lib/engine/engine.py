@@ -7,7 +7,7 @@ Modules that only some steps need are imported where they are used: each costs a
 from __future__ import annotations
 
 from skills.lib.engine import inputs
-from skills.lib.engine.decision import Leaving, Move, Proof, Refused, Report
+from skills.lib.engine.decision import PROMPTED, Leaving, Move, Proof, Refused, Report, is_person
 from skills.lib.engine.transition import check_target, enter, follow, go, leads_back, proved_by
 from skills.lib.model import values
 from skills.lib.model.requirements import Command, Field
@@ -51,8 +51,10 @@ def decide(workflow: Workflow, run: Run, request: Request, proof: Proof, actor: 
     if run.status == "waiting":
         from skills.lib.engine import people
 
+        prompt = "" if is_person(actor) else people.prompt_with(run, request.answer, proof)
+        actor = PROMPTED if prompt else actor
         report = inputs.read_answer(workflow, run, step, request, digest, actor)
-        return people.answer(workflow, run, step, report, actor, proof)
+        return people.answer(workflow, run, step, report, actor, proof, prompt)
     run, report = inputs.read(workflow, run, step, request, digest)
     return _leave(workflow, run, step, report, proof)
 

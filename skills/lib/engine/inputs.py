@@ -66,14 +66,17 @@ def read(workflow: Workflow, run: Run, step: StepDef, request: Request, digest: 
 def read_answer(workflow: Workflow, run: Run, step: StepDef, request: Request, digest: str, actor: str) -> Report:
     """What a request to a run that waits reports: the answer, by whom it was given, and the reason.
 
-    Raises Refused if the request gives no answer, none that is valid, or more than an answer. ``actor`` is
-    ``person``, or a kind of person, for an answer that no agent passed on.
+    Raises Refused if the request gives no answer, none that is valid, or more than an answer, and if ``actor`` is no
+    person and the question needs one.
     """
     asked = run.question or {}
     choices = tuple(asked.get("choices", ()))
     given = request.answer
     if asked.get("at_terminal") and not is_person(actor):
-        why = "A person answers this at a terminal; an answer that is passed on for them does not count."
+        why = (
+            "A person answers this, and nothing that they were heard to say since the question is this answer. "
+            "Ask them and wait; if they did answer, have them run the command in ANSWER."
+        )
         raise Refused("person-needed", why, choices)
     if given is None:
         why = f"The run waits for a person: {asked.get('text', '')}"

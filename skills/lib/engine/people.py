@@ -6,18 +6,70 @@ from skills.lib.engine import fixes, gates, not_done, verdicts
 from skills.lib.engine.decision import Leaving, Move, Proof, Refused, Report, is_person
 from skills.lib.engine.transition import go
 from skills.lib.field_checks import is_reason
+from skills.lib.model import values
 from skills.lib.model.run import Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.types import Outcome, Person, Severity
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from typing import Any
 
+# A free answer that is no longer than this (characters) has to be a whole prompt: any text may have it inside.
+SHORT = 12
+# How many characters of a prompt are kept with the answer that it has.
+_PROMPT_KEPT = 1_000
 
-def answer(workflow: Workflow, run: Run, step: StepDef, report: Report, actor: str, proof: Proof) -> Move:
-    """What the answer of ``inputs.read_answer`` does to a run that waits."""
+
+def prompt_with(run: Run, given: str | None, proof: Proof) -> str:
+    """The prompt in which a person gave that answer to the question of a run; "" if none is known.
+
+    The last prompt that names a choice counts, and it may name no other. An answer in free words must be in a prompt as
+    it is, and a short one must be the whole of it.
+    """
+    choices = (run.question or {}).get("choices", ())
+    wanted = _plain(given or "")
+    for prompt in reversed(proof.prompts() if wanted else ()):
+        said = _plain(prompt)
+        if choices:
+            named = _named(said, choices)
+            if named:
+                return prompt if named == [given] else ""
+        elif said == wanted or (len(wanted) > SHORT and wanted in said):
+            return prompt
+    return ""
+
+
+def _plain(text: str) -> str:
+    """A text with neither case, line ends nor a full stop."""
+    return " ".join(text.casefold().split()).rstrip(".!")
+
+
+def _named(said: str, choices: Sequence[str]) -> list[str]:
+    """The choices that stand in a text as words of their own; one that is a part of a longer one is not counted."""
+    found = []
+    for choice in sorted(choices, key=len, reverse=True):
+        wanted, at = _plain(choice), 0
+        while wanted and (at := said.find(wanted, at)) >= 0:
+            end = at + len(wanted)
+            around = said[max(at - 1, 0) : at] + said[end : end + 1]
+            if any(char.isalnum() or char == "_" for char in around):
+                at = end
+                continue
+            said = f"{said[:at]}\n{said[end:]}"
+            if choice not in found:
+                found.append(choice)
+    return found
+
+
+def answer(
+    workflow: Workflow, run: Run, step: StepDef, report: Report, actor: str, proof: Proof, prompt: str = ""
+) -> Move:
+    """What the answer of ``inputs.read_answer`` does to a run that waits; ``prompt`` has it in the person's words."""
     detail = dict(report.recorded)
+    if prompt:
+        detail["prompt"] = values.NOT_KEPT if values.is_secret(prompt) else prompt[:_PROMPT_KEPT]
     given = detail["answer"]
     state = {**run.state.get(step.id, {}), "answer": given, "answered_by": "person" if is_person(actor) else actor}
     state.pop("reason", None)  # what was said to an earlier answer

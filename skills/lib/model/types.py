@@ -289,7 +289,8 @@ class Person(Record):
 
     The question may name a run parameter as ``{name}`` and a recorded value as ``{step.field}``. On a step with
     requirements the question is put once they are met: the agent prepares it, and it may name what it then recorded.
-    With ``at_terminal`` an answer relayed by the agent is refused: it takes ``lockstep answer``.
+    With ``at_terminal`` an answer that the agent passes on counts only if a prompt of the person has it; else it takes
+    ``lockstep answer``.
     """
 
     question: str

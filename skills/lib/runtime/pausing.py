@@ -30,7 +30,7 @@ def _note(project: str, run_id: str, pauses: bool, detail: dict[str, str]) -> st
             raise RefusedError(f"run {run.id} is {run.status}: it holds no agent any more")
         if ledger.is_paused(run) is pauses:
             return f"Run {run.id} is {'paused already' if pauses else 'not paused'}."
-        ledger.note(run.id, run.turn, kind, "person", detail)
+        ledger.note(run.id, run.turn, kind, terminal.PERSON, detail)
     if pauses:
         return f"Run {run.id} is paused at {run.step}: its agent may do other work until the run goes on."
     return f"Run {run.id} is not paused any more: its agent is held to {run.step} again."

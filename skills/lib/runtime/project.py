@@ -247,6 +247,11 @@ class Evidence:
             self._looks[key] = places.look(self._project, place, bases)
         return self._looks[key]
 
+    def prompts(self) -> list[str]:
+        from skills.lib import user_prompts  # few runs wait for an answer
+
+        return user_prompts.read(self._project, self._run.id, self._run.turn)
+
 
 def is_of_another_project(run: Run, project: str, home: str = "") -> bool:
     """True if one ledger serves both projects. If each has its own, another path means that the project moved.

@@ -322,7 +322,7 @@ def _answer(run: Run, request: Request) -> tuple[dict[str, Any], dict[str, str]]
     }
     if choices and fitting.get("--answer") not in choices:
         fitting.pop("--answer", None)
-    return fitting, {"--answer": document.ANSWER}
+    return fitting, document.to_answer(run)
 
 
 def _text(raw: Any) -> str:

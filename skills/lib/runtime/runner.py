@@ -8,7 +8,7 @@ from skills.lib import paths, status_files
 from skills.lib.blocks import parts
 from skills.lib.blocks.command_line import join
 from skills.lib.engine import engine
-from skills.lib.engine.decision import Move, Refused
+from skills.lib.engine.decision import PROMPTED, Move, Refused
 from skills.lib.errors import RefusedError, UsageError, tell
 from skills.lib.ledger import Stale, keyed_id, new_id
 from skills.lib.model.run import Request, Run
@@ -318,7 +318,12 @@ class Runner(Project):
             move = Move(move.run, move.kind, move.detail, move.create, tuple(ends.items()), move.contents)
         if self.who:
             move = _noting(move, self.who)
-        moved = self.ledger.commit(run, move, self.actor, definition, beside, siblings)
+        actor = PROMPTED if "prompt" in move.detail else self.actor
+        moved = self.ledger.commit(run, move, actor, definition, beside, siblings)
+        if run.status == "waiting":
+            from skills.lib import user_prompts  # few runs wait for an answer
+
+            user_prompts.remove(self.command_line.project, run.id)
         for ended, _ in move.end:
             status_files.remove(self.command_line.project, ended, self.home)
             self.cancel(ended)

@@ -22,6 +22,7 @@ from skills.lib.errors import LockstepError
 from skills.lib.ledger import Ledger
 from skills.lib.runtime import Runner, cli, loading, main
 from skills.lib.runtime import script as script_call
+from skills.lib.terminal import PERSON
 from skills.lib.testing.blocks import PrintedBlock, filled
 
 if TYPE_CHECKING:
@@ -106,7 +107,7 @@ class AsPerson:
         _, script, *arguments = shlex.split(command)
         workflow = self.workflow(script)
         request = cli.parse(workflow, arguments)
-        with closing(Runner(CommandLine(sys.executable, script, self.project, lockstep_command()), "person")) as runner:
+        with closing(Runner(CommandLine(sys.executable, script, self.project, lockstep_command()), PERSON)) as runner:
             if request.run is None:
                 parameters = cli.resolve(workflow, request).params
                 response = script_call.quietly(lambda: runner.start(workflow, parameters, request.new))

@@ -175,6 +175,9 @@ class _Trusting:
     def covered(self, covers: Sequence[str], paths: Sequence[str]) -> set[str]:
         return set()
 
+    def prompts(self) -> list[str]:
+        return []
+
     def look(self, place: str, bases: Sequence[str] = ()) -> dict[str, Any]:
         return {"file": place, "content": "as it is now", "why": ""}
 

@@ -102,15 +102,19 @@ class Host:
         """What the hook says to the end of a turn."""
         return self.tell({"hook_event_name": "Stop", "stop_hook_active": False, **more}, *options)
 
+    def say(self, prompt: str, **more: Any) -> Answer:
+        """What the hook says to a prompt of the user."""
+        return self.tell({"hook_event_name": "UserPromptSubmit", "prompt": prompt, **more})
+
     def go(self, block: PrintedBlock, agent: str = "", **values: Any) -> PrintedBlock:
         """Run a block's NEXT command as a host does: the hook is asked first."""
         command = filled(block.next, values)
         assert self.run(command, agent) == Answer(0, "", "")
         return self.agent.run_command(command)
 
-    def at(self, step: str) -> PrintedBlock:
-        """Open a run, and go on until it is at that step."""
-        block = self.agent.open()
+    def at(self, step: str, *words: str) -> PrintedBlock:
+        """Open a run with these words, and go on until it is at that step."""
+        block = self.agent.open(*words)
         while block.step != step:
             for at, child in enumerate(block.children):
                 self.finish(child.command, f"helper{at}")

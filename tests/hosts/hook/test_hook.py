@@ -324,6 +324,16 @@ def test_a_run_that_waits_for_a_person_refuses_no_stop(host: Host) -> None:
     assert host.use("Edit").code == 2
 
 
+def test_every_open_run_of_an_agent_refuses_a_stop_not_only_the_one_that_it_named_last(host: Host) -> None:
+    first = host.at("look")
+    waiting = host.at("ask", "--new")
+    assert [host.agent.state(run).status for run in (first.run, waiting.run)] == ["open", "waiting"]
+    refused = host.stop()
+    assert (refused.code, refused.reason.startswith(f"The run {first.run} of guarded is not at its end")) == (2, True)
+    _abandon(host, first.run)
+    assert host.stop() == SILENT
+
+
 def test_a_run_that_ended_elsewhere_frees_the_session(host: Host) -> None:
     block = host.at("look")
     assert host.use("Write").code == 2

@@ -45,12 +45,12 @@ def test_a_paused_run_neither_denies_tools_nor_refuses_a_stop(host: Host) -> Non
     assert host.tell(PROMPT) == SILENT
     host.status_file(block.run).unlink()
     assert host.run("date") == SILENT
-    assert kinds(host, block.run)[-1] == ("paused", "person")
+    assert kinds(host, block.run)[-1] == ("paused", "person (terminal)")
     code, shown = persons("unpause", block.run, host)
     assert (code, shown) == (0, f"Run {block.run} is not paused any more: its agent is held to look again.\n")
     assert (host.run("git status").code, host.stop().code) == (2, 2)
     assert persons("unpause", block.run, host) == (0, f"Run {block.run} is not paused.\n")
-    assert kinds(host, block.run)[-2:] == [("paused", "person"), ("unpaused", "person")]
+    assert kinds(host, block.run)[-2:] == [("paused", "person (terminal)"), ("unpaused", "person (terminal)")]
 
 
 def test_the_next_move_of_a_paused_run_ends_the_pause_and_a_look_does_not(host: Host) -> None:

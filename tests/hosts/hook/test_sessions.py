@@ -15,7 +15,7 @@ from skills.lib import status_files
 from skills.lib.hosts.hook import run_hook, sessions
 
 if TYPE_CHECKING:
-    from skills.lib.hosts.hook.sessions import Followed
+    from skills.lib.hosts.hook.followed import Followed
 
 pytestmark = pytest.mark.req("H-02")
 

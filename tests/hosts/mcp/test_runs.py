@@ -301,8 +301,9 @@ def test_a_person_alone_answers_what_is_asked_at_a_terminal(project: Path) -> No
         return first, await to.call("next_step", run=first.data["run"], turn=1, answer="yes")
 
     first, answered = talk(in_process, project, work)
-    assert first.data["question"]["by"] == "terminal"
-    assert first.data["next"] == {"tool": "run_state", "arguments": {"run": first.data["run"]}}
+    assert first.data["question"]["by"] == "person"
+    said = {"run": first.data["run"], "turn": 1, "step": "next", "answer": "FILL_answer"}
+    assert first.data["next"] == {"tool": "next_step", "arguments": said}
     assert " answer " in (first.root.findtext("ANSWER") or "")
     assert (answered.error, answered.data["code"]) == (True, "person-needed")
 

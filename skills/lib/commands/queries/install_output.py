@@ -255,12 +255,12 @@ def _show_done(screen: Screen, plan: Plan, project: str) -> None:
     screen.print(screen.styled(f"{plan.place.host}, {plan.place.scope} scope: ", "bold"), f"{done or 'nothing'}.")
     if plan.then is None or plan.then.uninstalled:
         return
-    names: dict[str, dict[str, None]] = {"skill": {}, "role": {}, "hooks": {}}
+    names: dict[str, dict[str, None]] = {"skill": {}, "role": {}, "hooks": {}, "rules": {}}
     for change in plan.changes:
         kind, _, name = change.what.partition(" ")
         if change.action in {*CHANGING, SAME}:
             names[kind][name or shown_path(change.path, plan.place, project)] = None
-    for kind, where in (("skill", plan.place.skills), ("role", plan.place.roles), ("hooks", "")):
+    for kind, where in (("skill", plan.place.skills), ("role", plan.place.roles), ("hooks", ""), ("rules", "")):
         if names[kind]:
             place = f" in {shown_path(where, plan.place, project)}" if where else ""
             screen.print(f"  {kind.removesuffix('s')}s{place}: {', '.join(names[kind])}")

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from skills.lib.ledger import Event
     from skills.lib.model.steps import Workflow
 
+# Who gave an answer, in words; an older record has no kind of a person.
+_PEOPLE = {
+    "person": "a person at a terminal",
+    "person (terminal)": "a person at a terminal",
+    "person (prompt)": "a person, in the chat",
+}
 # Events after which the run is no longer at the step.
 LEAVING = ("moved", "finished", "abandoned", "lost", "replaced")
 
@@ -146,8 +152,9 @@ class Visits:
         if event.kind == "asked":
             pairs += [("question", value(str((event.change.get("question") or {}).get("text", "")), self.limit))]
         if detail.get("answer") is not None:
-            by = "a person at a terminal" if detail.get("by") == "person" else who(detail)
+            by = _PEOPLE.get(event.actor, event.actor) if detail.get("by") == "person" else who(detail)
             pairs += [("answer", value(detail["answer"], self.limit)), ("given by", by)]
+            pairs += [("in their words", value(detail["prompt"], self.limit))] if detail.get("prompt") else []
         if detail.get("child"):
             pairs += [("sub-agent", str(detail["child"]))]
         if detail.get("stale"):

@@ -11,9 +11,8 @@ import os
 import sys
 
 from skills.lib import compact_json, paths, status_files
-from skills.lib.errors import LockstepError
 from skills.lib.hosts.hook import sessions, tools
-from skills.lib.hosts.hook.event import Event, text_of
+from skills.lib.hosts.hook.event import Denied, Event, text_of, write
 from skills.lib.hosts.hook.shell_commands import (
     acts_for_a_person,
     is_lockstep,
@@ -33,15 +32,11 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from skills.lib.hosts.hook.sessions import Followed, Status
+    from skills.lib.hosts.hook.followed import Followed, Status
 
 ALLOWED, DENIED = 0, 2
 # How often a stop is refused while the run has not moved.
 STOPS = 3
-
-
-class Denied(Exception):
-    """Carries the reason of a denial."""
 
 
 def main(raw: bytes, options: Mapping[str, str], watched: dict[str, bool]) -> int:
@@ -76,10 +71,8 @@ def _serve(event: Event, known: Sequence[str], stops: int, watched: dict[str, bo
     match event.kind:
         case "tool":
             _check_tool(event, known, watched)
-        case "end":
-            _end(event, known)
-        case "stop":
-            _check_stop(event, known, stops)
+        case "end" | "stop":
+            _turns().finish(event, known, stops)
         # Qwen Code keeps what is said at a session's start in its system prompt for good, and Gemini CLI shows it with
         # the next turn, which is reminded anyway: in both the turn says it.
         case "compact" | "begin" if is_known and (event.kind == "compact" or event.host in ("qwen", "gemini")):
@@ -87,7 +80,7 @@ def _serve(event: Event, known: Sequence[str], stops: int, watched: dict[str, bo
             if session is not None:
                 sessions.write(event.own, {**session, "shown": None})
         case _ if is_known:
-            _remind(event)
+            _turns().remind(event)
     return ALLOWED
 
 
@@ -124,14 +117,14 @@ def _check_runs(event: Event, known: Sequence[str], own: dict[str, Any] | None, 
         runs: list[Followed] = session["runs"]
         if _is_own(event, runs):
             return
-        statuses = _statuses(name, session)
+        statuses = sessions.statuses(name, session)
         if statuses and acts_for_a_person(event.command):
             raise Denied(_denials().answering(statuses[0]))
         if statuses and _is_lifeline(event, runs):
             if "abandon" in event.words:
                 _note_abandon(event, name, session)
             return
-        held = [_is_held_by(status, name, session, event, watched) for status in _holding(statuses)]
+        held = [_is_held_by(status, name, session, event, watched) for status in sessions.holding(statuses)]
         if any(held):
             return
 
@@ -141,20 +134,20 @@ def _is_held_by(status: Status, name: str, session: dict[str, Any], event: Event
 
     The ledger is read before a call is denied. If it cannot be, a run that the agent has given up holds nobody.
     """
-    followed = _followed(session, status)
+    followed = sessions.kept_of(session, status)
     if _allows(status, event) and not _protected(followed, event):
         return True
     is_open = watched["open"]
     watched["open"] = is_open and not followed.get("given_up")
     try:
-        found = _by_ledger(followed)
+        found = sessions.refreshed(followed)
     finally:
         watched["open"] = is_open
     if found is None:
-        _forget(name, session, [followed])
+        sessions.drop(name, session, [followed])
         return False
     held = {**found, "run": followed["run"], "project": followed["project"]}
-    if not _holding([held]):
+    if not sessions.holding([held]):
         return False
     if not (_allows(held, event) or _is_own(event, [{**followed, "script": held["script"]}])):
         raise Denied(_denials().denial(held, event.host, event.tool))
@@ -276,64 +269,11 @@ def _followed_first(name: str, session: dict[str, Any] | None, named: Followed) 
     return sessions.bind(name, session, named)
 
 
-def _statuses(
-    name: str, session: dict[str, Any], by_ledger: bool = False, but: Sequence[Followed] = ()
-) -> list[Status]:
-    """The statuses of the open runs that an agent follows, the last named first; ``but`` are left out.
+def _turns() -> ModuleType:
+    """What happens between the turns of an agent, which the use of a tool does without."""
+    from skills.lib.hosts.hook import turns
 
-    They are read from the status files, and from the ledger if there is none or with ``by_ledger``. Runs that have
-    ended are forgotten.
-    """
-    found, over = [], []
-    for followed in reversed(session["runs"]):
-        if followed in but:
-            continue
-        status = None if by_ledger else status_files.read(followed["project"], followed["run"])
-        if status is None:
-            status = _by_ledger(followed)
-        else:
-            status.pop("is_paused", None)
-        if status is not None:
-            found.append({**status, "run": followed["run"], "project": followed["project"]})
-        else:
-            over.append(followed)
-    _forget(name, session, over)
-    return found
-
-
-def _forget(name: str, session: dict[str, Any], over: Sequence[Followed]) -> None:
-    """Let an agent follow these runs no more; of one whose ledger was removed it is reminded before."""
-    kept = [one for one in session["runs"] if one not in over or sessions.has_lost_ledger(one)]
-    if kept != session["runs"]:
-        session["runs"] = kept
-        sessions.keep(name, session, kept)
-
-
-def _by_ledger(followed: Followed) -> Status | None:
-    """The status of a run by the ledger; None if it has ended, or was given up and the ledger cannot be used."""
-    from skills.lib.hosts.hook import run_status  # most events need no ledger
-
-    try:
-        return run_status.refreshed(followed)
-    except LockstepError:
-        if followed.get("given_up"):
-            return None
-        raise
-
-
-def _holding(statuses: Sequence[Status]) -> list[Status]:
-    """The runs that hold an agent: begun, not paused, and not waiting for a sub-agent's run that it follows too."""
-    begun = [status for status in statuses if _is_begun(status) and not status.get("is_paused")]
-    return [
-        status
-        for status in begun
-        if not any(one["run"].startswith(status["run"] + ".") and one["project"] == status["project"] for one in begun)
-    ]
-
-
-def _held(name: str, session: dict[str, Any], by_ledger: bool = False, but: Sequence[Followed] = ()) -> Status | None:
-    """The status of the run that holds an agent; of several the one that it named last. See ``_statuses``."""
-    return next(iter(_holding(_statuses(name, session, by_ledger, but))), None)
+    return turns
 
 
 def _denials() -> ModuleType:
@@ -341,101 +281,6 @@ def _denials() -> ModuleType:
     from skills.lib.hosts.hook import denials
 
     return denials
-
-
-def _is_begun(status: Status) -> bool:
-    """True if the run holds anybody: one that never left its first step does not; a sub-agent's does."""
-    return status["status"] != "pending" and (bool(status["parent"]) or status["turn"] > 1)
-
-
-def _check_stop(event: Event, known: Sequence[str], stops: int) -> None:
-    """Raise Denied while the followed run is in the middle, so many times; never while it waits for a person."""
-    if event.own not in known or (event.name == "SubagentStop" and not event.agent) or event.waits:
-        return
-    session = sessions.read(event.own)
-    if session is None:
-        return
-    held = _held(event.own, session, by_ledger=True, but=_looked_at(event, known, session))
-    if held is None or held["status"] != "open":
-        return
-    at = [held["run"], held["turn"]]
-    before = session.get("stops")
-    count = before[2] if isinstance(before, list) and before[:2] == at else 0
-    if count < stops:
-        sessions.write(event.own, {**session, "stops": [*at, count + 1]})
-        raise Denied(_denials().not_yet(held))
-
-
-def _looked_at(event: Event, known: Sequence[str], session: dict[str, Any]) -> list[Followed]:
-    """The runs that a sub-agent named and that are the main agent's to finish.
-
-    A run that one of those began for a sub-agent is not among them, whoever looked at it.
-    """
-    main = sessions.read(event.main) if event.agent and event.main in known else None
-    mains = [sessions.key(one) for one in main["runs"]] if main else []
-    return [
-        one
-        for one in session["runs"]
-        if sessions.key(one) in mains and (one["run"].rpartition(".")[0], one["project"]) not in mains
-    ]
-
-
-def _end(event: Event, known: Sequence[str]) -> None:
-    """Forget the session's sub-agents; what its main agent follows stays, for the session may be resumed."""
-    for name in known:
-        if name.startswith(event.main + "."):
-            sessions.forget(name)
-    session = sessions.read(event.main) if event.main in known else None
-    if session is not None:
-        _held(event.main, session)
-
-
-def _remind(event: Event) -> None:
-    """Print the current block: after a compaction or a resumption always, at a turn if it is another one.
-
-    Gemini CLI reports no compaction (its PreCompress comes before each request), so there every turn may follow one.
-    """
-    session = sessions.read(event.own)
-    held = _held(event.own, session) if session else None
-    if session is None:
-        return
-    if held is None:
-        lost = [one for one in session["runs"] if sessions.has_lost_ledger(one)]
-        if lost:  # said once
-            sessions.keep(event.own, session, [one for one in session["runs"] if one not in lost])
-            _say(event, _denials().lost(lost))
-        return
-    at = [held["run"], held["turn"]]
-    # A compaction leaves None; without one, what a command printed since the last turn is still there.
-    if event.between and session.get("shown", at) is not None:
-        return
-    if event.kind == "turn" and session.get("shown") == at and event.host != "gemini":
-        return
-    from skills.lib.hosts.hook import run_status  # most events need no ledger
-
-    try:  # a status file may be made up
-        status = _held(event.own, session, by_ledger=True)
-    except LockstepError:
-        status = run_status.trusted(held, _followed(session, held))
-    if status is None:
-        return
-    followed = _followed(session, status)
-    if status["is_trusted"] and os.path.realpath(status["script"]) == os.path.realpath(followed["script"]):
-        followed["signed"] = True
-    _say(event, _denials().reminder(status, run_status.may_load(followed, status["script"])))
-    sessions.write(event.own, {**session, "shown": [status["run"], status["turn"]]})
-
-
-def _say(event: Event, text: str) -> None:
-    """Give a text to the agent."""
-    said = {"hookEventName": event.name, "additionalContext": text}
-    _write(1, compact_json.dumps({"hookSpecificOutput": said}) + "\n")
-
-
-def _followed(session: dict[str, Any], held: Status) -> Followed:
-    """What the session keeps of the run that holds it."""
-    found: Followed = next(one for one in session["runs"] if sessions.key(one) == sessions.key(held))
-    return found
 
 
 def _fault(error: Exception, event: Event | None, is_open: bool) -> int:
@@ -446,7 +291,7 @@ def _fault(error: Exception, event: Event | None, is_open: bool) -> int:
     if is_open:
         return _deny(denials.blocked(error, event.main if event else ""))
     if event is None or event.kind != "end":  # a host takes whatever is said at a session's end for a failure
-        _write(2, denials.printable(denials.fault(error)) + " Nothing is held up by that.\n")
+        write(2, denials.printable(denials.fault(error)) + " Nothing is held up by that.\n")
     return ALLOWED
 
 
@@ -468,15 +313,5 @@ def _is_open_here(known: Sequence[str]) -> bool:
 
 def _deny(reason: str) -> int:
     denials = _denials()
-    _write(2, denials.printable(reason.strip()[: denials.LONGEST]) + "\n")
+    write(2, denials.printable(reason.strip()[: denials.LONGEST]) + "\n")
     return DENIED
-
-
-def _write(file: int, text: str) -> None:
-    """Write to an output of the process; if it is closed, the exit code still says what is to be done."""
-    data = text.encode("utf-8", "replace")
-    try:
-        while data:
-            data = data[os.write(file, data) :]
-    except OSError:
-        return

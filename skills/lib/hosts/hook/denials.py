@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skills.lib.hosts.hook.sessions import Followed, Status
+    from skills.lib.hosts.hook.followed import Followed, Status
 
 # Hosts cut what a hook says at 10,000 characters.
 LONGEST = 9_900
@@ -21,6 +21,7 @@ VARIABLES = (
     "the run out of the record, so run the command as it was printed. If such a variable is wanted, a person sets it "
     "where the host is started."
 )
+NOT_AT_ITS_END = "is not at its end"
 _NOT_RUN = (
     "Nothing shows that its skill ran on this machine, so the run may have come with the project, and no command is "
     "named here that would run it. Ask the user whether it is wanted.\n"
@@ -44,7 +45,7 @@ def protected(held: Status, tool: str, what: str) -> str:
 
 def not_yet(held: Status) -> str:
     """Why a stop is refused."""
-    why = f"The run {_run(held)} is not at its end: it is at {_step(held)}."
+    why = f"The run {_run(held)} {NOT_AT_ITS_END}: it is at {_step(held)}."
     onward = f"Do what the step says, then run:\n  {_command(held)}\n" if held["is_trusted"] else _NOT_RUN
     return f"{why} {onward}{_way_out(held)}"
 

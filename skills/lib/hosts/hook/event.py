@@ -26,6 +26,10 @@ _KINDS = {
 }
 
 
+class Denied(Exception):
+    """Carries the reason of a denial."""
+
+
 class Event:
     """What the host says happened; ids and names are text from outside."""
 
@@ -44,6 +48,8 @@ class Event:
         "again",
         "waits",
         "between",
+        "prompt",
+        "transcript",
     )
 
     def __init__(self, host: str, payload: Mapping[str, Any]) -> None:
@@ -65,6 +71,8 @@ class Event:
         tasks = payload.get("background_tasks")
         # Qwen Code reports a turn after each tool's result too, with no prompt.
         self.between = payload.get("prompt") == ""
+        self.prompt = text_of(payload, "prompt")
+        self.transcript = text_of(payload, "transcript_path")
         # Qwen Code lists a sub-agent that stops as still running.
         others = [one for one in tasks if isinstance(one, dict)] if isinstance(tasks, list) else []
         self.waits = any(_is_agent(one) and one.get("id") != self.agent for one in others)
@@ -90,6 +98,16 @@ def text_of(payload: Mapping[str, Any], name: str) -> str:
     """What a payload has under a name, as text; empty if it has nothing."""
     value = payload.get(name)
     return value if isinstance(value, str) else "" if value is None else str(value)
+
+
+def write(file: int, text: str) -> None:
+    """Write to an output of the process; if it is closed, the exit code still says what is to be done."""
+    data = text.encode("utf-8", "replace")
+    try:
+        while data:
+            data = data[os.write(file, data) :]
+    except OSError:
+        return
 
 
 def _is_agent(task: Mapping[str, Any]) -> bool:

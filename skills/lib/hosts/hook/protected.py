@@ -15,12 +15,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from skills.lib.hosts.hook.sessions import Followed
+    from skills.lib.hosts.hook.followed import Followed
 
 # The settings of hosts that may name hooks, plugins or permissions, below the project, the working directory or a home.
 SETTINGS = (
     *(".claude/settings.json", ".claude/settings.local.json", ".codex/config.toml", ".codex/hooks.json"),
     *(".gemini/settings.json", ".qwen/settings.json", "opencode.json", "opencode.jsonc"),
+    *(".codex/rules", ".gemini/policies"),
     *(".opencode/plugin", ".opencode/plugins", ".opencode/opencode.json", ".config/opencode"),
 )
 # A variable that moves the settings of a user, and the folder that it stands for.

@@ -7,12 +7,12 @@ import sys
 
 from skills.lib import paths, status_files
 from skills.lib.errors import EnvironmentProblem
-from skills.lib.hosts.hook import denials, tools
+from skills.lib.hosts.hook import tools
 from skills.lib.hosts.hook.shell_commands import is_shipped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from skills.lib.hosts.hook.sessions import Followed, Status
+    from skills.lib.hosts.hook.followed import Followed, Status
     from skills.lib.model.run import Run
 
 
@@ -70,22 +70,23 @@ def may_load(followed: Followed, script: str) -> bool:
 def _written(run: Run, followed: Followed) -> Status:
     """The status of a run as its next block would write it. It is written if the skill's code may be run."""
     from skills.lib.blocks import document
-    from skills.lib.blocks.command_line import CommandLine
+    from skills.lib.blocks.command_line import CommandLine, lockstep_command
     from skills.lib.engine import children
     from skills.lib.runtime import loading
 
     project = followed["project"]
+    command_line = CommandLine(sys.executable, run.script, project, lockstep_command())
     if run.parent and not run.spec.get("script"):
         workflow = children.task_workflow(run.workflow, run.spec)
     elif not may_load(followed, run.script):
         raise EnvironmentProblem(
             f"what the present step of run {run.id} allows is not known: nothing shows that its skill ran on this "
             "machine, and its own next command would show it",
-            remedy=f"{denials.lockstep('abandon', followed)} --reason '…'",
+            remedy=f"{command_line.person('abandon', run.id)} --reason '…'",
         )
     else:
         workflow = loading.workflow_of_script(run.script)
-    status = document.run_status(workflow, run, CommandLine(sys.executable, run.script, project))
+    status = document.run_status(workflow, run, command_line)
     if may_load(followed, run.script):
         status_files.write(project, run.id, status)
         return {**status, "is_trusted": True}

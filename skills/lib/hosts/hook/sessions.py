@@ -9,27 +9,14 @@ import os
 import time
 
 from skills.lib import compact_json, files, paths, status_files
-from skills.lib.errors import EnvironmentProblem
+from skills.lib.errors import EnvironmentProblem, LockstepError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any, NotRequired, TypedDict
+    from collections.abc import Mapping, Sequence
+    from typing import Any
 
-    Status = dict[str, Any]  # of a status file
-
-    class Followed(TypedDict):
-        """A run that an agent follows.
-
-        ``signed`` if a signed status file said that this user ran the script for this run; ``given_up`` if the agent
-        has called ``lockstep abandon`` for it.
-        """
-
-        run: str
-        project: str
-        script: str
-        signed: NotRequired[bool]
-        given_up: NotRequired[bool]
+    from skills.lib.hosts.hook.followed import Followed, Status
 
 
 # A session that has not been heard of for so long (seconds) is forgotten when another one is bound.
@@ -153,6 +140,75 @@ def free(run: str, project: str) -> None:
     followed: Followed = {"run": run, "project": project, "script": ""}
     for name in names():
         _release(name, followed)
+
+
+def statuses(name: str, session: dict[str, Any], by_ledger: bool = False, but: Sequence[Followed] = ()) -> list[Status]:
+    """The statuses of the open runs that an agent follows, the last named first; ``but`` are left out.
+
+    They are read from the status files, and from the ledger if there is none or with ``by_ledger``. Runs that have
+    ended are forgotten.
+    """
+    found, over = [], []
+    for followed in reversed(session["runs"]):
+        if followed in but:
+            continue
+        status = None if by_ledger else status_files.read(followed["project"], followed["run"])
+        if status is None:
+            status = refreshed(followed)
+        else:
+            status.pop("is_paused", None)
+        if status is not None:
+            found.append({**status, "run": followed["run"], "project": followed["project"]})
+        else:
+            over.append(followed)
+    drop(name, session, over)
+    return found
+
+
+def drop(name: str, session: dict[str, Any], over: Sequence[Followed]) -> None:
+    """Let an agent follow these runs no more; of one whose ledger was removed it is reminded before."""
+    kept = [one for one in session["runs"] if one not in over or has_lost_ledger(one)]
+    if kept != session["runs"]:
+        session["runs"] = kept
+        keep(name, session, kept)
+
+
+def refreshed(followed: Followed) -> Status | None:
+    """The status of a run by the ledger; None if it has ended, or was given up and the ledger cannot be used."""
+    from skills.lib.hosts.hook import run_status  # most events need no ledger
+
+    try:
+        return run_status.refreshed(followed)
+    except LockstepError:
+        if followed.get("given_up"):
+            return None
+        raise
+
+
+def holding(statuses: Sequence[Status]) -> list[Status]:
+    """The runs that hold an agent: begun, not paused, and not waiting for a sub-agent's run that it follows too."""
+    begun = [status for status in statuses if _is_begun(status) and not status.get("is_paused")]
+    return [
+        status
+        for status in begun
+        if not any(one["run"].startswith(status["run"] + ".") and one["project"] == status["project"] for one in begun)
+    ]
+
+
+def held(name: str, session: dict[str, Any], by_ledger: bool = False, but: Sequence[Followed] = ()) -> Status | None:
+    """The status of the run that holds an agent; of several the one that it named last. See ``statuses``."""
+    return next(iter(holding(statuses(name, session, by_ledger, but))), None)
+
+
+def _is_begun(status: Status) -> bool:
+    """True if the run holds anybody: one that never left its first step does not; a sub-agent's does."""
+    return status["status"] != "pending" and (bool(status["parent"]) or status["turn"] > 1)
+
+
+def kept_of(session: dict[str, Any], held: Status) -> Followed:
+    """What the session keeps of the run that holds it."""
+    found: Followed = next(one for one in session["runs"] if key(one) == key(held))
+    return found
 
 
 def _release(name: str, followed: Followed) -> None:

@@ -44,7 +44,7 @@ TABLE: dict[str, dict[str, tuple[str, ...]]] = {
         "codex": ("Bash", "shell", "local_shell", "shell_command", "exec_command", "write_stdin"),
         "opencode": ("bash",),
         "qwen": ("run_shell_command",),
-        "gemini": ("run_shell_command", "list_background_processes", "read_background_output"),
+        "gemini": ("run_shell_command",),
     },
     "web": {
         "claude": ("WebFetch", "WebSearch"),
@@ -76,6 +76,8 @@ ALSO = {
     **dict.fromkeys(("ReadMcpResourceTool",), "read"),
     **dict.fromkeys(("LSP", "ListMcpResourcesTool"), "search"),
     **dict.fromkeys(("PowerShell", "Monitor"), "shell"),
+    # Gemini CLI has these two beside its shell, and loads no role that names one of them.
+    **dict.fromkeys(("list_background_processes", "read_background_output"), "shell"),
     **dict.fromkeys(("SendMessage", "Workflow"), "agent"),
 }
 # Tools that keep an agent's own lists, load a skill, or read what a background task printed: no step needs to deny
