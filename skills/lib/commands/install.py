@@ -14,7 +14,7 @@ from skills.lib.commands.queries import install_output, skills
 from skills.lib.errors import LockstepError, tell
 from skills.lib.hosts.doctor import machine
 from skills.lib.hosts.doctor.examination import OK, DoctorContext
-from skills.lib.hosts.install import installing, locations, manifest, runtime
+from skills.lib.hosts.install import allowing, installing, locations, manifest, runtime
 from skills.lib.hosts.install.changes import Plan
 from skills.lib.hosts.known_hosts import HOSTS, KNOWN, SCOPES
 
@@ -28,6 +28,7 @@ PROJECT, USER = SCOPES
         "lockstep install codex --dry-run  # what would be written, and where",
         "lockstep install qwen --scope project --skill planner  # one skill, in this project alone",
         "lockstep install gemini --no-hooks  # steps are printed, nothing is enforced",
+        "lockstep install codex --allow  # Codex runs the step scripts without asking you",
     )
 )
 @install_output.hosts_argument
@@ -41,6 +42,11 @@ PROJECT, USER = SCOPES
     type=click.IntRange(min=0, max=50),
     metavar="N",
     help="How often a stop in mid-run is refused (default: as it was, or 3).",
+)
+@click.option(
+    "--allow/--no-allow",
+    default=None,
+    help="Let the host run the step scripts, and no others, without asking you (default: as it was, or no).",
 )
 @click.option("--yes", is_flag=True, help="Ask nothing: take the defaults, and without HOST every host that is found.")
 @install_output.dry_run_option
@@ -56,6 +62,7 @@ def install(
     names: tuple[str, ...],
     hooks: bool | None,
     stops: int | None,
+    allow: bool | None,
     yes: bool,
     dry_run: bool,
     verbose: bool,
@@ -96,8 +103,12 @@ def install(
         was = manifest.installed(place)
         wanted = {**(installing.sources(was, skills.sources(project)) if was else {}), **chosen}
         choose = install_output.chooser(force, dry_run or not asks)
+        allows = allow
+        if allow is None and was is None and asks and allowing.is_possible(place):
+            question = f"Let {KNOWN[host].title} run the step scripts, and no others, without asking you?"
+            allows = click.confirm(question, err=True)
         try:
-            plan = installing.install(place, project, wanted, hooks, stops, choose, dry_run)
+            plan = installing.install(place, project, wanted, hooks, stops, choose, dry_run, allows)
         except LockstepError as error:
             if len(hosts) == 1:
                 raise

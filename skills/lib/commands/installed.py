@@ -99,6 +99,7 @@ def _as_data(place: Locations, one: Installed) -> dict[str, Any]:
         "version": one.manifest.version,
         "hooks": bool(place.hooks) and one.manifest.hooks,
         "stops": one.manifest.stops,
+        "allow": one.manifest.allow,
         "skills": sorted(one.manifest.skills),
         "files": [{"path": entry.path, "what": entry.what, "state": entry.state} for entry in one.files],
     }

@@ -56,6 +56,8 @@ class Client(Protocol):
     name: str
     host: str
     program: str
+    # The arguments that have it run every tool without a question.
+    freely: Sequence[str]
 
     def settle(self, room: Room) -> None:
         """Write the client's own settings: its model, and nothing that goes out."""
@@ -95,6 +97,7 @@ class Codex:
     host = "codex"
     program = "codex"
     model = "gpt-5.5"
+    freely: Sequence[str] = ("--dangerously-bypass-approvals-and-sandbox",)
     # It compacts if the server says that a conversation is longer than this.
     options: Sequence[str] = ("-c", "model_auto_compact_token_limit=50000")
 
@@ -119,7 +122,7 @@ class Codex:
         (folder / "config.toml").write_text(settings, encoding="utf-8")
 
     def command(self, prompt: str) -> list[str]:
-        trusting = ["--dangerously-bypass-approvals-and-sandbox", "--dangerously-bypass-hook-trust"]
+        trusting = [*self.freely, "--dangerously-bypass-hook-trust"]
         return ["exec", "--json", "--skip-git-repo-check", *trusting, *self.options, prompt]
 
     def again(self, prompt: str) -> list[str]:
@@ -179,6 +182,7 @@ class OpenCode:
     name = "opencode"
     host = "opencode"
     program = "opencode"
+    freely: Sequence[str] = ("--auto",)
 
     def settle(self, room: Room) -> None:
         provider = {
@@ -192,10 +196,10 @@ class OpenCode:
         put(room.project / "opencode.json", {**settings, "provider": {"loopback": provider}})
 
     def command(self, prompt: str) -> list[str]:
-        return ["run", "--format", "json", "--auto", prompt]
+        return ["run", "--format", "json", *self.freely, prompt]
 
     def again(self, prompt: str) -> list[str]:
-        return ["run", "--format", "json", "--auto", "--continue", prompt]
+        return ["run", "--format", "json", *self.freely, "--continue", prompt]
 
     def environment(self, room: Room) -> dict[str, str]:
         off = ("AUTOUPDATE", "MODELS_FETCH", "LSP_DOWNLOAD", "DEFAULT_PLUGINS")
@@ -227,13 +231,14 @@ class Qwen:
     name = "qwen"
     host = "qwen"
     program = "qwen"
+    freely: Sequence[str] = ("--yolo",)
 
     def settle(self, room: Room) -> None:
         off = {"privacy": {"usageStatisticsEnabled": False}, "telemetry": {"enabled": False}}
         put(room.home / ".qwen" / "settings.json", {**off, "general": {"enableAutoUpdate": False}})
 
     def command(self, prompt: str) -> list[str]:
-        return ["--yolo", "--output-format", "stream-json", "--auth-type", "openai", "--model", MODEL, "-p", prompt]
+        return [*self.freely, "--output-format", "stream-json", "--auth-type", "openai", "--model", MODEL, "-p", prompt]
 
     def again(self, prompt: str) -> list[str]:
         return ["--continue", *self.command(prompt)]
@@ -267,6 +272,7 @@ class Gemini:
     name = "gemini"
     host = "gemini"
     program = "gemini"
+    freely: Sequence[str] = ("--approval-mode", "yolo")
 
     def settle(self, room: Room) -> None:
         safe = {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}
@@ -274,8 +280,7 @@ class Gemini:
         put(room.home / ".gemini" / "settings.json", {**off, "security": safe, "general": {"enableAutoUpdate": False}})
 
     def command(self, prompt: str) -> list[str]:
-        said = ["--approval-mode", "yolo", "--output-format", "stream-json"]
-        return [*said, "--model", "gemini-2.5-flash", "-p", prompt]
+        return [*self.freely, "--output-format", "stream-json", "--model", "gemini-2.5-flash", "-p", prompt]
 
     def again(self, prompt: str) -> list[str]:
         return ["--resume", "latest", *self.command(prompt)]

@@ -46,12 +46,17 @@ class Stage:
         *,
         prompt: str = "Take a guarded look.",
         again: bool = False,
+        careful: bool = False,
         tokens: Callable[[Turn], int] = lambda turn: 10,
     ) -> Ended:
-        """Start the client on a prompt and play the model until the client ends; the script must not have failed."""
+        """Start the client on a prompt and play the model until the client ends; the script must not have failed.
+
+        A ``careful`` client would ask a person before it runs a command, and there is none.
+        """
         with self._model(main, delegated, tokens) as room:
             arguments = self.client.again(prompt) if again else self.client.command(prompt)
-            return clients.run(self.client, room, arguments)
+            freely = self.client.freely if careful else ()
+            return clients.run(self.client, room, [word for word in arguments if word not in freely])
 
     @contextlib.contextmanager
     def serving(self, main: Play, delegated: Play | None = None) -> Iterator[Server]:

@@ -458,6 +458,15 @@ def test_a_role_is_what_its_host_reads(host: str) -> None:
 
 
 @pytest.mark.req("H-01")
+def test_a_role_for_gemini_names_only_tools_that_gemini_takes_in_a_role() -> None:
+    known = {"glob", "grep_search", "search_file_content", "list_directory", "read_file", "read_many_files"}
+    known |= {"replace", "write_file", "run_shell_command", "web_fetch", "google_web_search"}
+    for name, data in roles.definitions("gemini", role_names()).items():
+        fields = yaml.safe_load(data.decode().split("---\n", 2)[1])
+        assert set(fields["tools"]) <= known, name
+
+
+@pytest.mark.req("H-01")
 def test_a_role_for_codex_is_toml_with_the_whole_text() -> None:
     found = roles.definitions("codex", role_names())
     assert set(found) == {f"{name}.toml" for name in role_names()}

@@ -38,16 +38,17 @@ def at_terminal(project: Path, answers: str, *words: str) -> Shown:
 
 def test_it_asks_for_hosts_skills_and_scope(project: Path, home: Path) -> None:
     (home / ".qwen").mkdir()
-    shown = at_terminal(project, f"\n{SKILL}, {ROLED}\nproject\n", "install")
+    shown = at_terminal(project, f"\n{SKILL}, {ROLED}\nproject\n\n", "install")
     assert (shown.code, shown.out.splitlines()[0]) == (0, "qwen, project scope: 13 written.")
     for question in (
         "For which hosts? [qwen]:",
         "Which skills? [all]:",
         "For you in every project, or in this project? (project, user) [user]:",
+        "Let Qwen Code run the step scripts, and no others, without asking you? [y/N]:",
     ):
         assert question in shown.err
     assert {path.name for path in (project / ".agents" / "skills").iterdir()} == {SKILL, ROLED}
-    assert (project / ".qwen" / "settings.json").is_file()
+    assert "permissions" not in (project / ".qwen" / "settings.json").read_text(encoding="utf-8")
 
 
 def test_an_answer_that_is_none_is_asked_for_again(project: Path, home: Path) -> None:
@@ -91,13 +92,13 @@ def test_it_asks_about_a_file_that_the_user_changed(project: Path, answer: str, 
     mine = project / ".claude" / "agents" / "quality-reviewer.md"
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")
-    shown = at_terminal(project, answer, "install", "claude", "--scope", "project", "--skill", ROLED)
+    shown = at_terminal(project, f"n\n{answer}", "install", "claude", "--scope", "project", "--skill", ROLED)
     assert (shown.code, "Replace or remove it? [y/N]" in shown.err) == (code, True)
     assert mine.read_text()[:4] == left
 
 
 def test_the_choices_are_shown_and_a_slip_is_suggested(path: Path, project: Path, home: Path) -> None:
-    shown = at_terminal(project, f"cladue\nclaude\n{SKILL}\n\n", "install")
+    shown = at_terminal(project, f"cladue\nclaude\n{SKILL}\n\n\n", "install")
     assert shown.code == 0
     assert "No host was found: none of the programs codex, claude, opencode, qwen, gemini is on the PATH" in shown.err
     assert "  codex, claude, opencode, qwen, gemini, agents; or all\r\n" in shown.err

@@ -336,3 +336,50 @@ def test_a_session_is_not_kept_going_if_the_hook_cannot_be_run(project: Path, mo
     (project / "state" / "sessions" / "opencode-top").write_text("{}")
     monkeypatch.setenv("LOCKSTEP_STATE", str(project / "state"))
     assert sent(project, [answer(), END, status("busy"), IDLE]) == []
+
+
+# What the user says, and what the plugin says in their place; then settings of users.
+CHATTED = """
+import { Lockstep } from "./lockstep.mjs";
+const get = async ({ path }) => ({ data: { parentID: path.id === "kid" ? "top" : undefined } });
+const hooks = await Lockstep({ client: { session: { get } }, directory: process.cwd() });
+const put = { type: "text", text: "put there", synthetic: true };
+const said = [{ type: "text", text: "yes," }, { type: "file", url: "x" }, { type: "text", text: "ship it" }];
+await hooks["chat.message"]({ sessionID: "top" }, { message: {}, parts: [...said, put] });
+await hooks["chat.message"]({ sessionID: "top" }, { message: {}, parts: [put] });
+await hooks["chat.message"]({ sessionID: "kid" }, { message: {}, parts: [said[0]] });
+const found = [{}, { permission: "ask" }, { permission: { edit: "ask", bash: "ask" } }, { permission: { bash: {} } }];
+for (const config of found) await hooks.config(config);
+console.log(JSON.stringify(found.map((config) => config.permission ?? null)));
+"""
+
+
+@pytest.mark.req("W-24")
+@pytest.mark.parametrize("words", [[], ["run"]])
+def test_the_plugin_of_opencode_hands_on_what_the_user_says_and_nothing_that_opencode_run_says(
+    project: Path, monkeypatch: pytest.MonkeyPatch, words: list[str]
+) -> None:
+    stand_in(project, monkeypatch)
+    mark = 'import { Lockstep } from "./lockstep.mjs";\n'
+    played(project, CHATTED.replace(mark, f"{mark}process.argv.push(...{json.dumps(words)});\n"))
+    path = project / "events.jsonl"
+    events = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    told = [(event["hook_event_name"], event["agent_id"], event["prompt"]) for event in events]
+    said = [("UserPromptSubmit", "", "yes,\nship it"), ("UserPromptSubmit", "kid", "yes,")]
+    assert told == ([] if words else said)
+
+
+@pytest.mark.req("H-01")
+def test_the_plugin_of_opencode_allows_the_commands_that_it_was_given_and_changes_no_other_rule(
+    project: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    stand_in(project, monkeypatch)
+    plugin, rules = hooks.plugin, {"python3 /x.py *": "allow"}
+    assert played(project, CHATTED)[0] is None
+    monkeypatch.setattr(hooks, "plugin", lambda stops: plugin(stops, list(rules)))
+    assert played(project, CHATTED) == [
+        {"bash": rules},
+        {"*": "ask", "bash": rules},
+        {"edit": "ask", "bash": {"*": "ask", **rules}},
+        {"bash": rules},
+    ]

@@ -28,7 +28,8 @@ def apply(plan: Plan) -> None:
         for path in {**was.files, **coming.files}
     }
     entries, made = {**coming.entries, **was.entries}, coming.made or was.made
-    manifest.write(place, replace(coming, files=files, entries=entries, made=made, complete=False))
+    rules = tuple(dict.fromkeys((*was.rules, *coming.rules)))
+    manifest.write(place, replace(coming, files=files, entries=entries, made=made, rules=rules, complete=False))
     touched = {*files, *([place.hooks] if place.hooks else [])}
     if not was.complete:
         for path in touched:

@@ -11,7 +11,7 @@ import json
 import os
 import re
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from shlex import split
 from string import Template
@@ -97,11 +97,11 @@ def is_ours(hook: Any, host: str) -> bool:
     return isinstance(given, str) and all(mark in given for mark in marks)
 
 
-def plugin(stops: int) -> bytes:
-    """The plugin with which opencode calls the hook."""
+def plugin(stops: int, allowed: Sequence[str] = ()) -> bytes:
+    """The plugin with which opencode calls the hook; it allows the commands that have one of these patterns."""
     template = Path(__file__).with_name("opencode.js.template").read_text(encoding="utf-8")
-    words = json.dumps(command("opencode", stops))
-    return Template(template).substitute(command=words, timeout=TIMEOUT * 1000).encode()
+    words, rules = json.dumps(command("opencode", stops)), json.dumps(list(allowed))
+    return Template(template).substitute(command=words, timeout=TIMEOUT * 1000, allowed=rules).encode()
 
 
 def new_entries(host: str, stops: int) -> dict[str, dict[str, Any]]:
@@ -125,7 +125,7 @@ def merged(
     ``known`` has the digest of each entry as it was written before. An entry that the user changed since stays, unless
     ``force``. RefusedError if the file is not plain JSON or its hooks are of another shape.
     """
-    settings = _settings(path, data)
+    settings = read_settings(path, data)
     events, wanted = settings.setdefault("hooks", {}), new_entries(host, stops)
     yours, seen = list[str](), set()
     for event, groups in events.items():
@@ -146,7 +146,7 @@ def merged(
             events.setdefault(event, []).append(group)
     entries = {event: compact_json.digest(group) for event in events for group, _ in _ours(events[event], host)}
     entries |= {event: known[event] for event in yours}
-    return _written(settings, data), entries, yours
+    return written_settings(settings, data), entries, yours
 
 
 def unmerged(path: str, data: bytes, host: str) -> tuple[bytes, bool]:
@@ -154,7 +154,7 @@ def unmerged(path: str, data: bytes, host: str) -> tuple[bytes, bool]:
 
     RefusedError if it is not plain JSON.
     """
-    settings = _settings(path, data)
+    settings = read_settings(path, data)
     events = settings.get("hooks", {})
     for event, groups in list(events.items()):
         ours = list(_ours(groups, host))
@@ -164,12 +164,12 @@ def unmerged(path: str, data: bytes, host: str) -> tuple[bytes, bool]:
             del events[event]
             if not events:
                 del settings["hooks"]
-    return _written(settings, data), bool(settings)
+    return written_settings(settings, data), bool(settings)
 
 
 def states(path: str, data: bytes | None, host: str, known: Mapping[str, str]) -> dict[str, str]:
     """Each event of the manifest: current, changed or missing."""
-    events = _settings(path, data).get("hooks", {})
+    events = read_settings(path, data).get("hooks", {})
     found = {event: compact_json.digest(group) for event in events for group, _ in _ours(events[event], host)}
     words = {True: "current", False: "changed"}
     return {event: words[found[event] == digest] if event in found else "missing" for event, digest in known.items()}
@@ -177,12 +177,13 @@ def states(path: str, data: bytes | None, host: str, known: Mapping[str, str]) -
 
 def written(path: str, data: bytes | None, host: str, known: Mapping[str, str]) -> set[str]:
     """The commands of those entries of the manifest that are in the settings as they were written."""
-    events = _settings(path, data).get("hooks", {})
+    events = read_settings(path, data).get("hooks", {})
     ours = [(event, group, hook) for event in events for group, hook in _ours(events[event], host)]
     return {hook["command"] for event, group, hook in ours if known.get(event) == compact_json.digest(group)}
 
 
-def _settings(path: str, data: bytes | None) -> dict[str, Any]:
+def read_settings(path: str, data: bytes | None) -> dict[str, Any]:
+    """A settings file as data; RefusedError if it is not plain JSON, or its hooks are of another shape."""
     try:
         text = (b"{}" if data is None else data).decode("utf-8").removeprefix(_MARK)
         settings = json.loads(text, object_pairs_hook=_unique)
@@ -209,7 +210,7 @@ def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _written(settings: dict[str, Any], like: bytes | None) -> bytes:
+def written_settings(settings: dict[str, Any], like: bytes | None) -> bytes:
     """Settings as JSON in the manner of the file as it was: its byte order mark, indentation and line ends."""
     text = "{}\n" if like is None else like.decode("utf-8")
     mark, text = text[: text.startswith(_MARK)], text.removeprefix(_MARK)

@@ -8,7 +8,7 @@ from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 from skills.lib.errors import LockstepError
-from skills.lib.hosts.install import applying, changes, manifest, plan, runtime, source
+from skills.lib.hosts.install import allowing, applying, changes, manifest, plan, runtime, source
 from skills.lib.hosts.install import hooks as hook_entries
 from skills.lib.hosts.install.changes import Change, Plan
 from skills.lib.hosts.install.disk import Disk
@@ -51,13 +51,15 @@ def install(
     stops: int | None = None,
     choose: Choose | None = None,
     dry_run: bool = False,
+    allow: bool | None = None,
 ) -> Plan:
     """Install skills (name -> folder) for a host, with what is installed there already, and return what was done.
 
-    ``hooks`` and ``stops`` stay as they were if they are None, at first and after an uninstallation True and 3. The
-    runtime is made first. Skills of which the user changed a file are sealed again; SkillError if such a graph is not
-    valid: all else is done then.
+    ``hooks``, ``stops`` and ``allow`` stay as they were if they are None, at first and after an uninstallation True, 3
+    and False. The runtime is made first. Skills of which the user changed a file are sealed again; SkillError if such a
+    graph is not valid: all else is done then. UsageError for ``allow`` if the host takes no such rule.
     """
+    allowing.check(place, allow)
     with nullcontext() if dry_run else manifest.locked(place):
         old, others = manifest.read(place) or _foreign(place), manifest.others(place, project)
         was = Manifest(place.host, place.scope) if old is None or old.uninstalled else old
@@ -66,6 +68,7 @@ def install(
             skills=dict(skills),
             hooks=was.hooks if hooks is None else hooks,
             stops=was.stops if stops is None else stops,
+            allow=was.allow if allow is None else allow,
         )
         chosen = _chosen(lambda forced: plan.to_install(place, wanted, old, others, forced), choose)
         if dry_run:

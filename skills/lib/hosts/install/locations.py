@@ -14,7 +14,9 @@ from skills.lib.hosts.known_hosts import HOSTS, KNOWN, SCOPES
 
 @dataclass(frozen=True, slots=True)
 class Locations:
-    """Where things go for one host and scope; absolute paths. ``roles`` and ``hooks`` are empty if it has none.
+    """Where things go for one host and scope; absolute paths.
+
+    ``roles``, ``hooks`` and ``rules`` (of commands that run without a question) are empty if it has none.
 
     ``bases`` are the folders that are taken as they are: below them no link is followed. The first is the project's
     root, or the home. ``records`` is the folder of the manifests.
@@ -27,6 +29,7 @@ class Locations:
     roles: str
     hooks: str
     records: str
+    rules: str = ""
 
     @property
     def is_merged(self) -> bool:
@@ -48,12 +51,13 @@ def locations(host: str, scope: str, project: str) -> Locations:
     known = KNOWN[host]
     if scope == "project":
         root = base = os.path.realpath(project)
-        roles, hooks = known.roles, known.hooks
+        roles, hooks, rules = known.roles, known.hooks, known.rules
         records = os.path.join(root, ".lockstep", "installed")
     else:
         root = _home()
         base = _settings_base(host, root)
         roles, hooks = known.user_roles or known.roles, known.user_hooks or known.hooks
+        rules = known.user_rules
         records = os.path.join(os.path.realpath(paths.state()), "installed")
     return Locations(
         host,
@@ -63,6 +67,7 @@ def locations(host: str, scope: str, project: str) -> Locations:
         os.path.join(base, *roles) if roles else "",
         os.path.join(base, *hooks) if hooks else "",
         records,
+        os.path.join(base, *rules) if rules else "",
     )
 
 

@@ -43,7 +43,8 @@ class Manifest:
     ``version`` is the runtime that the skills name. ``skills`` has each skill with the folder that it was taken from,
     ``files`` the digests by which each file is Lockstep's. ``entries`` has the digest of each event's entry in a
     settings file; ``made`` is true if that file was not there before. ``uninstalled`` is true if everything was removed
-    except what the user changed, or settings that cannot be edited.
+    except what the user changed, or settings that cannot be edited. ``allow`` is true if the host is told to run the
+    step scripts without a question, and ``rules`` has our entries for that in a settings file.
     """
 
     host: str
@@ -57,6 +58,8 @@ class Manifest:
     made: bool = False
     complete: bool = True
     uninstalled: bool = False
+    allow: bool = False
+    rules: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -245,6 +248,8 @@ def _from_data(data: Any, place: Locations) -> Manifest:
         made=bool(data["made"]),
         complete=bool(data["complete"]),
         uninstalled=bool(data["uninstalled"]),
+        allow=bool(data.get("allow")),
+        rules=tuple(_texts(data.get("rules", []))),
     )
 
 
@@ -289,9 +294,10 @@ def _file(name: object, place: Locations, skills: Iterable[str]) -> str:
         raise ValueError(f"{name!r:.80}… is too long for a path")
     folder, own = os.path.split(path)
     is_hooks = path == place.hooks and not place.is_merged
+    is_rules = bool(place.rules) and path == place.rules
     is_role = bool(place.roles) and folder == place.roles and own in roles.files(place.host)
     is_of_skill = any(path.startswith(os.path.join(place.skills, skill) + os.sep) for skill in skills)
-    if os.path.normpath(path) != path or not (is_hooks or is_role or is_of_skill):
+    if os.path.normpath(path) != path or not (is_hooks or is_rules or is_role or is_of_skill):
         raise ValueError(f"nothing of {place.host} belongs at {name!r:.200}")
     return path
 

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from shlex import join
 
 from skills.lib.errors import RefusedError
-from skills.lib.hosts.install import hooks, installed_skill, roles, runtime, source
+from skills.lib.hosts.install import allowing, hooks, installed_skill, roles, runtime, source
 from skills.lib.hosts.install.changes import (
     ADD,
     DELETE,
@@ -105,7 +105,7 @@ def to_install(
     for path in _beside(draft, wanted.skills):
         if path.endswith(_CODE):
             draft.note(FOREIGN, path, _what(place, path), "no part of the installation")
-    entries = _merge(draft)
+    entries, rules = _merge(draft, allowing.scripts(files) if wanted.allow else [])
     is_made = (
         draft.old.made
         or any(change.path == place.hooks and change.action == ADD for change in draft.changes)
@@ -117,7 +117,8 @@ def to_install(
         skills=dict(sorted(wanted.skills.items())),
         files=dict(sorted(draft.files.items())),
         entries=entries,
-        made=bool(entries) and is_made,
+        made=bool(entries or rules) and is_made,
+        rules=rules,
         complete=True,
         uninstalled=False,
     )
@@ -137,8 +138,9 @@ def to_uninstall(
     for path in _beside(draft, old.skills):
         if path.endswith(source.SEAL) and source.is_seal(path) and not _is_in_others_skill(draft, path):
             draft.note(DELETE, path, _what(place, path), "a seal, which lockstep validate --seal wrote")
-    left = replace(draft.wanted, files=draft.files, entries=_merge(draft), complete=True, uninstalled=True)
-    return draft.plan(left if left.files or left.entries else None)
+    entries, rules = _merge(draft, [])
+    left = replace(draft.wanted, files=draft.files, entries=entries, rules=rules, complete=True, uninstalled=True)
+    return draft.plan(left if left.files or left.entries or left.rules else None)
 
 
 def desired(place: Locations, wanted: Manifest, looks: bool = False) -> dict[str, tuple[str, bytes]]:
@@ -165,8 +167,11 @@ def desired(place: Locations, wanted: Manifest, looks: bool = False) -> dict[str
         named |= installed_skill.dispatched_roles(folder)
     for name, data in (roles.definitions(place.host, named) if place.roles else {}).items():
         found[os.path.join(place.roles, name)] = (f"role {name.partition('.')[0]}", data)
+    scripts = allowing.scripts(found) if wanted.allow else []
     if place.hooks and wanted.hooks and not place.is_merged:
-        found[place.hooks] = ("hooks", hooks.plugin(wanted.stops))
+        found[place.hooks] = ("hooks", hooks.plugin(wanted.stops, allowing.patterns(scripts)))
+    if place.rules and scripts:
+        found[place.rules] = ("rules", allowing.file_of(place.host, scripts))
     return dict(sorted(found.items()))
 
 
@@ -235,52 +240,62 @@ def _is_in_others_skill(draft: _Draft, path: str) -> bool:
     return False
 
 
-def _merge(draft: _Draft) -> dict[str, str]:
-    """Note what happens to the settings file, if the host has one. Returns the digests of our entries in it."""
+def _merge(draft: _Draft, scripts: Sequence[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    """Note what happens to the settings file, if the host has one.
+
+    Returns the digests of our hooks in it, and our entries by which these scripts run without a question.
+    """
+    wanted = allowing.entries(draft.place.host, scripts)
     if not draft.place.is_merged:
-        return {}
-    if not draft.wanted.hooks:
+        return {}, ()
+    if not draft.wanted.hooks and not wanted:
         return _unmerge(draft)
     path = draft.place.hooks
     data = draft.disk.read(path)
     try:
-        to_come, entries, yours = hooks.merged(
-            path, data, draft.place.host, draft.wanted.stops, draft.old.entries, draft.is_forced(path)
-        )
+        to_come, rules = allowing.merged(path, data, wanted, draft.old)
+        entries, yours = dict[str, str](), list[str]()
+        if draft.wanted.hooks:
+            to_come, entries, yours = hooks.merged(
+                path, to_come, draft.place.host, draft.wanted.stops, draft.old.entries, draft.is_forced(path)
+            )
+        elif data is not None and to_come is not None:
+            to_come, _ = hooks.unmerged(path, to_come, draft.place.host)
     except RefusedError as error:
         raise RefusedError(error.what, remedy=_without_hooks(draft)) from error
     action = SAME if to_come == data else ADD if data is None else EDIT
     why = "entries of Lockstep are put in" if action == EDIT else ""
-    draft.note(action, path, "hooks", why, None if action == SAME else to_come)
+    draft.note(action, path, "hooks" if draft.wanted.hooks else "rules", why, None if action == SAME else to_come)
     for event in yours:
         draft.note(KEEP, path, f"hook {event}", "changed by you")
-    return entries
+    return entries, rules
 
 
-def _unmerge(draft: _Draft) -> dict[str, str]:
+def _unmerge(draft: _Draft) -> tuple[dict[str, str], tuple[str, ...]]:
     """Note that our entries are taken out, unless another scope uses them or the file cannot be edited any more.
 
-    Returns the digests of the entries that stay ours.
+    Returns what of them stays ours, as ``_merge`` does.
     """
     path, old = draft.place.hooks, draft.old
     data = draft.disk.read(path)
-    if not old.entries or data is None:
-        return {}
-    if any(other.place.hooks == path and other.manifest.entries for other in draft.others):
+    if not (old.entries or old.rules) or data is None:
+        return {}, ()
+    if any(other.place.hooks == path and (other.manifest.entries or other.manifest.rules) for other in draft.others):
         draft.note(SHARED, path, "hooks", "the other scope uses it")
-        return {}
+        return {}, ()
     try:
-        left, is_used = hooks.unmerged(path, data, draft.place.host)
+        without, _ = allowing.merged(path, data, (), old)
+        left, is_used = hooks.unmerged(path, without or data, draft.place.host)
     except RefusedError as error:
-        if hooks.PROGRAM[-1].encode() not in data:
-            return {}
+        if hooks.PROGRAM[-1].encode() not in data and not any(json.dumps(one).encode() in data for one in old.rules):
+            return {}, ()
         draft.note(STUCK, path, "hooks", str(error.__cause__ or "it is no plain JSON of hooks"))
-        return old.entries
+        return old.entries, old.rules
     if old.made and not is_used:
         draft.note(DELETE, path, "hooks", "nothing else is in it")
     elif left != data:
         draft.note(EDIT, path, "hooks", "entries of Lockstep are taken out", left)
-    return {}
+    return {}, ()
 
 
 def _without_hooks(draft: _Draft) -> str:
@@ -288,6 +303,7 @@ def _without_hooks(draft: _Draft) -> str:
     place = draft.place
     named = [word for name in sorted(draft.wanted.skills) for word in ("--skill", name)] if draft.old.version else []
     words = ["lockstep", "install", place.host, "--scope", place.scope, *named, "--no-hooks"]
+    words += ["--no-allow"] if draft.wanted.allow and allowing.entries(place.host, ["x"]) else []
     added = json.dumps({"hooks": hooks.new_entries(place.host, draft.wanted.stops)})
     return f"make it plain JSON; or go without hooks: {join(words)}; then you may add by hand: {added}"
 
@@ -295,6 +311,8 @@ def _without_hooks(draft: _Draft) -> str:
 def _what(place: Locations, path: str) -> str:
     if path == place.hooks:
         return "hooks"
+    if path == place.rules:
+        return "rules"
     if place.roles and path.startswith(place.roles + os.sep):
         return f"role {os.path.basename(path).partition('.')[0]}"
     return f"skill {place.skill_of(path)}"

@@ -1,0 +1,100 @@
+"""What the four clients really do with what a person says, and with the permission that a person gave."""
+
+from __future__ import annotations
+
+import shlex
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+
+from skills.lib.ledger import Ledger
+from tests.fixtures import skill
+from tests.hosts.clients import clients
+from tests.hosts.clients.clients import Gemini, OpenCode, Qwen
+from tests.hosts.clients.conftest import lockstep
+from tests.hosts.clients.model import Say
+from tests.hosts.clients.plays import follow, printed
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tests.hosts.clients.model import Turn
+    from tests.hosts.clients.plays import Going
+    from tests.hosts.clients.stage import Stage
+
+pytestmark = pytest.mark.slow
+ASKING = """
+    StepDef("ask", "Ask", "Ask.", {Outcome.OK: "last", Outcome.FAIL: None},
+            Person("Ship it?", {"yes": Outcome.OK, "no": Outcome.FAIL})),
+    StepDef("last", "Last", "Do.", {Outcome.OK: None}),
+"""
+# These clients do not say whether a person is there.
+SILENT = ("qwen", "gemini")
+
+
+@pytest.mark.req("W-24", "H-07")
+def test_what_the_user_says_in_a_later_prompt_is_the_persons_word_unless_the_client_says_that_none_is_there(
+    stage: Stage,
+) -> None:
+    script = skill.install(stage.project, "asking", skill.source_of("asking", ASKING))
+    opening = shlex.join([sys.executable, str(script), "--step", "1", "--project", str(stage.project)])
+    show = opening.replace("--step 1", "--step current --run")
+    runs = []
+
+    def asked(turn: Turn) -> Going:
+        block = yield from printed(stage.client, opening)
+        runs.append(block.run)
+        block = yield from printed(stage.client, f"{show} {block.run}")  # from now on the hook knows the run
+        assert block.kind == "waiting"
+        yield Say("Shall I ship it?")
+
+    ended = stage.play(asked, prompt="Ask me, and not before I said yes")
+    assert ended.code == 0, ended.errors
+
+    def told(turn: Turn) -> Going:
+        block = yield from printed(stage.client, f"{show} {runs[0]}")
+        block = yield from follow(stage.client, block, {"answer": "yes"})
+        yield from follow(stage.client, block, {})
+
+    ended = stage.play(told, prompt="Yes, please.", again=True)
+    assert ended.code == 0, ended.errors
+    assert stage.runs() == [("asking", None, "done")]
+    with Ledger(str(stage.project / ".lockstep")) as ledger:
+        [answered] = [event for event in ledger.events(runs[0]) if event.detail.get("answer")]
+    heard = ("person (prompt)", "Yes, please.") if stage.client.host in SILENT else ("agent", None)
+    assert (answered.actor, answered.detail.get("prompt")) == heard
+
+
+@pytest.mark.req("H-01", "H-07")
+@pytest.mark.parametrize("stage", [OpenCode(), Qwen(), Gemini()], indirect=True, ids=["opencode", "qwen", "gemini"])
+@pytest.mark.parametrize("allows", [True, False])
+def test_step_scripts_that_were_allowed_run_without_a_question_and_nothing_else_does(
+    stage: Stage, allows: bool
+) -> None:
+    client, scope = stage.client, "user" if stage.client.host == "gemini" else "project"
+    words = ["--scope", scope, "--skill", "problem-analysis", "--project", str(stage.project)]
+    lockstep(stage.room, "install", client.host, *words, "--allow" if allows else "--no-allow")
+    base = stage.room.home if scope == "user" else stage.project
+    script = base / ".agents" / "skills" / "problem-analysis" / "scripts" / "problem_analysis.py"
+    if client.host == "opencode":  # by itself it asks before no command
+        clients.put(stage.project / "opencode.json", {"permission": {"bash": "ask"}})
+    opening = shlex.join([sys.executable, str(script), "--step", "1"])
+    free = stage.project / "free.txt"
+
+    def play(turn: Turn) -> Going:
+        yield client.shell(f"{opening} --project {stage.project}")
+        yield client.shell(f"echo free > {free}")
+        yield client.shell(f"{sys.executable} {_other(stage.project)} --step 1")
+
+    stage.play(play, prompt="Why is it slow?", careful=True)
+    assert (stage.project / ".lockstep" / "runs.db").exists() is allows
+    assert not free.exists()
+    assert not (stage.project / "ran.txt").exists()
+
+
+def _other(project: Path) -> Path:
+    """A script that was not installed, and that leaves a file."""
+    script = project / ".agents" / "skills" / "problem-analysis" / "scripts" / "other.py"
+    script.write_text(f"open({str(project / 'ran.txt')!r}, 'w').close()\n", encoding="utf-8")
+    return script
