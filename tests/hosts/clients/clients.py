@@ -56,8 +56,9 @@ class Client(Protocol):
     name: str
     host: str
     program: str
-    # The arguments that have it run every tool without a question.
+    # The arguments that have it run every tool without a question, and those that have it ask.
     freely: Sequence[str]
+    carefully: Sequence[str]
 
     def settle(self, room: Room) -> None:
         """Write the client's own settings: its model, and nothing that goes out."""
@@ -98,6 +99,7 @@ class Codex:
     program = "codex"
     model = "gpt-5.5"
     freely: Sequence[str] = ("--dangerously-bypass-approvals-and-sandbox",)
+    carefully: Sequence[str] = ()
     # It compacts if the server says that a conversation is longer than this.
     options: Sequence[str] = ("-c", "model_auto_compact_token_limit=50000")
 
@@ -183,6 +185,7 @@ class OpenCode:
     host = "opencode"
     program = "opencode"
     freely: Sequence[str] = ("--auto",)
+    carefully: Sequence[str] = ()
 
     def settle(self, room: Room) -> None:
         provider = {
@@ -232,6 +235,7 @@ class Qwen:
     host = "qwen"
     program = "qwen"
     freely: Sequence[str] = ("--yolo",)
+    carefully: Sequence[str] = ("--approval-mode", "default")  # by itself it has the model judge each command
 
     def settle(self, room: Room) -> None:
         off = {"privacy": {"usageStatisticsEnabled": False}, "telemetry": {"enabled": False}}
@@ -273,6 +277,7 @@ class Gemini:
     host = "gemini"
     program = "gemini"
     freely: Sequence[str] = ("--approval-mode", "yolo")
+    carefully: Sequence[str] = ()
 
     def settle(self, room: Room) -> None:
         safe = {"auth": {"selectedType": "gemini-api-key"}, "folderTrust": {"enabled": False}}

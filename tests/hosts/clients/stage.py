@@ -55,8 +55,10 @@ class Stage:
         """
         with self._model(main, delegated, tokens) as room:
             arguments = self.client.again(prompt) if again else self.client.command(prompt)
-            freely = self.client.freely if careful else ()
-            return clients.run(self.client, room, [word for word in arguments if word not in freely])
+            if careful:
+                arguments = [word for word in arguments if word not in self.client.freely]
+                arguments = [*self.client.carefully, *arguments]
+            return clients.run(self.client, room, arguments)
 
     @contextlib.contextmanager
     def serving(self, main: Play, delegated: Play | None = None) -> Iterator[Server]:

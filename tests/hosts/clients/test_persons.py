@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import shlex
 import sys
 from typing import TYPE_CHECKING
@@ -11,7 +12,7 @@ import pytest
 from skills.lib.ledger import Ledger
 from tests.fixtures import skill
 from tests.hosts.clients import clients
-from tests.hosts.clients.clients import Gemini, OpenCode, Qwen
+from tests.hosts.clients.clients import Codex, Gemini, OpenCode, Qwen
 from tests.hosts.clients.conftest import lockstep
 from tests.hosts.clients.model import Say
 from tests.hosts.clients.plays import follow, printed
@@ -39,7 +40,7 @@ def test_what_the_user_says_in_a_later_prompt_is_the_persons_word_unless_the_cli
 ) -> None:
     script = skill.install(stage.project, "asking", skill.source_of("asking", ASKING))
     opening = shlex.join([sys.executable, str(script), "--step", "1", "--project", str(stage.project)])
-    show = opening.replace("--step 1", "--step current --run")
+    show = shlex.join([sys.executable, str(script), "--project", str(stage.project), "--step", "current", "--run"])
     runs = []
 
     def asked(turn: Turn) -> Going:
@@ -91,6 +92,26 @@ def test_step_scripts_that_were_allowed_run_without_a_question_and_nothing_else_
     assert (stage.project / ".lockstep" / "runs.db").exists() is allows
     assert not free.exists()
     assert not (stage.project / "ran.txt").exists()
+
+
+@pytest.mark.req("H-01", "H-07")
+@pytest.mark.parametrize("stage", [Codex()], indirect=True, ids=["codex"])
+def test_codex_itself_says_that_the_rule_allows_the_step_scripts_and_nothing_else(stage: Stage) -> None:
+    words = ["--scope", "project", "--skill", "problem-analysis", "--project", str(stage.project)]
+    lockstep(stage.room, "install", "codex", *words, "--allow")
+    script = str(stage.skill("problem-analysis") / "scripts" / "problem_analysis.py")
+    rules = str(stage.project / ".codex" / "rules" / "lockstep.rules")
+
+    def decided(*command: str) -> str | None:
+        ended = clients.run(stage.client, stage.room, ["execpolicy", "check", "--rules", rules, "--", *command])
+        assert ended.code == 0, ended.errors
+        found: str | None = json.loads(ended.out).get("decision")
+        return found
+
+    for python in ("python3", sys.executable):
+        assert decided(python, script, "--step", "next") == "allow"
+    for command in (["python3", "-c", "x", script], ["python3", str(_other(stage.project))], ["cat", script]):
+        assert decided(*command) is None
 
 
 def _other(project: Path) -> Path:

@@ -14,7 +14,7 @@ from tests.hosts.install.test_install import SETTINGS, written
 from tests.hosts.install.test_install_prompts import at_terminal
 
 pytestmark = pytest.mark.req("H-01")
-FORMS = {"claude": "Bash({}:*)", "qwen": "Bash({} *)"}
+FORMS = {"claude": "Bash({}:*)", "qwen": "run_shell_command({})"}
 
 
 def scripts(folder: Path) -> list[Path]:
@@ -38,7 +38,9 @@ def test_rules_are_added_to_the_users_own_settings_and_taken_out_again(
     for script in scripts(Path(place.skills)):
         for line in (f"python3 {script}", f'python3 "{script}"', f"{sys.executable} {script}"):
             assert FORMS[host].format(line) in allowed
-    named = {word.strip('"') for rule in allowed[2:] for word in rule[5:-1].split() if "scripts" in word}
+    named = {
+        word.strip('"') for rule in allowed[2:] for word in rule.partition("(")[2][:-1].split() if "scripts" in word
+    }
     assert {word.removesuffix(":*").strip('"') for word in named} == {str(path) for path in scripts(Path(place.skills))}
     assert " current " in cli("installed").out
     assert cli("upgrade", host).code == 0

@@ -23,7 +23,7 @@ from skills.lib.runtime import loading
 # Where python3 is usually found, beside the Python that installs.
 _PYTHONS = ("/usr/bin/python3", "/usr/local/bin/python3", "/opt/homebrew/bin/python3")
 # What a command becomes as an entry of the list permissions.allow, by host.
-_ENTRIES = {"claude": "Bash({}:*)", "qwen": "Bash({} *)"}
+_ENTRIES = {"claude": "Bash({}:*)", "qwen": "run_shell_command({})"}
 _HEAD = "# Written by lockstep install --allow; lockstep uninstall removes it. Step scripts run without a question.\n"
 
 
