@@ -14,8 +14,8 @@ from tests.fixtures import skill
 from tests.hosts.clients import clients
 from tests.hosts.clients.clients import Codex, Gemini, OpenCode, Qwen
 from tests.hosts.clients.conftest import lockstep
-from tests.hosts.clients.model import Say
-from tests.hosts.clients.plays import follow, printed
+from tests.hosts.clients.model import Call, Say
+from tests.hosts.clients.plays import DELEGATED, follow, printed
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,6 +92,26 @@ def test_step_scripts_that_were_allowed_run_without_a_question_and_nothing_else_
     assert (stage.project / ".lockstep" / "runs.db").exists() is allows
     assert not free.exists()
     assert not (stage.project / "ran.txt").exists()
+
+
+@pytest.mark.req("H-01", "H-07")
+@pytest.mark.parametrize("stage", [Gemini()], indirect=True, ids=["gemini"])
+def test_gemini_cli_starts_an_installed_role_by_its_name(stage: Stage) -> None:
+    lockstep(stage.room, "install", "gemini", "--scope", "user", "--skill", "refactor")
+    heard = []
+
+    def play(turn: Turn) -> Going:
+        turn = yield Call("invoke_agent", {"agent_name": "quality-reviewer", "prompt": f"{DELEGATED} look."})
+        heard.append(turn.output)
+
+    def delegated(turn: Turn) -> Going:
+        heard.append(turn.text)
+        yield Call("complete_task", {"result": "It was looked at."})
+
+    ended = stage.play(play, delegated)
+    assert ended.code == 0, ended.errors
+    assert "You review work that somebody else did" in heard[0]
+    assert "It was looked at." in heard[1]
 
 
 @pytest.mark.req("H-01", "H-07")

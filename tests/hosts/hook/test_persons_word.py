@@ -7,7 +7,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from click.testing import CliRunner
 
+from skills.lib.commands.console.app import lockstep
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock
 from tests.fixtures.skill import install, source_of
@@ -159,6 +161,11 @@ def test_a_person_decides_in_the_chat_on_a_step_that_failed_to_its_limit(tmp_pat
     host.say(said)
     done = host.agent.follow(waiting, answer="accept", reason="the rest is tracked")
     assert (done.kind, host.agent.events(waiting.run)[-1].actor) == ("done", "person (prompt)")
+    page = tmp_path / "page.html"
+    words = ["trace", waiting.run, "--html", str(page), "--project", str(host.project)]
+    assert CliRunner().invoke(lockstep, words).exit_code == 0
+    assert "a person, in the chat" in page.read_text(encoding="utf-8")
+    assert said in page.read_text(encoding="utf-8")
 
 
 def test_a_prompt_that_speaks_of_a_secret_is_not_kept_with_the_answer(tmp_path: Path) -> None:
