@@ -45,7 +45,10 @@ def test_files_that_a_run_depends_on_are_not_written_whatever_the_step_allows(tm
         "Lockstep itself": [ROOT / "skills" / "__main__.py", *_of_data("runtimes/9/x.py", "key", "projects/1")],
         "Lockstep's record of this project": [f".lockstep/open/{run}", ".lockstep/runs.db", ".lockstep/LEDGER"],
         "what Lockstep keeps of this user's sessions": [tmp_path / "state" / "sessions" / "x", tmp_path / "state/key"],
-        "the settings of an agent host": ["~/.claude/settings.json", ".codex/config.toml", "opencode.json"],
+        "the settings of an agent host": [
+            *("~/.claude/settings.json", ".codex/config.toml", "opencode.json"),
+            *(".codex/rules/lockstep.rules", "~/.gemini/policies/lockstep.toml"),
+        ],
     }
     for what, targets in places.items():
         for target in targets:
