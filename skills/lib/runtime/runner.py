@@ -320,7 +320,7 @@ class Runner(Project):
             move = _noting(move, self.who)
         actor = PROMPTED if "prompt" in move.detail else self.actor
         moved = self.ledger.commit(run, move, actor, definition, beside, siblings)
-        if run.status == "waiting":
+        if run is not None and run.status == "waiting":
             from skills.lib import user_prompts  # few runs wait for an answer
 
             user_prompts.remove(self.command_line.project, run.id)
