@@ -10,6 +10,8 @@ from typing import Any
 import pytest
 
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
+from skills.lib.engine.decision import Move
+from skills.lib.ledger import Ledger
 from skills.lib.runtime import Runner
 from skills.lib.workflow.core import Workflow
 from tests.hosts.mcp.talking import Answer, Talk, add_skill, in_process, talk
@@ -78,3 +80,25 @@ def test_a_run_without_a_script_is_served(project: Path) -> None:
     assert [answer.data["kind"] for answer in seen] == ["step", "refused", "step", "done"]
     assert (seen[0].data["model"], "model" in seen[2].data) == ("small", False)
     assert seen[1].data["missing"] == ["seen"]
+
+
+def test_a_script_that_only_the_ledger_names_is_not_loaded(project: Path, tmp_path: Path) -> None:
+    add_skill(project, "tour")
+    first = talk(in_process, project, lambda to: to.call("start_run", skill="tour", parameters={"topic": "tea"}))
+    run_id = first.data["run"]
+    places = [project / "tools" / "scripts", project / "plain", tmp_path / "outside" / "scripts"]
+    for at, place in enumerate(places):
+        place.mkdir(parents=True)
+        (place / "x.py").touch()
+        (place / "x_workflow.py").write_text(f"open({str(tmp_path / 'evil')!r}, 'w')\n")
+        with Ledger(str(project / ".lockstep"), create=False) as ledger:
+            run = ledger.run(run_id)
+            assert run is not None
+            ledger.commit(run, Move(run.changed(script=str(place / "x.py")), "skill-moved", {"at": at}), "agent")
+
+        async def work(to: Talk) -> list[Answer]:
+            return [await to.call("run_state", run=run_id), await to.call("next_step", run=run_id, turn=1)]
+
+        for answer in talk(in_process, project, work):
+            assert "of no skill of this project" in answer.text
+    assert not (tmp_path / "evil").exists()

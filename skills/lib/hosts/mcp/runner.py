@@ -17,7 +17,7 @@ from skills.lib import paths
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.blocks.refused import flags_of, without_flags
 from skills.lib.engine import children
-from skills.lib.errors import PRINTED, LockstepError, UsageError, did_you_mean, nearest
+from skills.lib.errors import PRINTED, EnvironmentProblem, LockstepError, UsageError, did_you_mean, nearest
 from skills.lib.hosts.mcp import blocks, catalogue
 from skills.lib.hosts.mcp.blocks import REPORTS, ToolCall
 from skills.lib.hosts.mcp.catalogue import Found
@@ -154,7 +154,21 @@ def _served(run: Run, given: Given) -> Found:
             return Found("", stored.rebuilt(run, ledger))
     moved = os.path.join(given["project"], os.path.relpath(run.script, run.project))
     path = moved if not os.path.exists(run.script) and os.path.exists(moved) else run.script
+    if not (stored.may_load(run, path, given["project"]) or _is_of_a_skill(path, given["project"])):
+        raise EnvironmentProblem(
+            f"run {run.id} names {path}, which is of no skill of this project and was not run for it on this machine, "
+            "so it is not loaded: the ledger may be anybody's",
+            remedy="list_skills() says which skills there are",
+        )
     return Found(path, loading.workflow_of_script(path))
+
+
+def _is_of_a_skill(script: str, project: str) -> bool:
+    """True if a script is in the folder ``scripts`` of a skill of the project, which this server offers."""
+    below = os.sep + os.path.relpath(os.path.realpath(script), os.path.realpath(project))
+    folder, mark, _ = below.rpartition(f"{os.sep}scripts{os.sep}")
+    is_inside = bool(mark) and not below.startswith(f"{os.sep}..")
+    return is_inside and os.path.isfile(os.path.join(project, folder.strip(os.sep), "SKILL.md"))
 
 
 def _run(given: Given) -> Run:
