@@ -168,6 +168,12 @@ def within(root: str, path: str) -> str:
     return resolved
 
 
+def has_own_graph(script: str) -> bool:
+    """True if the graph that is loaded for a script is beside the script itself, the links of both followed."""
+    graph = script.removesuffix(".py") + "_workflow.py"
+    return os.path.realpath(graph) == os.path.realpath(script).removesuffix(".py") + "_workflow.py"
+
+
 def is_of_project(file: str) -> bool:
     """True unless a link at ``file`` leads out of the project that its folder, links followed, is in."""
     return not os.path.islink(file) or is_within(project_root(os.path.dirname(os.path.abspath(file))), file)

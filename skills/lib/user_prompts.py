@@ -28,7 +28,8 @@ def folder() -> str:
 
 def keep(project: str, run: str, turn: int, prompt: str) -> None:
     """Keep a prompt that came after the question which a run puts at this turn, if it can be written."""
-    prompts = [*read(project, run, turn), prompt[:LONGEST]][-KEPT:]
+    # Of a longer one an end that says the opposite would be cut off: it answers nothing, nor do those before it.
+    prompts = [*read(project, run, turn), prompt if len(prompt) <= LONGEST else ""][-KEPT:]
     about: dict[str, Any] = {"project": project, "run": run, "turn": turn, "prompts": prompts}
     status_files.make_key()
     about["signature"] = status_files.signature(about)

@@ -16,7 +16,9 @@ from typing import Any
 
 import pytest
 
+from skills.lib import paths
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
+from skills.lib.engine.decision import Move
 from skills.lib.errors import HandlerError, UsageError
 from skills.lib.ledger import Ledger
 from skills.lib.model.run import Request, Run
@@ -330,3 +332,41 @@ def test_a_shipped_skill_is_resumed_whoever_opened_the_run(
     monkeypatch.setenv("LOCKSTEP_STATE", str(tmp_path / "another user"))
     shown = cli("resume", run.id)
     assert (shown.code, parse(shown.out).get("run")) == (0, run.id)
+
+
+def forged(project: Path, run: Run, **fields: Any) -> None:
+    """Change a run in the ledger as anybody can who has the code: with right checksums."""
+    with Ledger(paths.home(str(project)), create=False) as ledger:
+        ledger.commit(run, Move(run.changed(**fields), "moved", {}), "agent")
+
+
+def test_a_link_to_a_shipped_script_lets_no_graph_beside_the_link_run(
+    cli: Command, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    script = ROOT / "skills" / "problem-analysis" / "scripts" / "problem_analysis.py"
+    walk = Walker(script, project)
+    run = walk.start(
+        **dict.fromkeys([arg.name for arg in walk.workflow.run_params() if arg.required], "why it is slow")
+    )
+    monkeypatch.setenv("LOCKSTEP_STATE", str(tmp_path / "another user"))
+    (project / "s").mkdir()
+    (project / "s" / script.name).symlink_to(script)
+    (project / "s" / "problem_analysis_workflow.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\n")
+    forged(project, run, script=str(project / "s" / script.name))
+    shown = cli("resume", run.id)
+    assert (shown.code, shown.out) == (4, "")
+    assert not (tmp_path / "ran").exists()
+
+
+def test_names_in_a_planted_ledger_lead_to_no_file_outside_of_it(cli: Command, project: Path, tmp_path: Path) -> None:
+    block = opened(project, planned())
+    with Ledger(paths.home(str(project)), create=False) as ledger:
+        run = ledger.run(block.run)
+    assert run is not None
+    (tmp_path / "notes.txt").write_text("mine")
+    up = f"x/{'../' * 12}{str(tmp_path)[1:]}/notes"
+    state = {up: {up: "evil " * 5_000}, "send": {"results": "evil " * 5_000}}
+    forged(project, run, state=state, status="done", step=None, turn=3, last={"step": up, "turn": 2, "outcome": "ok"})
+    assert cli("resume", run.id).code == 0
+    assert (tmp_path / "notes.txt").read_text() == "mine"
+    assert not list(tmp_path.glob("**/2-x"))

@@ -144,7 +144,9 @@ def output_of_git(project: Path, *words: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("text", ["!*\n", "*\n!runs.db\n", "# nothing\n", "", "*.tmp\n", None])
+@pytest.mark.parametrize(
+    "text", ["!*\n", "*\n!runs.db\n", f"*\n#{10_000 * ' '}\n!*\n", "# nothing\n", "", "*.tmp\n", None]
+)
 def test_the_ledger_of_a_clone_is_hidden_from_git(agent: Factory, repository: Path, text: str | None) -> None:
     plain = agent("plain")
     plain.open()

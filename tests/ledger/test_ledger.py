@@ -10,7 +10,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skills.lib.engine.decision import Move
-from skills.lib.errors import LedgerError
+from skills.lib.errors import LedgerError, UsageError
 from skills.lib.ledger import Ledger, Stale, new_id
 from skills.lib.model.run import Run
 from tests.fixtures.strategies import hostile_texts
@@ -66,7 +66,7 @@ def test_a_run_that_has_moved_is_stale(ledger: Ledger) -> None:
 
 def test_a_move_that_cannot_be_kept_leaves_nothing(ledger: Ledger) -> None:
     run = opened(ledger)
-    with pytest.raises(TypeError, match="a object cannot be kept"):
+    with pytest.raises(UsageError, match="of the kind object that JSON does not have"):
         ledger.commit(run, Move(run.changed(state={"a": {"x": object()}}), "moved", {}), "agent")
     ledger.verify()
     assert [event.kind for event in ledger.events()] == ["opened"]

@@ -32,6 +32,8 @@ def prompt_with(run: Run, given: str | None, proof: Proof) -> str:
     wanted = _plain(given or "")
     for prompt in reversed(proof.prompts() if wanted else ()):
         said = _plain(prompt)
+        if not said:  # one that was too long to keep
+            return ""
         if choices:
             named = _named(said, choices)
             if named:

@@ -91,6 +91,8 @@ _OPEN = "status IN ('open','waiting') AND parent IS NULL AND workflow=? AND para
 
 # A file may be anybody's. No value is longer (bytes); the lists of files in ``contents`` are the longest.
 VALUE_LIMIT = 64 << 20
+# Of a run, and of the definition of a workflow (characters): JSON takes many times its length of memory.
+RUN_LIMIT = 8_000_000
 # No statement is longer, be it in the schema that SQLite reads.
 _STATEMENT_LIMIT = 10_000
 # How many instructions of SQLite's machine a statement may take before the schema is known to be ours: a few hundred.
@@ -201,7 +203,8 @@ class Database:
     def execute(self, sql: str, values: Sequence[Any] = ()) -> Cursor:
         """Run one statement. Its rows are read by ``rows``, so that no other thread's statement comes between."""
         with self._lock:
-            assert self._connection is not None
+            if self._connection is None:
+                raise LedgerError(f"the ledger {self.path} was closed meanwhile", remedy="close it after the last call")
             try:
                 return self._connection.execute(sql, values)
             except (sqlite.Error, OverflowError, UnicodeError, MemoryError) as error:
@@ -364,7 +367,8 @@ class Database:
         except OSError:
             return
         try:
-            lines = os.read(file, _LONGEST_IGNORE).split(b"\n")
+            read = os.read(file, _LONGEST_IGNORE)
+            lines = read.split(b"\n") if len(read) < _LONGEST_IGNORE else []
             at = lines.index(b"*") if b"*" in lines else len(lines)
             if at == len(lines) or any(line[:1] == b"!" for line in lines[at:]):
                 os.truncate(file, 0)
@@ -484,6 +488,8 @@ class Database:
 
     def _explain(self, error: BaseException) -> LedgerError:
         text, name = str(error), getattr(error, "sqlite_errorname", "")
+        if isinstance(error, (OverflowError, UnicodeEncodeError)) or "binding parameter" in text:
+            return LedgerError(f"the ledger {self.path} was asked for what it cannot have: {text}")
         if "locked" in text or "busy" in text:
             return LedgerError(
                 f"the ledger {self.path} has been locked by another process for {LOCK_TIMEOUT:g} s",
@@ -535,7 +541,7 @@ def _params_of(*row: Any) -> str | None:
     """The digest of the parameters of a run; None if the run is damaged, which the new table does not take."""
     *fields, total = row
     try:
-        params = compact_json.loads(fields[5])["params"]
+        params = compact_json.loads(fields[5])["params"] if len(fields[5]) <= RUN_LIMIT else None
         return compact_json.digest(params) if compact_json.digest(fields) == total else None
     except (TypeError, ValueError, KeyError):
         return None

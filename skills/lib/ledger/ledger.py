@@ -172,11 +172,18 @@ class Ledger:
         """The data of the workflow of that fingerprint, as it was when a run of it opened."""
         rows = self.database.rows("SELECT data, sum FROM definitions WHERE fingerprint=?", (fingerprint,))
         try:
-            if rows and digest(rows[0][0]) == rows[0][1]:
+            if rows and len(rows[0][0]) <= database.RUN_LIMIT and digest(rows[0][0]) == rows[0][1]:
                 return _object(rows[0][0])
         except (TypeError, ValueError):
             pass
         raise self.database.broken("has lost a workflow's definition", "restore it from a copy")
+
+    def exact_definition(self, fingerprint: str) -> dict[str, Any]:
+        """The same data, whose own digest is the fingerprint: whoever forged a ledger can compute the other sums."""
+        found = self.definition(fingerprint)
+        if digest(found) != fingerprint:
+            raise self.database.broken(f"is damaged: the definition {fingerprint} is of another workflow")
+        return found
 
     def contents(self, digest_of_files: str) -> dict[str, str] | None:
         """The files of a review by path, each with its digest; None if the ledger has none of that digest."""
@@ -258,6 +265,9 @@ class Ledger:
         The number of the last one is the cursor to go on with. It stays valid if runs are removed: no event gets the
         number of another one.
         """
+        for name, value in (("cursor", cursor), ("limit", limit)):
+            if type(value) is not int or not 0 <= value < 1 << 63:
+                raise UsageError(f"{name} is {value!r:.80}", valid="a whole number of 0 or more")
         before = "SELECT sum FROM events WHERE run=? AND seq<=? ORDER BY seq DESC LIMIT 1"
         with self.database.reading():
             rows = self.database.rows(f"{_EVENTS} WHERE seq>? ORDER BY seq LIMIT ?", (cursor, limit))
@@ -280,7 +290,7 @@ class Ledger:
 
     def opening(self, run_id: str) -> dict[str, Any]:
         """What was noted when a run opened; empty if it has not begun."""
-        return next((event.detail for event in self.events(run_id) if event.kind == "opened"), {})
+        return next((event.detail for event in self.each_event(run_id) if event.kind == "opened"), {})
 
     def verify(self) -> None:
         """Check the file, every checksum, and that replaying the events gives the present state of every run.
@@ -382,7 +392,7 @@ class Ledger:
             # It would be a part of paths: whoever wrote the file can compute sums.
             raise self.database.broken(f"is damaged: {fields[0]!r:.40} is no run's id")
         try:
-            if total == digest(fields):
+            if len(fields[5]) <= database.RUN_LIMIT and total == digest(fields):
                 data = compact_json.loads(fields[5])
                 check_tree(data, "the run", bounded=False)
                 run = Run(**data)
@@ -396,7 +406,16 @@ class Ledger:
 
     def _write(self, before: Run | None, after: Run) -> None:
         # In its own order: the block that a repeat prints from here is the one that was printed at first.
-        data = compact_json.ordered(after.fields())
+        made: dict[str, Any] = after.fields()
+        try:
+            check_tree(made, "the run", bounded=False)
+            Run(**made)
+        except TypeError as error:  # what could not be read again is not written
+            raise UsageError(f"run {after.id} cannot be kept: {error}") from None
+        data = compact_json.ordered(made)
+        if len(data) > database.RUN_LIMIT:
+            what = f"run {after.id} would have {len(data):,} characters, and a run has {database.RUN_LIMIT:,} at most"
+            raise UsageError(what, remedy="write long values to files, and record the paths of these")
         fields = [after.id, after.workflow, after.parent, after.status, after.version, data]
         total = digest(fields)
         if before is None:

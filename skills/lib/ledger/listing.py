@@ -8,7 +8,7 @@ from __future__ import annotations
 from math import isfinite
 from typing import TYPE_CHECKING, Any
 
-from skills.lib import compact_json
+from skills.lib import compact_json, status_files
 from skills.lib.ledger.ledger import OPEN
 from skills.lib.model.run import MOST_CHILDREN
 
@@ -61,6 +61,8 @@ def last_ended(ledger: Ledger, admits: Callable[[Run], bool]) -> Run | None:
         if run_id in seen:
             continue
         seen.add(run_id)
+        if not isinstance(run_id, str) or not status_files.is_id(run_id):
+            raise ledger.database.broken("is damaged: an event is of no run")
         run = ledger.run(run_id)
         if run is not None and run.parent is None and admits(run):
             return run

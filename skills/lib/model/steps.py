@@ -374,8 +374,9 @@ def _restored_step(data: Any, number: int, resolve: Callable[[str], Callable[...
 
 
 def _other_data(error: Exception, where: str = "") -> SkillError:
-    kind = "" if isinstance(error, ValueError) else f"{type(error).__name__}: "
-    return SkillError(f"this is not a workflow's data: {where}{kind}{error}")
+    if isinstance(error, KeyError):
+        return SkillError(f"this is not a workflow's data: {where}it has no {error}")
+    return SkillError(f"this is not a workflow's data: {where}{error}")
 
 
 def _routes(value: Any, where: str) -> dict[Outcome, str | None]:

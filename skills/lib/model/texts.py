@@ -13,6 +13,8 @@ if TYPE_CHECKING:
 # One value on a command line or in a record file; a longer text belongs in a file that the record names.
 VALUE_LIMIT = 100_000
 DEPTH_LIMIT = 30
+# The longest whole number: Python writes no more than 4,300 digits.
+_BITS = 14_000
 # A value of so many characters takes less room in a block as an excerpt that names its file.
 WORTH_A_FILE = 320
 # How many faults of one report are named.
@@ -107,6 +109,15 @@ def check_tree(value: Any, what: str, bounded: bool = True, depth: int = 0) -> N
     elif isinstance(value, (list, tuple)):
         for inner in value:
             check_tree(inner, what, bounded, depth + 1)
+    elif value is not None and not _is_number(value):
+        raise UsageError(f"{what} has a value of the kind {type(value).__name__} that JSON does not have")
+
+
+def _is_number(value: Any) -> bool:
+    """True for a truth value and for a number that JSON has, and that has no thousands of digits."""
+    if isinstance(value, float):
+        return value - value == 0  # neither an infinity nor NaN
+    return isinstance(value, int) and value.bit_length() <= _BITS
 
 
 def _unknown_character(text: str, at: int, what: str) -> UsageError:

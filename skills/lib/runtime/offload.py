@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from skills.lib import files, paths
+from skills.lib import compact_json, files, paths
 from skills.lib.blocks import document, parts
 from skills.lib.errors import EnvironmentProblem
 from skills.lib.model import texts
@@ -81,7 +81,8 @@ def _each_cut(value: str, limit: int) -> str:
 
 def _kept(home: str, run: Run, key: str, value: str, excerpt: str) -> tuple[str, str]:
     """Write a value to its file, and return the path, and the excerpt that speaks of it."""
-    path = write(home, run, f"{run.turn}-{key}.txt", value)
+    is_plain = key.replace("-", "").replace("_", "").replace(".", "").isalnum() and key.isascii() and len(key) < 100
+    path = write(home, run, f"{run.turn}-{key if is_plain else compact_json.digest(key)}.txt", value)
     return path, f"{excerpt} … ({len(value):,} characters; read the file for all of it)"
 
 
@@ -96,6 +97,8 @@ def write(home: str, run: Run, name: str, text: str) -> str:
             f"{link} is a link, which may lead out of the project",
             remedy="remove it, or set LOCKSTEP_HOME to a folder of your own",
         )
+    if os.path.basename(name) != name:
+        raise EnvironmentProblem(f"{name!r:.200} is no name of a file", remedy="lockstep doctor")
     path = os.path.join(home, FOLDER, run.id, name)
     try:
         files.write(path, text.encode())

@@ -12,7 +12,7 @@ from skills.lib.engine.decision import PROMPTED, Move, Refused
 from skills.lib.errors import RefusedError, UsageError, tell
 from skills.lib.ledger import Stale, keyed_id, new_id
 from skills.lib.model.run import Request, Run
-from skills.lib.runtime import cli
+from skills.lib.runtime import arguments, cli
 from skills.lib.runtime.project import Evidence, Project, Response
 
 TYPE_CHECKING = False
@@ -28,9 +28,8 @@ if TYPE_CHECKING:
 _CHANGED = "The workflow's definition changed since this run opened; this step and the gates ahead did not."
 # How many other open runs a block names with their commands; one more line counts the rest.
 SHOWN = 3
-# Who acts, by the kind that a program says, and how many characters a name and a key have at most.
+# Who acts, by the kind that a program says.
 ACTORS = {"api": "person (api)", "web": "person (web)", "script": "script", "agent": "agent"}
-LONGEST = 200
 
 
 class Runner(Project):
@@ -61,8 +60,12 @@ class Runner(Project):
         if by or kind:
             return self._acting(by, kind).start(workflow, parameters, new, key=key, origin=origin)
         self.max_parallel()  # a wrong setting is told before anything is recorded
+        arguments.check_workflow(workflow)
+        arguments.check_values(parameters, "parameters")
+        if origin:
+            arguments.check_id(origin)
         if key:
-            _check_word(key, "key")
+            arguments.check_line(key, "key")
             if new:
                 raise UsageError("new opens another run, and a key opens one", remedy="give one of the two")
         if origin and self.ledger.run(origin) is None:
@@ -85,9 +88,9 @@ class Runner(Project):
 
     def _acting(self, by: str, kind: str) -> Runner:
         """This runner, with its ledger, as somebody else uses it."""
-        if kind and kind not in ACTORS:
+        if kind and (not isinstance(kind, str) or kind not in ACTORS):
             raise UsageError(f"kind is {kind!r:.40}", valid=", ".join(ACTORS))
-        _check_word(by, "by")
+        arguments.check_line(by, "by")
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other.actor = ACTORS.get(kind, self.actor)
@@ -147,6 +150,8 @@ class Runner(Project):
         if by or kind:
             return self._acting(by, kind).advance(workflow, run_id, request)
         served, limit = workflow, self.max_parallel()
+        arguments.check_workflow(workflow)
+        arguments.check_request(run_id, request)
         while True:
             run = self.ledger.run(run_id)
             notices: list[Element] = []
@@ -176,6 +181,7 @@ class Runner(Project):
 
     def state(self, workflow: Workflow, run_id: str) -> Response:
         """The present block of a run; nothing changes."""
+        arguments.check_id(run_id)
         return self.advance(workflow, run_id, Request("current", run=run_id))
 
     def peek(self, run_id: str, workflow: Workflow | None = None) -> Peek:
@@ -186,6 +192,7 @@ class Runner(Project):
         """
         from skills.lib.runtime import peeking  # a step does more than look
 
+        arguments.check_id(run_id)
         return peeking.peek(self, run_id, workflow)
 
     def abandon(self, run_id: str, reason: str, *, by: str = "", kind: str = "") -> list[Run]:
@@ -199,6 +206,8 @@ class Runner(Project):
 
         if by or kind:
             return self._acting(by, kind).abandon(run_id, reason)
+        arguments.check_id(run_id)
+        arguments.check_reason(reason)
         while True:
             run = self.ledger.run(run_id)
             if run is None:
@@ -247,6 +256,9 @@ class Runner(Project):
             raise Refused("other-project", why)
         if run.turn == 0:  # a sub-agent's run gets its workflow when it begins
             served = self.command_line.place_of(run.script) == self.command_line.script
+            if served and not run.script and run.spec.get("script"):  # its workflow is not that of its parent
+                parent = self.ledger.run(run.parent or "")
+                served = parent is None or parent.fingerprint != workflow.fingerprint
         else:
             served = run.workflow == workflow.name
         if not served and (run.spec.get("script") or not run.parent):
@@ -320,10 +332,10 @@ class Runner(Project):
             move = _noting(move, self.who)
         actor = PROMPTED if "prompt" in move.detail else self.actor
         moved = self.ledger.commit(run, move, actor, definition, beside, siblings)
-        if run is not None and run.status == "waiting":
+        if moved.status == "waiting" or (run is not None and run.status == "waiting"):
             from skills.lib import user_prompts  # few runs wait for an answer
 
-            user_prompts.remove(self.command_line.project, run.id)
+            user_prompts.remove(self.command_line.project, moved.id)
         for ended, _ in move.end:
             status_files.remove(self.command_line.project, ended, self.home)
             self.cancel(ended)
@@ -352,7 +364,7 @@ class Runner(Project):
         """Give the run the present definition. Raises Refused if a change of it matters to the run."""
         from skills.lib.runtime import definition  # it seldom changes under a run
 
-        definition.check(self.ledger.definition(run.fingerprint), workflow, run)
+        definition.check(self.ledger.exact_definition(run.fingerprint), workflow, run)
         detail = {"from": run.fingerprint, "to": workflow.fingerprint}
         move = Move(run.changed(fingerprint=workflow.fingerprint), "definition-changed", detail)
         return self.ledger.commit(run, move, "script", workflow.to_data())
@@ -409,12 +421,6 @@ def _noting(move: Move, more: Mapping[str, Any]) -> Move:
 def _opening(move: Move) -> Move:
     """The move that opens a run, with the present search paths: evidence names those that changed since."""
     return _noting(move, {"search_paths": paths.search_paths()})
-
-
-def _check_word(text: str, what: str) -> None:
-    """Raise UsageError if a name or a key is too long, or cannot be kept and printed."""
-    if not isinstance(text, str) or len(text) > LONGEST or not text.isprintable():
-        raise UsageError(f"{what} is {text!r:.80}", valid=f"at most {LONGEST} characters that can be printed")
 
 
 def _to_script(run: Run, script: str) -> Move:

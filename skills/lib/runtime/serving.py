@@ -34,7 +34,7 @@ def runner_for(run: Run, project: str, actor: str = "agent", path: str | None = 
             f"{path} is not loaded",
             remedy=f"if you know the skill, its own command: {own}",
         )
-    command_line = CommandLine(sys.executable, path if is_there else "", project, lockstep_command())
+    command_line = CommandLine(sys.executable, path if is_trusted else "", project, lockstep_command())
     runner = Runner(command_line, actor)
     try:
         if run.parent and not run.spec.get("script"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from skills.lib import status_files
+from skills.lib import paths, status_files
 from skills.lib.blocks.command_line import PACKAGE, CommandLine
 from skills.lib.errors import SkillError
 from skills.lib.model.as_data import named
@@ -30,7 +30,7 @@ def rebuilt(run: Run, ledger: Ledger) -> Workflow:
             f"run {run.id} of {run.workflow} has not begun, and its workflow is in no file",
             remedy="begin it in the program that has the workflow",
         )
-    return Workflow.restored(ledger.definition(run.fingerprint), _elsewhere)
+    return Workflow.restored(ledger.exact_definition(run.fingerprint), _elsewhere)
 
 
 def _elsewhere(name: str) -> Callable[..., Any]:
@@ -56,6 +56,8 @@ def may_load(run: Run, script: str, project: str) -> bool:
     The script that runs signs the status of the run with a key that is in no project. A skill or project may have moved
     since; a sub-agent's run that has not begun is known by the run that started it.
     """
+    if not paths.has_own_graph(script):  # a link to a trusted script, with a graph of the project beside it
+        return False
     real = os.path.realpath(script)
     if real.startswith(PACKAGE + os.sep) and os.path.isfile(real):
         return True

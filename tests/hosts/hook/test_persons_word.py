@@ -113,6 +113,16 @@ def test_words_from_before_the_question_from_another_session_or_of_a_sub_agent_d
     assert host.agent.follow(again, answer="yes").kind == "refused"
 
 
+def test_a_prompt_that_is_too_long_to_keep_answers_nothing_and_outdates_those_before_it(tmp_path: Path) -> None:
+    host, block = asking(tmp_path)
+    host.say("yes")
+    host.say(f"You ask whether I would say yes. {'line; ' * 400} So my answer is: no.")
+    assert host.agent.follow(block, answer="yes").kind == "refused"
+    assert host.agent.follow(block, answer="no").kind == "refused"
+    host.say("no")
+    assert host.agent.follow(block, answer="no").kind == "waiting"
+
+
 @pytest.mark.parametrize("kind", ["another turn", "another run", "no signature", "no JSON", "no texts"])
 def test_a_file_of_prompts_that_the_hook_did_not_write_for_this_question_counts_for_nothing(
     tmp_path: Path, kind: str

@@ -115,6 +115,7 @@ def test_a_skills_command_that_sets_a_variable_of_lockstep_is_denied(host: Host)
     script, folder = host.agent.script, os.path.dirname(host.agent.script)
     lines = [
         *(f"LOCKSTEP_HOME=/x python3 {script} --step 1", f"PYTHONPATH=/x python3 {script} --step 1"),
+        *(f"HOME=/x python3 {script} --step 1", f"XDG_STATE_HOME=/x python3 {script} --step 1"),
         *(f"env LOCKSTEP_STATE=/x python3 {script} --step 1", f"export LOCKSTEP_HOME=/x; python3 {script} --step 1"),
         f"cd {folder} && LOCKSTEP_HOME=/x python3 guarded.py --step 1 | head",
         f"bash -c 'PYTHONSTARTUP=/x python3 {script} --step 1'",

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 # Hosts cut what a hook says at 10,000 characters.
 LONGEST = 9_900
 VARIABLES = (
-    "A command of a skill sets a variable of Lockstep or of Python (LOCKSTEP_…, PYTHON…) for itself. That would lead "
+    "A command of a skill sets a variable (LOCKSTEP_…, PYTHON…, HOME, XDG_…_HOME) for itself. That would lead "
     "the run out of the record, so run the command as it was printed. If such a variable is wanted, a person sets it "
     "where the host is started."
 )

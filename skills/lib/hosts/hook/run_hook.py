@@ -118,7 +118,9 @@ def main() -> None:
     except OSError:
         pass
     is_named = (
-        b"--run" in raw or b"lockstep_" in raw or (b"--step" in raw and (b"LOCKSTEP_" in raw or b"PYTHON" in raw))
+        b"--run" in raw
+        or b"lockstep_" in raw
+        or (b"--step" in raw and (b"LOCKSTEP_" in raw or b"PYTHON" in raw or b"HOME=" in raw))
     )
     if not is_named and (not names or is_of_others(raw, names)):
         os._exit(0)  # no run is open in its session, and the event names none, nor opens one elsewhere

@@ -63,6 +63,8 @@ def may_load(followed: Followed, script: str) -> bool:
     A cloned project can bring a ledger and status files that name any file. A signature is made by the script that
     runs, with a key that is in no project.
     """
+    if not paths.has_own_graph(script):  # a link to a trusted script, with a graph of the project beside it
+        return False
     script = os.path.realpath(script)
     return is_shipped(script) or (bool(followed.get("signed")) and script == os.path.realpath(followed["script"]))
 

@@ -29,8 +29,8 @@ _WORD_START = frozenset("{}!#")
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash"))
 _PYTHONS = frozenset(("python", "python3"))
 _INTERPRETERS = _SHELLS | _PYTHONS | {"node"}
-# With these at its start, a variable says where Lockstep keeps its record, or what Python runs.
-_STEERING = ("LOCKSTEP_", "PYTHON")
+# With these at its start, a variable says where Lockstep keeps its record and its keys, or what Python runs.
+_STEERING = ("LOCKSTEP_", "PYTHON", "HOME", "XDG_STATE_HOME", "XDG_DATA_HOME")
 # A longer command is not examined: nobody types one, and a scan of megabytes takes seconds.
 LONGEST = 200_000
 

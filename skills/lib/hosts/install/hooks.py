@@ -12,6 +12,7 @@ import os
 import re
 import sys
 from collections.abc import Iterator, Mapping, Sequence
+from decimal import Decimal
 from pathlib import Path
 from shlex import split
 from string import Template
@@ -186,8 +187,9 @@ def read_settings(path: str, data: bytes | None) -> dict[str, Any]:
     """A settings file as data; RefusedError if it is not plain JSON, or its hooks are of another shape."""
     try:
         text = (b"{}" if data is None else data).decode("utf-8").removeprefix(_MARK)
-        settings = json.loads(text, object_pairs_hook=_unique)
-    except UnicodeDecodeError:
+        settings = json.loads(text, object_pairs_hook=_unique, parse_float=_exact, parse_constant=_no_number)
+        json.dumps(settings, ensure_ascii=False).encode()
+    except UnicodeError:
         raise RefusedError(f"{path} is not UTF-8 text", remedy=PLAIN) from None
     except (ValueError, RecursionError) as error:
         raise RefusedError(
@@ -199,6 +201,18 @@ def read_settings(path: str, data: bytes | None) -> dict[str, Any]:
     if not isinstance(events, dict) or not all(isinstance(groups, list) for groups in events.values()):
         raise RefusedError(f"{path}: hooks is not a list of entries for each event", remedy=PLAIN)
     return settings
+
+
+def _exact(text: str) -> float:
+    """A number that is written as it was read, but for the form of its exponent. Raises ValueError for any other."""
+    number = float(text)
+    if Decimal(repr(number) if abs(number) != float("inf") else "NaN") != Decimal(text):
+        raise ValueError(f"the number {text:.60} has more digits than can be kept")
+    return number
+
+
+def _no_number(text: str) -> float:
+    raise ValueError(f"{text} is no number of JSON")
 
 
 def _unique(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
