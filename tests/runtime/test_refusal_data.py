@@ -110,6 +110,15 @@ def test_a_missing_or_wrong_outcome_is_told_those_that_there_are(served: Served)
 def test_a_step_that_nothing_leads_to_is_told_those_that_there_are(served: Served) -> None:
     found = refusal(served.go(served.at("begin"), "ask"))
     assert (found.code, found.valid) == ("skipped-step", {"steps": ["choose"]})
+    assert found.faults == {"step": "From begin the graph has no way to step ask."}
+
+
+@pytest.mark.parametrize("turn, code", [(None, "no-turn"), (7, "wrong-turn")])
+def test_a_turn_that_is_missing_or_wrong_is_named(served: Served, turn: int | None, code: str) -> None:
+    run = served.at("begin")
+    report = Request("next", run=run.id, turn=turn, records={"summary": "s", "sure": 3})
+    found = refusal(served.runner.advance(WORKFLOW, run.id, report))
+    assert (found.code, found.faults, found.valid) == (code, {"turn": found.why}, {})
 
 
 def test_sub_agents_that_are_at_work_are_named(served: Served) -> None:

@@ -103,10 +103,10 @@ def check_target_possible(workflow: Workflow, step: StepDef, wanted: str) -> Non
     ways = tuple(target or "done" for target in dict.fromkeys(step.next.values()))
     if wanted == "current":
         why = f"--step current only shows {step.id}; what it reports is given with the step that it leads to."
-        raise Refused("skipped-step", why, ways, of="steps")
+        raise Refused("skipped-step", why, ways, of="steps", wrong=("step",))
     known = target is None or workflow.has(target)
     lead = f"step {wanted}" if known and target else ("the end" if known else f"{wanted}, which is no step of it")
-    raise Refused("skipped-step", f"From {step.id} the graph has no way to {lead}.", ways, of="steps")
+    raise Refused("skipped-step", f"From {step.id} the graph has no way to {lead}.", ways, of="steps", wrong=("step",))
 
 
 def _outcome(step: StepDef, given: str | None, target: str) -> Outcome:
