@@ -37,14 +37,14 @@ def command(folder: Path, code: str, *words: str) -> dict[str, Any]:
     return {"args": [sys.executable, str(folder / "program.py"), *words], "cwd": folder, "env": environment}
 
 
-@pytest.mark.parametrize("heading", ["A server", "A thread pool", "asyncio"])
+@pytest.mark.parametrize("heading", ["A server", "A thread pool", "asyncio", "Sub-agents"])
 def test_a_program_has_under_forty_lines(heading: str) -> None:
     assert len(program(heading)[0].splitlines()) < 40
 
 
-@pytest.mark.parametrize("heading", ["A thread pool", "asyncio"])
+@pytest.mark.parametrize("heading, runs", [("A thread pool", 20), ("asyncio", 20), ("Sub-agents", 3)])
 def test_a_program_prints_what_the_page_says_also_if_it_runs_again(
-    heading: str, tmp_path: Path, own_ledger: Path
+    heading: str, runs: int, tmp_path: Path, own_ledger: Path
 ) -> None:
     code, printed = program(heading)
     for _ in range(2):
@@ -52,7 +52,7 @@ def test_a_program_prints_what_the_page_says_also_if_it_runs_again(
         assert (done.stdout, done.stderr) == (printed, "")
     with Ledger(str(own_ledger), create=False) as ledger:
         ledger.verify()
-        assert len(ledger.every_run()) == 20
+        assert len(ledger.every_run()) == runs
 
 
 @contextmanager
@@ -91,6 +91,8 @@ def test_the_server_serves_runs_and_goes_on_after_a_kill(tmp_path: Path, own_led
         assert ask(f"{runs}/unknown") == (404, {})
         refused = ask(one, {"turn": 1, "records": {}, "by": "Ada"})
         assert (refused[0], refused[1]["refused"]) == (409, "missing-evidence")
+        for wrong in ({"turn": 1, "by": "Ada"}, {"turn": 1, "records": {}, "by": "A\nda"}, {}):
+            assert ask(one, wrong) == (400, {})
         moved = ask(one, {"turn": 1, "records": {"summary": "a fire"}, "by": "Ada"})
         assert (moved[0], moved[1]["step"]) == (200, "sort")
     with serving(tmp_path) as runs:

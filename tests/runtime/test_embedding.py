@@ -37,6 +37,9 @@ PARTS = Workflow(
 )
 
 
+FAILED = {"id": "a", "check": "it holds", "severity": "MUST", "status": "FAIL", "finding": "it does not hold"}
+
+
 def opened(response: Response) -> Run:
     assert response.exit_code == 0, response.text
     assert response.run is not None
@@ -231,6 +234,67 @@ def test_peeking_writes_nothing_and_begins_nothing(tmp_path: Path) -> None:
     assert (files(tmp_path), runner.ledger.events()) == (before, events)
     begun = runner.advance(PARTS, run.children[0], Request("1", run=run.children[0]))
     assert runner.peek(run.children[0]).block == begun.text
+    runner.close()
+
+
+def test_peeking_names_every_field_that_a_failed_review_wants(agent: Factory) -> None:
+    gated = agent("gated")
+    looking = Runner(CommandLine("python", gated.script, str(gated.project)))
+    work = gated.open()
+
+    gated.write("out.txt", "done")
+    before = looking.peek(work.run).requirements
+    assert [(spec["$kind"], spec["path"]) for spec in before] == [("Artifact", "out.txt")]
+    for child in gated.follow(work).children:
+        last = gated.follow(gated.run_command(child.command), items=[FAILED])
+    assert gated.run_command(gated.run_command(last.next).next).step == "write"
+    *others, fixes = looking.peek(work.run).requirements
+    assert tuple(others) == before
+    assert (fixes["$kind"], fixes["name"], fixes["type"], fixes["required"]) == ("Field", "fixes", "list", True)
+    assert "disputed" in fixes["help"]
+    looking.close()
+
+
+def test_peeking_says_which_outcomes_there_are_to_choose_from(tmp_path: Path) -> None:
+    choose = StepDef(
+        "choose", "Choose", [], {Outcome.OK: "last", Outcome.SKIP: None}, when={Outcome.OK: "if it is good"}
+    )
+    workflow = Workflow("choosing", choose, StepDef("last", "Last", [], {Outcome.OK: None}))
+    runner = runner_in(tmp_path)
+    run = opened(runner.start(workflow, {}))
+    assert runner.peek(run.id).outcomes == {"ok": "if it is good", "skip": ""}
+    assert opened(runner.advance(workflow, run.id, Request("next", turn=1, outcome="ok"))).step == "last"
+    assert runner.peek(run.id).outcomes == {}
+    asking = opened(runner.start(ASKING, {}))
+    found = runner.peek(asking.id)
+    assert (found.run.status, found.outcomes, found.requirements) == ("waiting", {}, ())
+    runner.close()
+
+
+def test_peeking_names_the_sub_agents_of_the_step(agent: Factory) -> None:
+    waves = agent("waves")
+    looking = Runner(CommandLine("python", waves.script, str(waves.project)))
+    block = waves.open()
+    assert looking.peek(block.run).children == ()
+    explore = waves.follow(block, areas=["a", "b"])
+    waves.finish(explore.children[0].command)
+    waves.run_command(explore.children[1].command)
+    assert looking.peek(block.run).children == (
+        {"id": f"{block.run}.1", "status": "done", "target": "a"},
+        {"id": f"{block.run}.2", "status": "open", "target": "b"},
+    )
+    looking.close()
+
+
+def test_peeking_says_that_a_person_paused_the_run(tmp_path: Path) -> None:
+    runner = runner_in(tmp_path)
+    run = opened(runner.start(LOOP, {}))
+    assert not runner.peek(run.id).is_paused
+    with Ledger(runner.home, create=False) as ledger:
+        ledger.note(run.id, run.turn, "paused", "person (terminal)", {})
+    assert runner.peek(run.id).is_paused
+    opened(step_on(runner, run))
+    assert not runner.peek(run.id).is_paused
     runner.close()
 
 

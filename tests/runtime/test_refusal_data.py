@@ -90,7 +90,11 @@ def test_every_field_that_is_missing_is_named(served: Served) -> None:
     run = served.at("begin")
     found = refusal(served.go(run))
     assert (found.code, found.run, found.step, found.turn) == ("missing-evidence", run.id, "begin", 1)
-    assert (found.missing, found.valid["steps"]) == (("summary", "sure"), ["choose"])
+    assert (found.missing, found.valid) == (("summary", "sure"), {})
+    assert found.faults == {
+        "summary": "summary is not recorded: a text.",
+        "sure": "sure is not recorded: a whole number.",
+    }
     assert refusal(served.go(run, records={"summary": "s", "sure": "FILL_sure"})).missing == ("sure",)
     assert refusal(served.go(run, records={"summary": "s", "colour": "red"})).valid["names"] == ["summary", "sure"]
 
@@ -106,6 +110,15 @@ def test_a_missing_or_wrong_outcome_is_told_those_that_there_are(served: Served)
 def test_a_step_that_nothing_leads_to_is_told_those_that_there_are(served: Served) -> None:
     found = refusal(served.go(served.at("begin"), "ask"))
     assert (found.code, found.valid) == ("skipped-step", {"steps": ["choose"]})
+    assert found.faults == {"step": "From begin the graph has no way to step ask."}
+
+
+@pytest.mark.parametrize("turn, code", [(None, "no-turn"), (7, "wrong-turn")])
+def test_a_turn_that_is_missing_or_wrong_is_named(served: Served, turn: int | None, code: str) -> None:
+    run = served.at("begin")
+    report = Request("next", run=run.id, turn=turn, records={"summary": "s", "sure": 3})
+    found = refusal(served.runner.advance(WORKFLOW, run.id, report))
+    assert (found.code, found.faults, found.valid) == (code, {"turn": found.why}, {})
 
 
 def test_sub_agents_that_are_at_work_are_named(served: Served) -> None:
@@ -114,6 +127,82 @@ def test_sub_agents_that_are_at_work_are_named(served: Served) -> None:
     assert (found.code, found.valid["runs"]) == ("unaccounted-child", [f"{run.id}.1", f"{run.id}.2"])
     found = refusal(served.go(run, "current", lost=f"{run.id}.1"))
     assert (found.code, found.missing) == ("no-reason", ("reason",))
+
+
+def test_each_value_that_is_wrong_is_named_with_the_reason(served: Served) -> None:
+    run = served.at("begin")
+    found = refusal(served.go(run, records={"summary": " ", "sure": "many"}))
+    assert (found.code, found.missing, found.valid) == ("bad-value", (), {})
+    assert found.faults == {
+        "summary": "summary is empty; put in a text.",
+        "sure": "sure: 'many' is not a whole number.",
+    }
+    assert found.why == " ".join(found.faults.values())
+    assert refusal(served.go(run, records={"summary": "s", "sure": 3, "colour": "red"})).faults == {
+        "colour": "Step begin records no 'colour'."
+    }
+
+
+@pytest.mark.parametrize(
+    "fields, code, names",
+    [
+        ({"params": {"how_deep": "high"}}, "fixed-parameter", ["how_deep"]),
+        ({"params": {"how_wide": "x"}}, "unknown-parameter", ["how_wide"]),
+        ({"answer": "yes"}, "no-question", ["answer"]),
+        ({"qr_status": "pass"}, "forged-verdict", ["qr_status"]),
+        ({"qr_fail": True}, "forged-verdict", ["qr_fail"]),
+        ({"qr_iteration": 3}, "forged-verdict", ["qr_iteration"]),
+        ({"errata": {"nothing": "it is not so any more"}}, "unknown-field", ["errata"]),
+    ],
+)
+def test_an_argument_that_is_wrong_is_named_and_no_step_is(
+    served: Served, fields: dict[str, Any], code: str, names: list[str]
+) -> None:
+    given: dict[str, Any] = {"records": {"summary": "s", "sure": 3}, **fields}
+    found = refusal(served.go(served.at("begin"), **given))
+    assert (found.code, [*found.faults]) == (code, names)
+    assert found.faults == {names[0]: found.why}
+    assert "steps" not in found.valid
+
+
+def test_an_opening_that_is_refused_names_the_parameter_and_no_step_of_another_run(served: Served) -> None:
+    found = refusal(served.start(how_deep="middling"))
+    assert (found.code, found.valid) == ("bad-value", {"choices": ["low", "high"]})
+    assert [*found.faults] == ["how_deep"]
+    run = served.at("choose")
+    found = refusal(served.start(how_deep="low"))
+    assert (found.code, found.run, found.valid) == ("already-open", run.id, {})
+
+
+def test_the_reason_speaks_of_nothing_that_only_a_document_has(served: Served) -> None:
+    """The document goes on by telling its reader what to do with its parts."""
+    run = served.at("send")
+    children = f"{run.id}.1 (not begun), {run.id}.2 (not begun)"
+    waits = served.go(run)
+    lost = served.runner.advance(WORKFLOW, "zzzzzzzz", Request("next", run="zzzzzzzz", turn=1))
+    twin = served.start(how_deep="low")
+    for response, why in (
+        (waits, f"send waits for 2 of its sub-agents: {children}."),
+        (lost, f"The ledger {served.runner.ledger.path} has no run 'zzzzzzzz'."),
+        (twin, f"Run {run.id} of this skill is open with the same parameters, at send, turn 3."),
+    ):
+        assert refusal(response).why == why
+        assert f"<WHY>{why} " in response.text
+        assert not any(word in refusal(response).why for word in ("NEXT", "VALID", "SHOW", "command"))
+    assert f"<WHY>send waits for 2 of its sub-agents: {children}. NEXT shows the command of each" in waits.text
+    assert refusal(lost).valid == {"runs": [f"{run.id}.1", f"{run.id}.2", run.id]}
+
+
+def test_a_limit_that_is_an_argument_is_not_called_by_the_name_of_a_variable(project: Path) -> None:
+    runner = Runner(CommandLine(sys.executable, str(project / "served.py"), str(project)), max_parallel=1)
+    served = Served(project)
+    run = served.at("send")
+    first, second = run.children
+    assert runner.advance(WORKFLOW, first, Request("1", run=first)).refusal is None
+    found = refusal(runner.advance(WORKFLOW, second, Request("1", run=second)))
+    assert found.why == f"At most 1 sub-agents of a run work at once, and these are at work: {first}."
+    served.runner.close()
+    runner.close()
 
 
 def test_a_question_names_its_choices(served: Served) -> None:

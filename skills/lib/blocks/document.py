@@ -253,18 +253,24 @@ def _waiting(workflow: Workflow, run: Run, command_line: CommandLine) -> list[El
     return [*found, parts.next_element(next_command(workflow, run, command_line))]
 
 
-def _record(workflow: Workflow, step: StepDef, run: Run) -> Element:
-    required: list[Requirement | Arg] = [*step.requires]
+def required(workflow: Workflow, run: Run, step: StepDef) -> list[Requirement | Arg]:
+    """What leaving the step requires of its run: its requirements, answers to findings, and its parameters."""
+    found: list[Requirement | Arg] = [*step.requires]
     answers_findings = _answers_findings(workflow, run, step)
-    if answers_findings is not None and all(spec.name != FIXES for spec in required if isinstance(spec, Field)):
+    if answers_findings is not None and all(spec.name != FIXES for spec in found if isinstance(spec, Field)):
         from skills.lib.engine import fixes  # few runs have reviews
 
-        required.append(Field(FIXES, "list", required=answers_findings, help=fixes.HELP))
-    types = {spec.type for spec in required if isinstance(spec, Field)}
+        found.append(Field(FIXES, "list", required=answers_findings, help=fixes.HELP))
+    return [*found, *workflow.step_params(step.id)]
+
+
+def _record(workflow: Workflow, step: StepDef, run: Run) -> Element:
+    specs = required(workflow, run, step)
+    types = {spec.type for spec in specs if isinstance(spec, Field)}
     writing = "A list is a JSON array of texts. " if types & {"list", "statements"} else ""
     if types & {"items", "answers"}:
         writing += _judged(workflow, run, types)
-    return parts.record([*required, *workflow.step_params(step.id)], f"{writing}{_TO_A_FILE}" if types else "")
+    return parts.record(specs, f"{writing}{_TO_A_FILE}" if types else "")
 
 
 def _judged(workflow: Workflow, run: Run, types: set[str]) -> str:

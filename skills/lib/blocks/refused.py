@@ -23,6 +23,8 @@ if TYPE_CHECKING:
 ASKED_LIMIT, WHY_LIMIT, VALID_LIMIT = 1_000, 3_000, 3_000
 # After these the last valid choice opens a run: it is always printed, however many runs are open.
 LOST = ("no-run", "unknown-run")
+# Refusals of where a run was to go: the ways from its step are valid.
+_OF_WAYS = ("skipped-step", "missing-outcome", "wrong-outcome")
 _IN_A_FLAG = frozenset("abcdefghijklmnopqrstuvwxyz0123456789-_")
 # The characters of the rest of a refusal: its elements, where the run is, how many choices are not shown.
 FRAME = 1_000
@@ -34,7 +36,7 @@ class Refusal(Record):
     ``code`` is for programs, ``why`` the reason in words: an argument stands there by its name, not as a flag. ``run``,
     ``step`` and ``turn`` say where the run is. ``valid`` has what would be valid, by its kind: ``steps``, ``outcomes``,
     ``choices``, ``names`` (of fields, parameters, findings, recorded values) and ``runs``. ``missing`` names what was
-    not given.
+    not given. ``faults`` has, by its name, why each field, parameter or argument is wrong or missing.
     """
 
     code: str
@@ -44,25 +46,26 @@ class Refusal(Record):
     turn: int | None = None
     valid: Mapping[str, Sequence[str]] = EMPTY
     missing: Sequence[str] = ()
+    faults: Mapping[str, str] = EMPTY
 
 
 def refusal_data(workflow: Workflow, run: Run | None, refusal: Refused, runs: Sequence[str] = ()) -> Refusal:
     """The refusal as data; ``runs`` are those that may have been meant."""
-    why = without_flags(refusal.why, flags_of(workflow))
+    flags = flags_of(workflow)
+    why = without_flags(refusal.why, flags)
+    faults = {name: without_flags(fault, flags) for name, fault in refusal.faults.items()}
     valid: dict[str, Sequence[str]] = {"runs": runs} if runs else {}
     if refusal.valid and refusal.of != "commands":
         names = [str(one) for one in refusal.valid]
         valid[refusal.of] = [_argument(name[2:]) if name[:2] == "--" else name for name in names]
     if run is None:
-        return Refusal(refusal.code, why, None, None, None, valid, refusal.missing)
+        return Refusal(refusal.code, why, None, None, None, valid, refusal.missing, faults)
     step = workflow.step(run.step) if run.step and not run.ended and workflow.has(run.step) else None
-    if step is not None and run.status == "waiting":
-        valid.setdefault("choices", list((run.question or {}).get("choices", ())))
-    elif step is not None:
+    if step is not None and refusal.code in _OF_WAYS and run.status != "waiting":
         valid.setdefault("steps", [target or "done" for target in dict.fromkeys(step.next.values())])
         if reports_outcome(step):
             valid.setdefault("outcomes", [str(outcome) for outcome in step.next])
-    return Refusal(refusal.code, why, run.id, run.step, run.turn, valid, refusal.missing)
+    return Refusal(refusal.code, why, run.id, run.step, run.turn, valid, refusal.missing, faults)
 
 
 def flags_of(workflow: Workflow | None = None) -> set[str]:
@@ -113,7 +116,7 @@ def refused_document(
         state += "."
     room = BLOCK_LIMIT - FRAME - printed(next_line) - printed(show)
     share = max(0.1, min(1.0, room / (ASKED_LIMIT + WHY_LIMIT + VALID_LIMIT)))
-    why = _bounded(refusal.why, int(WHY_LIMIT * share))
+    why = _bounded(refusal.printed, int(WHY_LIMIT * share))
     shown = _fitting([str(choice) for choice in refusal.valid], int(VALID_LIMIT * share), refusal.code in LOST)
     if len(shown) < len(refusal.valid):
         why += f" {len(refusal.valid) - len(shown)} of what is valid is not shown here."

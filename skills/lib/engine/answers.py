@@ -101,8 +101,8 @@ def form(workflow: Workflow, run: Run) -> str:
     return text
 
 
-def items(workflow: Workflow, run: Run, answers: Sequence[Mapping[str, Any]], proof: Proof) -> list[Item]:
-    """The items of the review: each thing to judge with its answer, then those that commands judged.
+def items(workflow: Workflow, run: Run, field: str, answers: Sequence[Mapping[str, Any]], proof: Proof) -> list[Item]:
+    """The items of the review: each thing to judge with its answer in that field, then those that commands judged.
 
     Raises Refused if an answer is to nothing that must be judged, if one is missing, or if a place cannot be opened.
     Empty if nothing was stated: the reviewer ends, and its review counts as not made.
@@ -126,7 +126,8 @@ def items(workflow: Workflow, run: Run, answers: Sequence[Mapping[str, Any]], pr
     if left:
         faults.append(f"no answer to {listed(left, 20)}; what you could not look at is TODO, with the reason")
     if faults:
-        raise Refused("other-items", f"{faults_text(faults)}.", tuple(left[:20]), of="names", missing=tuple(left))
+        why = f"{faults_text(faults)}."
+        raise Refused("other-items", why, tuple(left[:20]), of="names", missing=tuple(left), wrong=(field,))
     return [*(found[name] for name in asked), *commands]
 
 
@@ -284,9 +285,9 @@ def judged(
         if not isinstance(spec, Field) or spec.name not in recorded:
             continue
         if spec.type == "answers":
-            found["items"] = items(workflow, after, recorded[spec.name], proof)
+            found["items"] = items(workflow, after, spec.name, recorded[spec.name], proof)
         elif spec.type == "items":
-            found[spec.name] = completed(workflow, after, _located_items(run, recorded[spec.name], proof))
+            found[spec.name] = completed(workflow, after, _located_items(run, spec.name, recorded[spec.name], proof))
     if "items" not in found:
         return found
     every = found["items"] = with_findings_before(found["items"], findings_before(run))
@@ -295,12 +296,15 @@ def judged(
     blocks = any(item["severity"] in verdicts.blocking_severities(1) for item in every)
     if own and not run.spec.get("items") and not blocks:
         why = "Every item is a COULD, and a COULD stops nothing: judge at least one thing that is MUST or SHOULD."
-        raise Refused("bad-value", why)
+        reported = [
+            spec.name for spec in step.requires if isinstance(spec, Field) and spec.type in ("items", "answers")
+        ]
+        raise Refused("bad-value", why, wrong=tuple(reported))
     return found
 
 
-def _located_items(run: Run, items: Sequence[Mapping[str, Any]], proof: Proof) -> list[dict[str, Any]]:
-    """The reported items with the files that their places name. Raises Refused for a place that is wrong."""
+def _located_items(run: Run, field: str, items: Sequence[Mapping[str, Any]], proof: Proof) -> list[dict[str, Any]]:
+    """The items reported in a field, with the files of their places. Raises Refused for a place that is wrong."""
     found, faults = [], []
     before = findings_before(run)
     for given in items:
@@ -312,7 +316,7 @@ def _located_items(run: Run, items: Sequence[Mapping[str, Any]], proof: Proof) -
             faults.append(f"{item['id']}: place is empty; say where you looked, as path:line")
         found.append(item)
     if faults:
-        raise Refused("bad-value", f"{faults_text(faults)}.")
+        raise Refused("bad-value", f"{faults_text(faults)}.", wrong=(field,))
     return found
 
 

@@ -132,11 +132,12 @@ def collect(run: Run, step: StepDef, children: Sequence[Run]) -> tuple[dict[str,
     running = [child for child in children if not child.ended]
     if running:
         names = ", ".join(child.id + " (not begun)" * (child.status == "pending") for child in running)
-        why = (
-            f"{step.id} waits for {len(running)} of its sub-agents: {names}. NEXT shows the command of each, and how "
-            "to give up on one that never comes back (--lost) or to start another in its place (--replace)."
+        why = f"{step.id} waits for {len(running)} of its sub-agents: {names}."
+        how = (
+            "NEXT shows the command of each, and how to give up on one that never comes back (--lost) or to start "
+            "another in its place (--replace)."
         )
-        raise Refused("unaccounted-child", why, tuple(child.id for child in running), of="runs")
+        raise Refused("unaccounted-child", why, tuple(child.id for child in running), of="runs", how=how)
     found = {"results": _results(children)}
     if any(child.not_done or child.status == "failed" for child in children):
         ended = [child for child in children if child.status in FINISHED]
@@ -181,20 +182,20 @@ def _task_of(child: Run) -> str:
 def account(run: Run, verb: str, child_id: str, given: str | None, children: Sequence[Run]) -> Move | None:
     """Give up on a child (``verb`` is lost), or start another in its place (replaced); None if that was done before."""
     is_lost, reason = verb == "lost", (given or "").strip()
+    argument = "lost" if is_lost else "replace"
     known = {child.id: child for child in children}
     running = tuple(child.id for child in children if not child.ended)
     if values.is_placeholder(child_id, "child"):
-        flag = "--lost" if is_lost else "--replace"
-        why = f"{flag} still stands as a placeholder; put in the id of a sub-agent that has not finished."
-        raise Refused("unfilled", why, running, of="runs", missing=("lost" if is_lost else "replace",))
+        why = f"--{argument} still stands as a placeholder; put in the id of a sub-agent that has not finished."
+        raise Refused("unfilled", why, running, of="runs", missing=(argument,))
     child = known.get(child_id)
     if child is None:
         why = f"{child_id!r:.80} is not a sub-agent of the present step."
-        raise Refused("unknown-child", why, tuple(known), of="runs")
+        raise Refused("unknown-child", why, tuple(known), of="runs", wrong=(argument,))
     if child.status == verb:
         return None
     if child.ended:
-        raise Refused("child-ended", f"{child_id} is {child.status} already.", running, of="runs")
+        raise Refused("child-ended", f"{child_id} is {child.status} already.", running, of="runs", wrong=(argument,))
     if is_lost and (not reason or values.is_placeholder(reason, "reason")):
         raise Refused("no-reason", f"Say why {child_id} is given up: --reason.", missing=("reason",))
     if is_lost:

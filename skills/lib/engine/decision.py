@@ -60,6 +60,8 @@ class Refused(Exception):
 
     The words may name flags of a step script; ``of`` says what the valid texts are (``steps``, ``outcomes``,
     ``choices``, ``names``, ``runs``; ``commands`` are a shell's alone), ``missing`` names what was not given.
+    ``wrong`` names the fields, parameters and arguments that are wrong, if they are others than those; ``faults`` has
+    why by the name of each. ``how`` says what a reader of the printed document does; it speaks of its parts.
     """
 
     def __init__(
@@ -70,10 +72,18 @@ class Refused(Exception):
         evidence: tuple[dict[str, Any], ...] = (),
         of: str = "choices",
         missing: tuple[str, ...] = (),
+        wrong: tuple[str, ...] = (),
+        how: str = "",
     ):
         super().__init__(f"{code}: {why}")
         self.code, self.why, self.valid, self.evidence = code, why, valid, evidence
-        self.of, self.missing = of, missing
+        self.of, self.missing, self.how = of, missing, how
+        self.faults = dict.fromkeys(wrong or missing, why)
+
+    @property
+    def printed(self) -> str:
+        """The reason as a document prints it, with what its reader does."""
+        return f"{self.why} {self.how}" if self.how else self.why
 
 
 class Move(Record):
@@ -119,7 +129,7 @@ class Report(Record):
         """Refuse an ``--outcome`` that is not the outcome of the step."""
         if self.outcome is not None and self.outcome != outcome:
             why = f"The outcome of {step.id} is {outcome}, not {self.outcome!r:.60}."
-            raise Refused("wrong-outcome", why, (outcome,), of="outcomes")
+            raise Refused("wrong-outcome", why, (outcome,), of="outcomes", wrong=("outcome",))
 
 
 class Leaving(Record):

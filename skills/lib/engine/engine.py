@@ -67,10 +67,12 @@ def _is_due(run: Run, turn: int | None, step: str, digest: str) -> bool:
         raise Refused("run-ended", f"This run is {run.status}: nothing moves it any more.")
     if turn is None:
         more = "this one reports something" if step in ("current", run.step) else "this one asks for another"
-        raise Refused("no-turn", f"Without --turn a command can only show the present step, and {more}.")
+        raise Refused(
+            "no-turn", f"Without --turn a command can only show the present step, and {more}.", wrong=("turn",)
+        )
     if turn != run.turn:
         kind = "already been taken" if turn < run.turn else "not come yet"
-        raise Refused("wrong-turn", f"Turn {turn} has {kind}: the run is at turn {run.turn}.")
+        raise Refused("wrong-turn", f"Turn {turn} has {kind}: the run is at turn {run.turn}.", wrong=("turn",))
     return True
 
 

@@ -105,7 +105,7 @@ def read(run: Run, step: StepDef, given: Any) -> Run:
         return run
     entries, known = _entries(given), _known(run)
     if not known:
-        raise Refused("unknown-field", f"No finding is open, so step {step.id} records no fixes.")
+        raise Refused("unknown-field", f"No finding is open, so step {step.id} records no fixes.", wrong=(FIXES,))
     reviews = dict(run.reviews)
     for entry in entries:
         name, how, why = _parts(entry)
@@ -171,12 +171,14 @@ def _fault(run: Run, known: Mapping[str, list[str]], entry: str) -> Refused | No
     name, how, why = _parts(entry)
     if name not in known:
         form = "" if "|" in entry else '; write "id | changed | path" or "id | disputed | why"'
-        return Refused("bad-value", f"fixes: {name!r:.60} is no finding that is open{form}.", tuple(known), of="names")
+        why = f"fixes: {name!r:.60} is no finding that is open{form}."
+        return Refused("bad-value", why, tuple(known), of="names", wrong=(FIXES,))
     if how not in (CHANGED, DISPUTED) or not _is_enough(how, why):
         form = f'write "{name} | changed | path that settles it" or "{name} | disputed | why it is wrong"'
-        return Refused("bad-value", f"fixes, {entry[:80]!r}: {form}.", (CHANGED, DISPUTED))
+        return Refused("bad-value", f"fixes, {entry[:80]!r}: {form}.", (CHANGED, DISPUTED), wrong=(FIXES,))
     if how == DISPUTED and _is_upheld(run, known, name):
-        return Refused("bad-value", f"fixes: a person decided that {name} is right; fix it.", (CHANGED,))
+        why = f"fixes: a person decided that {name} is right; fix it."
+        return Refused("bad-value", why, (CHANGED,), wrong=(FIXES,))
     return None
 
 
@@ -184,7 +186,7 @@ def _entries(given: Any) -> list[str]:
     try:
         entries: list[str] = values.read(Field(FIXES, "list"), given)
     except ValueError as error:
-        raise Refused("bad-value", f"{error}.") from None
+        raise Refused("bad-value", f"{error}.", wrong=(FIXES,)) from None
     return entries
 
 

@@ -47,7 +47,8 @@ def read(workflow: Workflow, run: Run, step: StepDef, request: Request, digest: 
     Raises Refused for what the step does not ask for, what it lacks, and what cannot be a value.
     """
     if request.answer is not None:
-        raise Refused("no-question", f"Step {step.id} asks nobody anything, so there is nothing to answer.")
+        why = f"Step {step.id} asks nobody anything, so there is nothing to answer."
+        raise Refused("no-question", why, wrong=("answer",))
     if run.reviews and FIXES in request.records:
         from skills.lib.engine import fixes  # few runs have reviews
 
@@ -58,7 +59,7 @@ def read(workflow: Workflow, run: Run, step: StepDef, request: Request, digest: 
     recorded = records(workflow, run, step, request)
     check_echo(run, step, request)
     if step.asks_later and request.outcome is not None:
-        raise Refused("wrong-outcome", f"A person says how {step.id} ends: leave --outcome out.", ())
+        raise Refused("wrong-outcome", f"A person says how {step.id} ends: leave --outcome out.", wrong=("outcome",))
     outcome = request.outcome if step.handler else _outcome(step, request.outcome, request.step)
     return run, Report(digest, request.step, outcome, params, recorded, request.errata)
 
@@ -73,11 +74,9 @@ def read_answer(workflow: Workflow, run: Run, step: StepDef, request: Request, d
     choices = tuple(asked.get("choices", ()))
     given = request.answer
     if asked.get("at_terminal") and not is_person(actor):
-        why = (
-            "A person answers this, and nothing that they were heard to say since the question is this answer. "
-            "Ask them and wait; if they did answer, have them run the command in ANSWER."
-        )
-        raise Refused("person-needed", why, choices)
+        why = "A person answers this, and nothing that they were heard to say since the question is this answer."
+        how = "Ask them and wait; if they did answer, have them run the command in ANSWER."
+        raise Refused("person-needed", why, choices, how=how)
     if given is None:
         why = f"The run waits for a person: {asked.get('text', '')}"
         raise Refused("unanswered", why, choices, missing=("answer",))
@@ -87,9 +86,10 @@ def read_answer(workflow: Workflow, run: Run, step: StepDef, request: Request, d
         why = "--reason still stands as a placeholder; say why."
         raise Refused("unfilled", why, choices, missing=("reason",))
     if choices and given not in choices:
-        raise Refused("bad-value", f"{given!r:.80} is not one of the answers.", choices)
+        raise Refused("bad-value", f"{given!r:.80} is not one of the answers.", choices, wrong=("answer",))
     for name in (*request.records, *beyond_run(workflow, run, request)):
-        raise Refused("unknown-field", f"{step.id} waits for an answer; nothing is recorded with it: {name!r:.80}.")
+        why = f"{step.id} waits for an answer; nothing is recorded with it: {name!r:.80}."
+        raise Refused("unknown-field", why, wrong=(name,))
     check_echo(run, step, request)
     recorded = {"answer": given, "by": "person" if is_person(actor) else "reported", "reason": request.reason or ""}
     return Report(digest, request.step, request.outcome, recorded=recorded)
@@ -103,10 +103,10 @@ def check_target_possible(workflow: Workflow, step: StepDef, wanted: str) -> Non
     ways = tuple(target or "done" for target in dict.fromkeys(step.next.values()))
     if wanted == "current":
         why = f"--step current only shows {step.id}; what it reports is given with the step that it leads to."
-        raise Refused("skipped-step", why, ways, of="steps")
+        raise Refused("skipped-step", why, ways, of="steps", wrong=("step",))
     known = target is None or workflow.has(target)
     lead = f"step {wanted}" if known and target else ("the end" if known else f"{wanted}, which is no step of it")
-    raise Refused("skipped-step", f"From {step.id} the graph has no way to {lead}.", ways, of="steps")
+    raise Refused("skipped-step", f"From {step.id} the graph has no way to {lead}.", ways, of="steps", wrong=("step",))
 
 
 def _outcome(step: StepDef, given: str | None, target: str) -> Outcome:
@@ -117,7 +117,8 @@ def _outcome(step: StepDef, given: str | None, target: str) -> Outcome:
             why = "--outcome still stands as a placeholder; say how the step ended."
             raise Refused("unfilled", why, valid, of="outcomes", missing=("outcome",))
         if not is_word(Outcome, given) or step.route(Outcome(given)) is None:
-            raise Refused("wrong-outcome", f"Step {step.id} has no outcome {given!r:.60}.", valid, of="outcomes")
+            why = f"Step {step.id} has no outcome {given!r:.60}."
+            raise Refused("wrong-outcome", why, valid, of="outcomes", wrong=("outcome",))
         return Outcome(given)
     if len(step.next) == 1:
         return next(iter(step.next))
@@ -137,7 +138,7 @@ def parameters(specs: tuple[Arg, ...], given: Mapping[str, Any]) -> dict[str, An
         if name not in known:
             valid = tuple(spec.flag for spec in specs)
             why = f"--{name.replace('_', '-')} is not asked for here."
-            raise Refused("unknown-parameter", why, valid, of="names")
+            raise Refused("unknown-parameter", why, valid, of="names", wrong=(name,))
     found = {}
     for spec in specs:
         if spec.name in given:
@@ -166,7 +167,7 @@ def _value(spec: Arg | Field, raw: Any, known: Sequence[Mapping[str, Any]] = ())
         secret = values.is_secret(spec.name) and not unfilled
         why = f"{spec.name} is not {values.expectation(spec)}" if secret else str(error)
         code, missing = ("unfilled", (spec.name,)) if unfilled else ("bad-value", ())
-        raise Refused(code, f"{why}.", tuple(spec.choices), missing=missing) from None
+        raise Refused(code, f"{why}.", tuple(spec.choices), missing=missing, wrong=(spec.name,)) from None
 
 
 def _check_waiver(spec: Arg, value: Any) -> None:
@@ -175,7 +176,7 @@ def _check_waiver(spec: Arg, value: Any) -> None:
         return
     if not is_reason(value):
         why = f"{spec.flag} waives {spec.waives}: give the reason in more than a word; it is kept and told at the end."
-        raise Refused("no-reason", why)
+        raise Refused("no-reason", why, wrong=(spec.name,))
 
 
 def step_params(workflow: Workflow, run: Run, step: StepDef, request: Request) -> dict[str, Any]:
@@ -204,7 +205,8 @@ def beyond_run(workflow: Workflow, run: Run, request: Request) -> dict[str, Any]
     for spec in workflow.run_params():
         if spec.name in given and _value(spec, given.pop(spec.name)) != run.params.get(spec.name):
             kept = run.params.get(spec.name)
-            raise Refused("fixed-parameter", f"{spec.flag} was fixed when the run opened, as {kept!r:.200}.")
+            why = f"{spec.flag} was fixed when the run opened, as {kept!r:.200}."
+            raise Refused("fixed-parameter", why, wrong=(spec.name,))
     return given
 
 
@@ -214,7 +216,8 @@ def records(workflow: Workflow, run: Run, step: StepDef, request: Request) -> di
     asked = _recorded_params(workflow.step_params(step.id), step, request)
     for name in request.records:
         if name not in fields and name not in asked and not (name == FIXES and run.reviews):
-            raise Refused("unknown-field", f"Step {step.id} records no {name!r:.80}.", tuple(fields), of="names")
+            why = f"Step {step.id} records no {name!r:.80}."
+            raise Refused("unknown-field", why, tuple(fields), of="names", wrong=(name,))
     recorded, wrong = {}, []
     for name, spec in fields.items():
         try:
@@ -229,7 +232,9 @@ def records(workflow: Workflow, run: Run, step: StepDef, request: Request) -> di
         raise wrong[0]
     if wrong:
         missing = tuple(name for refused in wrong for name in refused.missing)
-        raise Refused(wrong[0].code, " ".join(refused.why for refused in wrong), missing=missing)
+        every = Refused(wrong[0].code, " ".join(refused.why for refused in wrong), missing=missing)
+        every.faults = {name: why for refused in wrong for name, why in refused.faults.items()}
+        raise every
     return recorded
 
 
@@ -268,7 +273,7 @@ def _field(workflow: Workflow, run: Run, step: StepDef, spec: Field, raw: Any) -
     try:
         verdicts.check_same(value, known, run.spec.get("failed", ()))
     except ValueError as error:
-        raise Refused("other-items", f"{error}.") from None
+        raise Refused("other-items", f"{error}.", wrong=(spec.name,)) from None
     return verdicts.as_split(value, known)
 
 
@@ -281,11 +286,12 @@ def corrected(run: Run, reported: Mapping[str, str]) -> Run:
             step, _, _ = name.partition(".")
             valid = tuple(key for key in known if key.startswith(step + ".")) or tuple(known)
             why = f"--erratum: nothing was recorded as {name!r:.80}."
-            raise Refused("unknown-field", why, valid[:20], of="names")
+            raise Refused("unknown-field", why, valid[:20], of="names", wrong=("errata",))
         if values.is_placeholder(note, "note"):
-            raise Refused("unfilled", f"--erratum {name}: say what proved wrong with it.")
+            raise Refused("unfilled", f"--erratum {name}: say what proved wrong with it.", wrong=("errata",))
         if not is_reason(note):
-            raise Refused("no-reason", f"--erratum {name}: say what proved wrong with it, in more than a word.")
+            why = f"--erratum {name}: say what proved wrong with it, in more than a word."
+            raise Refused("no-reason", why, wrong=("errata",))
         errata[name] = [*errata.get(name, ()), note]
     return run.changed(errata=errata)
 
@@ -310,8 +316,10 @@ def check_echo(run: Run, step: StepDef, request: Request) -> None:
     status = str(state.status or "not reviewed")
     if request.qr_status is not None and request.qr_status != status:
         why = f"--qr-status {request.qr_status} is not what the ledger has for {checkpoint or step.id}: {status}."
-        raise Refused("forged-verdict", why)
+        raise Refused("forged-verdict", why, wrong=("qr_status",))
     if request.qr_iteration is not None and request.qr_iteration != state.iteration:
-        raise Refused("forged-verdict", f"--qr-iteration {request.qr_iteration}: the ledger has {state.iteration}.")
+        why = f"--qr-iteration {request.qr_iteration}: the ledger has {state.iteration}."
+        raise Refused("forged-verdict", why, wrong=("qr_iteration",))
     if request.qr_fail is not None and request.qr_fail != state.failed:
-        raise Refused("forged-verdict", f"--qr-fail {str(request.qr_fail).lower()} is not what the ledger has.")
+        why = f"--qr-fail {str(request.qr_fail).lower()} is not what the ledger has."
+        raise Refused("forged-verdict", why, wrong=("qr_fail",))

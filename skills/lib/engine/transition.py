@@ -67,7 +67,7 @@ def check_target(
     spent = f" for want of iterations (its limit is {limit})" if limit else ""
     ways = f"which leads to {route[0] or 'the end'}, not to {wanted or 'the end'}"
     why = f"{step.id} ended with {outcome}{spent}, {ways}."
-    raise Refused("wrong-outcome", why, (route[0] or "done",), of="steps")
+    raise Refused("wrong-outcome", why, (route[0] or "done",), of="steps", wrong=("step",))
 
 
 def _end(workflow: Workflow, run: Run, outcome: Outcome, detail: dict[str, Any]) -> Move:

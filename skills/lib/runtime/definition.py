@@ -22,16 +22,15 @@ def check(old: Mapping[str, Any], workflow: Workflow, run: Run) -> None:
     if not changed:
         return
     what = "; ".join(changed)
-    why = (
-        f"The workflow was changed under this run: {what}. Put it back, and go on with SHOW; or begin a new run with "
-        "NEXT."
-    )
+    why = f"The workflow was changed under this run: {what}."
+    how = "Put it back, and go on with SHOW; or begin a new run with NEXT."
     if run.parent:
+        how = ""
         why = (
             f"The workflow was changed under this sub-agent's run: {what}. Where it cannot be put back, stop here and "
             f"tell your orchestrator to start another in its place: --replace {run.id}."
         )
-    raise Refused("definition-changed", why)
+    raise Refused("definition-changed", why, how=how)
 
 
 def changes_that_matter(old: Mapping[str, Any], workflow: Workflow, run: Run) -> list[str]:

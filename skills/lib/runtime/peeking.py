@@ -23,9 +23,13 @@ _KEPT = 100
 class Peek(Record):
     """What a run is at: its present step, what the step allows and requires, where each outcome leads, and its block.
 
-    ``requirements`` are those of ``step`` and the parameters that are reported on leaving it, as data of the form of
-    ``Workflow.to_data``. ``step`` is None for a run that has ended, and for a sub-agent's that has not begun: of these
-    the first has a block if it ended by itself or was abandoned, and the second has none.
+    ``requirements`` are those of ``step`` at this moment, answers to the findings of a review among them, and the
+    parameters that are reported on leaving it, as data of the form of ``Workflow.to_data``; a run that waits for a
+    person has none. ``outcomes`` has those of which one must be reported, each with when it is the right one ("" if the
+    step does not say it); it is empty if nobody chooses. ``children`` has the id, status and target of each
+    sub-agent's run of the present step. A person may have paused the run (``is_paused``).
+    ``step`` is None for a run that has ended, and for a sub-agent's that has not begun: of these the first has a block
+    if it ended by itself or was abandoned, and the second has none.
     """
 
     run: Run
@@ -34,6 +38,9 @@ class Peek(Record):
     requirements: tuple[dict[str, Any], ...] = ()
     ways: Mapping[str, str | None] = EMPTY
     block: str = ""
+    outcomes: Mapping[str, str] = EMPTY
+    children: tuple[Mapping[str, str], ...] = ()
+    is_paused: bool = False
 
 
 def peek(project: Project, run_id: str, workflow: Workflow | None) -> Peek:
@@ -54,8 +61,19 @@ def peek(project: Project, run_id: str, workflow: Workflow | None) -> Peek:
     if run.ended:
         return Peek(run, block=block)
     step = workflow.step(run.step or "")
-    required = tuple(plain(spec) for spec in (*step.requires, *workflow.step_params(step.id)))
-    return Peek(run, step, workflow.tools_of(step), required, {str(name): to for name, to in step.next.items()}, block)
+    waits = run.status == "waiting"
+    children = project.ledger.runs(run.children)
+    return Peek(
+        run,
+        step,
+        workflow.tools_of(step),
+        () if waits else tuple(plain(spec) for spec in document.required(workflow, run, step)),
+        {str(name): to for name, to in step.next.items()},
+        block,
+        {str(name): step.when.get(name, "") for name in step.next} if document.reports_outcome(step) else {},
+        tuple({"id": one.id, "status": one.status, "target": one.spec.get("target", "")} for one in children),
+        project.ledger.is_paused(run),
+    )
 
 
 def _defined(project: Project, fingerprint: str) -> Workflow:

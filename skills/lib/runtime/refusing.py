@@ -102,7 +102,7 @@ def _response(
     runs: Sequence[str] = (),
 ) -> Response:
     if run is not None:
-        detail = {"code": refusal.code, "why": refusal.why, "asked": asked, "evidence": list(refusal.evidence)}
+        detail = {"code": refusal.code, "why": refusal.printed, "asked": asked, "evidence": list(refusal.evidence)}
         noted = {**detail, "step": run.step, **project.who}
         project.ledger.note(run.id, run.turn, "refused", project.actor, noted)
     document = refused_document(workflow, run, refusal, asked, next_line, show)
@@ -142,25 +142,24 @@ def _listing_runs(
     commands = [project.command_line.step("current", other, turn=False) for other in known]
     order = ", the last moved first" if len(known) > 1 else ""
     if not children:
-        why = (
-            f"{refusal.why} VALID has the command of each open run of this skill{order}; its last opens another.{more}"
-        )
-        return Refused(refusal.code, why, _commands(*commands, opening), of="commands"), commands[0], meant
-    why = (
-        f"{refusal.why} Sub-agents are at work, so take the command of your own run from VALID: first those of the "
+        how = f"VALID has the command of each open run of this skill{order}; its last opens another.{more}"
+        return _with_commands(refusal, how, *commands, opening), commands[0], meant
+    how = (
+        f"Sub-agents are at work, so take the command of your own run from VALID: first those of the "
         f"sub-agents, each with what it is for, then those of the open runs of this skill{order}, then one "
         f"that opens another run. If none is yours, stop and say so.{more}"
     )
     if len(children) > LISTED:
-        why += f" {len(children) - LISTED} more sub-agents are not listed."
+        how += f" {len(children) - LISTED} more sub-agents are not listed."
     listed = project.ledger.runs(children[:LISTED])
     lines = [f"{parts.child_command(child, project.command_line)}  # {_about(child)}" for child in listed]
-    return Refused(refusal.code, why, _commands(*lines, *commands, opening), of="commands"), "", meant
+    return _with_commands(refusal, how, *lines, *commands, opening), "", meant
 
 
-def _commands(*commands: str) -> tuple[str, ...]:
-    """The commands without those that this script does not have."""
-    return tuple(filter(None, commands))
+def _with_commands(refusal: Refused, how: str, *commands: str) -> Refused:
+    """The refusal with commands as what is valid, without those that this script does not have."""
+    valid = tuple(filter(None, commands))
+    return Refused(refusal.code, refusal.why, valid, of="commands", missing=refusal.missing, how=how)
 
 
 def _has_ledger(project: Project) -> bool:

@@ -124,11 +124,13 @@ class Runner(Project):
             twin = twins[0]
             why = (
                 f"Run {twin.id} of this skill is open with the same parameters{_where(workflow, twin)}, "
-                f"turn {twin.turn}. "
+                f"turn {twin.turn}."
+            )
+            how = (
                 "Go on with it by the command below. If a second run is wanted, add --new to the command that was "
                 "refused."
             )
-            return self.refuse(workflow, twin, request, Refused("already-open", why))
+            return self.refuse(workflow, twin, request, Refused("already-open", why, how=how))
         opened = self._commit(None, move, workflow.to_data(), beside=beside)
         self._warn_of_commits()
         status_files.make_key()  # so that what this script prints is known for its own later
@@ -295,11 +297,12 @@ class Runner(Project):
             lead = f"The run that this sub-agent was to work for is {parent.status}"
             raise Refused("run-ended", f"{lead}: stop here, nothing more is wanted of it.")
         if limit and len(working) >= limit:
+            named = "" if self._max_parallel else " (LOCKSTEP_AGENTS)"
             why = (
-                f"At most {limit} sub-agents of a run work at once (LOCKSTEP_AGENTS), and these are at "
-                f"work: {', '.join(working)}. Wait until one has finished, then run the command again."
+                f"At most {limit} sub-agents of a run work at once{named}, and these are at work: {', '.join(working)}."
             )
-            raise Refused("agents-busy", why)
+            how = "Wait until one has finished, then run the command again."
+            raise Refused("agents-busy", why, how=how)
         params = run.spec["params"] if run.spec.get("script") else {}
         try:
             return _opening(engine.open_run(workflow, run.changed(turn=1), params, Evidence(self, run)))
@@ -309,9 +312,9 @@ class Runner(Project):
             why += f"{refused.why} Run nothing more."
             if parent is None:
                 raise Refused(refused.code, why) from None
-            why += " Tell this to your orchestrator: it gives the sub-agent up with the command below."
+            how = "Tell this to your orchestrator: it gives the sub-agent up with the command below."
             lost = self.command_line.step("current", parent, "--lost", run.id) + " --reason 'FILL_reason'"
-            raise Refused(refused.code, why, (lost,), of="commands") from None
+            raise Refused(refused.code, why, (lost,), of="commands", how=how) from None
 
     def _commit(
         self,
