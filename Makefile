@@ -1,7 +1,8 @@
 # One list of tasks. Each sets up .venv first where that is needed (.ci/setup).
 
 PYTHON := .venv/bin/python
-JOBS ?= 2
+# How many processes test at once. The quick tests often wait for a process of their own: three keep two cores busy.
+JOBS ?=
 
 .PHONY: help setup demo demo-plan clients conformance test test-all lint types format bench docs docs-check seals validate coverage clean
 
@@ -24,10 +25,10 @@ conformance: setup ## bring the conformance suites that the MCP server is held t
 	@.ci/conformance
 
 test: setup ## run the tests that are quick, in some minutes
-	$(PYTHON) -m pytest -n $(JOBS) -m "not slow"
+	$(PYTHON) -m pytest -n $(or $(JOBS),3) -m "not slow"
 
 test-all: setup ## run all tests, as CI does
-	$(PYTHON) -m pytest -n $(JOBS)
+	$(PYTHON) -m pytest -n $(or $(JOBS),2)
 
 lint: setup ## check style and format
 	$(PYTHON) -m ruff check
@@ -56,7 +57,7 @@ validate: setup ## validate every skill of this tree
 	.venv/bin/lockstep validate .
 
 coverage: setup ## run all tests and show what they leave out
-	$(PYTHON) -m pytest -n $(JOBS) --cov --cov-report=term
+	$(PYTHON) -m pytest -n $(or $(JOBS),2) --cov --cov-report=term
 
 clean: ## remove .venv and what tools left behind
 	rm -rf .venv .clients .mypy_cache .pytest_cache .ruff_cache .hypothesis dist build htmlcov .coverage .coverage.*

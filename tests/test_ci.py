@@ -51,7 +51,7 @@ def test_the_ci_run_is_all_the_checks_and_ends_with_the_tests() -> None:
 
 
 def test_only_the_quick_run_leaves_tests_out() -> None:
-    assert dry("test").splitlines()[-1] == '.venv/bin/python -m pytest -n 2 -m "not slow"'
+    assert dry("test").splitlines()[-1] == '.venv/bin/python -m pytest -n 3 -m "not slow"'
     assert dry("test-all").splitlines()[-1] == ".venv/bin/python -m pytest -n 2"
 
 

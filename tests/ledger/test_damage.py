@@ -101,6 +101,7 @@ def kept(agent: Factory) -> Kept:
     return Kept(agent("tour"), agent("gated"))
 
 
+@pytest.mark.slow
 def test_a_flipped_bit_in_any_page_is_reported_or_does_no_harm(kept: Kept) -> None:
     size = 4096
     chance = random.Random(7)

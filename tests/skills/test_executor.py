@@ -383,6 +383,7 @@ def test_a_milestone_whose_developers_are_lost_comes_once_more_and_then_goes_to_
         (["M-003"], ["all findings | S1: it is wrong"]),
     ],
 )
+@pytest.mark.slow
 def test_findings_go_to_the_developers_of_their_milestones(
     crew: Crew, written: PrintedBlock, scopes: list[str], targets: list[str]
 ) -> None:
@@ -459,6 +460,7 @@ def test_a_review_leaves_no_promise_and_no_statement_out(
 
 
 @pytest.mark.req("S-01")
+@pytest.mark.slow
 def test_code_that_was_changed_after_both_gates_is_reviewed_again(
     crew: Crew, finished: PrintedBlock, root: Path
 ) -> None:
@@ -479,6 +481,7 @@ def test_a_plan_that_is_rewritten_while_its_code_is_reviewed_opens_no_gate(
 
 
 @pytest.mark.req("S-01")
+@pytest.mark.slow
 def test_comments_that_the_writer_adds_to_reviewed_code_are_judged_by_the_review_of_documents(
     crew: Crew, root: Path
 ) -> None:
@@ -494,6 +497,7 @@ def test_comments_that_the_writer_adds_to_reviewed_code_are_judged_by_the_review
 
 
 @pytest.mark.req("S-01")
+@pytest.mark.slow
 def test_a_run_does_not_end_with_a_change_of_the_plan_that_is_not_in_the_tree(crew: Crew, root: Path) -> None:
     text = plan("M-001", "M-002")
     text["testing"]["commands"] = {"test": [["test", "-f", "README.md"]], "lint": None, "types": None}
@@ -529,6 +533,7 @@ def test_the_end_lists_each_departure_from_the_plan(crew: Crew, finished: Printe
 
 
 @pytest.mark.req("W-18")
+@pytest.mark.slow
 def test_what_is_red_at_the_end_goes_back_to_developers_and_is_reviewed_again(
     crew: Crew, finished: PrintedBlock, root: Path
 ) -> None:
@@ -551,6 +556,7 @@ def test_what_is_red_at_the_end_goes_back_to_developers_and_is_reviewed_again(
     assert crew.agent.follow(block, **END).root.get("status") == "done"
 
 
+@pytest.mark.slow
 def test_work_that_is_red_for_the_third_time_is_a_persons_to_decide(
     crew: Crew, finished: PrintedBlock, root: Path
 ) -> None:
@@ -701,6 +707,7 @@ def test_a_plan_that_was_changed_in_mid_run_is_noticed_at_its_end(
 
 
 @pytest.mark.parametrize("where, status", [("plans/other", "done"), (WHERE, "open"), (WHERE, "failed")])
+@pytest.mark.slow
 def test_a_plan_that_no_finished_planner_approved_takes_a_reason(
     crew: Crew, root: Path, where: str, status: str
 ) -> None:

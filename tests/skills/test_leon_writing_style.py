@@ -313,6 +313,7 @@ def test_a_report_that_says_too_little_is_refused(agent: Follower, at: str, valu
         ),
     ],
 )
+@pytest.mark.slow
 def test_a_reading_quotes_what_is_there_and_counts_what_is_written(
     agent: Follower, at: str, values: Values, why: str
 ) -> None:

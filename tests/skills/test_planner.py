@@ -231,6 +231,7 @@ def gated(agent: Agent, block: PrintedBlock, *judged: Judged) -> PrintedBlock:
 
 
 @pytest.mark.req("W-03", "W-04", "W-10", "W-18")
+@pytest.mark.slow
 def test_a_request_becomes_an_approved_plan_by_way_of_a_fix_round(agent: Agent, planned: PrintedBlock) -> None:
     vague = json.loads(json.dumps(sample.DRAFT))
     vague["milestones"][0]["tests"] = ["greet() is tested"]
@@ -273,6 +274,7 @@ def test_a_request_becomes_an_approved_plan_by_way_of_a_fix_round(agent: Agent, 
 
 
 @pytest.mark.req("S-07")
+@pytest.mark.slow
 def test_a_plan_is_checked_and_approved_by_a_python_with_nothing_installed(
     agent: Agent, planned: PrintedBlock, tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -435,6 +437,7 @@ def test_the_plan_that_is_approved_is_the_one_that_was_reviewed(agent: Agent, ch
 
 @pytest.mark.req("S-01")
 @pytest.mark.parametrize("path", ["plan.1.json", "plan.2.json", "plan.md"])
+@pytest.mark.slow
 def test_a_plan_that_changes_while_it_is_reviewed_opens_no_gate(agent: Agent, planned: PrintedBlock, path: str) -> None:
     review = drafted(agent, planned, sample.DRAFT)
     other = json.dumps({**sample.DRAFT, "title": "Another"})
@@ -450,6 +453,7 @@ def test_a_version_that_changes_while_the_code_is_reviewed_opens_no_gate(agent: 
 
 
 @pytest.mark.req("S-01")
+@pytest.mark.slow
 def test_a_draft_that_was_changed_after_its_review_is_found_at_the_next_step(
     agent: Agent, changes: PrintedBlock
 ) -> None:
@@ -575,6 +579,7 @@ def test_one_answer_that_fails_shuts_the_gate_whatever_else_passes(agent: Agent,
         ("notes.txt", "", []),
     ],
 )
+@pytest.mark.slow
 def test_a_file_that_changes_after_its_review_leads_back_to_the_work(
     agent: Agent, documented: PrintedBlock, path: str, step: str, targets: list[str]
 ) -> None:
@@ -589,6 +594,7 @@ def test_a_file_that_changes_after_its_review_leads_back_to_the_work(
 
 
 @pytest.mark.req("S-01")
+@pytest.mark.slow
 def test_a_plan_whose_draft_was_changed_is_reviewed_and_approved_anew(agent: Agent, documented: PrintedBlock) -> None:
     gate = dispatched(agent, documented, reviewer(Judged("plan")))
     other = {**sample.DRAFT, "title": "Another"}
@@ -600,6 +606,7 @@ def test_a_plan_whose_draft_was_changed_is_reviewed_and_approved_anew(agent: Age
 
 
 @pytest.mark.req("S-02")
+@pytest.mark.slow
 def test_a_re_verification_begins_at_the_answers_and_ends_there(agent: Agent, planned: PrintedBlock) -> None:
     """It took six to eight blocks of 25,977 to 33,144 characters each, in a project of this size."""
     failed, fixed = Judged("M-001", "FAIL", "no reason is given"), Judged("M-001", finding="the reason is given now")
@@ -650,6 +657,7 @@ def test_a_plan_is_kept_where_git_sees_it(agent: Agent, path: str, ignored: bool
     assert (code, "Begin anew with --plan plans/x" in told) == (int(ignored), ignored)
 
 
+@pytest.mark.slow
 def test_copies_are_seen_by_no_test_runner_and_by_no_commit(agent: Agent, planned: PrintedBlock) -> None:
     (agent.project / ".git").rmdir()
     subprocess.run(["git", "init", "-q"], cwd=agent.project, check=True, timeout=60)

@@ -296,6 +296,7 @@ def test_a_lost_perspective_is_named_to_the_end_and_the_design_must_name_it(agen
         ("select", {"rejected": [*SELECT["rejected"], "K1 | a | b"]}, "rejected: K1 is the choice"),
     ],
 )
+@pytest.mark.slow
 def test_a_report_out_of_form_is_refused_and_the_right_one_goes_on(
     agent: Agent, step: str, wrong: dict[str, Any], why: str
 ) -> None:

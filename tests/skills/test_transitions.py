@@ -57,19 +57,11 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Callable[[Path], SharedB
     return of
 
 
-def is_long(script: Path) -> bool:
-    """True if the walks of a script take most of the time of all of them."""
-    return name_of(script) in ("planner", "planner-executor")
-
-
+@pytest.mark.slow
 @pytest.mark.req("W-03", "W-18")
 @pytest.mark.parametrize(
     "script, walk",
-    [
-        pytest.param(script, walk, id=f"{name_of(script)}: {walk}", marks=[pytest.mark.slow] * is_long(script))
-        for script, walks in WALKS.items()
-        for walk in walks
-    ],
+    [pytest.param(script, walk, id=f"{name_of(script)}: {walk}") for script, walks in WALKS.items() for walk in walks],
 )
 def test_every_route_of_the_graph_is_taken(
     script: Path, walk: Walk, shared: Callable[[Path], SharedBeginnings]

@@ -62,6 +62,7 @@ def test_sub_agents_that_fail_are_planned(tmp_path: Path) -> None:
     assert "scan -fail-> list" in legs(install(tmp_path, "brood"))
 
 
+@pytest.mark.slow
 def test_every_walk_of_the_fixtures_is_taken(tmp_path: Path) -> None:
     for name in ("tour", "gated", "brood", "plain"):
         script = install(tmp_path, name)
@@ -125,6 +126,7 @@ def test_the_agent_loses_its_sub_agents_if_only_that_fails(tmp_path: Path) -> No
     assert ended == {"ok": [], "fail": ["child-lost", "child-lost"]}
 
 
+@pytest.mark.slow
 def test_many_loops_are_planned_in_good_time() -> None:
     steps = []
     for at in range(7):

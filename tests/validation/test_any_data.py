@@ -100,6 +100,7 @@ def _built(data: Any) -> Workflow | None:
 @pytest.mark.req("W-02")
 @settings(max_examples=200, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(data=documents())
+@pytest.mark.slow
 def test_changed_data_of_a_workflow_is_refused_in_words_or_validated(
     data: Any, tmp_path_factory: pytest.TempPathFactory
 ) -> None:

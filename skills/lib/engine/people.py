@@ -50,13 +50,15 @@ def _plain(text: str) -> str:
 
 def _named(said: str, choices: Sequence[str]) -> list[str]:
     """The choices that stand in a text as words of their own; one that is a part of a longer one is not counted."""
+    from unicodedata import category  # few runs wait for a person
+
     found = []
     for choice in sorted(choices, key=len, reverse=True):
         wanted, at = _plain(choice), 0
         while wanted and (at := said.find(wanted, at)) >= 0:
             end = at + len(wanted)
             around = said[max(at - 1, 0) : at] + said[end : end + 1]
-            if any(char.isalnum() or char == "_" for char in around):
+            if any(category(char)[0] in "LMN" or char == "_" for char in around):  # letters, their marks, numbers
                 at = end
                 continue
             said = f"{said[:at]}\n{said[end:]}"

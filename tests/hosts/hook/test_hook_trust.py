@@ -140,7 +140,7 @@ def test_a_sub_agents_run_that_a_clone_brings_does_not_count_as_run(tmp_path: Pa
     assert before is not None
     from skills.lib.engine.decision import Move
 
-    spec = {"step": "task", "role": "explore", "task": "Look.", "name": "x"}
+    spec = {"step": "task", "role": "explore", "task": "Look.", "number": 1}
     more = {
         "id": f"{parent}.1",
         "parent": parent,
