@@ -173,6 +173,7 @@ def test_a_run_of_a_project_without_a_ledger_is_an_environment_error(words: list
 @pytest.mark.parametrize("command", ["runs", "stats", "prune", "resume"])
 def test_a_ledger_that_may_not_be_looked_into_is_not_called_absent(command: str, cli: Command) -> None:
     home = Path(os.environ["LOCKSTEP_HOME"])
+    home.parent.mkdir(exist_ok=True)
     home.symlink_to(home)  # root may not look into it either
     shown = cli(command)
     assert (shown.code, shown.out) == (4, "")
