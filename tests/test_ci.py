@@ -6,6 +6,7 @@ import os
 import re
 import shutil
 import subprocess
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -17,7 +18,8 @@ TARGETS = ("demo", "test", "test-all", "lint", "types", "bench", "docs", "docs-c
 
 def dry(*targets: str) -> str:
     # Run by `make test`, it is not to speak as a make within a make does.
-    alone = {name: value for name, value in os.environ.items() if name not in ("MAKELEVEL", "MAKEFLAGS", "MFLAGS")}
+    of_make = ("MAKELEVEL", "MAKEFLAGS", "MFLAGS", "JOBS")
+    alone = {name: value for name, value in os.environ.items() if name not in of_make}
     command = ["make", "-n", *targets]
     return subprocess.run(command, cwd=ROOT, env=alone, capture_output=True, text=True, check=True).stdout
 
@@ -94,10 +96,15 @@ def stand_in(folder: Path, name: str, version: str) -> None:
 def setup(folder: Path) -> subprocess.CompletedProcess[str]:
     path = f"{folder / 'bin'}:/usr/bin:/bin"
     (folder / "calls").write_text("")
+    no_pythons(folder)
+    return subprocess.run([".ci/setup"], cwd=folder, env={"PATH": path}, capture_output=True, text=True, check=False)
+
+
+def no_pythons(folder: Path) -> None:
+    """Put a Python that is too old in the place of each that the test does not have."""
     for name in ("python3.14", "python3.13", "python3.12", "python3.11", "python3", "python"):
         if not (folder / "bin" / name).exists():
             stand_in(folder, name, "0")
-    return subprocess.run([".ci/setup"], cwd=folder, env={"PATH": path}, capture_output=True, text=True, check=False)
 
 
 def installs(folder: Path) -> list[str]:
@@ -134,6 +141,19 @@ def test_set_up_says_what_is_missing(checkout: Path) -> None:
     assert done.returncode == 1
     assert done.stderr.startswith("lockstep: needs Python 3.11 or later with the venv module, and found none on PATH\n")
     assert not (checkout / ".venv").exists()
+
+
+def test_two_commands_at_once_set_up_once(checkout: Path) -> None:
+    stand_in(checkout, "python3.12", "312")
+    script = checkout / "bin" / "python3.12"
+    script.write_text(script.read_text().replace("esac", '    "-m pip"*) sleep 1 ;;\nesac'))
+    no_pythons(checkout)
+    (checkout / ".ci" / ".setup-lock").symlink_to("999999999")  # of a process that was killed
+    with ThreadPoolExecutor(3) as pool:
+        done = list(pool.map(lambda _: setup(checkout), range(3)))
+    assert [one.returncode for one in done] == [0, 0, 0]
+    assert len([one for one in done if one.stdout]) == 1
+    assert sorted(path.name for path in (checkout / ".ci").iterdir()) == ["setup"]
 
 
 def test_a_failed_install_is_tried_again(checkout: Path) -> None:
