@@ -23,6 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "blocks": {"ground", "model", "engine"},
     "ledger": {"ground", "schema", "model", "engine"},
     "compat": {"ground"},
+    "guard": {"ground"},
     "runtime": {"ground", "model", "engine", "blocks", "ledger"},
     "skillfile": {"ground", "model", "runtime"},
     "validation": {"ground", "schema", "model", "engine", "blocks", "skillfile", "runtime"},
@@ -34,7 +35,7 @@ ALLOWED["commands"] = set(ALLOWED)
 ROOMS = {
     "networkx": ("validation", "commands/drawing"),
     "lxml": ("testing", "validation", "commands/walking", "commands/tracing"),
-    "yaml": ("skillfile",),
+    "yaml": ("skillfile", "guard"),
     "click": ("commands",),
     "rich": ("commands",),
     "hypothesis": ("testing",),

@@ -1,0 +1,216 @@
+"""The guard: ``decide`` whether a tool may be called, ``learn`` from what it gave."""
+
+from __future__ import annotations
+
+import os
+
+from skills.lib.errors import EnvironmentProblem
+from skills.lib.guard.decisions import Allow, Deny, Look, strictest
+from skills.lib.guard.expressions import Scope, evaluate
+from skills.lib.guard.learning import learned, parsed_result
+from skills.lib.guard.picture import Picture, decoded, encoded
+from skills.lib.guard.reasons import is_false, missing_of, reason_of, tools_of
+from skills.lib.guard.values import UNKNOWN, Open
+from skills.lib.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from typing import Any
+
+    from skills.lib.guard.compiled import Rule
+    from skills.lib.guard.policy import Policy
+
+    Change = dict[str, Any]
+
+
+class Explained(Record):
+    """One need of a call: its expression, its place in the file, TRUE, FALSE or UNKNOWN, and why."""
+
+    need: str
+    where: str
+    value: str
+    reason: str
+    missing: tuple[str, ...] = ()
+    tools: tuple[str, ...] = ()
+
+
+class Guard:
+    """Decides by one or more policies, all of which must allow a call; each has a picture of its own.
+
+    ``facts`` are the changes that ``decide`` and ``learn`` of the same session gave, in order. ``folder`` is where
+    relative paths begin; ``offered`` names the tools that the agent has (default: all).
+    """
+
+    def __init__(
+        self,
+        policies: Sequence[Policy],
+        facts: Iterable[Change] = (),
+        *,
+        folder: str = "",
+        offered: Collection[str] | None = None,
+    ) -> None:
+        self.policies = list({policy.id: policy for policy in policies}.values())
+        self.folder = folder or os.getcwd()
+        self.offered = offered
+        self.counts: dict[str, int] = {}
+        self._pictures: dict[str, Picture] = {}
+        self._admitted: dict[str, list[str]] = {}
+        for policy in self.policies:
+            self._pictures[policy.id] = picture = Picture()
+            for path, value, keep in learned(policy.start, self._scope(policy, {}), policy.reads):
+                picture.write(path, value, keep)
+        for change in facts:
+            self._apply(change)
+
+    def decide(self, tool: str, arguments: Mapping[str, Any], call: str = "") -> Allow | Deny | Look:
+        """The answer to a call. An allowed call is counted, once for each ``call`` (the host's id of it).
+
+        ``arguments`` is asked only for what the rule reads, so that a value may be computed when it is asked for.
+        """
+        decision = strictest([self._decided(policy, tool, arguments) for policy in self.policies])
+        if not isinstance(decision, Allow) or not self._counts(tool) or (call and call in self._calls_of(tool)):
+            return decision
+        change = {"tool": tool, "call": call, "count": 1}
+        self._apply(change)
+        return Allow((change,), decision.reported)
+
+    def learn(self, tool: str, arguments: Mapping[str, Any], ok: bool, result: Any, call: str = "") -> list[Change]:
+        """The changes of the picture by the result of a call; a call that failed changes only what ``on_false`` says.
+
+        A result in text is read as JSON if it is JSON. For a shell call it is ``{"exit": …, "output": …}``.
+        """
+        result = parsed_result(tool, result)
+        changes: list[Change] = []
+        for policy in self.policies:
+            rule = policy.rule(tool)
+            if rule is not None:
+                effects = _effects(rule, tool, ok, result)
+                scope = self._scope(policy, arguments, result)
+                for path, value, keep in learned(effects, scope, policy.reads):
+                    changes.append({"policy": policy.id, "at": path, "is": encoded(value), "keep": keep})
+        if self._counts(tool):
+            admitted = self._calls_of(tool)
+            known = call in admitted if call else bool(admitted)
+            if known or ok:
+                step = (0 if ok else -1) if known else 1
+                changes.append({"tool": tool, "call": call, "count": step, "ended": True})
+        for change in changes:
+            self._apply(change)
+        return changes
+
+    def explain(self, tool: str, arguments: Mapping[str, Any]) -> list[Explained]:
+        """Every need of a call with its value and the reason."""
+        found = []
+        for policy in self.policies:
+            rule = policy.rule(tool)
+            for need in rule.needs if rule else ():
+                scope = self._scope(policy, arguments)
+                value = evaluate(need[2], scope)
+                false, unknown = is_false(value), value is UNKNOWN or isinstance(value, Open)
+                word = "FALSE" if false else "UNKNOWN" if unknown else "TRUE"
+                missing = missing_of(need, scope) if unknown and not false else ()
+                tools = () if word == "TRUE" else tools_of(need, scope.missing if missing else [], self.offered, tool)
+                found.append(
+                    Explained(need[0], f"{policy.file}:{need[1]}", word, reason_of(need, value, scope), missing, tools)
+                )
+        return found
+
+    def facts(self) -> list[Change]:
+        """The changes that make a new guard of these policies know the same: one for each policy, and the counts."""
+        pictures = self._pictures.items()
+        found: list[Change] = [{"policy": name, "picture": encoded(picture.root)} for name, picture in pictures]
+        for tool, count in self.counts.items():
+            found.append({"tool": tool, "call": "", "count": count, "ended": True, "set": True})
+            found += [{"tool": tool, "call": call, "count": 0} for call in self._calls_of(tool)]
+        return found
+
+    def _decided(self, policy: Policy, tool: str, arguments: Mapping[str, Any]) -> Allow | Deny | Look:
+        """The answer of one policy."""
+        rule = policy.rule(tool)
+        if rule is None or not rule.needs:
+            return Allow()
+        unknown = []
+        for need in rule.needs:
+            scope = self._scope(policy, arguments)
+            value = evaluate(need[2], scope)
+            if is_false(value):
+                tools = tools_of(need, [], self.offered, tool)
+                where = f"{policy.file}:{need[1]}"
+                return _in_mode(policy.mode, Deny(tool, need[0], reason_of(need, value, scope), tools, where))
+            if value is not True:
+                unknown.append((need, scope))
+        if not unknown:
+            return Allow()
+        need = unknown[0][0]
+        missing = [place for one, scope in unknown for place in missing_of(one, scope)]
+        tools = tuple(name for one, scope in unknown for name in tools_of(one, scope.missing, self.offered, tool))
+        look = Look(
+            tool, need[0], tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(tools)), "", f"{policy.file}:{need[1]}"
+        )
+        return _in_mode(policy.mode, look)
+
+    def _scope(self, policy: Policy, arguments: Mapping[str, Any], result: Any = UNKNOWN) -> Scope:
+        root = self._pictures[policy.id].root
+        return Scope(root, arguments, policy.params, self.counts, self.folder, result)
+
+    def _counts(self, tool: str) -> bool:
+        return any(policy.counts(tool) for policy in self.policies)
+
+    def _calls_of(self, tool: str) -> list[str]:
+        """The ids of the calls of a tool that were admitted and have not ended."""
+        return self._admitted.get(tool, [])
+
+    def _apply(self, change: Change) -> None:
+        """Make a change. Raises EnvironmentProblem for one that was not written by a guard."""
+        try:
+            if "policy" in change:
+                self._apply_to_picture(change)
+            else:
+                self._apply_to_counts(change["tool"], change["call"], change)
+        except (KeyError, TypeError, ValueError, AttributeError) as error:
+            raise EnvironmentProblem(
+                f"a fact of the guard cannot be read: {error}", remedy="begin a new session of the agent"
+            ) from error
+
+    def _apply_to_picture(self, change: Change) -> None:
+        picture = self._pictures.get(change["policy"])
+        if picture is None:
+            return  # of a policy that is not there any more, or was changed since
+        if "picture" in change:
+            picture.root = decoded(change["picture"])
+        else:
+            picture.write(change["at"], decoded(change["is"]), change["keep"])
+
+    def _apply_to_counts(self, tool: str, call: str, change: Change) -> None:
+        count = 0 if change.get("set") else self.counts.get(tool, 0)
+        self.counts[tool] = max(count + int(change["count"]), 0)
+        admitted = self._admitted.setdefault(tool, [])
+        if not change.get("ended"):
+            admitted.append(call)
+        elif not change.get("set") and (call in admitted or (admitted and not call)):
+            admitted.remove(call if call in admitted else admitted[0])
+
+
+def _in_mode(mode: str, decision: Deny | Look) -> Allow | Deny | Look:
+    """The answer as the policy's mode gives it."""
+    if mode == "report":
+        return Allow((), decision)
+    if mode == "look" and isinstance(decision, Deny):
+        return Look(decision.rule, decision.need, (), decision.tools, decision.reason, decision.where)
+    return decision
+
+
+def _effects(rule: Rule, tool: str, ok: bool, result: Any) -> list[list[Any]]:
+    """The effects of a call that ended so.
+
+    A result that is false alone, and a shell command that ended with another exit than 0, changed nothing: then only
+    what reads the result holds, and ``on_false``.
+    """
+    code = result.get("exit", UNKNOWN) if tool.startswith("shell") and isinstance(result, dict) else 0
+    if not ok and code in (0, UNKNOWN):
+        return rule.on_false
+    if ok and code in (0, UNKNOWN) and result is not False:
+        return [*rule.implies, *rule.shows, *rule.changes]
+    told = [effect for effect in (*rule.shows, *rule.changes) if effect[4] is True]
+    return [*told, *rule.on_false]

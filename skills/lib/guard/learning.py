@@ -1,0 +1,66 @@
+"""What the result of a call shows or changes, as places and values."""
+
+from __future__ import annotations
+
+from skills.lib.compact_json import loads
+from skills.lib.guard.expressions import evaluate, path_of
+from skills.lib.guard.places import at_place, reduced
+from skills.lib.guard.values import ABSENT, UNKNOWN, Fault
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from skills.lib.guard.expressions import Scope
+
+
+def parsed_result(tool: str, result: Any) -> Any:
+    """A result as expressions read it: JSON in a text as its value, ``True`` and ``False`` alone as booleans.
+
+    A shell result without an exit has an UNKNOWN one.
+    """
+    if tool.startswith("shell"):
+        if not isinstance(result, dict):
+            result = {"output": result}
+        return result if "exit" in result else {**result, "exit": UNKNOWN}
+    if not isinstance(result, str):
+        return result
+    text = result.strip()
+    if text in ("True", "False"):
+        return text == "True"
+    try:
+        return loads(text, strict=True)
+    except ValueError:
+        return result
+
+
+def learned(effects: list[list[Any]], scope: Scope, reads: dict[str, Any]) -> list[tuple[list[Any], Any, list[str]]]:
+    """The writes that effects make: path, value, names of the whole picture that stay.
+
+    All values are computed from the picture before the call. A value that is not known, or faulty, makes its place
+    UNKNOWN; an effect whose key is not known makes the map around it UNKNOWN. Only what some expression reads is kept.
+    """
+    writes = []
+    for _, _, target, node, _, keep in effects:
+        value = evaluate(node, scope)
+        path = path_of(target, scope)
+        if not isinstance(path, list):
+            path, value = _known_part(target, scope), UNKNOWN
+        if isinstance(value, Fault):
+            value = UNKNOWN
+        trees = at_place(reads, path)
+        if trees:
+            kept = value if value is UNKNOWN or value is ABSENT else reduced(value, trees)
+            writes.append((path, kept, keep))
+    return writes
+
+
+def _known_part(target: list[Any], scope: Scope) -> list[Any]:
+    """The keys of a place before the first that is not known."""
+    keys: list[Any] = []
+    for key in target[2]:
+        known = path_of(["get", ["root"], [key]], scope)
+        if not isinstance(known, list):
+            return keys
+        keys += known
+    return keys
