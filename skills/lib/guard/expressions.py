@@ -66,6 +66,14 @@ def evaluate(node: Node, scope: Scope) -> Any:
     return _OPERATORS[node[0]](node, scope)
 
 
+def evaluated(node: Node, scope: Scope) -> Any:
+    """The value of a whole expression; a Fault if values are nested too deeply to be gone through."""
+    try:
+        return evaluate(node, scope)
+    except RecursionError:
+        return Fault("a value that is nested too deeply")
+
+
 def path_of(node: Node, scope: Scope) -> list[str | int] | Fault | Any:
     """The keys of a place of the picture: a list; UNKNOWN if a key is not known, a Fault if one is no key."""
     keys: list[Any] = []

@@ -29,6 +29,9 @@ if TYPE_CHECKING:
     Function = Callable[[list[Any], str], Any]
 
 
+LARGEST = 10**300
+
+
 def quoted(text: str) -> str:
     """A text in the quotes of an expression."""
     return shown(text)
@@ -56,11 +59,11 @@ def calculated(operator: str, left: Any, right: Any) -> Any:
 
 def _calculated(operator: str, left: Any, right: Any) -> Any:
     if isinstance(left, (int, float)) and isinstance(right, (int, float)):
-        if operator == "+":
-            return left + right
-        if operator == "-":
-            return left - right
-        return left * right if operator == "*" else left / right
+        if operator in ("+", "-"):
+            return left + right if operator == "+" else left - right
+        if operator == "/":
+            return left / right
+        return left * right if abs(left) < LARGEST and abs(right) < LARGEST else None
     if operator == "+" and isinstance(left, str) and isinstance(right, str):
         return left + right
     if operator == "+" and isinstance(left, list) and isinstance(right, list):
@@ -100,18 +103,10 @@ def _len(values: list[Any], folder: str) -> Any:
 
 def _sum(values: list[Any], folder: str) -> Any:
     found = _members(values)
-    if not isinstance(found, list):
-        return found
     total: Any = 0
-    for value in found:
-        total = calculated("+", total, value) if total != 0 or is_number(value) or _is_unclear(value) else value
-        if isinstance(total, Fault):
-            return total
-    return total if is_number(total) or total is UNKNOWN else Fault("a sum of what is not numbers")
-
-
-def _is_unclear(value: Any) -> bool:
-    return value is UNKNOWN or isinstance(value, (Fault, Open)) or value is None or value is ABSENT
+    for value in found if isinstance(found, list) else []:
+        total = calculated("+", total, value)
+    return total if isinstance(found, list) else found
 
 
 def _extreme(largest: bool) -> Function:

@@ -6,7 +6,7 @@ import os
 
 from skills.lib.errors import EnvironmentProblem
 from skills.lib.guard.decisions import Allow, Deny, Look, strictest
-from skills.lib.guard.expressions import Scope, evaluate
+from skills.lib.guard.expressions import Scope, evaluated
 from skills.lib.guard.learning import learned, parsed_result
 from skills.lib.guard.picture import Picture, decoded, encoded
 from skills.lib.guard.reasons import is_false, missing_of, reason_of, tools_of
@@ -106,7 +106,7 @@ class Guard:
             rule = policy.rule(tool)
             for need in rule.needs if rule else ():
                 scope = self._scope(policy, arguments)
-                value = evaluate(need[2], scope)
+                value = evaluated(need[2], scope)
                 false, unknown = is_false(value), value is UNKNOWN or isinstance(value, Open)
                 word = "FALSE" if false else "UNKNOWN" if unknown else "TRUE"
                 missing = missing_of(need, scope) if unknown and not false else ()
@@ -133,7 +133,7 @@ class Guard:
         unknown = []
         for need in rule.needs:
             scope = self._scope(policy, arguments)
-            value = evaluate(need[2], scope)
+            value = evaluated(need[2], scope)
             if is_false(value):
                 tools = tools_of(need, [], self.offered, tool)
                 where = f"{policy.file}:{need[1]}"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skills.lib.compact_json import loads
-from skills.lib.guard.expressions import evaluate, path_of
+from skills.lib.guard.expressions import evaluated, path_of
 from skills.lib.guard.places import at_place, reduced
 from skills.lib.guard.values import ABSENT, UNKNOWN, Fault
 
@@ -42,7 +42,7 @@ def learned(effects: list[list[Any]], scope: Scope, reads: dict[str, Any]) -> li
     """
     writes = []
     for _, _, target, node, _, keep in effects:
-        value = evaluate(node, scope)
+        value = evaluated(node, scope)
         path = path_of(target, scope)
         if not isinstance(path, list):
             path, value = _known_part(target, scope), UNKNOWN

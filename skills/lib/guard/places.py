@@ -14,6 +14,10 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+# Of a value, what lies deeper is not kept.
+DEEPEST = 60
+
+
 def target_pattern(node: list[Any]) -> Pattern:
     """The pattern of a compiled place."""
     return [key if isinstance(key, str) else str(key[1]) if key[0] == "const" else None for key in node[2]]
@@ -74,20 +78,25 @@ def merged_reads(reads: list[list[Any]]) -> dict[str, Any]:
     return tree
 
 
-def reduced(value: Any, trees: list[dict[str, Any]]) -> Any:
-    """A copy of a value without what no expression reads. ``trees`` are those of its place."""
+def reduced(value: Any, trees: list[dict[str, Any]], depth: int = 0) -> Any:
+    """A copy of a value without what no expression reads; what is nested too deeply is UNKNOWN.
+
+    ``trees`` are the parts of the tree of reads that concern its place.
+    """
+    if depth > DEEPEST:
+        return UNKNOWN
     if any(tree.get("") == 2 for tree in trees):
-        return _copied(value)
+        return _copied(value, depth)
     if isinstance(value, dict):
         kept = {}
         for key, part in value.items():
             inside = _below(trees, key)
             if inside:
-                kept[key] = reduced(part, inside)
+                kept[key] = reduced(part, inside, depth + 1)
         return type(value)(kept)
     if isinstance(value, list):
         below = [_below(trees, str(at)) for at in range(len(value))]
-        return [reduced(part, inner) for part, inner in zip(value, below, strict=True)] if any(below) else []
+        return [reduced(part, inner, depth + 1) for part, inner in zip(value, below, strict=True)] if any(below) else []
     return value if value is UNKNOWN or value is ABSENT or trees else Open()
 
 
@@ -107,9 +116,11 @@ def at_place(tree: dict[str, Any], path: list[Any]) -> list[dict[str, Any]]:
     return [*trees, {"": around}] if around else trees
 
 
-def _copied(value: Any) -> Any:
+def _copied(value: Any, depth: int) -> Any:
+    if depth > DEEPEST:
+        return UNKNOWN
     if isinstance(value, dict):
-        return type(value)({key: _copied(part) for key, part in value.items()})
+        return type(value)({key: _copied(part, depth + 1) for key, part in value.items()})
     if isinstance(value, list):
-        return (list if isinstance(value, Distinct) else type(value))([_copied(part) for part in value])
+        return (list if isinstance(value, Distinct) else type(value))([_copied(part, depth + 1) for part in value])
     return value
