@@ -46,6 +46,8 @@ def asked(
     return explained
 
 
-def value(need: str, facts: dict[str, str] | None = None, arguments: dict[str, Any] | None = None, **params: Any) -> str:
+def value(
+    need: str, facts: dict[str, str] | None = None, arguments: dict[str, Any] | None = None, **params: Any
+) -> str:
     """TRUE, FALSE or UNKNOWN."""
     return asked(need, facts, arguments, **params).value

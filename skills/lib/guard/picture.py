@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skills.lib.guard.values import ABSENT, UNKNOWN, Distinct, Maybe, Open, OpenList, child, exists, is_moment
+from skills.lib.guard.values import ABSENT, UNKNOWN, Maybe, Open, OpenList, child, exists, is_moment
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -89,16 +89,16 @@ def encoded(value: Any) -> Any:
     if isinstance(value, Open):
         form = "maybe" if isinstance(value, Maybe) else "open"
         return {"?": form, "in": {key: encoded(part) for key, part in value.items()}}
-    if isinstance(value, list) and (isinstance(value, OpenList) or any(part is UNKNOWN for part in value)):
-        form = "more" if isinstance(value, OpenList) else "list"
-        return {"?": form, "in": [encoded(part) for part in value]}
+    if isinstance(value, list):
+        listed = [encoded(part) for part in value]
+        if not isinstance(value, OpenList) and all(type(part) is list for part in listed):
+            return [[part[0] for part in listed]]
+        return {"?": "more" if isinstance(value, OpenList) else "list", "in": listed}
     if isinstance(value, dict):
         parts = {key: encoded(part) for key, part in value.items()}
         if all(type(part) is list for part in parts.values()):
             return [{key: part[0] for key, part in parts.items()}]
         return {"?": "map", "in": parts}
-    if isinstance(value, Distinct):
-        return [list(value)]
     return [str(value) if is_moment(value) else value]
 
 
@@ -106,7 +106,7 @@ def decoded(data: Any) -> Any:
     """The value that ``encoded`` made data of. Raises ValueError, KeyError or TypeError for anything else."""
     if isinstance(data, list):
         (value,) = data
-        return value
+        return _copied(value)
     form, parts = data["?"], data.get("in")
     if form in ("unknown", "absent"):
         return UNKNOWN if form == "unknown" else ABSENT
@@ -117,3 +117,10 @@ def decoded(data: Any) -> Any:
         raise ValueError(f"a fact of the form {form!r:.40}")
     inside = {key: decoded(part) for key, part in parts.items()}
     return inside if form == "map" else Maybe(inside) if form == "maybe" else Open(inside)
+
+
+def _copied(value: Any) -> Any:
+    """A JSON value of its own: the picture changes what it holds."""
+    if isinstance(value, dict):
+        return {key: _copied(part) for key, part in value.items()}
+    return [_copied(part) for part in value] if isinstance(value, list) else value
