@@ -23,6 +23,7 @@ ALLOWED: dict[str, set[str]] = {
     "blocks": {"ground", "model", "engine"},
     "ledger": {"ground", "schema", "model", "engine"},
     "compat": {"ground"},
+    "guard": {"ground"},
     "runtime": {"ground", "model", "engine", "blocks", "ledger"},
     "skillfile": {"ground", "model", "runtime"},
     "validation": {"ground", "schema", "model", "engine", "blocks", "skillfile", "runtime"},
