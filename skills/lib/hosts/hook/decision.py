@@ -71,6 +71,8 @@ def _serve(event: Event, known: Sequence[str], stops: int, watched: dict[str, bo
     match event.kind:
         case "tool":
             _check_tool(event, known, watched)
+        case "result":
+            pass
         case "end" | "stop":
             _turns().finish(event, known, stops)
         # Qwen Code keeps what is said at a session's start in its system prompt for good, and Gemini CLI shows it with
