@@ -99,6 +99,21 @@ class Guard:
             self._apply(change)
         return changes
 
+    def unsettled(self, tool: str, arguments: Mapping[str, Any]) -> list[Change]:
+        """The changes that make UNKNOWN what a call may change: for one whose result has not come, or says nothing."""
+        changes: list[Change] = []
+        for policy in self.policies:
+            rule = policy.rule(tool)
+            effects = [[*effect[:3], ["forget"], *effect[4:]] for effect in rule.changes] if rule else []
+            for path, value, keep in learned(effects, self._scope(policy, arguments), policy.reads):
+                changes.append({"policy": policy.id, "at": path, "is": encoded(value), "keep": keep})
+        return changes
+
+    def apply(self, changes: Iterable[Change]) -> None:
+        """Make changes that ``unsettled`` gave, or the facts of another guard."""
+        for change in changes:
+            self._apply(change)
+
     def explain(self, tool: str, arguments: Mapping[str, Any]) -> list[Explained]:
         """Every need of a call with its value and the reason."""
         found = []

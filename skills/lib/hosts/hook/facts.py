@@ -30,6 +30,8 @@ FORGOTTEN = 30 * 24 * 3600
 DAMAGED = ".damaged"
 # The first record of a file that takes the place of a damaged one.
 LOST = {"kind": "lost"}
+_LONGEST_FIRST = 20_000
+_SEEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 _OPENED = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
@@ -215,3 +217,16 @@ def _unusable(path: str, why: str) -> EnvironmentProblem:
         remedy="run the same command again; if that does not help, a person removes that file at a terminal, and what "
         "it held must be shown again",
     )
+
+
+def first(name: str) -> dict[str, Any]:
+    """The record that a file of facts begins with, which says of which policy they are; {} if it cannot be read."""
+    try:
+        with open(os.path.join(folder(), name), "rb", opener=lambda path, _: os.open(path, _SEEN)) as file:
+            line = file.readline(_LONGEST_FIRST).rstrip(b"\n")
+        about = compact_json.loads(line[33:].decode())
+    except (OSError, ValueError):
+        return {}
+    is_first = isinstance(about, dict) and about.get("kind") == "policy" and _sum("", line[33:]) == line[:32]
+    texts = [about.get(field) for field in ("path", "root", "digest")] if is_first else [None]
+    return about if all(isinstance(text, str) for text in texts) else {}

@@ -14,8 +14,10 @@ HELD = ("PreToolUse", "BeforeTool", "Stop", "SubagentStop", "AfterAgent")
 TOOLS = (b'"PreToolUse"', b'"BeforeTool"')
 RESULTS = (b"PostToolUse", b"PostToolUseFailure", b"AfterTool")
 LIFELINES = ("runs", "trace", "abandon")
-# The policy of a project, at its root.
-POLICY = b"lockstep.policy.yaml"
+# What a project has at its root: its policy, and the commands that it adds to the gateway.
+POLICIES = (b"lockstep.policy.yaml", b"lockstep.gateway.yaml")
+# The fields that name the folder of a call.
+FOLDERS = (b"cwd", b"workdir", b"directory", b"dir_path")
 
 
 def kept(folder: str) -> "list[str]":
@@ -50,11 +52,16 @@ def has_policy(raw: bytes) -> bool:
     """True if a tool is about to be used below a folder that has a policy, or in one that cannot be found at once."""
     if not any(name in raw for name in TOOLS):
         return False
-    place = field_of(raw, b"cwd")
-    if not place.startswith(b"/"):
+    places = [field_of(raw, name) for name in FOLDERS if name == b"cwd" or b'"' + name + b'"' in raw]
+    if not all(places) or not places[0].startswith(b"/"):
         return True
+    return any(is_below_policy(os.path.normpath(os.path.join(places[0], place))) for place in places)
+
+
+def is_below_policy(place: bytes) -> bool:
+    """True if a folder, or one above it, has a policy or a gateway file."""
     while True:
-        if os.path.lexists(os.path.join(place, POLICY)):
+        if any(os.path.lexists(os.path.join(place, name)) for name in POLICIES):
             return True
         if place == os.path.dirname(place):
             return False
@@ -160,6 +167,7 @@ def main() -> None:
         pass
     if is_without_use(raw, followed, facts):
         os._exit(0)
+    watched["policy"] = has_policy(raw) or bool(facts and not is_of_others(raw, facts))
     root = os.path.realpath(__file__)
     for _ in range(5):
         root = os.path.dirname(root)
