@@ -6,7 +6,7 @@ import subprocess
 from pathlib import Path
 from typing import Any
 
-from tests.hosts.hook.hooked import Answer, Host
+from tests.hosts.hook.hooked import GUARDED, Answer, Host
 
 SILENT = Answer(0, "", "")
 CODING = """
@@ -23,8 +23,8 @@ tools:
 class Guarded(Host):
     """A host in a repository with a policy, which says what each command gave."""
 
-    def __init__(self, folder: Path, policy: str = CODING, name: str = "claude") -> None:
-        super().__init__(folder, name)
+    def __init__(self, folder: Path, policy: str = CODING, name: str = "claude", source: str = GUARDED) -> None:
+        super().__init__(folder, name, source=source)
         self.calls = 0
         self.policy = self.project / "lockstep.policy.yaml"
         self.policy.write_text(policy)

@@ -82,6 +82,8 @@ def _tools(names: Sequence[str], host: str) -> str:
     for name in names[:4]:
         if name.startswith("shell(") and name.endswith(")"):
             shown.append(f"`{name[len('shell(') : -1]}`")
+        elif name == "answer":
+            shown.append("a person's answer to a question of the run")
         else:
             shown.append(tools.named([name], host))
     return " or ".join(shown)

@@ -11,6 +11,7 @@ from skills.lib.hosts.hook.policies import Source
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from types import ModuleType
 
     from skills.lib.guard.decisions import Allow, Deny, Look
     from skills.lib.guard.policy import Policy
@@ -27,8 +28,6 @@ def check(event: Event, statuses: Sequence[Status], watched: dict[str, bool]) ->
 
     ``statuses`` are those of the runs that the agent follows. ``watched`` as in ``decision.main``.
     """
-    from skills.lib.hosts.hook import guard_texts
-
     _check_files(event)
     sources = _sources(event, statuses)
     watched["open"] = watched["open"] or bool(sources)
@@ -38,12 +37,10 @@ def check(event: Event, statuses: Sequence[Status], watched: dict[str, bool]) ->
         return
     try:
         answer = _decided(event, concerned, statuses)
-    except Denied:
-        raise
     except Exception as error:
-        raise Denied(guard_texts.unusable(error, event)) from error
+        raise Denied(_texts().unusable(error, event)) from error
     if answer is not None:
-        raise Denied(guard_texts.answer(answer, event))
+        raise Denied(_texts().answer(answer, event))
 
 
 def learn(event: Event, statuses: Sequence[Status]) -> None:
@@ -69,15 +66,13 @@ def _check_files(event: Event) -> None:
     """Raise Denied if an editing tool would change a policy or a gateway file of a project around its path."""
     if not event.targets:
         return
-    from skills.lib.hosts.hook import guard_texts
-
     for target in event.targets:
         path = os.path.join(event.folder, os.path.expanduser(target).replace("\0", ""))
         parent, name = os.path.split(path)
         meant = {os.path.realpath(path), os.path.join(os.path.realpath(parent), name)}
         there = policies.protected_near([event.folder, os.path.dirname(path)])
         if meant & {*there, *map(os.path.realpath, there)}:
-            raise Denied(guard_texts.protected(event.tool, path))
+            raise Denied(_texts().protected(event.tool, path))
 
 
 def _sources(event: Event, statuses: Sequence[Status]) -> list[Source]:
@@ -104,7 +99,7 @@ def _loaded(event: Event, source: Source) -> tuple[Policy | None, list[Call]]:
 
     Raises Denied if it cannot be used and the call does more than look.
     """
-    from skills.lib.hosts.hook import calls, guard_texts, tools
+    from skills.lib.hosts.hook import calls, tools
 
     try:
         policy = policies.load(source)
@@ -113,7 +108,7 @@ def _loaded(event: Event, source: Source) -> tuple[Policy | None, list[Call]]:
         meant = tools.meanings(event.host, event.tool, event.given)
         if event.tool in tools.FREE or tools.is_ours(event.tool) or (meant and meant <= frozenset(_LOOKING)):
             return None, []
-        raise Denied(guard_texts.unusable(error, event)) from error
+        raise Denied(_texts().unusable(error, event)) from error
 
 
 def _decided(
@@ -150,6 +145,11 @@ def _decided(
 
 def _report(event: Event, answer: Deny | Look) -> None:
     """Say on standard error what a policy that only reports would have answered: hosts show it to people at most."""
+    write(2, f"Lockstep would have answered: {_texts().answer(answer, event)}\n")
+
+
+def _texts() -> ModuleType:
+    """The texts of answers, which allowed calls do not need."""
     from skills.lib.hosts.hook import guard_texts
 
-    write(2, f"Lockstep would have answered: {guard_texts.answer(answer, event)}\n")
+    return guard_texts

@@ -11,6 +11,7 @@ import sys
 
 from skills.lib import compact_json, files, paths
 from skills.lib.errors import EnvironmentProblem
+from skills.lib.hosts.hook import quick
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -85,6 +86,7 @@ def load(source: Source) -> Policy:
     from skills.lib.guard.policy import Policy
 
     try:
+        about = quick.about_file(source.path)
         text = files.read(source.path, LONGEST)
     except (FileNotFoundError, NotADirectoryError):
         if not source.digest:
@@ -97,7 +99,26 @@ def load(source: Source) -> Policy:
     if compiled is None:
         compiled = compile_apart(text, source.path)
         keep(digest, compiled)
-    return Policy(compiled)
+    policy = Policy(compiled)
+    if not source.run and not quick.index(source.path)[0]:
+        quick.keep(source.path, source.facts.partition(".")[2], _free(policy), about)
+    return policy
+
+
+def _free(policy: Policy) -> list[str]:
+    """The hosts' names of tools that a policy says nothing of, and that change no file and run no command."""
+    from skills.lib.hosts.hook.tools import ALSO, FREE, TABLE
+
+    rules = {*policy.tools, "edit", "write", "shell"}
+    named = {own: name for name, hosts in TABLE.items() for names in hosts.values() for own in names} | ALSO
+    concerned = {own for name, hosts in TABLE.items() if name in rules for names in hosts.values() for own in names}
+    free = ({own for own, name in named.items() if name not in rules} | FREE) - concerned - rules
+    programs = {words[0].rpartition("/")[2] for _, words in policy.shell_rules() if words}
+    plain = {f"$ {program}" for program in quick.LOOKING - programs}
+    if "git" not in programs:
+        plain |= {f"$ git {word}" for word in quick.LOOKING_OF_GIT}
+    shells = set() if "shell" in policy.tools else {own for names in TABLE["shell"].values() for own in names}
+    return sorted(free | plain | {f"shell {own}" for own in shells - set(policy.tools)})
 
 
 def place_of(digest: str) -> str:

@@ -48,24 +48,34 @@ def session_of(raw: bytes) -> str:
     return "".join("=" + char.lower() if char.isupper() else char for char in given.decode())
 
 
-def has_policy(raw: bytes) -> bool:
-    """True if a tool is about to be used below a folder that has a policy, or in one that cannot be found at once."""
-    if not any(name in raw for name in TOOLS):
-        return False
+def policies_of(raw: bytes) -> "list[str] | None":
+    """The policies and gateway files of a call's folder and those above; None if it cannot be found at once."""
     places = [field_of(raw, name) for name in FOLDERS if name == b"cwd" or b'"' + name + b'"' in raw]
     if not all(places) or not places[0].startswith(b"/"):
-        return True
-    return any(is_below_policy(os.path.normpath(os.path.join(places[0], place))) for place in places)
+        return None
+    found = {}
+    for place in places:
+        above = os.path.realpath(os.path.join(places[0], place))
+        while True:
+            for name in POLICIES:
+                path = os.path.join(above, name)
+                if os.path.lexists(path):
+                    found[os.fsdecode(path)] = True
+            if above == os.path.dirname(above):
+                break
+            above = os.path.dirname(above)
+    return list(found)
 
 
-def is_below_policy(place: bytes) -> bool:
-    """True if a folder, or one above it, has a policy or a gateway file."""
-    while True:
-        if any(os.path.lexists(os.path.join(place, name)) for name in POLICIES):
-            return True
-        if place == os.path.dirname(place):
-            return False
-        place = os.path.dirname(place)
+def has_policy(raw: bytes) -> bool:
+    """True if a tool is about to be used below a folder that has a policy, or in one that cannot be found at once."""
+    return any(name in raw for name in TOOLS) and policies_of(raw) != []
+
+
+def is_named(raw: bytes) -> bool:
+    """True if an event may name a run, or opens one elsewhere."""
+    sets_variables = b"LOCKSTEP_" in raw or b"PYTHON" in raw or b"HOME=" in raw
+    return b"--run" in raw or b"lockstep_" in raw or (b"--step" in raw and sets_variables)
 
 
 def is_without_use(raw: bytes, followed: "list[str]", facts: "list[str]") -> bool:
@@ -74,13 +84,8 @@ def is_without_use(raw: bytes, followed: "list[str]", facts: "list[str]") -> boo
         of_runs = followed if any(name.startswith("run-") for name in facts) else []
         known = [*facts, *of_runs]
         return not known or is_of_others(raw, known)
-    is_named = (
-        b"--run" in raw
-        or b"lockstep_" in raw
-        or (b"--step" in raw and (b"LOCKSTEP_" in raw or b"PYTHON" in raw or b"HOME=" in raw))
-    )
     known = [*followed, *facts]
-    return not is_named and (not known or is_of_others(raw, known)) and not has_policy(raw)
+    return not is_named(raw) and (not known or is_of_others(raw, known)) and not has_policy(raw)
 
 
 def is_of_others(raw: bytes, names: "list[str]") -> bool:
@@ -167,12 +172,19 @@ def main() -> None:
         pass
     if is_without_use(raw, followed, facts):
         os._exit(0)
-    watched["policy"] = has_policy(raw) or bool(facts and not is_of_others(raw, facts))
     root = os.path.realpath(__file__)
     for _ in range(5):
         root = os.path.dirname(root)
     sys.path.insert(0, root)
     try:
+        watched["policy"] = has_policy(raw) or bool(facts and not is_of_others(raw, facts))
+        if watched["policy"] and not is_named(raw) and (not followed or is_of_others(raw, followed)):
+            from skills.lib.hosts.hook.quick import is_free
+
+            tool, line = field_of(raw, b"tool_name").decode(), field_of(raw, b"command").decode()
+            session, policies = session_of(raw), policies_of(raw)
+            if session and policies and is_free(tool, line, session, policies, facts):
+                os._exit(0)
         from skills.lib.hosts.hook.decision import main as serve
 
         code = serve(raw, options, watched)
