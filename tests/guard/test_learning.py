@@ -76,7 +76,7 @@ def test_values_are_computed_from_what_was_known_before_the_call() -> None:
 
 
 def test_a_change_of_an_unknown_key_makes_the_map_unknown() -> None:
-    tools = {"list": {"shows": {"m": "result"}}, "drop": {"changes": {"m[$key]": "absent"}}}
+    tools: dict[str, Any] = {"list": {"shows": {"m": "result"}}, "drop": {"changes": {"m[$key]": "absent"}}}
     guard = guard_of("m.a == 1", "m.b == 2", **tools)
     guard.learn("list", {}, True, {"a": 1, "b": 2})
     guard.learn("drop", {"key": "a"}, True, None)
@@ -86,7 +86,7 @@ def test_a_change_of_an_unknown_key_makes_the_map_unknown() -> None:
 
 
 def test_present_leaves_what_is_known_inside() -> None:
-    tools = {"list": {"shows": {"m": "result"}}, "login": {"changes": {"m": "present(true)"}}}
+    tools: dict[str, Any] = {"list": {"shows": {"m": "result"}}, "login": {"changes": {"m": "present(true)"}}}
     guard = guard_of("m.a == 1", **tools)
     guard.learn("list", {}, True, {"a": 1})
     guard.learn("login", {}, True, None)
@@ -94,7 +94,7 @@ def test_present_leaves_what_is_known_inside() -> None:
 
 
 def test_a_listing_of_everything_leaves_what_other_tools_tell() -> None:
-    tools = {
+    tools: dict[str, Any] = {
         "list": {"shows": {".": "result"}},
         "login": {"changes": {"session.user": "$user"}},
     }
@@ -108,7 +108,7 @@ def test_a_listing_of_everything_leaves_what_other_tools_tell() -> None:
 
 
 def test_only_what_a_rule_reads_is_kept() -> None:
-    tools = {"get": {"shows": {"accounts[$user]": "result"}}, "other": {"shows": {"log": "result"}}}
+    tools: dict[str, Any] = {"get": {"shows": {"accounts[$user]": "result"}}, "other": {"shows": {"log": "result"}}}
     guard = guard_of("accounts[$user].balance > 5", "exists(accounts[$user].card)", **tools)
     card = {"number": "4111", "code": "123"}
     changes = guard.learn("get", {"user": "bob"}, True, {"balance": 9, "address": "x" * 1000, "card": card})
@@ -176,7 +176,7 @@ def test_a_call_that_nobody_asked_about_is_counted_when_it_succeeded() -> None:
 
 
 def test_modes() -> None:
-    known = {"start": {"a": 1}}
+    known: dict[str, Any] = {"start": {"a": 1}}
     assert isinstance(guard_of("a == 2", **known).decide("call", {}), Deny)
     reported = guard_of("a == 2", mode="report", **known).decide("call", {})
     assert isinstance(reported, Allow)
