@@ -8,6 +8,10 @@ from skills.lib.errors import UsageError
 
 # The folder of a project's ledger, unless LOCKSTEP_HOME names another.
 FOLDER = ".lockstep"
+# What programs make anew: no content of a project, unless git tracks it.
+MADE = frozenset(
+    "__pycache__ node_modules .venv venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .hypothesis".split()
+)
 # The beginning of each script that an installation wrote.
 INSTALLED = b"# Written by lockstep install"
 

@@ -17,7 +17,7 @@ from skills.lib import git as gits
 from skills.lib.compact_json import checksum
 from skills.lib.git import Git, end
 from skills.lib.ledger.globs import matcher, plain
-from skills.lib.paths import FOLDER, folder_of, is_within
+from skills.lib.paths import FOLDER, MADE, folder_of, is_within
 
 try:
     from _sha1 import sha1  # type: ignore[import-not-found]
@@ -31,10 +31,6 @@ if TYPE_CHECKING:
 
     Manifest = dict[str, str]
 
-# What programs make anew: passed over, unless git tracks it.
-MADE = frozenset(
-    "__pycache__ node_modules .venv venv .tox .nox .mypy_cache .ruff_cache .pytest_cache .hypothesis".split()
-)
 _PASSED_OVER = MADE | {".git", FOLDER}
 # A change is seen whatever the project's configuration says about what git may trust.
 _EXACT = {

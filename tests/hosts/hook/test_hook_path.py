@@ -29,6 +29,7 @@ OPEN = {
     "skills.lib.hosts.hook.shell_commands",
     "skills.lib.hosts.hook.sessions",
     "skills.lib.hosts.hook.tools",
+    "skills.lib.shell_words",
     "skills.lib.status_files",
     "skills.lib.paths",
 }

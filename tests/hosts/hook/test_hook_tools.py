@@ -11,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
+from skills.lib import shell_words
 from skills.lib.hosts.hook import shell_commands, tools
 from skills.lib.workflow.core import StepDef
 from skills.lib.workflow.types import Outcome
@@ -25,7 +26,7 @@ LINES = st.text(alphabet="ab '\"\\;|&<>()`$\n\t#!{}=", max_size=14)
 @given(st.lists(LINES, min_size=8, max_size=8))
 @example(["a\\\nb", "'a\nb' c", '"a\\$b"', '"a\\b"', "''", "a#b #c", "a!b", "a{b}"])
 def test_a_simple_command_is_one_command_with_the_same_words_to_a_shell(tmp_path: Path, many: list[str]) -> None:
-    found = {line: shell_commands.simple_command(line) for line in many}
+    found = {line: shell_words.simple_command(line) for line in many}
     simple = {line: words for line, words in found.items() if words and "$" not in line}
     printed = [f"printf '%s\\0' {line.strip()}\nprintf '\\n\\0'" for line in simple]
     for shell in ("sh", "bash"):
@@ -44,16 +45,16 @@ def test_a_simple_command_is_one_command_with_the_same_words_to_a_shell(tmp_path
 @given(st.lists(st.text(max_size=6), min_size=1, max_size=4))
 def test_quoted_words_come_back(words: list[str]) -> None:
     plain = [word.replace("\0", "") for word in words]
-    assert shell_commands.simple_command(shlex.join(plain)) == ([] if shell_commands.sets_variable(plain) else plain)
-    assert shell_commands.commands_in(shlex.join(plain))[0] == plain
+    assert shell_words.simple_command(shlex.join(plain)) == ([] if shell_words.sets_variable(plain) else plain)
+    assert shell_words.commands_in(shlex.join(plain))[0] == plain
 
 
 @given(LINES)
 def test_anything_can_be_looked_into(line: str) -> None:
-    assert all(isinstance(word, str) for words in shell_commands.commands_in(line) for word in words)
+    assert all(isinstance(word, str) for words in shell_words.commands_in(line) for word in words)
     shell_commands.acts_for_a_person(f"answer {line} -c {line}")
-    if shell_commands.simple_command(line):
-        assert shell_commands.commands_in(line.strip(" \t\n")) == [shell_commands.simple_command(line)]
+    if shell_words.simple_command(line):
+        assert shell_words.commands_in(line.strip(" \t\n")) == [shell_words.simple_command(line)]
 
 
 @pytest.mark.parametrize(
@@ -66,7 +67,7 @@ def test_anything_can_be_looked_into(line: str) -> None:
     ],
 )
 def test_what_is_no_simple_command(line: str) -> None:
-    assert shell_commands.simple_command(line) == []
+    assert shell_words.simple_command(line) == []
 
 
 @pytest.mark.parametrize(
@@ -79,7 +80,7 @@ def test_what_is_no_simple_command(line: str) -> None:
     ],
 )
 def test_a_line_that_is_not_simple_can_be_looked_into(line: str, commands: list[list[str]]) -> None:
-    assert shell_commands.commands_in(line)[: len(commands)] == commands
+    assert shell_words.commands_in(line)[: len(commands)] == commands
 
 
 ADD, UPDATE = "*** Begin Patch\n*** Add File: a\n+a\n", "*** Update File: b\n@@\n-a\n+b\n"

@@ -6,6 +6,7 @@ import os
 import sys
 
 from skills.lib import paths
+from skills.lib.shell_words import commands_in, simple_command
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,16 +24,11 @@ _WRITING = ("--html",)
 # The start of an option or a home folder, and the characters of patterns: a shell may make another path of these.
 _LEADING, _PATTERNS = ("-", "~"), frozenset("*?[$")
 
-OPERATORS = frozenset(";|&<>()`$\n\r\0")
-# These are special only at the start of a word.
-_WORD_START = frozenset("{}!#")
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash"))
 _PYTHONS = frozenset(("python", "python3"))
 _INTERPRETERS = _SHELLS | _PYTHONS | {"node"}
 # With these at its start, a variable says where Lockstep keeps its record and its keys, or what Python runs.
 _STEERING = ("LOCKSTEP_", "PYTHON", "HOME", "XDG_STATE_HOME", "XDG_DATA_HOME")
-# A longer command is not examined: nobody types one, and a scan of megabytes takes seconds.
-LONGEST = 200_000
 
 
 def value_of(flag: str, command: str) -> str:
@@ -260,87 +256,3 @@ def _command(given: Mapping[str, Any]) -> str | list[str]:
         return ""
     hands_over = len(command) == 3 and command[1] in ("-c", "-lc", "-ic", "-lic")
     return command[2] if hands_over and command[0].rpartition("/")[2] in _SHELLS else command
-
-
-def simple_command(line: str) -> list[str]:
-    """The words of one simple command, unquoted; empty if the line has an operator, an expansion, or nothing.
-
-    A line with what only a shell can expand (variables, substitutions) is no simple command, nor is one with a variable
-    set before it. A pattern such as ``*.py`` stands as it was typed.
-    """
-    found = _split(line.strip(" \t\n"), strict=True) if len(line) <= LONGEST else None
-    return found[0] if found and not sets_variable(found[0][:1]) else []
-
-
-def sets_variable(words: Sequence[str]) -> bool:
-    """True if the first word is no program's name: ``PATH=/tmp`` and what it has a shell find instead."""
-    name, equals, _ = words[0].partition("=") if words else ("", "", "")
-    return bool(equals) and (name[:1].isalpha() or name[:1] == "_") and "/" not in name
-
-
-def commands_in(line: str) -> list[list[str]]:
-    """The words of each command of a line, as far as they can be found without a shell; to search in."""
-    return _split(line[:LONGEST], strict=False) or []
-
-
-def _split(line: str, strict: bool) -> list[list[str]] | None:
-    """The words of each command; None if ``strict`` and the line is not one simple command."""
-    commands: list[list[str]] = [[]]
-    word: list[str] | None = None
-    brace = False  # whether the word has one that is not quoted: with a comma or a range a shell makes words of it
-    at = 0
-    while at < len(line):
-        char = line[at]
-        brace = char == "{" or (brace and char not in " \t")
-        if strict and brace and (char == "," or line.startswith("..", at)):
-            return None
-        special = char in OPERATORS or (char in _WORD_START and not word)
-        if strict and special:
-            return None
-        if special or char == " " or char == "\t":
-            if word is not None:
-                commands[-1].append("".join(word))
-            if special and commands[-1]:
-                commands.append([])
-            word, at = None, at + 1
-            continue
-        text, at = _quoted(line, at, strict) if char in "'\"\\" else (char, at + 1)
-        if at < 0:
-            return None
-        if word is None:
-            word = []
-        word.append(text)
-    if word is not None:
-        commands[-1].append("".join(word))
-    return commands
-
-
-def _quoted(line: str, at: int, strict: bool) -> tuple[str, int]:
-    """The text that is quoted from there, and where it ends; -1 if ``strict`` does not allow it."""
-    char = line[at]
-    if char == "\\":
-        escaped = line[at + 1 : at + 2]
-        return escaped, -1 if strict and escaped in ("", "\n", "\0") else at + 2
-    if char == '"':
-        return _double_quoted(line, at + 1, strict)
-    close = line.find("'", at + 1)
-    if close < 0:
-        return line[at + 1 :], -1 if strict else len(line)
-    text = line[at + 1 : close]
-    return text, -1 if strict and "\0" in text else close + 1
-
-
-def _double_quoted(line: str, at: int, strict: bool) -> tuple[str, int]:
-    """The text up to the closing quote; ``strict`` allows none that is open or has a shell run something."""
-    text: list[str] = []
-    while at < len(line):
-        char = line[at]
-        if char == '"':
-            return "".join(text), at + 1
-        if strict and (char in "`\0" or (char == "$" and line[at + 1 : at + 2] in ("(", "{", "["))):
-            return "", -1
-        if char == "\\" and line[at + 1 : at + 2] in ('"', "\\", "$", "`"):
-            at += 1
-        text.append(line[at])
-        at += 1
-    return "".join(text), -1 if strict else at

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from skills.lib.hosts.hook.shell_commands import OPERATORS, is_interpreter, words_of
+from skills.lib.hosts.hook.shell_commands import is_interpreter, words_of
+from skills.lib.shell_words import OPERATORS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

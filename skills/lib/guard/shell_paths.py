@@ -1,0 +1,83 @@
+"""The paths that the words of a command name, absolute, with links followed."""
+
+from __future__ import annotations
+
+import os
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from skills.lib.guard.shell_syntax import Word
+
+_PATTERNS = "*?["
+
+
+def paths_of(words: Sequence[Word], targets: Sequence[Word], folder: str) -> tuple[str | None, ...]:
+    """The paths of operands, of options' values that look like one, and of redirections.
+
+    None stands for what only the shell knows. Every operand counts as a path: a program may take it for one.
+    """
+    found: list[str | None] = []
+    for word, is_operand in _named(words):
+        found += _path(word, folder, is_operand)
+    for word in targets:
+        found += _path(word, folder, is_operand=True)
+    return tuple(found)
+
+
+def _named(words: Sequence[Word]) -> Iterator[tuple[Word, bool]]:
+    """The words, or parts of words, that may be paths; True for an operand."""
+    has_options = True
+    for word in words:
+        text = word.text
+        if has_options and text == "--" and word.known:
+            has_options = False
+        elif has_options and text[:1] == "-" and text != "-":
+            name, equals, _ = word.head.partition("=")
+            if equals:
+                yield word.rest(len(name) + 1), False
+            elif text[:2] != "--":
+                # -o/etc/x, -Isub/x: the value begins somewhere after the letters
+                slash = min((at for at in (text.find("/"), text.find("~"), text.find("..")) if at > 0), default=-1)
+                yield word.rest(slash if slash > 0 else 2), False
+        else:
+            name, equals, _ = word.head.partition("=")
+            if equals and "/" not in name and _looks_like_path(word.head[len(name) + 1 :]):
+                yield word.rest(len(name) + 1), False
+            else:
+                yield word, True
+
+
+def _looks_like_path(text: str) -> bool:
+    return "/" in text or text[:1] == "~" or text in (".", "..")
+
+
+def _path(word: Word, folder: str, is_operand: bool) -> list[str | None]:
+    text = word.text
+    if not word.known:
+        return [None]
+    if not is_operand and not _looks_like_path(text):
+        return []
+    if not text or ("://" in text and not text.startswith("file://")):
+        return []
+    text = text.removeprefix("file://")
+    if word.tilde:
+        if text != "~" and text[:2] != "~/":
+            return [None]
+        text = os.path.expanduser(text)
+    if not folder and not os.path.isabs(text):
+        return [None]
+    if word.glob:
+        return [_pattern(text, folder)]
+    return [os.path.realpath(os.path.join(folder, text))]
+
+
+def _pattern(text: str, folder: str) -> str | None:
+    """The path of a pattern with its last part as it was typed; None if it may lead through a link, or upwards."""
+    first = min(text.find(sign) for sign in _PATTERNS if sign in text)
+    above, slash, below = text[:first].rpartition("/")
+    below += text[first:]
+    if "/" in below or below[:1] == ".":
+        return None
+    return os.path.join(os.path.realpath(os.path.join(folder, above + slash)), below)
