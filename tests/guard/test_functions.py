@@ -107,7 +107,16 @@ def test_a_path_inside_the_project(tmp_path: Path) -> None:
     guard = Guard([policy], folder=str(tmp_path))
     for inside in (["sub"], ["sub/new/file"], [str(tmp_path / "sub")], ["sub/../other", "."]):
         assert isinstance(guard.decide("remove", {"paths": inside}), Allow), inside
-    outside: list[list[object]] = [[], ["/etc/passwd"], ["sub", ".."], ["out/passwd"], ["sub/../../x"], [f"{tmp_path}x"], [""], [5]]
+    outside: list[list[object]] = [
+        [],
+        ["/etc/passwd"],
+        ["sub", ".."],
+        ["out/passwd"],
+        ["sub/../../x"],
+        [f"{tmp_path}x"],
+        [""],
+        [5],
+    ]
     for paths in outside:
         assert isinstance(guard.decide("remove", {"paths": paths}), Deny), paths
 

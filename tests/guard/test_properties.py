@@ -167,7 +167,9 @@ def test_exact_where_each_place_occurs_once(shape: str, order: list[str], data: 
     assert found == ({"TRUE", "FALSE"} if said.value == "UNKNOWN" else {said.value})
 
 
-@given(st.dictionaries(st.sampled_from("abc"), st.sampled_from([1, True, None]), max_size=3), st.text("abc", max_size=1))
+@given(
+    st.dictionaries(st.sampled_from("abc"), st.sampled_from([1, True, None]), max_size=3), st.text("abc", max_size=1)
+)
 @few
 def test_a_key_of_a_complete_map_is_there_or_not(listing: dict[str, Any], key: str) -> None:
     tools = {"list": {"shows": {"m": "result"}}, "call": {"needs": ["exists(m[$key])"]}}

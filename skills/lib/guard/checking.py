@@ -82,7 +82,9 @@ class _Checker:
         for text, line, place, value, *_ in self.policy.start:
             for name in [*named("arg", place), *named("arg", value), *named("result", value)]:
                 what = "result" if name == "result" else f"${name}"
-                yield self.finding("unknown-argument", "start", line, f"start: {text} reads {what}, but there is no call")
+                yield self.finding(
+                    "unknown-argument", "start", line, f"start: {text} reads {what}, but there is no call"
+                )
 
     def tool(self, tool: str) -> Iterator[Finding]:
         """The findings of one rule."""
@@ -139,14 +141,14 @@ class _Checker:
             if not sources:
                 near = nearest(place, [told[1] for told in self.told])
                 what = f"no tool shows or changes {place}, which {text} reads{did_you_mean(near)}"
-                yield self.finding("unknown-place", tool, line, what, f"add it to the shows or changes of a tool")
+                yield self.finding("unknown-place", tool, line, what, "add it to the shows or changes of a tool")
             elif sources == {tool}:
                 what = f"only {tool} itself shows or changes {place}, which it needs to know before"
                 yield self.finding("unknown-place", tool, line, what, "name the tool that shows it, or a start value")
             elif "" not in sources and sources - {tool} <= set(self.silent):
                 reasons = "; ".join(dict.fromkeys(self.silent[one] for one in sorted(sources - {tool})))
                 what = f"{self.host} never shows {place}, which {text} reads: {reasons}"
-                yield self.finding("silent-host", tool, line, what, f"keep this rule for other hosts")
+                yield self.finding("silent-host", tool, line, what, "keep this rule for other hosts")
 
 
 def _effects(rule: Rule) -> list[list[Any]]:

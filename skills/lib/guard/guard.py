@@ -68,12 +68,20 @@ class Guard:
 
         ``arguments`` is asked only for what the rule reads, so that a value may be computed when it is asked for.
         """
-        decision = strictest([self._decided(policy, tool, arguments) for policy in self.policies])
-        if not isinstance(decision, Allow) or not self._counts(tool) or (call and call in self._calls_of(tool)):
-            return decision
-        change = {"tool": tool, "call": call, "count": 1}
-        self._apply(change)
-        return Allow((change,), decision.reported)
+        answer = self.answer(tool, arguments)
+        return Allow(tuple(self.admit(tool, call)), answer.reported) if isinstance(answer, Allow) else answer
+
+    def answer(self, tool: str, arguments: Mapping[str, Any]) -> Allow | Deny | Look:
+        """The answer to a call, which is not counted: for a part of one that is decided as a whole."""
+        return strictest([self._decided(policy, tool, arguments) for policy in self.policies])
+
+    def admit(self, tool: str, call: str = "") -> list[Change]:
+        """Count a call that is allowed; the changes are none if no rule asks, or the call is counted already."""
+        if not self._counts(tool) or (call and call in self._calls_of(tool)):
+            return []
+        changes: list[Change] = [{"tool": tool, "call": call, "count": 1}]
+        self.apply(changes)
+        return changes
 
     def learn(self, tool: str, arguments: Mapping[str, Any], ok: bool, result: Any, call: str = "") -> list[Change]:
         """The changes of the picture by the result of a call; a call that failed changes only what ``on_false`` says.
@@ -98,6 +106,21 @@ class Guard:
         for change in changes:
             self._apply(change)
         return changes
+
+    def unsettled(self, tool: str, arguments: Mapping[str, Any]) -> list[Change]:
+        """The changes that make UNKNOWN what a call may change: for one whose result has not come, or says nothing."""
+        changes: list[Change] = []
+        for policy in self.policies:
+            rule = policy.rule(tool)
+            effects = [[*effect[:3], ["forget"], *effect[4:]] for effect in rule.changes] if rule else []
+            for path, value, keep in learned(effects, self._scope(policy, arguments), policy.reads):
+                changes.append({"policy": policy.id, "at": path, "is": encoded(value), "keep": keep})
+        return changes
+
+    def apply(self, changes: Iterable[Change]) -> None:
+        """Make changes that ``unsettled`` gave, or the facts of another guard."""
+        for change in changes:
+            self._apply(change)
 
     def explain(self, tool: str, arguments: Mapping[str, Any]) -> list[Explained]:
         """Every need of a call with its value and the reason."""
