@@ -120,7 +120,7 @@ def test_allow_only_if_all_needs_hold_in_every_completion_and_deny_only_if_one_f
 
 
 # Each of these reads one place of its own, and is TRUE for some and FALSE for some of that place's values.
-SINGLE = {
+SINGLE: dict[str, tuple[str, list[Any]]] = {
     "p1": ("p1", [True, False]),
     "p2": ("p2 == 1", [0, 1]),
     "p3": ("p3 < 2", [1, 3]),
@@ -159,7 +159,7 @@ def test_exact_where_each_place_occurs_once(shape: str, order: list[str], data: 
     policy = of_data(tools=tools)
     picture = {name: data.draw(st.sampled_from([UNKNOWN, UNKNOWN, *SINGLE[name][1]])) for name in order}
     (said,) = guard_of(policy, picture).explain("call", {})
-    choices = [SINGLE[name][1] if value == UNKNOWN else [value] for name, value in picture.items()]
+    choices: list[list[Any]] = [SINGLE[name][1] if value == UNKNOWN else [value] for name, value in picture.items()]
     found = {
         guard_of(policy, dict(zip(picture, chosen, strict=True))).explain("call", {})[0].value
         for chosen in product(*choices)

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option
-from skills.lib.commands.console.screen import Screen, counted
+from skills.lib.commands.console.screen import Cell, Screen, counted
 from skills.lib.commands.queries import policies
 from skills.lib.errors import UsageError
 from skills.lib.guard.calls import SHELL, calls_of
@@ -116,7 +116,9 @@ def explain(
         screen.json({**rules, "needs": [need.fields() for need in needs]})
         return
     if needs:
-        rows = [[need.need, screen.styled(need.value, _STYLES[need.value]), _why(need), need.where] for need in needs]
+        rows: list[list[Cell]] = [
+            [need.need, screen.styled(need.value, _STYLES[need.value]), _why(need), need.where] for need in needs
+        ]
         screen.table(("NEED", "VALUE", "BECAUSE", "WHERE"), rows)
         screen.print("")
     screen.print(_TITLES[word] + sentence)
@@ -128,8 +130,7 @@ def explain(
 
 def _why(need: Explained) -> str:
     reason = need.reason.removeprefix(f"{need.need} is {need.value}").removeprefix(": ")
-    tools = f" ({' or '.join(need.tools)} shows or changes it)" if need.tools else ""
-    return reason + tools
+    return reason + policies.told_by(need.tools)
 
 
 def _say_no_rule(screen: Screen, tool: str, found: Any) -> None:

@@ -179,7 +179,7 @@ class _AnyCount(dict):  # type: ignore[type-arg]
 
 
 def _clash(rule: Rule, params: Mapping[str, Any]) -> str:
-    """Two needs that exclude each other; empty if none are found. Only what compares one thing with constants is seen."""
+    """Two needs that exclude each other; empty if none are found. It sees only what is compared with constants."""
     by_place: dict[str, list[tuple[str, str, Any]]] = {}
     for text, _, node, *_ in rule.needs:
         for key, operator, constant in _conditions(node, params):

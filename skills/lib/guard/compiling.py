@@ -151,18 +151,19 @@ class _Compiler:
 
 
 def _name_sources(rules: dict[str, dict[str, Any]]) -> None:
-    """Append to each place that a need reads the tools whose effects make it known, the most exact first."""
+    """Append to each place that a need reads the tools whose effects make it known, one that lists everything only if no other does."""
     effects = [
         (tool, target_pattern(effect[2]), effect[3])
         for kind in ("shows", "changes", "implies", "on_false")
         for tool, rule in rules.items()
         for effect in rule.get(kind, ())
     ]
-    effects.sort(key=lambda effect: not effect[1])  # a listing of everything last
     for rule in rules.values():
         for need in rule.get("needs", ()):
             for read in need[3]:
-                read.append(list(dict.fromkeys(tool for tool, *effect in effects if _tells(*effect, *read[:2]))))
+                sources = [effect for effect in effects if _tells(*effect[1:], *read[:2])]
+                exact = [tool for tool, pattern, _ in sources if pattern]
+                read.append(list(dict.fromkeys(exact or [tool for tool, *_ in sources])))
 
 
 def _tells(pattern: Pattern, value: list[Any], how: str, read: Pattern) -> bool:

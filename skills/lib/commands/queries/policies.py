@@ -55,9 +55,12 @@ def because(answer: Allow | Deny | Look) -> str:
     """Why a guard answers so, as a sentence; empty for a call that is allowed."""
     if isinstance(answer, Allow):
         return because(answer.reported) if answer.reported is not None else ""
-    tools = f"; {' or '.join(answer.tools)} shows or changes it" if answer.tools else ""
-    if isinstance(answer, Deny):
-        return answer.reason + tools
-    if answer.missing:
-        return f"{', '.join(answer.missing)} {'is' if len(answer.missing) == 1 else 'are'} not known yet{tools}"
-    return answer.reason + tools
+    if isinstance(answer, Look) and answer.missing:
+        verb = "is" if len(answer.missing) == 1 else "are"
+        return f"{', '.join(answer.missing)} {verb} not known yet{told_by(answer.tools)}"
+    return answer.reason + told_by(answer.tools)
+
+
+def told_by(tools: Sequence[str]) -> str:
+    """The tools that show or change a place, as the end of a sentence; empty without one."""
+    return f"; shown or changed by {', '.join(tools)}" if tools else ""
