@@ -99,9 +99,9 @@ def explain(
     A VALUE is JSON, or text if it is no JSON; the arguments may also be one JSON object. Nothing is called, and nothing
     is known but what the policy starts with and what --after shows.
     """
+    given = _arguments(arguments)
     replay = Replay(policies.of_project(files, project), project)
     list(replay.follow(policies.records(after) if after else []))
-    given = _arguments(arguments)
     needs: list[Explained] = []
     answers: list[Any] = []
     for guard in replay.guards:

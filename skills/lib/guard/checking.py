@@ -115,7 +115,7 @@ class _Checker:
             if _uses(word, node):
                 return f"{text} has {word}, which only shows and changes have"
         value = evaluated(node, Scope(Open(), {}, self.policy.params, _AnyCount(), "/"))
-        if not is_false(value):
+        if not is_false(value) or _asks_known(node):
             return ""
         return value.reason if isinstance(value, Fault) else f"{text} is FALSE of any values"
 
@@ -164,6 +164,11 @@ def _tells(pattern: list[str | None], value: list[Any], how: str, read: list[str
 
 def _uses(word: str, node: list[Any]) -> bool:
     return node[0] == word or any(_uses(word, part) for part in parts(node))
+
+
+def _asks_known(node: list[Any]) -> bool:
+    """True if a need asks what is known: it may be FALSE now and TRUE later."""
+    return node[:2] == ["call", "known"] or any(_asks_known(part) for part in parts(node))
 
 
 def _asked_calls(node: list[Any]) -> list[str]:

@@ -99,18 +99,19 @@ class _Compiler:
         if not rule:
             return made
         _check_names(rule, RULE_FIELDS, self.file, f"the rule of {tool}")  # type: ignore[arg-type]
-        made["needs"] = self.needs(tool, rule.get("needs"))
+        lines = {str(name): getattr(name, "line", 0) for name in rule}
+        made["needs"] = self.needs(tool, rule.get("needs"), lines.get("needs", 0))
         for kind in EFFECTS:
-            made[kind] = self.effects(rule.get(kind), f"{kind} of {tool}")
+            made[kind] = self.effects(rule.get(kind), f"{kind} of {tool}", lines.get(kind, 0))
         return made
 
-    def needs(self, tool: str, needs: Any) -> list[list[Any]]:
+    def needs(self, tool: str, needs: Any, at: int) -> list[list[Any]]:
         """Each need: text, line, expression, the places that it reads."""
         if needs is not None and not isinstance(needs, list):
             needs = [needs]
         made = []
         for need in needs or ():
-            line = getattr(need, "line", 0)
+            line = getattr(need, "line", at)
             text = " ".join(str(need).split()) if isinstance(need, str) else "true" if need is True else ""
             text = "false" if need is False else text
             if not text:
@@ -119,10 +120,10 @@ class _Compiler:
             made.append([text, line, node, patterns_read(node)])
         return made
 
-    def effects(self, block: Any, what: str) -> list[list[Any]]:
+    def effects(self, block: Any, what: str, at: int = 0) -> list[list[Any]]:
         """Each effect: text of the place, line, place, value, whether it reads the result, names to leave alone."""
         if block is not None and not isinstance(block, dict):
-            raise PolicyError(f"{what} is a mapping of places to values", self.file, getattr(block, "line", 0))
+            raise PolicyError(f"{what} is a mapping of places to values", self.file, at)
         made = []
         for place, value in (block or {}).items():
             line = getattr(place, "line", 0)
@@ -151,7 +152,7 @@ class _Compiler:
 
 
 def _name_sources(rules: dict[str, dict[str, Any]]) -> None:
-    """Append to each place that a need reads the tools whose effects make it known, one that lists everything only if no other does."""
+    """Append to each place that a need reads the tools that make it known; what lists everything, only alone."""
     effects = [
         (tool, target_pattern(effect[2]), effect[3])
         for kind in ("shows", "changes", "implies", "on_false")

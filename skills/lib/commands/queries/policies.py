@@ -27,7 +27,7 @@ def of_project(files: Sequence[str], project: str) -> list[Policy]:
     file = os.path.join(project, PROJECT_POLICY)
     if not os.path.isfile(file):
         raise UsageError(f"{project} has no {PROJECT_POLICY}", remedy="name a policy: --policy FILE")
-    return [read(file)]
+    return [read(min(file, os.path.relpath(file), key=len))]
 
 
 def records(file: str) -> list[tuple[int, Recorded]]:
