@@ -141,6 +141,12 @@ def test_names_of_tools() -> None:
     assert names(check(of_data(tools={"shell(git push": {}}))) == ["malformed-tool"]
 
 
+def test_a_text_without_quotes() -> None:
+    (finding,) = found_in("a == 'open'", change={"changes": {"a": "open"}})
+    assert finding.what == "no tool shows or changes open, which the value of a of change reads"
+    assert finding.remedy == "a text has quotes of its own: \"'open'\""
+
+
 def test_an_argument_in_start() -> None:
     (finding,) = check(of_data(start={"a": "$user"}, tools={"call": {"needs": ["a == 1"]}}))
     assert finding.what == "start: a reads $user, but there is no call"

@@ -27,8 +27,9 @@ def values(guard: Guard, **arguments: Any) -> list[str]:
 def test_what_is_known_at_the_start() -> None:
     guard = guard_of("a == 1", "b.c == 'x'", "not exists(d)", start={"a": 1, "b": {"c": "x"}, "d": "absent"})
     assert values(guard) == ["TRUE", "TRUE", "TRUE"]
-    guard = guard_of("b.c == 'x'", "d == 'x'", start={"b.c": "'x'", "d": "x"})  # x alone is the place x
-    assert values(guard) == ["TRUE", "UNKNOWN"]
+    start = {"b.c": "'x'", "d": "x", "e": "2024-10-12", "f": "b.c", "g": "it is so", "h": "true", "i": "1 + 1"}
+    needs = ["b.c == 'x'", "d == 'x'", "date(e) == date('2024-10-12')", "f == 'x'", "g == 'it is so'", "h", "i == 2"]
+    assert values(guard_of(*needs, start=start)) == ["TRUE"] * 7
 
 
 @pytest.mark.parametrize(

@@ -105,6 +105,7 @@ class _Checker:
         for text, line, place, value, *_ in _effects(rule):
             yield from self.names(tool, line, value)
             yield from self.names(tool, line, ["list", parts(place)], f"the place {text}")
+            yield from self.values(tool, text, line, value)
         clash = "" if contradiction else _clash(rule, self.policy.params)
         if clash:
             yield self.finding("never-true", tool, rule.line, f"the needs of {tool} exclude each other: {clash}")
@@ -149,6 +150,14 @@ class _Checker:
                 reasons = "; ".join(dict.fromkeys(self.silent[one] for one in sorted(sources - {tool})))
                 what = f"{self.host} never shows {place}, which {text} reads: {reasons}"
                 yield self.finding("silent-host", tool, line, what, "keep this rule for other hosts")
+
+    def values(self, tool: str, place: str, line: int, node: list[Any]) -> Iterator[Finding]:
+        """Places that the value of an effect reads and no tool makes known: often a text without quotes."""
+        for _, pattern in patterns_read(node):
+            if not any(overlap(told[0], pattern) for told in self.told):
+                name = place_text(list(pattern))
+                what = f"no tool shows or changes {name}, which the value of {place} of {tool} reads"
+                yield self.finding("unknown-place", tool, line, what, f"a text has quotes of its own: \"'{name}'\"")
 
 
 def _effects(rule: Rule) -> list[list[Any]]:

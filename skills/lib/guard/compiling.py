@@ -34,11 +34,11 @@ def compile_text(text: str, file: str) -> dict[str, Any]:
         )
     params = {str(name): _constant(value) for name, value in _block(policy, "params", file).items()}
     compiler = _Compiler(file, params)
-    start = compiler.effects(_block(policy, "start", file), "start")
+    start = compiler.start(_block(policy, "start", file))
     rules = {str(name): compiler.rule(str(name), rule) for name, rule in _block(policy, "tools", file).items()}
     _name_sources(rules)
     _keep_names(rules)
-    nodes = [node for rule in rules.values() for node in _all_nodes(rule)]
+    nodes = [effect[3] for effect in start] + [node for rule in rules.values() for node in _all_nodes(rule)]
     counted = [name for node in nodes for name in _counted(node)]
     compiled = {
         "format": FORMAT,
@@ -128,11 +128,29 @@ class _Compiler:
         for place, value in (block or {}).items():
             line = getattr(place, "line", 0)
             target = self.expression(str(place), line, f"the place in {what}", parse_place)
-            is_text = isinstance(value, Text)
+            is_text = isinstance(value, Text)  # a plain str is taken as it is
             node = self.expression(str(value), value.line, f"the value of {place} in {what}") if is_text else None
             node = node or ["const", _constant(value)]
             made.append([str(place), line, target, node, "result" in named("result", node), []])
         return made
+
+    def start(self, block: Block) -> list[list[Any]]:
+        """The effects of the beginning. A text that reads what is not known at the beginning is that text."""
+        texts = {}
+        for place, value in block.items():
+            if isinstance(value, Text):
+                try:
+                    node = parse(value)
+                except ExpressionError:
+                    node = ["get", ["root"], [str(value)]]
+                known = all(any(_is_told(read[1], str(name)) for name in block) for read in patterns_read(node))
+                if not known or _is_date(value):
+                    texts[str(place)] = str(value)
+        effects = self.effects({place: texts.get(str(place), value) for place, value in block.items()}, "start")
+        for effect in effects:
+            if effect[0] in texts:
+                effect[3] = ["const", texts[effect[0]]]
+        return effects
 
     def expression(self, text: str, line: int, what: str, parser: Any = parse) -> list[Any]:
         """The compiled form of a text."""
@@ -149,6 +167,19 @@ class _Compiler:
                     valid=", ".join(self.params) or "the policy has no params",
                 )
         return node
+
+
+def _is_told(pattern: Pattern, place: str) -> bool:
+    """True if a value at a place tells of another one, whose pattern this is."""
+    try:
+        return overlap(target_pattern(parse_place(place)), pattern)
+    except ExpressionError:
+        return False
+
+
+def _is_date(text: str) -> bool:
+    """True for an ISO date, which would be a subtraction."""
+    return text[:4].isdigit() and text[4:5] == "-" and text[5:7].isdigit() and text[7:8] in ("-", "")
 
 
 def _name_sources(rules: dict[str, dict[str, Any]]) -> None:

@@ -58,8 +58,9 @@ class Guard:
         self._admitted: dict[str, list[str]] = {}
         for policy in self.policies:
             self._pictures[policy.id] = picture = Picture()
-            for path, value, keep in learned(policy.start, self._scope(policy, {}), policy.reads):
-                picture.write(path, value, keep)
+            for effect in policy.start:
+                for path, value, keep in learned([effect], self._scope(policy, {}), policy.reads):
+                    picture.write(path, value, keep)
         for change in facts:
             self._apply(change)
 
