@@ -316,6 +316,8 @@ class _Commands:
         ):
             self.changed |= {"tree"}
         for reason, script in started.doubts:
+            if script and _activates(script, folder):
+                continue
             if script:
                 self.scripts.append(tuple([_written(word) for word in script]))
             else:
@@ -341,6 +343,14 @@ class _Commands:
         else:
             moved = os.path.normpath(os.path.join(self.folder, target))
             self.folder = moved if raw.after == "&&" or os.path.isdir(moved) else ""
+
+
+def _activates(script: Sequence[Word], folder: str) -> bool:
+    """True for the script that activates a virtual environment of Python, if it is in one."""
+    path = text_of(script[0])
+    above, _, name = (path or "").rpartition("/bin/")
+    place = os.path.join(folder, os.path.expanduser(above) if script[0].tilde else above)
+    return name == "activate" and len(script) == 1 and bool(folder) and os.path.isfile(f"{place}/pyvenv.cfg")
 
 
 def _changed(command: SimpleCommand, **fields: object) -> SimpleCommand:

@@ -315,6 +315,7 @@ class Reader:
                 parts.append(text)
         word.text = "".join(parts)
         word.head = word.text if word.known else word.head
+        word.glob = word.glob and word.text != "["  # a program
         return word
 
     def _special(self, word: Word, char: str) -> str | None:
@@ -420,7 +421,9 @@ class Reader:
     def _parameter(self) -> None:
         """Read ``${NAME…}`` if nothing in it can run a command."""
         end = self.line.find("}", self.at)
-        inside = self.line[self.at + 1 : end] if end > 0 else "["
+        if end < 0:
+            raise Unclear("an expansion has no end")
+        inside = self.line[self.at + 1 : end]
         self.at = end + 1
         length = 1 if inside[:1] == "#" and len(inside) > 1 else 0
         stop = length

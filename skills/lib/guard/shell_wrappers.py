@@ -53,7 +53,7 @@ class Started:
         first = text_of(words[0])
         if first is None or not words[0].single:
             return self.doubt("the program's name is not written out")
-        if first.startswith(("=", "~+", "~-")) or not all(char.isalnum() or char in _NAME_SIGNS for char in first):
+        if first.startswith(("=", "@", "~+", "~-")) or not all(char.isalnum() or char in _NAME_SIGNS for char in first):
             return self.doubt(f"what {first!r} names differs between shells")
         self._depth += 1
         if self._depth > _DEEPEST:
@@ -246,12 +246,14 @@ class Started:
             return self.doubt(f"what git {command} runs is not seen")
         if command in programs.GIT_HANDING and _has(rest, programs.GIT_HANDING[command]):
             return self.doubt(f"an option of git {command} runs another program")
-        if command == "bisect" and rest[:1] and rest[0].text == "run":
-            return self.run(rest[1:], False, False) if rest[1:] else None
-        if command == "submodule" and any(word.text == "foreach" or not word.known for word in rest):
+        if command in ("rebase", "difftool", "bisect") and any(not word.known and not word.single for word in rest):
+            return self.doubt(f"an option of git {command} may run another program")
+        if command == "bisect" and len(rest) > 1 and text_of(rest[0]) in ("run", None):
+            return self.run(rest[1:], False, False)
+        if command == "submodule" and any(text_of(word) in ("foreach", None) for word in rest):
             return self.line(" ".join(word.text for word in rest), "git submodule foreach runs a line")
         same = {"send-pack": "push", "http-push": "push", "subtree": "subtree"}.get(command, "")
-        if same == "push" or (command == "subtree" and any(word.text == "push" or not word.known for word in rest)):
+        if same == "push" or (command == "subtree" and any(text_of(word) in ("push", None) for word in rest)):
             self.programs.append(Program((Word("git"), Word("push"), *rest), False, False))
         return None
 
