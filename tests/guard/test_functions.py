@@ -64,6 +64,8 @@ DATES = [
     "weekday('2024-10-11') < 5 and weekday('2024-10-12') in ['Saturday', 'Sunday']",
     "overlap('09:00-10:00', '09:30-11:00') and not overlap('09:00-10:00', '10:00-11:00')",
     "overlap('9:00 am - 10:00 am', ['07:00-08:00', '09:59-12:00'])",
+    "date('2024-1-5') == date('2024/01/05')",
+    "time('14:30') == clock('2:30 pm') and time('2024-10-12T21:00:00') <= time('22:00')",
     "days(1) > minutes(60) and days(2) / 2 == days(1)",
 ]
 ARGUMENTS = {
@@ -105,9 +107,19 @@ def test_a_path_inside_the_project(tmp_path: Path) -> None:
         tools={"remove": {"needs": ["all(inside(p, %worktree) for p in $paths)", "len($paths) > 0"]}},
     )
     guard = Guard([policy], folder=str(tmp_path))
-    for paths in (["sub"], ["sub/new/file"], [str(tmp_path / "sub")], ["sub/../other", "."]):
-        assert isinstance(guard.decide("remove", {"paths": paths}), Allow), paths
-    for paths in ([], ["/etc/passwd"], ["sub", ".."], ["out/passwd"], ["sub/../../x"], [f"{tmp_path}x"], [""], [5]):
+    for inside in (["sub"], ["sub/new/file"], [str(tmp_path / "sub")], ["sub/../other", "."]):
+        assert isinstance(guard.decide("remove", {"paths": inside}), Allow), inside
+    outside: list[list[object]] = [
+        [],
+        ["/etc/passwd"],
+        ["sub", ".."],
+        ["out/passwd"],
+        ["sub/../../x"],
+        [f"{tmp_path}x"],
+        [""],
+        [5],
+    ]
+    for paths in outside:
         assert isinstance(guard.decide("remove", {"paths": paths}), Deny), paths
 
 

@@ -27,8 +27,9 @@ def values(guard: Guard, **arguments: Any) -> list[str]:
 def test_what_is_known_at_the_start() -> None:
     guard = guard_of("a == 1", "b.c == 'x'", "not exists(d)", start={"a": 1, "b": {"c": "x"}, "d": "absent"})
     assert values(guard) == ["TRUE", "TRUE", "TRUE"]
-    guard = guard_of("b.c == 'x'", "d == 'x'", start={"b.c": "'x'", "d": "x"})  # x alone is the place x
-    assert values(guard) == ["TRUE", "UNKNOWN"]
+    start = {"b.c": "'x'", "d": "x", "e": "2024-10-12", "f": "b.c", "g": "it is so", "h": "true", "i": "1 + 1"}
+    needs = ["b.c == 'x'", "d == 'x'", "date(e) == date('2024-10-12')", "f == 'x'", "g == 'it is so'", "h", "i == 2"]
+    assert values(guard_of(*needs, start=start)) == ["TRUE"] * 7
 
 
 @pytest.mark.parametrize(
@@ -76,7 +77,7 @@ def test_values_are_computed_from_what_was_known_before_the_call() -> None:
 
 
 def test_a_change_of_an_unknown_key_makes_the_map_unknown() -> None:
-    tools = {"list": {"shows": {"m": "result"}}, "drop": {"changes": {"m[$key]": "absent"}}}
+    tools: dict[str, Any] = {"list": {"shows": {"m": "result"}}, "drop": {"changes": {"m[$key]": "absent"}}}
     guard = guard_of("m.a == 1", "m.b == 2", **tools)
     guard.learn("list", {}, True, {"a": 1, "b": 2})
     guard.learn("drop", {"key": "a"}, True, None)
@@ -86,7 +87,7 @@ def test_a_change_of_an_unknown_key_makes_the_map_unknown() -> None:
 
 
 def test_present_leaves_what_is_known_inside() -> None:
-    tools = {"list": {"shows": {"m": "result"}}, "login": {"changes": {"m": "present(true)"}}}
+    tools: dict[str, Any] = {"list": {"shows": {"m": "result"}}, "login": {"changes": {"m": "present(true)"}}}
     guard = guard_of("m.a == 1", **tools)
     guard.learn("list", {}, True, {"a": 1})
     guard.learn("login", {}, True, None)
@@ -94,7 +95,7 @@ def test_present_leaves_what_is_known_inside() -> None:
 
 
 def test_a_listing_of_everything_leaves_what_other_tools_tell() -> None:
-    tools = {
+    tools: dict[str, Any] = {
         "list": {"shows": {".": "result"}},
         "login": {"changes": {"session.user": "$user"}},
     }
@@ -108,7 +109,7 @@ def test_a_listing_of_everything_leaves_what_other_tools_tell() -> None:
 
 
 def test_only_what_a_rule_reads_is_kept() -> None:
-    tools = {"get": {"shows": {"accounts[$user]": "result"}}, "other": {"shows": {"log": "result"}}}
+    tools: dict[str, Any] = {"get": {"shows": {"accounts[$user]": "result"}}, "other": {"shows": {"log": "result"}}}
     guard = guard_of("accounts[$user].balance > 5", "exists(accounts[$user].card)", **tools)
     card = {"number": "4111", "code": "123"}
     changes = guard.learn("get", {"user": "bob"}, True, {"balance": 9, "address": "x" * 1000, "card": card})
@@ -176,7 +177,7 @@ def test_a_call_that_nobody_asked_about_is_counted_when_it_succeeded() -> None:
 
 
 def test_modes() -> None:
-    known = {"start": {"a": 1}}
+    known: dict[str, Any] = {"start": {"a": 1}}
     assert isinstance(guard_of("a == 2", **known).decide("call", {}), Deny)
     reported = guard_of("a == 2", mode="report", **known).decide("call", {})
     assert isinstance(reported, Allow)

@@ -34,11 +34,11 @@ def compile_text(text: str, file: str) -> dict[str, Any]:
         )
     params = {str(name): _constant(value) for name, value in _block(policy, "params", file).items()}
     compiler = _Compiler(file, params)
-    start = compiler.effects(_block(policy, "start", file), "start")
+    start = compiler.start(_block(policy, "start", file))
     rules = {str(name): compiler.rule(str(name), rule) for name, rule in _block(policy, "tools", file).items()}
     _name_sources(rules)
     _keep_names(rules)
-    nodes = [node for rule in rules.values() for node in _all_nodes(rule)]
+    nodes = [effect[3] for effect in start] + [node for rule in rules.values() for node in _all_nodes(rule)]
     counted = [name for node in nodes for name in _counted(node)]
     compiled = {
         "format": FORMAT,
@@ -99,18 +99,19 @@ class _Compiler:
         if not rule:
             return made
         _check_names(rule, RULE_FIELDS, self.file, f"the rule of {tool}")  # type: ignore[arg-type]
-        made["needs"] = self.needs(tool, rule.get("needs"))
+        lines = {str(name): getattr(name, "line", 0) for name in rule}
+        made["needs"] = self.needs(tool, rule.get("needs"), lines.get("needs", 0))
         for kind in EFFECTS:
-            made[kind] = self.effects(rule.get(kind), f"{kind} of {tool}")
+            made[kind] = self.effects(rule.get(kind), f"{kind} of {tool}", lines.get(kind, 0))
         return made
 
-    def needs(self, tool: str, needs: Any) -> list[list[Any]]:
+    def needs(self, tool: str, needs: Any, at: int) -> list[list[Any]]:
         """Each need: text, line, expression, the places that it reads."""
         if needs is not None and not isinstance(needs, list):
             needs = [needs]
         made = []
         for need in needs or ():
-            line = getattr(need, "line", 0)
+            line = getattr(need, "line", at)
             text = " ".join(str(need).split()) if isinstance(need, str) else "true" if need is True else ""
             text = "false" if need is False else text
             if not text:
@@ -119,19 +120,37 @@ class _Compiler:
             made.append([text, line, node, patterns_read(node)])
         return made
 
-    def effects(self, block: Any, what: str) -> list[list[Any]]:
+    def effects(self, block: Any, what: str, at: int = 0) -> list[list[Any]]:
         """Each effect: text of the place, line, place, value, whether it reads the result, names to leave alone."""
         if block is not None and not isinstance(block, dict):
-            raise PolicyError(f"{what} is a mapping of places to values", self.file, getattr(block, "line", 0))
+            raise PolicyError(f"{what} is a mapping of places to values", self.file, at)
         made = []
         for place, value in (block or {}).items():
             line = getattr(place, "line", 0)
             target = self.expression(str(place), line, f"the place in {what}", parse_place)
-            is_text = isinstance(value, Text)
+            is_text = isinstance(value, Text)  # a plain str is taken as it is
             node = self.expression(str(value), value.line, f"the value of {place} in {what}") if is_text else None
             node = node or ["const", _constant(value)]
             made.append([str(place), line, target, node, "result" in named("result", node), []])
         return made
+
+    def start(self, block: Block) -> list[list[Any]]:
+        """The effects of the beginning. A text that reads what is not known at the beginning is that text."""
+        texts = {}
+        for place, value in block.items():
+            if isinstance(value, Text):
+                try:
+                    node = parse(value)
+                except ExpressionError:
+                    node = ["get", ["root"], [str(value)]]
+                known = all(any(_is_told(read[1], str(name)) for name in block) for read in patterns_read(node))
+                if not known or _is_date(value):
+                    texts[str(place)] = str(value)
+        effects = self.effects({place: texts.get(str(place), value) for place, value in block.items()}, "start")
+        for effect in effects:
+            if effect[0] in texts:
+                effect[3] = ["const", texts[effect[0]]]
+        return effects
 
     def expression(self, text: str, line: int, what: str, parser: Any = parse) -> list[Any]:
         """The compiled form of a text."""
@@ -150,19 +169,33 @@ class _Compiler:
         return node
 
 
+def _is_told(pattern: Pattern, place: str) -> bool:
+    """True if a value at a place tells of another one, whose pattern this is."""
+    try:
+        return overlap(target_pattern(parse_place(place)), pattern)
+    except ExpressionError:
+        return False
+
+
+def _is_date(text: str) -> bool:
+    """True for an ISO date, which would be a subtraction."""
+    return text[:4].isdigit() and text[4:5] == "-" and text[5:7].isdigit() and text[7:8] in ("-", "")
+
+
 def _name_sources(rules: dict[str, dict[str, Any]]) -> None:
-    """Append to each place that a need reads the tools whose effects make it known, the most exact first."""
+    """Append to each place that a need reads the tools that make it known; what lists everything, only alone."""
     effects = [
         (tool, target_pattern(effect[2]), effect[3])
         for kind in ("shows", "changes", "implies", "on_false")
         for tool, rule in rules.items()
         for effect in rule.get(kind, ())
     ]
-    effects.sort(key=lambda effect: not effect[1])  # a listing of everything last
     for rule in rules.values():
         for need in rule.get("needs", ()):
             for read in need[3]:
-                read.append(list(dict.fromkeys(tool for tool, *effect in effects if _tells(*effect, *read[:2]))))
+                sources = [effect for effect in effects if _tells(*effect[1:], *read[:2])]
+                exact = [tool for tool, pattern, _ in sources if pattern]
+                read.append(list(dict.fromkeys(exact or [tool for tool, *_ in sources])))
 
 
 def _tells(pattern: Pattern, value: list[Any], how: str, read: Pattern) -> bool:

@@ -12,6 +12,7 @@ from skills.lib.guard.values import (
     ABSENT,
     UNKNOWN,
     Distinct,
+    Failing,
     Fault,
     Open,
     OpenList,
@@ -66,6 +67,12 @@ def evaluate(node: Node, scope: Scope) -> Any:
     return _OPERATORS[node[0]](node, scope)
 
 
+def _operand(node: Node, scope: Scope) -> Any:
+    """The value of a part that is no condition; what is FALSE or a Fault is not known there."""
+    value = evaluate(node, scope)
+    return UNKNOWN if isinstance(value, Failing) else value
+
+
 def evaluated(node: Node, scope: Scope) -> Any:
     """The value of a whole expression; a Fault if values are nested too deeply to be gone through."""
     try:
@@ -89,7 +96,7 @@ def _key(part: str | Node, scope: Scope) -> Any:
     """A key as text or whole number; UNKNOWN, or a Fault for what cannot be a key."""
     if type(part) is str:
         return part
-    key = evaluate(part, scope)  # type: ignore[arg-type]
+    key = _operand(part, scope)  # type: ignore[arg-type]
     if type(key) is str or type(key) is int or key is UNKNOWN or isinstance(key, Fault):
         return key
     if type(key) is float and key.is_integer():
@@ -128,7 +135,7 @@ def _variable(node: Node, scope: Scope) -> Any:
 def _get(node: Node, scope: Scope) -> Any:
     """What a place holds, of the picture (its base is ["root"]) or of any other value."""
     base = node[1]
-    value = scope.root if base[0] == "root" else evaluate(base, scope)
+    value = scope.root if base[0] == "root" else _operand(base, scope)
     if isinstance(value, Fault):
         return value
     asked = len(scope.missing)
@@ -165,7 +172,7 @@ def place_text(keys: list[Any]) -> str:
 
 
 def _list(node: Node, scope: Scope) -> Any:
-    made = [evaluate(part, scope) for part in node[1]]
+    made = [_operand(part, scope) for part in node[1]]
     return next((value for value in made if isinstance(value, Fault)), made)
 
 
@@ -187,54 +194,65 @@ def _or(node: Node, scope: Scope) -> Any:
 
 
 def all_of(values: Iterator[Any]) -> Any:
-    """False if a value is False, else a Fault, else UNKNOWN if there is one, else True."""
-    result: Any = True
+    """False if a value is False; Failing if one is a Fault and another not known; a Fault, UNKNOWN, else True."""
+    fault, unknown = None, False
     for value in values:
         if value is False:
             return False
         if isinstance(value, Fault):
-            result = result if isinstance(result, Fault) else value
-        elif value is UNKNOWN and result is True:
-            result = UNKNOWN
-    return result
+            fault = fault or value
+            unknown = unknown or isinstance(value, Failing)
+        elif value is UNKNOWN:
+            unknown = True
+    if fault is None:
+        return UNKNOWN if unknown else True
+    return Failing(fault.reason) if unknown else fault
 
 
 def any_of(values: Iterator[Any]) -> Any:
-    """True if a value is True, else UNKNOWN if there is one, else a Fault, else False."""
+    """True if a value is True, else UNKNOWN if there is one, a Fault, Failing, else False."""
     result: Any = False
     for value in values:
         if value is True:
             return True
-        if value is UNKNOWN or (isinstance(value, Fault) and result is False):
+        if value is UNKNOWN or result is False or (isinstance(result, Failing) and value is not False):
             result = value
     return result
 
 
 def _not(node: Node, scope: Scope) -> Any:
     value = _truth(evaluate(node[1], scope))
-    return not value if isinstance(value, bool) else value
+    return not value if isinstance(value, bool) else UNKNOWN if isinstance(value, Failing) else value
 
 
 def _if(node: Node, scope: Scope) -> Any:
     condition = _truth(evaluate(node[1], scope))
     if condition is True or condition is False:
         return evaluate(node[2 if condition else 3], scope)
-    if isinstance(condition, Fault):
-        return condition
     yes, no = evaluate(node[2], scope), evaluate(node[3], scope)
-    if isinstance(yes, Fault) and isinstance(no, Fault):
-        return yes
-    if isinstance(yes, Fault) or isinstance(no, Fault) or is_partial(yes) or is_partial(no):
+    if _is_known(yes) and _is_known(no) and ((yes is ABSENT and no is ABSENT) or same(yes, no) is True):
+        return yes  # whatever the condition is
+    if isinstance(condition, Fault) and not isinstance(condition, Failing):
+        is_open = not (isinstance(yes, Fault) or isinstance(no, Fault)) and same(yes, no) is UNKNOWN
+        return UNKNOWN if is_open or isinstance(yes, Failing) or isinstance(no, Failing) else condition
+    possible = [no, condition] if isinstance(condition, Failing) else [yes, no]
+    faults = [value for value in possible if isinstance(value, Fault)]
+    if not faults or any(value is not False and not isinstance(value, Fault) for value in possible):
         return UNKNOWN
-    return yes if (yes is ABSENT and no is ABSENT) or same(yes, no) is True else UNKNOWN
+    sure = len(faults) == 2 and not isinstance(yes, Failing) and not isinstance(no, Failing)
+    return faults[0] if sure and condition is UNKNOWN else Failing(faults[0].reason)
+
+
+def _is_known(value: Any) -> bool:
+    return not isinstance(value, Fault) and not is_partial(value)
 
 
 def _compare(node: Node, scope: Scope) -> Any:
     """A comparison, or a chain of them: FALSE if one part is."""
     if len(node[2]) == 1:
         operator, part = node[2][0]
-        return compared(operator, evaluate(node[1], scope), evaluate(part, scope))
-    values = [evaluate(node[1], scope), *(evaluate(part, scope) for _, part in node[2])]
+        return compared(operator, _operand(node[1], scope), _operand(part, scope))
+    values = [_operand(node[1], scope), *(_operand(part, scope) for _, part in node[2])]
     return all_of(compared(operator, values[at], values[at + 1]) for at, (operator, _) in enumerate(node[2]))
 
 
@@ -332,11 +350,11 @@ def _subset(operator: str, left: Distinct, right: Distinct) -> Any:
 
 
 def _arithmetic(node: Node, scope: Scope) -> Any:
-    return functions.calculated(node[0], evaluate(node[1], scope), evaluate(node[2], scope))
+    return functions.calculated(node[0], _operand(node[1], scope), _operand(node[2], scope))
 
 
 def _negative(node: Node, scope: Scope) -> Any:
-    value = evaluate(node[1], scope)
+    value = _operand(node[1], scope)
     return -value if is_number(value) else functions.calculated("-", 0, value)
 
 
@@ -344,9 +362,9 @@ def members(node: Node, scope: Scope) -> Any:
     """The members of a list or comprehension: pairs of (True or UNKNOWN if it may be left out, value), and whether
     these are all of them; UNKNOWN or a Fault if there is nothing to go through."""
     if node[0] != "for":
-        return _as_pairs(evaluate(node, scope))
+        return _as_pairs(_operand(node, scope))
     _, element, variable, source, conditions = node
-    found = evaluate(source, scope)
+    found = _operand(source, scope)
     if isinstance(found, (str, int, float)) or found is None or is_moment(found):
         return Fault(f"{kind_of(found)} has no members")
     listed = _items(found)
@@ -358,8 +376,10 @@ def members(node: Node, scope: Scope) -> Any:
         included = all_of(_truth(evaluate(condition, scope)) for condition in conditions)
         if value is UNKNOWN and exists(value) is UNKNOWN and isinstance(found, dict):
             included = all_of(iter((included, UNKNOWN)))  # a key that was forgotten may be gone
-        if included is not False:
-            pairs.append((True, included) if isinstance(included, Fault) else (included, evaluate(element, scope)))
+        if isinstance(included, Fault):
+            pairs.append((UNKNOWN if isinstance(included, Failing) else True, Fault(included.reason)))
+        elif included is not False:
+            pairs.append((included, evaluate(element, scope)))
     scope.variables = kept
     return pairs, not isinstance(found, (Open, OpenList))
 
@@ -389,9 +409,10 @@ def _for(node: Node, scope: Scope) -> Any:
     if not isinstance(found, tuple):
         return found
     pairs, complete = found
-    fault = next((value for _, value in pairs if isinstance(value, Fault)), None)
-    if fault:
-        return fault
+    faults = [(included, value) for included, value in pairs if isinstance(value, Fault)]
+    if faults:
+        sure_faults = [value for included, value in faults if included is True and not isinstance(value, Failing)]
+        return sure_faults[0] if sure_faults else UNKNOWN
     sure = [value for included, value in pairs if included is True]
     return sure if complete and len(sure) == len(pairs) else OpenList(sure)
 
@@ -401,8 +422,8 @@ def _call(node: Node, scope: Scope) -> Any:
     if name in ("all", "any"):
         return _quantified(name, parts[0], scope)
     if name in ("exists", "known", "calls"):
-        return _questions(name, evaluate(parts[0], scope), scope)
-    values = [evaluate(part, scope) for part in parts]
+        return _questions(name, _operand(parts[0], scope), scope)
+    values = [_operand(part, scope) for part in parts]
     fault = next((value for value in values if isinstance(value, Fault)), None)
     return fault or functions.FUNCTIONS[name](values, scope.folder)
 

@@ -58,8 +58,9 @@ class Guard:
         self._admitted: dict[str, list[str]] = {}
         for policy in self.policies:
             self._pictures[policy.id] = picture = Picture()
-            for path, value, keep in learned(policy.start, self._scope(policy, {}), policy.reads):
-                picture.write(path, value, keep)
+            for effect in policy.start:
+                for path, value, keep in learned([effect], self._scope(policy, {}), policy.reads):
+                    picture.write(path, value, keep)
         for change in facts:
             self._apply(change)
 
@@ -68,12 +69,20 @@ class Guard:
 
         ``arguments`` is asked only for what the rule reads, so that a value may be computed when it is asked for.
         """
-        decision = strictest([self._decided(policy, tool, arguments) for policy in self.policies])
-        if not isinstance(decision, Allow) or not self._counts(tool) or (call and call in self._calls_of(tool)):
-            return decision
-        change = {"tool": tool, "call": call, "count": 1}
-        self._apply(change)
-        return Allow((change,), decision.reported)
+        answer = self.answer(tool, arguments)
+        return Allow(tuple(self.admit(tool, call)), answer.reported) if isinstance(answer, Allow) else answer
+
+    def answer(self, tool: str, arguments: Mapping[str, Any]) -> Allow | Deny | Look:
+        """The answer to a call, which is not counted: for a part of one that is decided as a whole."""
+        return strictest([self._decided(policy, tool, arguments) for policy in self.policies])
+
+    def admit(self, tool: str, call: str = "") -> list[Change]:
+        """Count a call that is allowed; the changes are none if no rule asks, or the call is counted already."""
+        if not self._counts(tool) or (call and call in self._calls_of(tool)):
+            return []
+        changes: list[Change] = [{"tool": tool, "call": call, "count": 1}]
+        self.apply(changes)
+        return changes
 
     def learn(self, tool: str, arguments: Mapping[str, Any], ok: bool, result: Any, call: str = "") -> list[Change]:
         """The changes of the picture by the result of a call; a call that failed changes only what ``on_false`` says.

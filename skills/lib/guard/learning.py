@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 def parsed_result(tool: str, result: Any) -> Any:
     """A result as expressions read it: JSON in a text as its value, ``True`` and ``False`` alone as booleans.
 
-    A shell result without an exit has an UNKNOWN one.
+    A shell result without an exit, or with null, has an UNKNOWN one.
     """
     if tool.startswith("shell"):
         if not isinstance(result, dict):
             result = {"output": result}
-        return result if "exit" in result else {**result, "exit": UNKNOWN}
+        return result if result.get("exit") is not None else {**result, "exit": UNKNOWN}
     if not isinstance(result, str):
         return result
     text = result.strip()

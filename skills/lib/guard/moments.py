@@ -26,13 +26,18 @@ def to_date(value: Any) -> date | None:
     return moment.date() if moment else None
 
 
-def to_time(value: Any) -> datetime | None:
-    """The moment of a date or a text, a date alone at midnight; None if the text is none. With a zone: in UTC."""
+def to_time(value: Any) -> datetime | time | None:
+    """The moment of a date or a text, a date alone at midnight, or a time of day; None if the text is none.
+
+    A moment with a zone is given in UTC.
+    """
     if isinstance(value, datetime):
         return value
     if isinstance(value, date):
         return datetime(value.year, value.month, value.day)
-    return _moment(value) if isinstance(value, str) else None
+    if isinstance(value, time):
+        return value
+    return (_clock(value) or _moment(value)) if isinstance(value, str) else None
 
 
 def to_clock(value: Any) -> time | None:
@@ -73,6 +78,10 @@ def aligned(left: Any, right: Any) -> tuple[Any, Any] | None:
         return (found, other) if isinstance(left, str) else (other, found)
     if isinstance(left, date) and isinstance(right, date):
         return to_time(left), to_time(right)
+    if isinstance(left, datetime) and isinstance(right, time):
+        return left.time(), right
+    if isinstance(left, time) and isinstance(right, datetime):
+        return left, right.time()
     return (left, right) if type(left) is type(right) else None
 
 
@@ -81,8 +90,9 @@ def added(left: Any, right: Any, sign: int) -> Any:
     if isinstance(left, timedelta) and isinstance(right, timedelta):
         return left + right * sign
     if isinstance(left, date) and isinstance(right, timedelta):
-        exact = right.seconds or right.microseconds
-        return ((exact and to_time(left)) or left) + right * sign
+        is_exact = right.seconds or right.microseconds
+        start = datetime(left.year, left.month, left.day) if is_exact and not isinstance(left, datetime) else left
+        return start + right * sign
     if isinstance(left, timedelta) and isinstance(right, date) and sign > 0:
         return added(right, left, sign)
     if isinstance(left, date) and isinstance(right, date) and sign < 0:
@@ -138,10 +148,21 @@ def _moment(text: str) -> datetime | None:
     try:
         found = datetime.fromisoformat(text)
     except ValueError:
-        return _written_out(text)
+        return _in_numbers(text) or _written_out(text)
     if len(text) < 10 or text[4] != "-":  # 20241012 and 2024-W41 are too easily something else
         return None
     return found.replace(tzinfo=None) - (found.utcoffset() or timedelta(0))
+
+
+def _in_numbers(text: str) -> datetime | None:
+    """The day of ``2024-1-5`` or ``2024/01/05``."""
+    parts = text.replace("/", "-").split("-")
+    if len(parts) != 3 or not all(part.isdigit() for part in parts) or len(parts[0]) != 4:
+        return None
+    try:
+        return datetime(int(parts[0]), int(parts[1]), int(parts[2]))
+    except ValueError:
+        return None
 
 
 def _written_out(text: str) -> datetime | None:

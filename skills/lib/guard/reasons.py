@@ -33,8 +33,30 @@ def reason_of(need: list[Any], value: Any, scope: Scope) -> str:
         return (
             f"{need[0]} is FALSE: it {'is not there' if value is ABSENT else f'is not a yes or no ({kind_of(value)})'}"
         )
+    if need[2][:2] == ["call", "all"]:
+        failing = _failing_member(need[2][2][0], scope)
+        if failing:
+            return f"{need[0]} is FALSE: {failing}"
     facts = [f"{name} is {shown(known)}" for name, known in _read(need[2], scope).items()]
     return f"{need[0]} is FALSE" + (f": {', '.join(facts[:MOST])}" if facts else "")
+
+
+def _failing_member(node: list[Any], scope: Scope) -> str:
+    """The first member of a comprehension for which it is FALSE; empty if there is none to name."""
+    if node[0] != "for":
+        return ""
+    _, element, variable, source, conditions = node
+    found = evaluate(source, scope)
+    members = found.items() if isinstance(found, dict) else enumerate(found) if isinstance(found, list) else ()
+    kept, failing = dict(scope.variables), ""
+    for key, value in members:
+        scope.variables = {**kept, variable: value, "key": key}
+        is_included = all(evaluate(condition, scope) is True for condition in conditions)
+        if is_included and evaluate(element, scope) is False:
+            failing = f"{variable} is {shown(value)}"
+            break
+    scope.variables = kept
+    return failing
 
 
 def _read(node: list[Any], scope: Scope) -> dict[str, Any]:

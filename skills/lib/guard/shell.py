@@ -8,10 +8,14 @@ from __future__ import annotations
 
 import os
 
+from skills.lib.guard import shell_git
 from skills.lib.guard import shell_programs as programs
+from skills.lib.guard.shell_commands import FACTS, Commands, SimpleCommand
+from skills.lib.guard.shell_git import git_command
 from skills.lib.guard.shell_paths import paths_of
-from skills.lib.guard.shell_syntax import Raw, Reader, Unclear, Word
-from skills.lib.guard.shell_wrappers import Program, Started, base, git_command, text_of
+from skills.lib.guard.shell_starts import base
+from skills.lib.guard.shell_syntax import Raw, Reader
+from skills.lib.guard.shell_word import Unclear, Word
 from skills.lib.record import Record
 
 TYPE_CHECKING = False
@@ -20,37 +24,9 @@ if TYPE_CHECKING:
 
 # What the agent is to do if a line is not certain.
 REMEDY = "run it as one simple command"
-_FACTS = frozenset(("branch", "head", "tree"))
-_NOTHING: frozenset[str] = frozenset()
-# Variables that make a test of another thing, or none.
-_BENDING = frozenset("PATH MAKEFLAGS PYTEST_ADDOPTS".split())
 # With these a program only shows what it would do, or makes little of a failure.
 _DRY = ("--dry-run", "--help", "--version", "--collect-only", "--co", "--list", "--no-run", "--just-print", "--recon")
 _DRY_OF_MAKE = frozenset("nqthvi")
-# Where a redirection leads that writes no file.
-_NO_FILES = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr"))
-
-
-class SimpleCommand(Record):
-    """A program with its words, as a line starts it, by itself or through others (``env``, ``xargs``).
-
-    ``words`` has None for what only the shell knows: one word, several or none. ``folder`` is where it runs, "" if that
-    is not known. ``exit`` is "own" if the exit code of the line is this command's, "zero" if the exit code 0 of the
-    line means that this command ended with 0, else "". ``is_plain`` is False if it may be another program than its name
-    says. ``unsettled`` has those of branch, head and tree that the line may change before the command runs.
-    """
-
-    words: Sequence[str | None]
-    parts: Sequence[Word]
-    targets: Sequence[Word]
-    folder: str
-    exit: str
-    is_plain: bool
-    unsettled: frozenset[str]
-
-    def result_exit(self, exit_code: int | None) -> int | None:
-        """The exit code of this command, from that of the line; None if it is not known."""
-        return exit_code if self.exit == "own" or (self.exit == "zero" and exit_code == 0) else None
 
 
 class Match(Record):
@@ -75,15 +51,16 @@ class Match(Record):
             return self.args
         if name == "paths":
             return paths_of(self.command.parts[self.at :], self.command.targets, self.command.folder)
-        if name not in _FACTS or name in self.command.unsettled:
+        if name not in FACTS or name in self.command.unsettled:
             return None
         from skills.lib.guard import worktree
 
-        folder = _repository(self.command)
+        folder = shell_git.folder_of(self.command.words, self.command.folder)
         if not folder:
             return None
         if name == "branch":
-            pushed = _pushed(self.command)
+            is_push = self.at > 1 and self.command.words[self.at - 1] == "push"
+            pushed = shell_git.pushed_branch(self.args) if is_push else ""
             return worktree.branch(folder) if pushed == "" else pushed
         return worktree.head(folder) if name == "head" else worktree.tree(folder)
 
@@ -107,8 +84,8 @@ class ShellLine(Record):
         """``certain``, where a script that is named by one of the rules (``shell(deploy.sh)``) counts as a program."""
         if self.reasons:
             return False
-        named = [rule[-1].rpartition("/")[2] for rule in rules if rule]
-        return all(script and (script[0] or "").rpartition("/")[2] in named for script in self.scripts)
+        named = [rule for rule in rules if rule]
+        return all(any(_is_named(script, rule) for rule in named) for script in self.scripts)
 
     def matches(self, rule: Sequence[str]) -> list[Match]:
         """The commands that a rule's words (``rule_words``) match, in their order."""
@@ -134,7 +111,7 @@ def read(line: str, folder: str) -> ShellLine:
         reasons.append(str(unclear))
     if reader is None:
         return ShellLine((), reasons)
-    return _Commands(reader, os.path.realpath(folder), reasons).line()
+    return _line(reader, folder, reasons)
 
 
 def of_words(words: Sequence[str], folder: str) -> ShellLine:
@@ -145,7 +122,19 @@ def of_words(words: Sequence[str], folder: str) -> ShellLine:
         word.quoted = True
     reader = Reader("")
     reader.items.append(raw)
-    return _Commands(reader, os.path.realpath(folder), []).line()
+    return _line(reader, folder, [])
+
+
+def _line(reader: Reader, folder: str, reasons: list[str]) -> ShellLine:
+    commands = Commands(reader, os.path.realpath(folder))
+    found = commands.all()
+    return ShellLine(found, (*reasons, *commands.reasons), tuple(commands.scripts))
+
+
+def _is_named(script: Sequence[str | None], rule: Sequence[str]) -> bool:
+    """True if a rule's words begin a call of a script."""
+    first = script[0]
+    return first is not None and base(first) == base(rule[0]) and tuple(script[1 : len(rule)]) == tuple(rule[1:])
 
 
 def match(command: SimpleCommand, rule: Sequence[str]) -> Match | None:
@@ -213,206 +202,3 @@ def _is_dry(name: str, args: Sequence[str | None]) -> bool:
         if any(_DRY_OF_MAKE & set(cluster) for cluster in clusters) or "--ignore-errors" in args:
             return True
     return any(word is None or word.startswith(_DRY) for word in args)
-
-
-def _repository(command: SimpleCommand) -> str:
-    """The folder in which a command of git works; "" if it is not known."""
-    folder = command.folder
-    if not folder or base(command.words[0] or "") != "git":
-        return folder
-    for at, word in enumerate(command.words[1:-1], 1):
-        if word is None or word.startswith(("--git-dir", "--work-tree")):
-            return ""
-        if word == "-C":
-            following = command.words[at + 1]
-            if following is None:
-                return ""
-            folder = os.path.join(folder, following)
-        elif word in programs.GIT_COMMANDS:
-            break
-    return folder
-
-
-def _pushed(command: SimpleCommand) -> str | None:
-    """The branch that ``git push`` names, "" if it names none, None if it names several or only the shell knows."""
-    at = git_command(command.parts)[0] if base(command.words[0] or "") == "git" else -1
-    if at < 0 or at >= len(command.words) or command.words[at] != "push":
-        return ""
-    args = command.words[at + 1 :]
-    if None in args or any(word in ("--all", "--mirror", "--branches", "--tags") for word in args):
-        return None
-    operands = [word for word in args if word and word[:1] != "-"]
-    takes_value = any(word in ("-o", "--push-option", "--repo", "--receive-pack", "--exec") for word in args)
-    if len(operands) < 2 and not takes_value:
-        return ""
-    if len(operands) != 2 or takes_value:
-        return None
-    _, _, target = operands[1].lstrip("+").rpartition(":")
-    if target in ("HEAD", "@", "") or "*" in target:
-        return "" if target in ("HEAD", "@") and ":" not in operands[1] else None
-    return target.removeprefix("refs/heads/")
-
-
-class _Commands:
-    """Takes what a reader found to the commands that it means: folders, exit codes, what has changed before."""
-
-    def __init__(self, reader: Reader, folder: str, reasons: list[str]) -> None:
-        self.reader, self.reasons = reader, reasons
-        self.scripts: list[Sequence[str | None]] = []
-        self.folder = folder
-        self.changed: frozenset[str] = _NOTHING
-        self.found: list[SimpleCommand] = []
-        self.is_bent = False
-        self.moves = False
-
-    def line(self) -> ShellLine:
-        """The line as it is taken."""
-        items = self.reader.items
-        exits = _exits(self.reader)
-        saved: list[str] = []
-        is_joined = any(not isinstance(item, str) and item.after == "&" for item in items)
-        for item in items:
-            if item == "(":
-                saved.append(self.folder)
-            elif item == ")":
-                self.folder = saved.pop() if saved else ""
-            elif not isinstance(item, str):
-                self._add(item, exits.get(id(item), ""))
-        commands = self.found
-        if self.reader.structured or is_joined:
-            # The commands of a loop run again, and those in the background at any time.
-            commands = [_changed(one, unsettled=self.changed) for one in commands]
-            if self.moves:
-                commands = [_changed(one, folder="") for one in commands]
-        if self.is_bent:
-            commands = [_changed(one, is_plain=False) for one in commands]
-        return ShellLine(tuple(commands), tuple(self.reasons), tuple(self.scripts))
-
-    def _add(self, raw: Raw, exit_code: str) -> None:
-        started = Started(raw.is_fed or raw.before == "|")
-        for name, value in raw.sets:
-            self.is_bent = self.is_bent or name in _BENDING
-            started.setting(name, value)
-        if raw.words:
-            started.run(raw.words)
-        targets = tuple([word for operator, word in raw.redirections if _is_file(operator, word)])
-        folder = self.folder
-        for program in started.programs:
-            folder = "" if _moves_inside(program) else folder
-            words = tuple([_written(word) for word in program.words])
-            exit_of = exit_code if program.keeps else ""
-            self.found.append(
-                SimpleCommand(words, program.words, targets, folder, exit_of, program.is_plain, self.changed)
-            )
-        for program in started.programs:
-            self.changed |= _changes(program)
-            self._move(program, raw)
-            self.is_bent = self.is_bent or (
-                base(program.words[0].text) in ("export", "declare", "typeset", "readonly")
-                and any(word.head.partition("=")[0] in _BENDING for word in program.words[1:])
-            )
-        if any(
-            operator[0] != "<" or operator == "<>" for operator, word in raw.redirections if _is_file(operator, word)
-        ):
-            self.changed |= {"tree"}
-        for reason, script in started.doubts:
-            if script:
-                self.scripts.append(tuple([_written(word) for word in script]))
-            else:
-                self.reasons.append(reason)
-
-    def _move(self, program: Program, raw: Raw) -> None:
-        """Follow ``cd``."""
-        name = base(program.words[0].text)
-        if name in ("pushd", "popd", "z", "j", "zi"):
-            self.folder, self.moves = "", True
-        if name not in ("cd", "chdir"):
-            return
-        self.moves = True
-        operands = [word for word in program.words[1:] if word.text not in ("--", "-P", "-L")]
-        target = text_of(operands[0]) if operands else os.path.expanduser("~")
-        is_relative = target is not None and not os.path.isabs(target)
-        if target is None or len(operands) > 1 or target[:1] == "-" or raw.nested or "|" in (raw.before, raw.after):
-            self.folder = ""
-        elif operands and operands[0].tilde:
-            self.folder = os.path.expanduser(target) if target[:2] in ("~", "~/") else ""
-        elif (is_relative and not self.folder) or (is_relative and target[:1] != "." and "CDPATH" in os.environ):
-            self.folder = ""
-        else:
-            moved = os.path.normpath(os.path.join(self.folder, target))
-            self.folder = moved if raw.after == "&&" or os.path.isdir(moved) else ""
-
-
-def _changed(command: SimpleCommand, **fields: object) -> SimpleCommand:
-    return SimpleCommand(**{**command.fields(), **fields})  # type: ignore[arg-type]
-
-
-def _written(word: Word) -> str | None:
-    """The text of a word as the command gets it, None if only the shell knows; a pattern stays as it was typed.
-
-    A pattern that begins with its sign may become an option: a file may have such a name.
-    """
-    if not word.known or (word.glob and word.text[:1] in ("*", "?", "[", "-")):
-        return None if word.text != "[" else "["
-    return word.text
-
-
-def _is_file(operator: str, word: Word) -> bool:
-    """True if a redirection names a file."""
-    if operator in ("<<", "<<-", "<<<") or (word.known and word.text in _NO_FILES):
-        return False
-    is_number = word.known and (word.text.rstrip("-").isdigit() or word.text == "-")
-    return not (operator in (">&", "<&") and is_number)
-
-
-def _moves_inside(program: Program) -> bool:
-    """True if a program runs another one in a folder of its own."""
-    options = ("-C", "--chdir", "--directory", "--cwd", "-D", "-R", "--chroot", "-execdir", "-okdir")
-    name = base(program.words[0].text)
-    is_wrapper = name in programs.WRAPPERS or name in programs.RUNNERS or name == "find"
-    return is_wrapper and any(word.text.startswith(options) for word in program.words[1:])
-
-
-def _changes(program: Program) -> frozenset[str]:
-    """Those of branch, head and tree that a program may change."""
-    name = base(program.words[0].text)
-    if name == "git":
-        at, _ = git_command(program.words)
-        command = program.words[at].text if 0 < at < len(program.words) else ""
-        if command in programs.GIT_LOOKING or 0 < at == len(program.words):
-            return _NOTHING
-        return {"commit": frozenset(("head",)), "branch": frozenset(("branch", "head"))}.get(command, _FACTS)
-    if name == "find":
-        writes = any(word.text.startswith(("-delete", "-fprint", "-fls")) or not word.known for word in program.words)
-        return _FACTS if writes else _NOTHING
-    return _NOTHING if name in programs.LOOKING else _FACTS
-
-
-def _exits(reader: Reader) -> dict[int, str]:
-    """What the exit code of the line says of each command, by its id; those that are not there, it says nothing of."""
-    raws, depth = [], 0
-    for item in reader.items:
-        if isinstance(item, str):
-            depth += 1 if item == "(" else -1
-        elif not depth:
-            raws.append(item)
-    if reader.structured or not raws or raws[-1].after == "&":
-        return {}
-    is_piped_whole = any(_sets_pipefail(raw) for raw in raws)
-    start = max((at for at, raw in enumerate(raws) if raw.before in (";", "&")), default=0)
-    last = raws[start:]
-    if any("||" in (raw.before, raw.after) or raw.is_negated for raw in last):
-        return {}
-    is_chain = any(raw.after == "&&" for raw in last)
-    found = {}
-    for raw in last:
-        if raw.after != "|":
-            found[id(raw)] = "zero" if is_chain else "own"
-        elif is_piped_whole:
-            found[id(raw)] = "zero"
-    return found
-
-
-def _sets_pipefail(raw: Raw) -> bool:
-    words = [word.text for word in raw.words]
-    return words[:1] == ["set"] and "pipefail" in words and any(word[:1] == "-" and "o" in word for word in words)

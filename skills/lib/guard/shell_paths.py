@@ -8,7 +8,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from skills.lib.guard.shell_syntax import Word
+    from skills.lib.guard.shell_word import Word
 
 _PATTERNS = "*?["
 

@@ -225,12 +225,13 @@ GIT_OPAQUE = frozenset(("filter-branch", "for-each-repo", "send-email", "credent
 # Programs that change no file, and what each of git's commands may change; any other one may change everything.
 LOOKING = frozenset(
     "cat cd echo printf true false : test [ ls pwd head tail wc grep egrep fgrep rg cut tr uniq which type id whoami"
-    " date basename dirname realpath readlink stat file du df env printenv sleep seq diff cmp jq md5sum sha1sum sha256sum"
-    " export set unset read local declare tput less more tree uname hostname ps exit return time command exec timeout"
-    " nohup nice sudo xargs".split()
+    " date basename dirname realpath readlink stat file du df env printenv sleep seq diff cmp jq md5sum sha1sum"
+    " sha256sum export set unset read local declare tput less more tree uname hostname ps exit return"
+    " time command exec timeout nohup nice sudo xargs".split()
 )
 GIT_LOOKING = frozenset(
     "add annotate blame cat-file check-attr check-ignore config count-objects describe diff diff-files diff-index"
-    " diff-tree fetch for-each-ref fsck grep help log ls-files ls-remote ls-tree merge-base name-rev reflog remote rev-list"
-    " rev-parse shortlog show show-branch show-ref stage status tag var verify-commit version whatchanged push".split()
+    " diff-tree fetch for-each-ref fsck grep help log ls-files ls-remote ls-tree merge-base name-rev reflog remote"
+    " rev-list rev-parse shortlog show show-branch show-ref stage status tag var verify-commit version"
+    " whatchanged push".split()
 )

@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
+from skills.lib.guard import shell_git, shell_tools
 from skills.lib.guard import shell_programs as programs
-from skills.lib.guard.shell_syntax import Reader, Unclear, Word
+from skills.lib.guard.shell_starts import LINE, RUN, VALUE, VARIABLE, base, given, has, is_python, text_of
+from skills.lib.guard.shell_syntax import Reader
+from skills.lib.guard.shell_word import Unclear, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from skills.lib.guard.shell_starts import Start
+
 # So many wrappers in one another nobody writes.
 _DEEPEST = 8
 _NAME_SIGNS = frozenset("_-./+@:,~[]")
-# What gives a name its meaning on the program's own system, and is no part of it.
-_PROGRAM_ENDINGS = (".exe", ".com", ".cmd", ".bat")
-_SED_FLAGS = frozenset("gpiImMw0123456789")
 
 
 class Program:
@@ -43,8 +45,10 @@ class Started:
         self._depth = 0
 
     def doubt(self, reason: str, script: Sequence[Word] = ()) -> None:
-        """Note why the programs that are started are not all known."""
+        """Note why the programs that are started are not all known. A script counts as a program of its name too."""
         self.doubts.append((reason, tuple(script)))
+        if script and (not self.programs or self.programs[-1].words != tuple(script)):
+            self.programs.append(Program(script, keeps=True, is_plain=True))
 
     def run(self, words: Sequence[Word], keeps: bool = True, is_plain: bool = True) -> None:
         """Add the program that the words name, and those that it starts."""
@@ -53,7 +57,7 @@ class Started:
         first = text_of(words[0])
         if first is None or not words[0].single:
             return self.doubt("the program's name is not written out")
-        if first.startswith(("=", "~+", "~-")) or not all(char.isalnum() or char in _NAME_SIGNS for char in first):
+        if first.startswith(("=", "@", "~+", "~-")) or not all(char.isalnum() or char in _NAME_SIGNS for char in first):
             return self.doubt(f"what {first!r} names differs between shells")
         self._depth += 1
         if self._depth > _DEEPEST:
@@ -78,14 +82,30 @@ class Started:
             self._wrapper(name, programs.WRAPPERS[name], program, 1)
         elif name in programs.RUNNERS:
             self._runner(name, program)
-        elif name in _SPECIAL:
-            _SPECIAL[name](self, program)
-        if name in programs.HANDING and _has(words[1:], programs.HANDING[name]):
+        elif name == "git":
+            self._take(shell_git.starts(words))
+        else:
+            self._take(shell_tools.starts(name, words))
+        if name in programs.HANDING and has(words[1:], programs.HANDING[name]):
             self.doubt(f"an option of {name} runs another program")
         if name in programs.FED and self.is_fed:
             self.doubt(f"{name} reads its commands from a pipe or a document")
         if name in programs.INDEXING and any("[" in w.text and ("$(" in w.text or "`" in w.text) for w in words[1:]):
             self.doubt("it calculates")
+
+    def _take(self, starts: Iterable[Start]) -> None:
+        """Add what a program starts by its words."""
+        for kind, text, words in starts:
+            if kind == RUN:
+                self.run(words, keeps=False, is_plain=False)
+            elif kind == LINE:
+                self.line(" ".join(word.text for word in words), text)
+            elif kind == VALUE:
+                self.embedded(words[0], text)
+            elif kind == VARIABLE:
+                self.setting(text, words[0])
+            else:
+                self.doubt(text)
 
     def line(self, text: str, reason: str) -> None:
         """Add the programs of a line that another program hands to a shell; that is never certain."""
@@ -212,149 +232,10 @@ class Started:
             self.setting(variable, value)
         inner = list(words[at:])
         if name == "xargs":
-            inner = _given(inner, replaced)
+            inner = given(inner, replaced)
         if inner and inner[0].text[:1] == "-":
             return self.doubt(f"what {name} runs is not certain")
         return self.run(inner, program.keeps and wrapper.keeps, program.is_plain) if inner else None
-
-    def _find(self, program: Program) -> None:
-        """``find`` runs what stands after ``-exec`` and its like."""
-        words = program.words
-        if any(text_of(word) is None and not word.single for word in words[1:] if not word.glob):
-            self.doubt("what find runs is not certain")
-        for at, word in enumerate(words):
-            if word.text in ("-exec", "-execdir", "-ok", "-okdir"):
-                end = at + 1
-                while end < len(words) and words[end].text not in (";", "+"):
-                    end += 1
-                if end > at + 1:
-                    self.run(_given(list(words[at + 1 : end]), "{}"), keeps=False, is_plain=False)
-
-    def _git(self, program: Program) -> None:
-        """git runs an alias, and what some settings and options name."""
-        at, settings = git_command(program.words)
-        for setting in settings:
-            self._git_setting(setting)
-        if at < 0:
-            return self.doubt("an option of git is not known")
-        words = program.words[at:]
-        command = text_of(words[0]) if words else ""
-        if command is None or (command and command not in programs.GIT_COMMANDS):
-            return None  # it matches each rule for git, perhaps
-        rest = words[1:]
-        if command in programs.GIT_OPAQUE:
-            return self.doubt(f"what git {command} runs is not seen")
-        if command in programs.GIT_HANDING and _has(rest, programs.GIT_HANDING[command]):
-            return self.doubt(f"an option of git {command} runs another program")
-        if command == "bisect" and rest[:1] and rest[0].text == "run":
-            return self.run(rest[1:], False, False) if rest[1:] else None
-        if command == "submodule" and any(word.text == "foreach" or not word.known for word in rest):
-            return self.line(" ".join(word.text for word in rest), "git submodule foreach runs a line")
-        same = {"send-pack": "push", "http-push": "push", "subtree": "subtree"}.get(command, "")
-        if same == "push" or (command == "subtree" and any(word.text == "push" or not word.known for word in rest)):
-            self.programs.append(Program((Word("git"), Word("push"), *rest), False, False))
-        return None
-
-    def _git_setting(self, setting: Word) -> None:
-        name, equals, _ = setting.head.partition("=")
-        if name.lower() in programs.GIT_LINES and equals:
-            return self.embedded(setting.rest(len(name) + 1), f"the setting {name} holds a command")
-        if not equals and not setting.known:
-            return self.doubt("a setting of git is not written out")
-        if not name.lower().startswith(programs.GIT_SETTINGS):
-            return self.doubt(f"the setting {name} may run a command")
-        return None
-
-    def _sed(self, program: Program) -> None:
-        """GNU sed has a command and a flag, both ``e``, that run a line."""
-        scripts, is_file = _scripts(program.words, valued="lE", given=("-e", "--expression"), files=("-f", "--file"))
-        if is_file or any(text_of(word) is None and not word.known for word in scripts):
-            self.doubt("the commands of sed are not written out")
-        elif any(_runs_a_line(word.text) for word in scripts):
-            self.doubt("a command of sed may run a line")
-
-    def _awk(self, program: Program) -> None:
-        """awk can run a line, in a pipe or by ``system``."""
-        files = ("-f", "--file", "-i", "-l", "-E", "--exec", "--include", "--load")
-        scripts, is_file = _scripts(program.words, valued="Fv", given=("-e", "--source"), files=files)
-        texts = [word.text.replace("||", "") for word in scripts]
-        if is_file or any(not word.known for word in scripts):
-            self.doubt("the program of awk is not written out")
-        elif any(sign in text for text in texts for sign in ("system", "|", "getline", "@")):
-            self.doubt("what awk runs is not seen")
-
-    def _tar(self, program: Program) -> None:
-        """The first word of tar may be a bundle of options without a dash."""
-        words = program.words
-        if len(words) > 1 and set(words[1].text.lstrip("-")) & set("IF") and words[1].text[:2] != "--":
-            self.doubt("an option of tar runs another program")
-
-    def _declaration(self, program: Program) -> None:
-        """``export A=B`` sets a variable."""
-        for word in program.words[1:]:
-            name, equals, _ = word.head.partition("=")
-            if word.text[:1] == "-" and set(word.text) & set("in"):
-                self.doubt("it declares a variable that is calculated, or another's name")
-            elif equals:
-                self.setting(name.rstrip("+"), word.rest(len(name) + 1))
-
-
-_SPECIAL = {
-    "find": Started._find,
-    "gfind": Started._find,
-    "git": Started._git,
-    "sed": Started._sed,
-    "gsed": Started._sed,
-    "awk": Started._awk,
-    "gawk": Started._awk,
-    "mawk": Started._awk,
-    "tar": Started._tar,
-    "export": Started._declaration,
-    "declare": Started._declaration,
-    "typeset": Started._declaration,
-    "local": Started._declaration,
-    "readonly": Started._declaration,
-}
-
-
-def base(text: str) -> str:
-    """The name of a program without its folder, in small letters, and without the ending that Windows gives it."""
-    name = text.rpartition("/")[2].rpartition("\\")[2].lower()
-    for ending in _PROGRAM_ENDINGS:
-        name = name.removesuffix(ending)
-    return name
-
-
-def is_python(name: str) -> bool:
-    """True for python, python3.12 and their like."""
-    return name in programs.PYTHONS or (name[:7] == "python3" and name[7:8] == "." and name[8:].isdigit())
-
-
-def text_of(word: Word) -> str | None:
-    """The text of a word; None if a shell may make another one of it."""
-    return word.text if word.known and not word.glob else None
-
-
-def git_command(words: Sequence[Word]) -> tuple[int, list[Word]]:
-    """Where the subcommand of git stands, and the settings given before it; -1 if an option is not known."""
-    at = 1
-    settings: list[Word] = []
-    while at < len(words):
-        word = words[at]
-        text = word.text
-        name, equals, _ = word.head.partition("=")
-        if text == "-c" or (name in programs.GIT_VALUED and not equals):
-            if not word.known or at + 1 >= len(words) or not words[at + 1].single:
-                return -1, settings
-            settings += [words[at + 1]] if text == "-c" else []
-            at += 2
-        elif (equals and name in programs.GIT_VALUED and word.single) or (word.known and text in programs.GIT_FLAGS):
-            at += 1
-        elif text[:1] == "-":
-            return -1, settings
-        else:
-            break
-    return at, settings
 
 
 def words_of_line(text: str) -> Iterable[Sequence[Word]]:
@@ -366,11 +247,6 @@ def words_of_line(text: str) -> Iterable[Sequence[Word]]:
     except Unclear:
         pass
     return [raw.words for raw in (reader.items if reader else ()) if not isinstance(raw, str) and raw.words]
-
-
-def _has(words: Sequence[Word], options: Sequence[str]) -> bool:
-    """True if a word begins with one of these options."""
-    return any(word.text.startswith(tuple(options)) for word in words)
 
 
 def _option(wrapper: programs.Wrapper, text: str) -> int:
@@ -394,57 +270,3 @@ def _may_be_option(word: Word, wrapper: programs.Wrapper) -> bool:
     if text_of(word) is not None:
         return word.text[:1] == "-"
     return not (wrapper.takes_variables and word.single and word.head.partition("=")[1])
-
-
-def _given(words: list[Word], replaced: str) -> list[Word]:
-    """The words of a command to which names of files, or what is read, are added."""
-    unknown = Word("", known=False, single=False)
-    if not words:
-        return []
-    if not replaced:
-        return [*words, unknown]
-    return [Word(word.text.partition(replaced)[0], known=False) if replaced in word.text else word for word in words]
-
-
-def _scripts(words: Sequence[Word], valued: str, given: Sequence[str], files: Sequence[str]) -> tuple[list[Word], bool]:
-    """The words that hold a program's own program, and whether a file may hold it."""
-    scripts: list[Word] = []
-    first, at = True, 1
-    while at < len(words):
-        word = words[at]
-        text = word.text
-        at += 1
-        option = next((one for one in given if text.startswith(one)), "")
-        if text.startswith(tuple(files)):
-            return scripts, True
-        if text[:2] != "--" and text[:1] == "-" and given[0][1] in text[1:]:
-            first = False
-            scripts += words[at : at + 1] if text.endswith(given[0][1]) else [word.rest(text.index(given[0][1]) + 1)]
-            at += text.endswith(given[0][1])
-        elif option:
-            first = False
-            scripts += [word.rest(len(option) + 1)] if text != option else words[at : at + 1]
-        elif text[:1] == "-" and len(text) > 1:
-            at += text[1:] != "" and text[-1] in valued and text[:2] != "--"
-        elif first:
-            first = False
-            scripts.append(word)
-    return scripts, False
-
-
-def _runs_a_line(script: str) -> bool:
-    """True if a text may be a script of sed with ``e``, the command or the flag."""
-    if script[:1] == "s" and script[1:2].isalnum():
-        return True
-    for at, char in enumerate(script):
-        if char != "e":
-            continue
-        before, after = at - 1, at + 1
-        while before >= 0 and script[before] in _SED_FLAGS:
-            before -= 1
-        while after < len(script) and script[after] in _SED_FLAGS | {"e"}:
-            after += 1
-        starts = before < 0 or not (script[before].isalnum() or script[before] in "_-.")
-        if starts and (after == len(script) or script[after] in " \t\n;}"):
-            return True
-    return False

@@ -37,6 +37,12 @@ class Fault:
         return f"FAULT ({self.reason})"
 
 
+class Failing(Fault):
+    """FALSE or a Fault: which of the two depends on what is not known. A need that is so is FALSE."""
+
+    __slots__ = ()
+
+
 class Open(dict):  # type: ignore[type-arg]
     """A place that is there and of which only some keys are known; without a key it may hold any value."""
 

@@ -27,6 +27,7 @@ class Host:
     skills it sees; ``confirm`` says how a user confirms that the hooks are at work. ``switch`` is the key with which
     settings switch all hooks off, and the value that does. ``rules`` is the file of our own with the commands that
     run without a question, of a host that takes such a file in a project, and ``user_rules`` that of a user.
+    ``unreported`` are the tools, by canonical name, whose calls and results the host shows to no hook, and why.
     """
 
     title: str
@@ -46,6 +47,7 @@ class Host:
     switch: tuple[tuple[str, ...], bool] | None = None
     rules: tuple[str, ...] = ()
     user_rules: tuple[str, ...] = ()
+    unreported: tuple[tuple[str, str], ...] = ()
 
 
 KNOWN = {
@@ -63,6 +65,11 @@ KNOWN = {
         list_skills=("debug", "prompt-input", "x"),
         rules=(".codex", "rules", "lockstep.rules"),
         user_rules=("rules", "lockstep.rules"),
+        unreported=(
+            ("read", "Codex reads files by its shell"),
+            ("search", "Codex searches files by its shell"),
+            ("web", "Codex calls no hook for its web search"),
+        ),
     ),
     "claude": Host(  # its hooks are built from its documents, and tried with recorded events only
         title="Claude Code",

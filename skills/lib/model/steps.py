@@ -51,10 +51,11 @@ class StepDef(Record):
     ``requires`` holds Field, Artifact and Command. ``when`` says in words when each outcome is the right one.
     ``repeat`` replaces ``actions`` from the second entry on. At entry ``max_iterations`` an ITERATE becomes
     ``at_limit``. ``outcomes`` declares what the handler returns. ``tools`` names what the agent may use in this step
-    (TOOLS; ``shell(git)`` is that program alone): a host's hook, if installed, denies all others; none named allows
-    all. ``allow`` waives a finding of a validation rule on this step, with the reason: by the rule's name, or as
-    ``rule:value`` if the rule can find several things at one step. ``fresh`` asks the program that runs an agent to
-    give the step a conversation of its own, and ``model`` names the model for it; a printed block has neither.
+    (TOOLS; ``shell(git push)`` is that command alone, ``mcp(github.get_issue)`` that tool of an MCP server): a host's
+    hook, if installed, denies all others; none named allows all. ``allow`` waives a finding of a validation rule on
+    this step, with the reason: by the rule's name, or as ``rule:value`` if the rule can find several things at one step.
+    ``fresh`` asks the program that runs an agent to give the step a conversation of its own, and ``model`` names the
+    model for it; a printed block has neither.
     """
 
     id: str
@@ -463,7 +464,26 @@ def _check_policy(name: str, where: str) -> str:
 
 def _check_tools(tools: Sequence[str], where: str) -> tuple[str, ...]:
     for tool in tools:
-        program = tool[len("shell(") : -1] if tool.startswith("shell(") and tool.endswith(")") else None
-        if tool not in TOOLS and not (program and not set(program) & set(" \t\n()'\"|&;<>$`")):
-            raise ValueError(f"{where} tools: {tool!r} is not a tool: use one of {', '.join(TOOLS)}, shell(PROGRAM)")
+        if tool not in TOOLS and not _is_shell_rule(tool) and not _is_mcp_tool(tool):
+            valid = f"{', '.join(TOOLS)}, shell(PROGRAM), shell(PROGRAM SUBCOMMAND), mcp(SERVER.TOOL)"
+            raise ValueError(f"{where} tools: {tool!r} is not a tool: use one of {valid}")
     return tuple(tools)
+
+
+def _is_shell_rule(tool: str) -> bool:
+    """True for ``shell(git)`` and ``shell(git push)``: a program with the first words that it gets."""
+    words = tool[len("shell(") : -1] if tool.startswith("shell(") and tool.endswith(")") else ""
+    return (
+        bool(words)
+        and words == " ".join(words.split())
+        and words.isprintable()
+        and not set(words) & set("()'\"|&;<>$`")
+    )
+
+
+def _is_mcp_tool(tool: str) -> bool:
+    """True for ``mcp(SERVER.TOOL)``: one tool of an MCP server."""
+    server, dot, name = (
+        tool[len("mcp(") : -1].partition(".") if tool.startswith("mcp(") and tool[-1] == ")" else ("",) * 3
+    )
+    return bool(server and dot and name) and tool.isprintable() and not set(server + name) & set(" ()'\"|&;<>$`")

@@ -118,6 +118,60 @@ def test_what_a_call_means(host: str, tool: str, given: dict[str, Any], meant: s
     assert tools.meanings(host, tool, given) == frozenset(meant.split())
 
 
+@pytest.mark.parametrize(
+    "host, tool",
+    [
+        ("claude", "mcp__my_server__get_it"),
+        ("codex", "mcp__my_server__get_it"),
+        ("opencode", "my_server_get_it"),
+        ("qwen", "mcp__my_server__get_it"),
+        ("gemini", "mcp_my_server_get:it"),
+        ("elsewhere", "my_server_get_it"),
+    ],
+)
+def test_what_each_host_calls_a_tool_of_an_mcp_server(host: str, tool: str) -> None:
+    assert tools.is_mcp_call("mcp(my server.get:it)", host, tool) is False  # a name with a blank is none
+    assert tools.is_mcp_call("mcp(my_server.get:it)", host, tool)
+    assert not tools.is_mcp_call("mcp(my_server.get)", host, tool)
+    assert not tools.is_mcp_call("shell(my_server)", host, tool)
+
+
+def test_gemini_cuts_the_middle_of_a_long_name() -> None:
+    long = f"mcp(server.{'a' * 40}{'b' * 40})"
+    assert tools.is_mcp_call(long, "gemini", f"mcp_server_{'a' * 19}...{'b' * 30}")
+    assert tools.is_mcp_call(long, "claude", f"mcp__server__{'a' * 40}{'b' * 40}")
+
+
+@pytest.mark.parametrize("tool", ["shell(git push)", "shell(git)", "mcp(github.get_issue)", "mcp(a-b.c/d.e)"])
+def test_a_step_and_the_hook_know_the_same_names(tool: str) -> None:
+    assert StepDef("a", "A", next={Outcome.OK: None}, tools=[tool]).tools == (tool,)
+    assert tools.is_name(tool)
+
+
+@pytest.mark.parametrize(
+    "tool",
+    [
+        "shell()",
+        "shell( git)",
+        "shell(git  push)",
+        "shell(git;ls)",
+        "shell(a\tb)",
+        "mcp(github)",
+        "mcp(.x)",
+        "mcp(x.)",
+        "mcp(a b.c)",
+        "mcp(a.b",
+        "mcp(a.b;c)",
+        "mcp()",
+        "git push",
+    ],
+)
+def test_a_name_of_no_tool_is_refused(tool: str) -> None:
+    with pytest.raises(ValueError, match=r"is not a tool: use one of .*mcp\(SERVER.TOOL\)"):
+        StepDef("a", "A", next={Outcome.OK: None}, tools=[tool])
+    assert not tools.is_name(tool)
+
+
 def test_the_table_has_every_canonical_name_on_every_host() -> None:
     names = set(tools.TABLE)
     StepDef("all", "All", next={Outcome.OK: None}, tools=sorted(names))
@@ -153,6 +207,20 @@ def test_the_table_has_every_canonical_name_on_every_host() -> None:
         (["shell(check.py)"], "Bash", {"command": "python3.12 x/check.py"}, True),
         (["shell(check.py)"], "Bash", {"command": "python3.x check.py"}, False),
         (["shell"], "Bash", {"command": "a; b"}, True),
+        (["shell(git push)"], "Bash", {"command": "git push origin"}, True),
+        (["shell(git push)"], "Bash", {"command": "/usr/bin/git 'push'"}, True),
+        (["shell(git push)"], "Bash", {"command": "git status"}, False),
+        (["shell(git push)"], "Bash", {"command": "git"}, False),
+        (["shell(git push)"], "Bash", {"command": "git -c alias.push=x push"}, False),
+        (["shell(git push)"], "Bash", {"command": "git push && rm x"}, False),
+        (["shell(check.py all)"], "Bash", {"command": "python3 x/check.py all --now"}, True),
+        (["shell(check.py all)"], "Bash", {"command": "python3 x/check.py --now all"}, False),
+        (["mcp(github.get_issue)"], "mcp__github__get_issue", {}, True),
+        (["mcp(github.get_issue)"], "mcp__github__get_issues", {}, False),
+        (["mcp(github.get_issue)"], "mcp__other__get_issue", {}, False),
+        (["mcp(github.get_issue)"], "Bash", {"command": "ls"}, False),
+        (["read", "mcp(a.b.c)"], "mcp__a__b_c", {}, True),
+        (["shell"], "mcp__github__get_issue", {}, False),
     ],
 )
 def test_what_a_step_allows(allowed: list[str], tool: str, given: dict[str, Any], answer: bool) -> None:
@@ -174,6 +242,7 @@ def test_codex_reads_and_searches_by_its_shell(command: str, answer: bool) -> No
 
 
 def test_what_is_allowed_is_named_in_the_hosts_words() -> None:
+    assert tools.named(["mcp(a.b)"], "gemini") == "mcp(a.b) (mcp_a_b)"
     assert tools.named(["edit", "shell(git)"], "claude") == "edit (Edit, MultiEdit, NotebookEdit), shell(git)"
     assert tools.named(["read"], "elsewhere") == "read"
 

@@ -105,6 +105,16 @@ _OURS = frozenset(
     for name in ("list_skills", "start_run", "next_step", "run_state")
 )
 HOSTS = ("claude", "codex", "opencode", "qwen", "gemini")
+# How a host names a tool of an MCP server: what it puts before the server's name, and between that and the tool's.
+_MCP = {
+    "claude": ("mcp__", "__"),
+    "codex": ("mcp__", "__"),
+    "opencode": ("", "_"),
+    "qwen": ("mcp__", "__"),
+    "gemini": ("mcp_", "_"),
+}
+# Gemini CLI keeps these signs of a name, and cuts the middle of a longer one.
+_GEMINI_SIGNS, _GEMINI_LONGEST = ".:", 63
 # What hosts call the path of an editing tool.
 _PATHS = ("file_path", "filePath", "notebook_path", "absolute_path", "path")
 _HEADINGS = ("*** Add File: ", "*** Update File: ", "*** Delete File: ")
@@ -153,9 +163,40 @@ def targets(tool: str, given: Mapping[str, Any]) -> list[str]:
 
 
 def is_name(tool: str) -> bool:
-    """True if a step may name a tool so: by a canonical name, or as ``shell(PROGRAM)``."""
-    program = tool[len("shell(") : -1] if tool.startswith("shell(") and tool.endswith(")") else ""
-    return tool in TABLE or (bool(program) and set(program).isdisjoint(" \t'\"" + "".join(OPERATORS)))
+    """True if a step may name a tool so: by a canonical name, ``shell(PROGRAM …)`` or ``mcp(SERVER.TOOL)``."""
+    words = tool[len("shell(") : -1] if tool.startswith("shell(") and tool.endswith(")") else ""
+    is_plain = words == " ".join(words.split()) and set(words).isdisjoint("\t'\"" + "".join(OPERATORS))
+    return tool in TABLE or (bool(words) and is_plain) or bool(_mcp(tool))
+
+
+def is_mcp_call(name: str, host: str, tool: str) -> bool:
+    """True if ``mcp(SERVER.TOOL)`` is the tool that a host calls so; for a host that is not known, any host's way.
+
+    A host puts ``_`` in the place of most signs, so that two tools may have one name there.
+    """
+    return tool in [_mcp_name(one, *_mcp(name)) for one in ((host,) if host in _MCP else HOSTS) if _mcp(name)]
+
+
+def _mcp(name: str) -> tuple[str, ...]:
+    """The server and the tool of ``mcp(SERVER.TOOL)``; empty for another name. A server has no dot in its name."""
+    inside = name[len("mcp(") : -1] if name.startswith("mcp(") and name.endswith(")") else ""
+    server, _, tool = inside.partition(".")
+    is_plain = inside.isprintable() and set(inside).isdisjoint(" '\"" + "".join(OPERATORS))
+    return (server, tool) if server and tool and is_plain else ()
+
+
+def _mcp_name(host: str, server: str, tool: str) -> str:
+    """What a host calls a tool of an MCP server."""
+    before, between = _MCP[host]
+    signs = "_-" + (_GEMINI_SIGNS if host == "gemini" else "")
+
+    def kept(text: str) -> str:
+        return "".join([char if char.isascii() and (char.isalnum() or char in signs) else "_" for char in text])
+
+    name = before + kept(server) + between + kept(tool)
+    if host == "gemini" and len(name) > _GEMINI_LONGEST:
+        return f"{name[:30]}...{name[-30:]}"
+    return name
 
 
 def is_ours(tool: str) -> bool:
@@ -169,6 +210,8 @@ def allows(allowed: Sequence[str], host: str, tool: str, given: Mapping[str, Any
         return True
     wanted = meanings(host, tool, given)
     if wanted and wanted <= frozenset(allowed):
+        return True
+    if any(name.startswith("mcp(") and is_mcp_call(name, host, tool) for name in allowed):
         return True
     if wanted != {"shell"}:
         return False
@@ -187,12 +230,17 @@ def _looks(words: Sequence[str], programs: Sequence[str]) -> bool:
     return bool(words) and words[0] in programs and not any(word.startswith(_CHANGING) for word in words[1:])
 
 
-def _runs(words: Sequence[str], program: str) -> bool:
-    """True if the words of a simple command start that program, or have an interpreter start that script."""
+def _runs(words: Sequence[str], rule: str) -> bool:
+    """True if a simple command begins with these words: a program, or a script after its interpreter.
+
+    Nothing may stand between the words: ``git -c … push`` is not ``git push``.
+    """
+    program, *following = rule.split()
     names = [word.rpartition("/")[2] for word in words[:2]]
-    if names[:1] == [program]:
+    if names[:1] == [program] and list(words[1 : 1 + len(following)]) == following:
         return True
-    return len(names) == 2 and names[1] == program and is_interpreter(words[0]) and words[1][:1] != "-"
+    is_script = len(names) == 2 and names[1] == program and is_interpreter(words[0]) and words[1][:1] != "-"
+    return is_script and list(words[2 : 2 + len(following)]) == following
 
 
 def named(allowed: Sequence[str], host: str) -> str:
@@ -201,5 +249,6 @@ def named(allowed: Sequence[str], host: str) -> str:
     for name in allowed:
         own = _CODEX_BY_SHELL.get(name, ()) if host == "codex" else ()
         own = own or TABLE.get(name, {}).get(host, ())
+        own = own or ((_mcp_name(host, *_mcp(name)),) if host in _MCP and _mcp(name) else ())
         parts.append(f"{name} ({', '.join(own)})" if own else name)
     return ", ".join(parts)

@@ -1,0 +1,162 @@
+"""``lockstep policy``."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import click
+
+from skills.lib.commands.console.options import examples, json_option, project_option
+from skills.lib.commands.console.screen import Cell, Screen, counted
+from skills.lib.commands.queries import policies
+from skills.lib.errors import UsageError
+from skills.lib.guard.calls import SHELL, calls_of
+from skills.lib.guard.checking import Finding, check
+from skills.lib.guard.decisions import Allow, strictest
+from skills.lib.guard.guard import Explained
+from skills.lib.guard.replaying import Replay, answer_to
+from skills.lib.hosts.known_hosts import KNOWN
+
+# The exit code if a policy has findings.
+FOUND = 1
+_STYLES = {"TRUE": "green", "FALSE": "red", "UNKNOWN": "yellow"}
+_TITLES = {"allow": "Allowed.", "deny": "Denied: ", "look": "Look first: "}
+
+
+@click.group(
+    epilog=examples(
+        "lockstep policy check lockstep.policy.yaml  # everything that is wrong with a policy",
+        "lockstep policy explain shell command='git push'  # what the project's policy says of a call",
+    )
+)
+def policy() -> None:
+    """Check a policy on tool calls, and explain what it says of a call.
+
+    A policy says when an agent may call a tool. docs/guard.md has the language.
+    """
+
+
+@policy.command(
+    name="check",
+    epilog=examples(
+        "lockstep policy check policy.yaml  # a policy beside a workflow",
+        "lockstep policy check lockstep.policy.yaml --host codex  # also what this host never shows",
+    ),
+)
+@click.argument("file", metavar="FILE")
+@click.option("--host", type=click.Choice(list(KNOWN)), help="Name the places that this host can never show.")
+@json_option
+@click.pass_obj
+def check_policy(screen: Screen, file: str, host: str | None, as_json: bool) -> int | None:
+    """Check the policy FILE: needs that can never be TRUE, places that no tool shows, unknown arguments and names.
+
+    Exit code 0 if nothing is wrong, 1 if there are findings, 2 if the file is no policy.
+    """
+    found = policies.read(file)
+    silent = dict(KNOWN[host].unreported) if host else {}
+    findings = check(found, silent=silent, host=KNOWN[host].title if host else "")
+    if as_json:
+        screen.json({"file": file, "mode": found.mode, "rules": len(found.tools), "findings": _as_data(findings)})
+    else:
+        for finding in findings:
+            screen.print(f"{finding.file}:{finding.line}: ", screen.styled(finding.name, "bold"), f" {finding.what}")
+            if finding.remedy:
+                screen.print(f"  try: {finding.remedy}")
+        screen.say(f"{counted(len(found.tools), 'rule')}, mode {found.mode}: {counted(len(findings), 'finding')}")
+    return FOUND if findings else None
+
+
+def _as_data(findings: list[Finding]) -> list[dict[str, object]]:
+    return [finding.fields() for finding in findings]
+
+
+@policy.command(
+    epilog=examples(
+        "lockstep policy explain shell command='git push origin main'  # a line of a shell, taken apart",
+        'lockstep policy explain transfer \'{"to": "bob", "amount": 5}\' --policy bank.yaml  # arguments as JSON',
+        "lockstep policy explain deploy --after session.jsonl  # with what a recorded session showed",
+    )
+)
+@click.argument("tool", metavar="TOOL")
+@click.argument("arguments", metavar="[KEY=VALUE]...", nargs=-1)
+@click.option("--policy", "files", metavar="FILE", multiple=True, help="A policy (default: the project's). Repeatable.")
+@click.option("--after", metavar="TRACE.jsonl", help="Learn from a recorded session first.")
+@json_option
+@project_option
+@click.pass_obj
+def explain(
+    screen: Screen,
+    tool: str,
+    arguments: tuple[str, ...],
+    files: tuple[str, ...],
+    after: str | None,
+    as_json: bool,
+    project: str,
+) -> None:
+    """Say what a policy answers to a call of TOOL: each need with TRUE, FALSE or UNKNOWN, and why.
+
+    A VALUE is JSON, or text if it is no JSON; the arguments may also be one JSON object. Nothing is called, and nothing
+    is known but what the policy starts with and what --after shows.
+    """
+    given = _arguments(arguments)
+    replay = Replay(policies.of_project(files, project), project)
+    list(replay.follow(policies.records(after) if after else []))
+    needs: list[Explained] = []
+    answers: list[Any] = []
+    for guard in replay.guards:
+        for call in calls_of(guard.policies[0], tool, given, project):
+            answers.append(answer_to(guard, call))
+            needs += guard.explain(call.rule, call.arguments) if not call.doubt else []
+    answer = strictest(answers)
+    shown = answer.reported if isinstance(answer, Allow) and answer.reported is not None else answer
+    word, sentence = type(shown).__name__.lower(), policies.because(shown)
+    if as_json:
+        rules = {"answer": word, "because": sentence, "reported_only": shown is not answer}
+        screen.json({**rules, "needs": [need.fields() for need in needs]})
+        return
+    if needs:
+        rows: list[list[Cell]] = [
+            [need.need, screen.styled(need.value, _STYLES[need.value]), _why(need), need.where] for need in needs
+        ]
+        screen.table(("NEED", "VALUE", "BECAUSE", "WHERE"), rows)
+        screen.print("")
+    screen.print(_TITLES[word] + sentence)
+    if shown is not answer:
+        screen.say("The policy only reports (mode: report): the call is let through.")
+    if not needs and word == "allow":
+        _say_no_rule(screen, tool, replay.policies)
+
+
+def _why(need: Explained) -> str:
+    reason = need.reason.removeprefix(f"{need.need} is {need.value}").removeprefix(": ")
+    return reason + policies.told_by(need.tools)
+
+
+def _say_no_rule(screen: Screen, tool: str, found: Any) -> None:
+    """Say that no rule with needs is about the tool, and which name may have been meant."""
+    from skills.lib.errors import did_you_mean, nearest
+
+    names = [name for policy in found for name in policy.tools]
+    near = "" if tool in names or tool == SHELL else did_you_mean(nearest(tool, names))
+    screen.say(f"No rule with needs is about {tool}{near}")
+
+
+def _arguments(words: tuple[str, ...]) -> dict[str, Any]:
+    """The arguments of a call: one JSON object, or pairs."""
+    if len(words) == 1 and words[0].lstrip().startswith("{"):
+        try:
+            found = json.loads(words[0])
+        except ValueError as error:
+            raise UsageError(f"the arguments are no JSON: {error}", remedy="KEY=VALUE for each argument") from error
+        return dict(found)
+    given: dict[str, Any] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not equals or not name:
+            raise UsageError(f"{word!r:.80} is no argument", remedy="KEY=VALUE, for example username=bob")
+        try:
+            given[name] = json.loads(value)
+        except ValueError:
+            given[name] = value
+    return given

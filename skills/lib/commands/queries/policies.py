@@ -1,0 +1,66 @@
+"""Policies as commands read them: from files, and the words that say what a guard answers."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+
+from skills.lib.errors import EnvironmentProblem, UsageError
+from skills.lib.guard.decisions import Allow, Deny, Look
+from skills.lib.guard.policy import Policy, compile_policy
+from skills.lib.guard.replaying import Recorded, read_records
+
+# A project's own policy, at its root.
+PROJECT_POLICY = "lockstep.policy.yaml"
+LARGEST = 100_000_000
+
+
+def read(file: str) -> Policy:
+    """The policy of a YAML file. Raises UsageError or EnvironmentProblem that names it."""
+    return Policy(compile_policy(_text(file, "a policy"), file))
+
+
+def of_project(files: Sequence[str], project: str) -> list[Policy]:
+    """The policies of these files, or that of the project if there are none."""
+    if files:
+        return [read(file) for file in files]
+    file = os.path.join(project, PROJECT_POLICY)
+    if not os.path.isfile(file):
+        raise UsageError(f"{project} has no {PROJECT_POLICY}", remedy="name a policy: --policy FILE")
+    return [read(min(file, os.path.relpath(file), key=len))]
+
+
+def records(file: str) -> list[tuple[int, Recorded]]:
+    """The calls of a recorded session, one JSON object a line."""
+    return read_records(_text(file, "a recorded session").splitlines(), file)
+
+
+def _text(file: str, what: str) -> str:
+    try:
+        if os.stat(file).st_size > LARGEST:
+            raise UsageError(f"{file} is larger than {LARGEST // 1_000_000} MB")
+        with open(file, encoding="utf-8") as opened:
+            return opened.read()
+    except UnicodeDecodeError as error:
+        raise UsageError(f"{file} is not UTF-8 text", remedy=f"name {what}") from error
+    except IsADirectoryError as error:
+        raise UsageError(f"{file} is a folder", remedy=f"name {what}") from error
+    except FileNotFoundError as error:
+        raise UsageError(f"{file} does not exist", remedy=f"name {what}") from error
+    except OSError as error:
+        raise EnvironmentProblem(f"{file} cannot be read: {error.strerror}", remedy=f"name {what}") from error
+
+
+def because(answer: Allow | Deny | Look) -> str:
+    """Why a guard answers so, as a sentence; empty for a call that is allowed."""
+    if isinstance(answer, Allow):
+        return because(answer.reported) if answer.reported is not None else ""
+    if isinstance(answer, Look) and answer.missing:
+        verb = "is" if len(answer.missing) == 1 else "are"
+        return f"{', '.join(answer.missing)} {verb} not known yet{told_by(answer.tools)}"
+    return answer.reason + told_by(answer.tools)
+
+
+def told_by(tools: Sequence[str]) -> str:
+    """The tools that show or change a place, as the end of a sentence; empty without one."""
+    return f"; shown or changed by {', '.join(tools)}" if tools else ""

@@ -1,0 +1,82 @@
+"""The calls that a policy has rules for, in one call of a tool: a line of a shell is taken apart."""
+
+from __future__ import annotations
+
+from skills.lib.guard.values import UNKNOWN, OpenList
+from skills.lib.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Mapping
+    from typing import Any
+
+    from skills.lib.guard.policy import Policy
+    from skills.lib.guard.shell import Match
+
+SHELL = "shell"
+_ADAPTED = ("args", "paths", "branch", "head", "tree")
+
+
+class Call(Record):
+    """A call that a policy may have a rule for.
+
+    ``doubt`` says why it may not be made, or not so; ``is_evidence`` is False if its result shows nothing of the rule.
+    ``exit_of`` gives the exit code of this command from that of the line.
+    """
+
+    rule: str
+    arguments: Mapping[str, Any]
+    doubt: str = ""
+    is_evidence: bool = True
+    exit_of: Callable[[int | None], int | None] | None = None
+
+
+def calls_of(policy: Policy, tool: str, arguments: Mapping[str, Any], folder: str, live: bool = True) -> list[Call]:
+    """The call by its own name, and each command of a shell line (``shell`` with ``command``) that a rule names.
+
+    Unless ``live``, branch, head and tree are only what the arguments say: those of the folder may be others by now.
+    """
+    found = [Call(tool, arguments)]
+    line = arguments.get("command")
+    if tool == SHELL and isinstance(line, str):
+        found += _of_line(policy, line, arguments, folder, live)
+    return found
+
+
+def _of_line(policy: Policy, line: str, given: Mapping[str, Any], folder: str, live: bool) -> Iterator[Call]:
+    from skills.lib.guard import shell
+
+    rules = [(name, words) for name, words in policy.shell_rules() if words]
+    taken = shell.read(line, folder)
+    is_certain = taken.is_certain([words for _, words in rules])
+    for name, words in rules:
+        for match in taken.matches(words):
+            doubt = "" if match.certain else "only a shell knows which command the line runs"
+            adapted = _Adapted(given, match, live)
+            yield Call(name, adapted, doubt, match.certain and match.is_plain, match.command.result_exit)
+        if not is_certain:
+            doubt = "; ".join(taken.reasons) or "the line runs a script"
+            yield Call(name, {"args": UNKNOWN, "paths": UNKNOWN}, doubt, False)
+
+
+class _Adapted(dict):  # type: ignore[type-arg]
+    """The arguments of a command; those that need the file system are computed when a rule reads them."""
+
+    def __init__(self, given: Mapping[str, Any], match: Match, live: bool) -> None:
+        super().__init__({name: value for name, value in given.items() if name != "command"})
+        self._match = match
+        self._live = live
+
+    def __missing__(self, name: str) -> Any:
+        if name not in _ADAPTED or not (self._live or name in ("args", "paths")):
+            raise KeyError(name)
+        self[name] = value = _known(self._match.value(name))
+        return value
+
+
+def _known(value: Any) -> Any:
+    """A value of the adapter as expressions have it: what only a shell knows is UNKNOWN."""
+    if isinstance(value, (list, tuple)):
+        known = [part for part in value if part is not None]
+        return OpenList(known) if len(known) < len(value) else known
+    return UNKNOWN if value is None else value

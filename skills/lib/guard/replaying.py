@@ -1,0 +1,144 @@
+"""What a guard would have answered in a recorded session, and what it would know after it."""
+
+from __future__ import annotations
+
+from skills.lib.compact_json import loads
+from skills.lib.errors import UsageError, did_you_mean, nearest
+from skills.lib.guard.calls import SHELL, Call, calls_of
+from skills.lib.guard.decisions import Allow, Deny, Look, strictest
+from skills.lib.guard.guard import Guard
+from skills.lib.record import Record
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from typing import Any
+
+    from skills.lib.guard.policy import Policy
+
+FIELDS = ("tool", "arguments", "ok", "result", "session", "call")
+REMEDY = "run it as one simple command"
+
+
+class Recorded(Record):
+    """A call of a recorded session, with its result."""
+
+    tool: str
+    arguments: Mapping[str, Any]
+    ok: bool
+    result: Any
+    session: str = ""
+    call: str = ""
+
+
+class Answered(Record):
+    """What the guard answers to a recorded call; ``number`` is its line. ``ok`` is the record's."""
+
+    number: int
+    call: Recorded
+    answer: Allow | Deny | Look
+
+    @property
+    def word(self) -> str:
+        """allow, look or deny."""
+        return type(self.answer).__name__.lower()
+
+
+def read_records(lines: Iterable[str], file: str) -> list[tuple[int, Recorded]]:
+    """The records of a JSONL text with the number of each line; blank lines are left out.
+
+    Raises UsageError with file and line for a line that is no record.
+    """
+    return [(number, _record(line, f"{file}:{number}")) for number, line in enumerate(lines, 1) if line.strip()]
+
+
+def _record(line: str, where: str) -> Recorded:
+    try:
+        data = loads(line, strict=True)
+    except ValueError as error:
+        raise UsageError(f"{where}: this is no JSON: {error}", remedy=_EXAMPLE) from None
+    if not isinstance(data, dict) or not isinstance(data.get("tool"), str):
+        raise UsageError(f"{where}: a record is an object with a tool", remedy=_EXAMPLE)
+    for name in data:
+        if name not in FIELDS:
+            near = did_you_mean(nearest(name, FIELDS))
+            raise UsageError(f"{where}: a record has no {name!r:.60}{near}", valid=", ".join(FIELDS))
+    arguments, ok = data.get("arguments", {}), data.get("ok", True)
+    if not isinstance(arguments, dict) or not isinstance(ok, bool):
+        raise UsageError(f"{where}: arguments is an object, and ok is true or false", remedy=_EXAMPLE)
+    texts = [data.get(name, "") for name in ("session", "call")]
+    if not all(isinstance(text, str) for text in texts):
+        raise UsageError(f"{where}: session and call are texts", remedy=_EXAMPLE)
+    return Recorded(data["tool"], arguments, ok, data.get("result"), *texts)
+
+
+_EXAMPLE = '{"tool": "shell", "arguments": {"command": "make test"}, "ok": true, "result": {"exit": 0, "output": ""}}'
+
+
+class Replay:
+    """Follows recorded sessions by one or more policies; each session begins with nothing known."""
+
+    def __init__(self, policies: Sequence[Policy], folder: str) -> None:
+        self.policies = policies
+        self.folder = folder
+        self._session = ""
+        self.guards = self._begun()
+
+    def _begun(self) -> list[Guard]:
+        return [Guard([policy], folder=self.folder) for policy in self.policies]
+
+    def follow(self, records: Iterable[tuple[int, Recorded]]) -> Iterator[Answered]:
+        """The answer to each call, from what the results before it showed; a call that would be denied is learned too.
+
+        The answers are those of mode ``deny``, or of ``look`` where the policy has it, also if the policy only reports.
+        """
+        for number, record in records:
+            if record.session != self._session:
+                self._session, self.guards = record.session, self._begun()
+            answer = strictest([self._answer(guard, record) for guard in self.guards])
+            if isinstance(answer, Allow):
+                self._admit(record)
+            yield Answered(number, record, answer)
+            for guard in self.guards:
+                self._learn(guard, record)
+
+    def _answer(self, guard: Guard, record: Recorded) -> Allow | Deny | Look:
+        answer = strictest([answer_to(guard, call) for call in self._calls(guard, record)])
+        return answer.reported if isinstance(answer, Allow) and answer.reported is not None else answer
+
+    def _admit(self, record: Recorded) -> None:
+        for guard in self.guards:
+            for call in self._calls(guard, record):
+                guard.admit(call.rule, record.call)
+
+    def _calls(self, guard: Guard, record: Recorded) -> list[Call]:
+        return calls_of(guard.policies[0], record.tool, record.arguments, self.folder, live=False)
+
+    def _learn(self, guard: Guard, record: Recorded) -> None:
+        for call in self._calls(guard, record):
+            if call.is_evidence:
+                guard.learn(call.rule, call.arguments, record.ok, _result(call, record), record.call)
+            else:
+                guard.apply(guard.unsettled(call.rule, call.arguments))
+
+
+def answer_to(guard: Guard, call: Call) -> Allow | Deny | Look:
+    """The answer to one call, which is not counted; if it is in doubt, a look in place of one that could be wrong."""
+    if not call.doubt:
+        return guard.answer(call.rule, call.arguments)
+    policy = guard.policies[0]
+    rule = policy.rule(call.rule)
+    if rule is None or not rule.needs:
+        return Allow()
+    text, line = rule.needs[0][:2]
+    look = Look(call.rule, text, (), (), f"{call.doubt}: {REMEDY}", f"{policy.file}:{line}")
+    return Allow((), look) if policy.mode == "report" else look
+
+
+def _result(call: Call, record: Recorded) -> Any:
+    """The result of one command of a line, whose exit code may not be that of the line."""
+    if record.tool != SHELL or call.exit_of is None:
+        return record.result
+    result = record.result if isinstance(record.result, dict) else {"output": record.result}
+    code = result.get("exit")
+    return {**result, "exit": call.exit_of(code if type(code) is int else None)}

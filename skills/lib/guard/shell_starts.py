@@ -1,0 +1,52 @@
+"""What a program starts by its words, as tables and rules for single programs say it; and helpers to read the words."""
+
+from __future__ import annotations
+
+from skills.lib.guard import shell_programs as programs
+from skills.lib.guard.shell_word import Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    # What is started, a text about it, and its words.
+    Start = tuple[str, str, Sequence[Word]]
+
+# Another program, whose words these are; a line that a shell gets, with the reason of a doubt; a value that holds a
+# line, with the reason if it is not certain; a variable that is set, by its name; a doubt, with its reason.
+RUN, LINE, VALUE, VARIABLE, DOUBT = "run", "line", "value", "variable", "doubt"
+# What gives a name its meaning on the program's own system, and is no part of it.
+_PROGRAM_ENDINGS = (".exe", ".com", ".cmd", ".bat")
+
+
+def base(text: str) -> str:
+    """The name of a program without its folder, in small letters, and without the ending that Windows gives it."""
+    name = text.rpartition("/")[2].rpartition("\\")[2].lower()
+    for ending in _PROGRAM_ENDINGS:
+        name = name.removesuffix(ending)
+    return name
+
+
+def is_python(name: str) -> bool:
+    """True for python, python3.12 and their like."""
+    return name in programs.PYTHONS or (name[:7] == "python3" and name[7:8] == "." and name[8:].isdigit())
+
+
+def text_of(word: Word) -> str | None:
+    """The text of a word; None if a shell may make another one of it."""
+    return word.text if word.known and not word.glob else None
+
+
+def has(words: Sequence[Word], options: Sequence[str]) -> bool:
+    """True if a word begins with one of these options."""
+    return any(word.text.startswith(tuple(options)) for word in words)
+
+
+def given(words: list[Word], replaced: str) -> list[Word]:
+    """The words of a command to which names of files, or what is read, are added."""
+    unknown = Word("", known=False, single=False)
+    if not words:
+        return []
+    if not replaced:
+        return [*words, unknown]
+    return [Word(word.text.partition(replaced)[0], known=False) if replaced in word.text else word for word in words]

@@ -1,0 +1,125 @@
+"""What find, sed, awk, tar and the declarations of a shell start by their words."""
+
+from __future__ import annotations
+
+from skills.lib.guard.shell_starts import DOUBT, RUN, VARIABLE, given
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Sequence
+
+    from skills.lib.guard.shell_starts import Start
+    from skills.lib.guard.shell_word import Word
+
+_SED_FLAGS = frozenset("gpiImMw0123456789")
+_EXECS = ("-exec", "-execdir", "-ok", "-okdir")
+
+
+def starts(name: str, words: Sequence[Word]) -> Iterator[Start]:
+    """What a program of this name starts; nothing for one that is none of these."""
+    if name in ("find", "gfind"):
+        yield from _find(words)
+    elif name in ("sed", "gsed"):
+        yield from _sed(words)
+    elif name in ("awk", "gawk", "mawk"):
+        yield from _awk(words)
+    elif name in ("tar", "gtar", "bsdtar"):
+        # The first word may be a bundle of options without a dash.
+        if len(words) > 1 and set(words[1].text.lstrip("-")) & set("IF") and words[1].text[:2] != "--":
+            yield DOUBT, "an option of tar runs another program", ()
+    elif name in ("export", "declare", "typeset", "local", "readonly"):
+        yield from _declaration(words)
+
+
+def _find(words: Sequence[Word]) -> Iterator[Start]:
+    if any(not word.known and not word.single for word in words[1:]):
+        yield DOUBT, "what find runs is not certain", ()
+    for at, word in enumerate(words):
+        if word.text in _EXECS:
+            end = at + 1
+            while end < len(words) and words[end].text not in (";", "+"):
+                end += 1
+            if end > at + 1:
+                yield RUN, "", given(list(words[at + 1 : end]), "{}")
+
+
+def _sed(words: Sequence[Word]) -> Iterator[Start]:
+    """GNU sed has a command and a flag, both ``e``, that run a line."""
+    scripts, is_file = _scripts(words, script="e", file="f", valued="l", attached="i", long=("--expression", "--file"))
+    if is_file or any(not word.known for word in scripts):
+        yield DOUBT, "the commands of sed are not written out", ()
+    elif any(_runs_a_line(word.text) for word in scripts):
+        yield DOUBT, "a command of sed may run a line", ()
+
+
+def _awk(words: Sequence[Word]) -> Iterator[Start]:
+    """awk can run a line, in a pipe or by ``system``."""
+    long = ("--source", "--file", "--exec", "--include", "--load")
+    scripts, is_file = _scripts(words, script="e", file="filE", valued="Fv", attached="", long=long)
+    texts = [word.text.replace("||", "") for word in scripts]
+    if is_file or any(not word.known for word in scripts):
+        yield DOUBT, "the program of awk is not written out", ()
+    elif any(sign in text for text in texts for sign in ("system", "|", "getline", "@")):
+        yield DOUBT, "what awk runs is not seen", ()
+
+
+def _declaration(words: Sequence[Word]) -> Iterator[Start]:
+    """``export A=B`` sets a variable."""
+    for word in words[1:]:
+        name, equals, _ = word.head.partition("=")
+        if word.text[:1] == "-" and set(word.text) & set("in"):
+            yield DOUBT, "it declares a variable that is calculated, or another's name", ()
+        elif equals:
+            yield VARIABLE, name.rstrip("+"), (word.rest(len(name) + 1),)
+
+
+def _scripts(
+    words: Sequence[Word], script: str, file: str, valued: str, attached: str, long: Sequence[str]
+) -> tuple[list[Word], bool]:
+    """The words that hold a program's own program, and whether a file may hold it.
+
+    ``script``, ``file`` and ``valued`` are letters of options with a value, ``attached`` of those with their value
+    behind them; the first of the ``long`` options holds a program too, the others name a file.
+    """
+    scripts: list[Word] = []
+    operand, at = None, 1
+    while at < len(words):
+        word, text = words[at], words[at].text
+        at += 1
+        if text[:2] == "--" and word.known:
+            if text != "--" and text.startswith(tuple(long[1:])):
+                return scripts, True
+            if text.startswith(long[0]):
+                scripts += [word.rest(len(long[0]) + 1)] if "=" in text else words[at : at + 1]
+                at += "=" not in text
+        elif text[:1] != "-" or text == "-":
+            operand = operand or word
+        for place, letter in enumerate(text[1:] if text[:1] == "-" and text[:2] != "--" else "", 1):
+            is_last = place == len(text) - 1
+            if letter in file:
+                return scripts, True
+            if letter in script:
+                scripts += words[at : at + 1] if is_last else [word.rest(place + 1)]
+            if letter in script or letter in valued:
+                at += is_last
+            if letter in script or letter in valued or letter in attached:
+                break
+    return scripts or ([operand] if operand else []), False
+
+
+def _runs_a_line(script: str) -> bool:
+    """True if a text may be a script of sed with ``e``, the command or the flag."""
+    if script[:1] == "s" and script[1:2].isalnum():
+        return True
+    for at, char in enumerate(script):
+        if char != "e":
+            continue
+        before, after = at - 1, at + 1
+        while before >= 0 and script[before] in _SED_FLAGS:
+            before -= 1
+        while after < len(script) and script[after] in _SED_FLAGS | {"e"}:
+            after += 1
+        is_first = before < 0 or not (script[before].isalnum() or script[before] in "_-.")
+        if is_first and (after == len(script) or script[after] in " \t\n;}"):
+            return True
+    return False

@@ -1,0 +1,182 @@
+"""``lockstep policy`` and ``lockstep replay``."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from syrupy.assertion import SnapshotAssertion
+
+from tests.commands.conftest import Command
+
+pytestmark = pytest.mark.req("G-06")
+
+POLICY = """\
+params: {worktree: .}
+tools:
+  shell(make test): {changes: {tests.passed: "result.exit == 0", tests.at: "$tree"}}
+  shell(git push):
+    needs:
+      - tests.passed
+      - tests.at == $tree
+      - "'--force' not in $args or $branch != 'main'"
+  shell(rm): {needs: ["all(inside(p, %worktree) for p in $paths)", "len($paths) > 0"]}
+  shell(deploy): {needs: ["calls('shell(deploy)') < 1"]}
+"""
+
+
+def shell(command: str, exit_code: int = 0, **more: Any) -> dict[str, Any]:
+    """The record of a shell call."""
+    result = {"exit": exit_code, "output": ""}
+    return {"tool": "shell", "arguments": {"command": command, "tree": "first", **more}, "ok": True, "result": result}
+
+
+SESSION = [
+    shell("git push"),
+    shell("ls | grep x"),
+    shell("make test"),
+    shell("git push origin topic"),
+    shell("git push", tree="second"),
+    shell("rm -rf build /etc/passwd"),
+    shell("deploy"),
+    shell("deploy"),
+    shell("eval $(cat line)"),
+    {"tool": "read", "arguments": {"path": "a.py"}},
+]
+
+
+@pytest.fixture
+def policy(project: Path) -> Path:
+    """The project's policy."""
+    file = project / "lockstep.policy.yaml"
+    file.write_text(POLICY, encoding="utf-8")
+    return file
+
+
+@pytest.fixture
+def session(project: Path) -> Path:
+    """A recorded session."""
+    file = project / "session.jsonl"
+    file.write_text("".join(json.dumps(record) + "\n" for record in SESSION), encoding="utf-8")
+    return file
+
+
+def test_a_good_policy(cli: Command, policy: Path) -> None:
+    shown = cli("policy", "check", "lockstep.policy.yaml")
+    assert (shown.code, shown.out, shown.err) == (0, "", "4 rules, mode deny: 0 findings\n")
+
+
+def test_the_findings_of_a_policy(cli: Command, policy: Path, snapshot: SnapshotAssertion) -> None:
+    text = POLICY.replace("- tests.passed", "- tests.pased").replace("$branch", "$brnch").replace("> 0", "< null")
+    policy.write_text(text, encoding="utf-8")
+    shown = cli("policy", "check", "lockstep.policy.yaml")
+    assert shown.code == 1
+    assert shown.out == snapshot
+    as_json = json.loads(cli("policy", "check", "lockstep.policy.yaml", "--json").out)
+    assert [finding["name"] for finding in as_json["findings"]] == ["unknown-place", "unknown-argument", "never-true"]
+
+
+def test_what_a_host_never_shows(cli: Command, policy: Path) -> None:
+    policy.write_text("tools:\n  web: {shows: {page: result}}\n  post: {needs: [page == 'ok']}\n", encoding="utf-8")
+    assert cli("policy", "check", "lockstep.policy.yaml").code == 0
+    shown = cli("policy", "check", "lockstep.policy.yaml", "--host", "codex")
+    assert shown.code == 1
+    assert "Codex never shows page" in shown.out
+    assert cli("policy", "check", "lockstep.policy.yaml", "--host", "claude").code == 0
+
+
+@pytest.mark.parametrize(
+    "words, message",
+    [
+        (["policy", "check", "none.yaml"], "none.yaml does not exist"),
+        (["policy", "check", "."], ". is a folder"),
+        (["policy", "explain", "push"], "has no lockstep.policy.yaml"),
+        (["policy", "explain", "push", "branch"], "'branch' is no argument"),
+        (["policy", "explain", "push", "{branch"], "the arguments are no JSON"),
+        (["replay", "none.jsonl"], "has no lockstep.policy.yaml"),
+        (["policy", "chekc", "x"], "chekc"),
+    ],
+)
+def test_what_cannot_be_read(cli: Command, words: list[str], message: str) -> None:
+    shown = cli(*words)
+    assert shown.code == 2
+    assert message in shown.err
+
+
+@pytest.mark.parametrize(
+    "line, message",
+    [
+        ("{", "session.jsonl:2: this is no JSON"),
+        ("[]", "session.jsonl:2: a record is an object with a tool"),
+        ('{"tool": "a", "args": {}}', "session.jsonl:2: a record has no 'args'; did you mean arguments?"),
+        ('{"tool": "a", "ok": 1}', "session.jsonl:2: arguments is an object, and ok is true or false"),
+        ('{"tool": "a", "session": 1}', "session.jsonl:2: session and call are texts"),
+    ],
+)
+def test_a_line_that_is_no_record(cli: Command, policy: Path, session: Path, line: str, message: str) -> None:
+    session.write_text('{"tool": "a"}\n' + line + "\n", encoding="utf-8")
+    shown = cli("replay", "session.jsonl")
+    assert shown.code == 2
+    assert message in shown.err
+
+
+def test_explain_with_nothing_known(cli: Command, policy: Path, snapshot: SnapshotAssertion) -> None:
+    shown = cli("policy", "explain", "shell(git push)", 'args=["origin"]', "tree=first", "branch=main")
+    assert shown.code == 0
+    assert "UNKNOWN" in shown.out
+    assert shown.out == snapshot
+
+
+def test_explain_after_a_session(cli: Command, policy: Path, session: Path) -> None:
+    words = ["policy", "explain", "shell(git push)", '{"args": [], "tree": "first"}', "--after", "session.jsonl"]
+    shown = json.loads(cli(*words, "--json").out)
+    assert shown["answer"] == "look"  # nobody can tell what the last line of the session ran
+    session.write_text("".join(json.dumps(record) + "\n" for record in SESSION[:3]), encoding="utf-8")
+    shown = json.loads(cli(*words, "--json").out)
+    assert shown["answer"] == "allow"
+    assert [need["value"] for need in shown["needs"]] == ["TRUE", "TRUE", "TRUE"]
+
+
+def test_explain_a_line_of_a_shell(cli: Command, policy: Path) -> None:
+    assert "is FALSE" in cli("policy", "explain", "shell", "command=cd /tmp && rm -rf /etc").out
+    assert cli("policy", "explain", "shell", "command=git add -A").out == "Allowed.\n"
+    assert "run it as one simple command" in cli("policy", "explain", "shell", "command=eval $X").out
+
+
+def test_explain_a_tool_without_a_rule(cli: Command, policy: Path) -> None:
+    shown = cli("policy", "explain", "shell(git psh)")
+    assert shown.out == "Allowed.\n"
+    assert shown.err == "No rule with needs is about shell(git psh); did you mean shell(git push)?\n"
+
+
+def test_replay(cli: Command, policy: Path, session: Path, snapshot: SnapshotAssertion) -> None:
+    shown = cli("replay", "session.jsonl")
+    assert shown.code == 0
+    assert shown.out.endswith("10 calls: 5 allowed, 2 asked to look first, 3 denied\n")
+    assert shown.out.replace(str(policy.parent), "PROJECT") == snapshot
+
+
+def test_replay_as_data(cli: Command, policy: Path, session: Path) -> None:
+    shown = json.loads(cli("replay", "session.jsonl", "--stopped", "--json").out)
+    assert (shown["calls"], shown["allow"], shown["look"], shown["deny"]) == (10, 5, 2, 3)
+    assert [answer["line"] for answer in shown["answers"]] == [1, 5, 6, 8, 9]
+    first, stale, *_ = shown["answers"]
+    assert first["missing"] == ["tests.passed", "tests.at"]
+    assert stale["need"] == "tests.at == $tree"
+
+
+def test_the_mode_makes_no_difference_to_a_replay(cli: Command, policy: Path, session: Path) -> None:
+    expected = cli("replay", "session.jsonl").out
+    policy.write_text("mode: report\n" + POLICY, encoding="utf-8")
+    assert cli("replay", "session.jsonl").out == expected
+    assert "only reports" in cli("policy", "explain", "shell(git push)").err
+
+
+def test_each_session_begins_with_nothing_known(cli: Command, policy: Path, session: Path) -> None:
+    records = [{**record, "session": name} for name in "ab" for record in SESSION[2:4]]
+    records += [{**SESSION[3], "session": "c"}]
+    session.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
+    answers = json.loads(cli("replay", "session.jsonl", "--json").out)["answers"]
+    assert [answer["answer"] for answer in answers] == ["allow", "allow", "allow", "allow", "look"]
