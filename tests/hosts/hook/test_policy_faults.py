@@ -9,6 +9,7 @@ import subprocess
 import sys
 import venv
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
@@ -211,7 +212,7 @@ def test_facts_stay_small_and_keep_what_is_known(host: Guarded, monkeypatch: pyt
     assert host.denied("deploy").startswith("denied, because calls")
 
 
-RECORDS = [
+RECORDS: list[dict[str, Any]] = [
     {"kind": "policy", "path": "p", "root": "r", "digest": "d", "run": ""},
     {"tool": "t", "call": "c", "count": 1},
 ]

@@ -10,8 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.skill import source_of
-from tests.hosts.hook import hooked
+from tests.fixtures.skill import ROOT, source_of
 from tests.hosts.hook.guarded_host import SILENT, Guarded
 
 pytestmark = [pytest.mark.req("G-08"), pytest.mark.usefixtures("own_project")]
@@ -96,7 +95,7 @@ def answer_at_a_terminal(host: Guarded, run: str) -> None:
     words = [sys.executable, "-m", "skills", "answer", run, "yes", "--project", str(host.project)]
     first, second = pty.openpty()
     environment = {name: value for name, value in os.environ.items() if name not in ("CLAUDECODE", "CODEX_THREAD_ID")}
-    environment["PYTHONPATH"] = str(hooked.ROOT)
+    environment["PYTHONPATH"] = str(ROOT)
     done = subprocess.run(words, stdin=second, capture_output=True, text=True, timeout=60, env=environment, check=False)
     os.close(first)
     os.close(second)

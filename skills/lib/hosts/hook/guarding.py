@@ -13,9 +13,9 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import ModuleType
 
+    from skills.lib.guard.calls import Call
     from skills.lib.guard.decisions import Allow, Deny, Look
     from skills.lib.guard.policy import Policy
-    from skills.lib.hosts.hook.calls import Call
     from skills.lib.hosts.hook.evidence import Evidence
     from skills.lib.hosts.hook.followed import Status
 
