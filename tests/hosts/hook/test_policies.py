@@ -178,11 +178,13 @@ def test_an_editing_tool_touches_no_policy_and_no_gateway_file(tmp_path: Path, n
         for tool in ("Edit", "Write", "MultiEdit", "NotebookEdit"):
             told = host.ask(tool, **{"notebook_path" if tool == "NotebookEdit" else "file_path": path})
             assert told.code == 2
-            assert "which says what agents may do: a person edits it" in told.reason
+            assert "by which it is decided what agents may do: a person edits it" in told.reason
     host.name = "codex"
     patch = f"*** Begin Patch\n*** Update File: {name}\n@@\n-a\n+b\n*** End Patch\n"
     assert host.ask("apply_patch", command=patch).code == 2
     assert host.ask("Read", file_path=name) == SILENT
+    for kept in (host.state / "facts" / "x", host.state / "key", tmp_path / "cache" / "lockstep" / "policies" / "x"):
+        assert host.ask("apply_patch", command=patch.replace(name, str(kept))).code == 2
     assert host.ask("apply_patch", command=patch.replace(name, "a.py")) == SILENT
 
 

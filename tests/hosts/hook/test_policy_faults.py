@@ -279,3 +279,13 @@ def test_facts_in_a_state_folder_that_is_a_file_are_an_error(tmp_path: Path, mon
     with pytest.raises(EnvironmentProblem, match="cannot be used"), facts.Facts("claude-a.1"):
         pass
     assert facts.names() == []
+
+
+def test_facts_that_nothing_was_added_to_for_a_month_are_forgotten(host: Guarded) -> None:
+    assert host.shell("make test") == SILENT
+    path = facts_of(host)
+    os.utime(path, (0, 0))
+    host.session = "another"
+    assert host.shell("make test") == SILENT
+    assert not path.exists()
+    assert facts_of(host).exists()

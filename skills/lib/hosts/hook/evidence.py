@@ -20,7 +20,7 @@ from skills.lib.guard.guard import Guard
 from skills.lib.guard.picture import encoded
 from skills.lib.guard.places import overlap, target_pattern
 from skills.lib.guard.values import UNKNOWN
-from skills.lib.hosts.hook.facts import LOST
+from skills.lib.hosts.hook.facts import LOST, forget_old
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -61,6 +61,7 @@ class Evidence:
             about = {"path": source.path, "root": source.root, "run": source.run, "digest": policy.id}
             lost = [LOST] if LOST in facts.records else []
             if facts.records in ([], [LOST]):
+                forget_old()
                 facts.rewrite([{"kind": "policy", **about}, *lost])
             else:  # the policy was changed: what was counted stays, what was known was known by other rules
                 counts = [record for record in facts.records if "count" in record]

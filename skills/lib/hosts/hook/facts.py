@@ -68,6 +68,16 @@ def forget(name: str) -> None:
         pass
 
 
+def forget_old() -> None:
+    """Remove the facts that nothing was added to for long."""
+    for name in names():
+        try:
+            if time.time() - os.stat(os.path.join(folder(), name)).st_mtime > FORGOTTEN:
+                forget(name)
+        except OSError:
+            continue
+
+
 class Facts:
     """The facts of one policy, locked from ``with`` on; ``records`` are the changes, oldest first."""
 

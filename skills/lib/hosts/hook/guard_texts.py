@@ -56,8 +56,8 @@ def _shown_by(given: Look, event: Event) -> str:
 def protected(tool: str, path: str) -> str:
     """Why a policy or gateway file is not changed."""
     return (
-        f"denied, because {tool[:80]} would change {path}, which says what agents may do: a person edits it. "
-        "Propose the change to the user."
+        f"denied, because {tool[:80]} would change {path}, by which it is decided what agents may do: a person edits "
+        "it. Propose the change to the user."
     )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from skills.lib import paths
 from skills.lib.hosts.hook import facts, policies
 from skills.lib.hosts.hook.event import Denied, Event, text_of, write
 from skills.lib.hosts.hook.policies import Source
@@ -63,15 +64,15 @@ def learn(event: Event, statuses: Sequence[Status]) -> None:
 
 
 def _check_files(event: Event) -> None:
-    """Raise Denied if an editing tool would change a policy or a gateway file of a project around its path."""
-    if not event.targets:
-        return
+    """Raise Denied if an editing tool would change a policy or gateway file around its path, or what policies know."""
     for target in event.targets:
         path = os.path.join(event.folder, os.path.expanduser(target).replace("\0", ""))
         parent, name = os.path.split(path)
         meant = {os.path.realpath(path), os.path.join(os.path.realpath(parent), name)}
         there = policies.protected_near([event.folder, os.path.dirname(path)])
-        if meant & {*there, *map(os.path.realpath, there)}:
+        kept = [paths.state(), paths.cache(), *([event.transcript] if event.transcript else [])]
+        is_kept = any((one + os.sep).startswith(os.path.realpath(place) + os.sep) for one in meant for place in kept)
+        if is_kept or meant & {*there, *map(os.path.realpath, there)}:
             raise Denied(_texts().protected(event.tool, path))
 
 

@@ -83,6 +83,7 @@ def is_name(name: str) -> bool:
 
 def load(source: Source) -> Policy:
     """The policy of a source. Raises EnvironmentProblem or UsageError if it cannot be read or compiled."""
+    from skills.lib.guard import kept
     from skills.lib.guard.policy import Policy
 
     try:
@@ -91,17 +92,23 @@ def load(source: Source) -> Policy:
     except (FileNotFoundError, NotADirectoryError):
         if not source.digest:
             raise _unreadable(source.path, "it is not there") from None
-        return Policy(_kept(source.digest) or _gone(source))
+        return _named(Policy(kept.read(source.digest) or _gone(source)), source)
     except (OSError, ValueError) as error:
         raise _unreadable(source.path, getattr(error, "strerror", None) or str(error)) from error
     digest = compact_json.checksum(text)
-    compiled = _kept(digest)
+    compiled = kept.read(digest)
     if compiled is None:
         compiled = compile_apart(text, source.path)
-        keep(digest, compiled)
-    policy = Policy(compiled)
+        kept.keep(compiled)
+    policy = _named(Policy(compiled), source)
     if not source.run and not quick.index(source.path)[0]:
         quick.keep(source.path, source.facts.partition(".")[2], _free(policy), about)
+    return policy
+
+
+def _named(policy: Policy, source: Source) -> Policy:
+    """The policy with the name of its file here: the same text may have been compiled elsewhere."""
+    policy.file = os.path.basename(source.path)
     return policy
 
 
@@ -119,32 +126,6 @@ def _free(policy: Policy) -> list[str]:
         plain |= {f"$ git {word}" for word in quick.LOOKING_OF_GIT}
     shells = set() if "shell" in policy.tools else {own for names in TABLE["shell"].values() for own in names}
     return sorted(free | plain | {f"shell {own}" for own in shells - set(policy.tools)})
-
-
-def place_of(digest: str) -> str:
-    """Where the compiled form of a policy text is kept."""
-    return os.path.join(os.path.abspath(paths.cache()), "policies", digest + ".json")
-
-
-def keep(digest: str, compiled: dict[str, Any]) -> None:
-    """Keep the compiled form of a policy; without it each call compiles anew."""
-    try:  # noqa: SIM105  contextlib costs the hook 2 ms
-        files.write(place_of(digest), compact_json.ordered(compiled).encode())
-    except OSError:
-        pass
-
-
-def _kept(digest: str) -> dict[str, Any] | None:
-    """The compiled form of a text; None if there is none that this version can use."""
-    from skills.lib.guard.compiled import FORMAT, seal_of
-
-    try:
-        with open(place_of(digest), "rb") as file:
-            compiled = compact_json.loads(file.read().decode())
-    except (OSError, ValueError):
-        return None
-    is_usable = isinstance(compiled, dict) and compiled.get("format") == FORMAT and compiled.get("source") == digest
-    return compiled if is_usable and compiled.get("seal") == seal_of(compiled) else None
 
 
 def compile_apart(text: bytes, path: str) -> dict[str, Any]:
