@@ -9,8 +9,9 @@ from skills.lib.guard.decisions import Allow, Deny, Look, strictest
 from skills.lib.guard.expressions import Scope, evaluated
 from skills.lib.guard.learning import learned, parsed_result
 from skills.lib.guard.picture import Picture, decoded, encoded
+from skills.lib.guard.provenance import Provenance, digests
 from skills.lib.guard.reasons import is_false, missing_of, reason_of, tools_of
-from skills.lib.guard.values import UNKNOWN, Open
+from skills.lib.guard.values import UNKNOWN, Fault, Open, shown
 from skills.lib.record import Record
 
 TYPE_CHECKING = False
@@ -56,6 +57,7 @@ class Guard:
         self.counts: dict[str, int] = {}
         self._pictures: dict[str, Picture] = {}
         self._admitted: dict[str, list[str]] = {}
+        self._provenance = {policy.id: Provenance() for policy in self.policies if policy.provenance}
         for policy in self.policies:
             self._pictures[policy.id] = picture = Picture()
             for effect in policy.start:
@@ -98,6 +100,7 @@ class Guard:
                 scope = self._scope(policy, arguments, result)
                 for path, value, keep in learned(effects, scope, policy.reads):
                     changes.append({"policy": policy.id, "at": path, "is": encoded(value), "keep": keep})
+                changes += self._from_outside(policy, rule, scope)
         if self._counts(tool):
             admitted = self._calls_of(tool)
             known = call in admitted if call else bool(admitted)
@@ -107,6 +110,34 @@ class Guard:
         for change in changes:
             self._apply(change)
         return changes
+
+    def heard(self, text: str) -> list[Change]:
+        """The changes by what the user said: a value that stands in it is the user's own, wherever else it stands."""
+        changes: list[Change] = []
+        for policy, provenance in self._provenance.items():
+            new = digests(text, provenance.heard)
+            changes += [{"policy": policy, "heard": new}] if new else []
+        self.apply(changes)
+        return changes
+
+    def _from_outside(self, policy: Policy, rule: Rule, scope: Scope) -> list[Change]:
+        """The change by what outsiders wrote into a result."""
+        provenance = self._provenance.get(policy.id)
+        if provenance is None or not rule.untrusted:
+            return []
+        values = [evaluated(node, scope) for _, _, node in rule.untrusted]
+        new = digests([value for value in values if not isinstance(value, Fault)], provenance.outside)
+        return [{"policy": policy.id, "outside": new}] if new else []
+
+    def _sinks(self, policy: Policy, rule: Rule, arguments: Mapping[str, Any]) -> Look | None:
+        """A look if a value that outsiders wrote would reach a place where only the user's own words may go."""
+        provenance = self._provenance.get(policy.id)
+        for text, line, node in rule.sinks if provenance else ():
+            value = evaluated(node, self._scope(policy, arguments))
+            if provenance and provenance.comes_from_outside(value):
+                reason = f"{text} is {shown(value)}: outsiders wrote it, and the user did not say it; ask the user"
+                return Look(rule.tool, text, (), (), reason, f"{policy.file}:{line}")
+        return None
 
     def unsettled(self, tool: str, arguments: Mapping[str, Any]) -> list[Change]:
         """The changes that make UNKNOWN what a call may change: for one whose result has not come, or says nothing."""
@@ -138,12 +169,18 @@ class Guard:
                 found.append(
                     Explained(need[0], f"{policy.file}:{need[1]}", word, reason_of(need, value, scope), missing, tools)
                 )
+            look = self._sinks(policy, rule, arguments) if rule else None
+            if look:
+                found.append(Explained(f"sink {look.need}", look.where, "UNKNOWN", look.reason))
         return found
 
     def facts(self) -> list[Change]:
         """The changes that make a new guard of these policies know the same: one for each policy, and the counts."""
         pictures = self._pictures.items()
         found: list[Change] = [{"policy": name, "picture": encoded(picture.root)} for name, picture in pictures]
+        for name, provenance in self._provenance.items():
+            read = {"heard": sorted(provenance.heard), "outside": sorted(provenance.outside)}
+            found += [{"policy": name, **read}] if any(read.values()) else []
         for tool, count in self.counts.items():
             found.append({"tool": tool, "call": "", "count": count, "ended": True, "set": True})
             found += [{"tool": tool, "call": call, "count": 0} for call in self._calls_of(tool)]
@@ -152,7 +189,7 @@ class Guard:
     def _decided(self, policy: Policy, tool: str, arguments: Mapping[str, Any]) -> Allow | Deny | Look:
         """The answer of one policy."""
         rule = policy.rule(tool)
-        if rule is None or not rule.needs:
+        if rule is None or not (rule.needs or rule.sinks):
             return Allow()
         unknown = []
         for need in rule.needs:
@@ -165,7 +202,8 @@ class Guard:
             if value is not True:
                 unknown.append((need, scope))
         if not unknown:
-            return Allow()
+            look = self._sinks(policy, rule, arguments)
+            return _in_mode(policy.mode, look) if look else Allow()
         need = unknown[0][0]
         missing = [place for one, scope in unknown for place in missing_of(one, scope)]
         tools = tuple(name for one, scope in unknown for name in tools_of(one, scope.missing, self.offered, tool))
@@ -188,7 +226,11 @@ class Guard:
     def _apply(self, change: Change) -> None:
         """Make a change. Raises EnvironmentProblem for one that was not written by a guard."""
         try:
-            if "policy" in change:
+            if "heard" in change or "outside" in change:
+                provenance = self._provenance.get(change["policy"]) or Provenance()
+                for name in ("heard", "outside"):
+                    getattr(provenance, name).update(change.get(name, ()))
+            elif "policy" in change:
                 self._apply_to_picture(change)
             else:
                 self._apply_to_counts(change["tool"], change["call"], change)
