@@ -141,7 +141,12 @@ def _get(node: Node, scope: Scope) -> Any:
         return value
     asked = len(scope.missing)
     for part in node[2]:
-        key = _key(part, scope)
+        key = part if type(part) is str else _key(part, scope)
+        if type(value) is dict and type(key) is str:  # most steps are of this kind
+            value = value.get(key, ABSENT)
+            if value is UNKNOWN or value is ABSENT:
+                break
+            continue
         if isinstance(key, Fault):
             return key
         if key is UNKNOWN:

@@ -192,8 +192,10 @@ class Guard:
         if rule is None or not (rule.needs or rule.sinks):
             return Allow()
         unknown = []
+        scope = self._scope(policy, arguments)
         for need in rule.needs:
-            scope = self._scope(policy, arguments)
+            if scope.missing:
+                scope = self._scope(policy, arguments)
             value = evaluated(need[2], scope)
             if is_false(value):
                 tools = tools_of(need, [], self.offered, tool)
