@@ -104,8 +104,9 @@ class Guard:
         if self._counts(tool):
             admitted = self._calls_of(tool)
             known = call in admitted if call else bool(admitted)
-            if known or ok:
-                step = (0 if ok else -1) if known else 1
+            failed = _has_failed(tool, ok, result)
+            if known or not failed:
+                step = (-1 if failed else 0) if known else 1
                 changes.append({"tool": tool, "call": call, "count": step, "ended": True})
         for change in changes:
             self._apply(change)
@@ -269,16 +270,28 @@ def _in_mode(mode: str, decision: Deny | Look) -> Allow | Deny | Look:
     return decision
 
 
+def _exit_of(tool: str, result: Any) -> Any:
+    """The exit code of a shell call, UNKNOWN if the host did not say it; 0 for any other call."""
+    return result.get("exit", UNKNOWN) if tool.startswith("shell") and isinstance(result, dict) else 0
+
+
+def _has_failed(tool: str, ok: bool, result: Any) -> bool:
+    """True if a call changed nothing: it failed, its result is false alone, or a shell command did not end with 0."""
+    return not ok or result is False or _exit_of(tool, result) not in (0, UNKNOWN)
+
+
 def _effects(rule: Rule, tool: str, ok: bool, result: Any) -> list[list[Any]]:
     """The effects of a call that ended so.
 
-    A result that is false alone, and a shell command that ended with another exit than 0, changed nothing: then only
-    what reads the result holds, and ``on_false``.
+    Of a result that is false alone, or an exit code that is not 0, only what reads the result holds, and ``on_false``.
+    If the exit code is not known, what does not read it may have happened: it is UNKNOWN.
     """
-    code = result.get("exit", UNKNOWN) if tool.startswith("shell") and isinstance(result, dict) else 0
+    code = _exit_of(tool, result)
     if not ok and code in (0, UNKNOWN):
         return rule.on_false
-    if ok and code in (0, UNKNOWN) and result is not False:
-        return [*rule.implies, *rule.shows, *rule.changes]
-    told = [effect for effect in (*rule.shows, *rule.changes) if effect[4] is True]
-    return [*told, *rule.on_false]
+    if _has_failed(tool, ok, result):
+        return [*[effect for effect in (*rule.shows, *rule.changes) if effect[4] is True], *rule.on_false]
+    effects = [*rule.implies, *rule.shows, *rule.changes]
+    if code is UNKNOWN:
+        return [effect if effect[4] is True else [*effect[:3], ["forget"], *effect[4:]] for effect in effects]
+    return effects
