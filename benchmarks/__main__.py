@@ -27,6 +27,7 @@ BENCHMARKS = {
     "adherence": "benchmarks.adherence.figures",
     "gates": "benchmarks.gates.figures",
     "contents": "benchmarks.contents",
+    "guard": "benchmarks.guard",
     "cost": "benchmarks.cost.figures",
 }
 

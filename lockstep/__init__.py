@@ -21,6 +21,9 @@ if TYPE_CHECKING:
         UnsealedWorkflow,
         UsageError,
     )
+    from skills.lib.guard.decisions import Allow, Deny, Look
+    from skills.lib.guard.guard import Guard
+    from skills.lib.guard.policy import Policy, compile_policy
     from skills.lib.ledger.ledger import Event, Ledger
     from skills.lib.model.requirements import Arg, Artifact, Command, Field
     from skills.lib.model.review_loop import review_loop
@@ -63,6 +66,9 @@ _MODULES = {
     "blocks.refused": "Refusal",
     "errors": "EnvironmentProblem HandlerError InvalidWorkflow LedgerError LockstepError RefusedError SkillError"
     " UnsealedWorkflow UsageError",
+    "guard.decisions": "Allow Deny Look",
+    "guard.guard": "Guard",
+    "guard.policy": "Policy compile_policy",
     "ledger.ledger": "Event Ledger",
     "model.requirements": "Arg Artifact Command Field",
     "model.review_loop": "review_loop",
@@ -87,6 +93,7 @@ _MODULES = {
 __all__ = [
     "Agent",
     "AgentRole",
+    "Allow",
     "Arg",
     "Artifact",
     "Before",
@@ -95,22 +102,26 @@ __all__ = [
     "Command",
     "CommandLine",
     "Confidence",
+    "Deny",
     "Dispatch",
     "EnvironmentProblem",
     "Event",
     "Field",
     "Gate",
+    "Guard",
     "HandlerError",
     "InvalidWorkflow",
     "ItemStatus",
     "Ledger",
     "LedgerError",
     "LockstepError",
+    "Look",
     "NeverEndsFailed",
     "Outcome",
     "Passes",
     "Peek",
     "Person",
+    "Policy",
     "QRStatus",
     "Refusal",
     "RefusedError",
@@ -127,6 +138,7 @@ __all__ = [
     "UsageError",
     "Workflow",
     "any_of",
+    "compile_policy",
     "every_transition",
     "every_walk",
     "load_workflow",

@@ -112,7 +112,7 @@ def test_what_cannot_be_read(cli: Command, words: list[str], message: str) -> No
         ("[]", "session.jsonl:2: a record is an object with a tool"),
         ('{"tool": "a", "args": {}}', "session.jsonl:2: a record has no 'args'; did you mean arguments?"),
         ('{"tool": "a", "ok": 1}', "session.jsonl:2: arguments is an object, and ok is true or false"),
-        ('{"tool": "a", "session": 1}', "session.jsonl:2: session and call are texts"),
+        ('{"tool": "a", "session": 1}', "session.jsonl:2: session, call and said are texts"),
     ],
 )
 def test_a_line_that_is_no_record(cli: Command, policy: Path, session: Path, line: str, message: str) -> None:

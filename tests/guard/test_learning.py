@@ -70,6 +70,19 @@ def test_a_failed_call_changes_only_what_on_false_says() -> None:
     assert values(guard) == ["TRUE", "TRUE", "TRUE", "TRUE"]
 
 
+def test_a_shell_command_that_did_not_end_with_0_changed_only_what_its_result_says() -> None:
+    tool: Any = {"changes": {"passed": "result.exit == 0", "at": "$tree"}, "on_false": {"failed": "true"}}
+    needs = ["passed", "at == 't'", "failed", "calls('shell(x)') == 1"]
+    for code, expected in {
+        0: ["TRUE", "TRUE", "UNKNOWN", "TRUE"],
+        1: ["FALSE", "UNKNOWN", "TRUE", "FALSE"],
+        None: ["UNKNOWN", "UNKNOWN", "UNKNOWN", "TRUE"],
+    }.items():
+        guard = guard_of(*needs, **{"shell(x)": tool})
+        guard.learn("shell(x)", {"tree": "t"}, True, {"exit": code, "output": ""})
+        assert values(guard) == expected, code
+
+
 def test_values_are_computed_from_what_was_known_before_the_call() -> None:
     guard = guard_of("a == 2", "b == 1", start={"a": 1}, tool={"changes": {"a": "a + 1", "b": "a"}})
     guard.learn("tool", {}, True, None)

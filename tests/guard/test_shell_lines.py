@@ -277,3 +277,21 @@ def test_signs_around_a_push_hide_none_from_the_rule(bash: Any, before: str, aft
     line = f"{before}git push{after}"
     if taken(line) == "none":
         assert not bash(line)
+
+
+def rows() -> str:
+    """The table of docs/guard-shell.md: each class with what it is taken as, and its first short line of each kind."""
+    found = ["| class | taken as | matches | not certain | does not match |", "|---|---|---|---|---|"]
+    for of in classes():
+        shown = []
+        for kind in ("match", "look", "none"):
+            plain = [
+                line for line in of.get(kind, ()) if line.isprintable() and len(line) < 40 and not set(line) & set("|`")
+            ]
+            shown.append(f"`{plain[0]}`" if plain else "")
+        found.append(f"| {of['class']} | {of['taken']} | {' | '.join(shown)} |")
+    return "\n".join(found) + "\n"
+
+
+def test_the_page_has_the_table_of_the_classes() -> None:
+    assert rows() in PAGE.read_text(encoding="utf-8")

@@ -58,7 +58,7 @@ def test_tests_whose_exit_nobody_reported_prove_nothing() -> None:
     guard.learn("shell(make test)", {"tree": "t"}, True, "12 passed")
     look = guard.decide("shell(git push)", {"args": [], "branch": "main", "tree": "t"})
     assert isinstance(look, Look)
-    assert look.missing == ("tests.passed",)
+    assert look.missing == ("tests.passed", "tests.at")
 
 
 def test_one_deploy_after_a_person_approved() -> None:

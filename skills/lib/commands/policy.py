@@ -16,6 +16,7 @@ from skills.lib.guard.checking import Finding, check
 from skills.lib.guard.decisions import Allow, strictest
 from skills.lib.guard.guard import Explained
 from skills.lib.guard.replaying import Replay, answer_to
+from skills.lib.hosts.hook.tools import HOSTS
 from skills.lib.hosts.known_hosts import KNOWN
 
 # The exit code if a policy has findings.
@@ -39,13 +40,14 @@ def policy() -> None:
 
 @policy.command(
     name="check",
+    short_help="Say what is wrong with a policy.",
     epilog=examples(
         "lockstep policy check policy.yaml  # a policy beside a workflow",
         "lockstep policy check lockstep.policy.yaml --host codex  # also what this host never shows",
     ),
 )
 @click.argument("file", metavar="FILE")
-@click.option("--host", type=click.Choice(list(KNOWN)), help="Name the places that this host can never show.")
+@click.option("--host", type=click.Choice(HOSTS), help="Name the places that this host can never show.")
 @json_option
 @click.pass_obj
 def check_policy(screen: Screen, file: str, host: str | None, as_json: bool) -> int | None:
@@ -72,11 +74,12 @@ def _as_data(findings: list[Finding]) -> list[dict[str, object]]:
 
 
 @policy.command(
+    short_help="Say what a policy answers to a call.",
     epilog=examples(
         "lockstep policy explain shell command='git push origin main'  # a line of a shell, taken apart",
         'lockstep policy explain transfer \'{"to": "bob", "amount": 5}\' --policy bank.yaml  # arguments as JSON',
         "lockstep policy explain deploy --after session.jsonl  # with what a recorded session showed",
-    )
+    ),
 )
 @click.argument("tool", metavar="TOOL")
 @click.argument("arguments", metavar="[KEY=VALUE]...", nargs=-1)

@@ -31,9 +31,9 @@ def replay(screen: Screen, trace: str, files: tuple[str, ...], stopped: bool, as
     """Say what a policy would have answered to each call of the recorded session TRACE.jsonl.
 
     A line is a JSON object: tool, arguments, ok (false if the call failed) and result; a shell result has exit and
-    output. Where session changes, nothing is known again. Nothing is called, and the folder of the project is not asked
-    what its branch, commit or content is: a record may have tree, branch and head among its arguments. The mode of a
-    policy makes no difference to what is listed.
+    output. A line with said alone is what the user said. Where session changes, nothing is known again. Nothing is
+    called, and the folder of the project is not asked what its branch, commit or content is: a record may have tree,
+    branch and head among its arguments. The mode of a policy makes no difference to what is listed.
     """
     followed = list(Replay(policies.of_project(files, project), project).follow(policies.records(trace)))
     counts = {word: sum(one.word == word for one in followed) for word in _STYLES}

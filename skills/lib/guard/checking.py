@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from skills.lib.compact_json import ordered
 from skills.lib.errors import did_you_mean, nearest
-from skills.lib.guard.expressions import Scope, compared, evaluated, place_text
+from skills.lib.guard.comparing import compared
+from skills.lib.guard.expressions import Scope, evaluated, place_text
 from skills.lib.guard.places import named, overlap, parts, patterns_read, target_pattern
 from skills.lib.guard.reasons import is_false
 from skills.lib.guard.values import ABSENT, UNKNOWN, Fault, Open
@@ -102,6 +103,11 @@ class _Checker:
             yield from self.names(tool, line, node)
             if not reason:
                 yield from self.places(tool, text, line, node)
+        for text, line, node in [*rule.sinks, *rule.untrusted]:
+            yield from self.names(tool, line, node)
+            if [text, line, node] in rule.sinks and not any(one.untrusted for one in self.rules):
+                what = f"{tool} keeps text from outside off {text}, but no tool is untrusted"
+                yield self.finding("unused-sink", tool, line, what, "add `untrusted: true` to the tools that read it")
         for text, line, place, value, *_ in _effects(rule):
             yield from self.names(tool, line, value)
             yield from self.names(tool, line, ["list", parts(place)], f"the place {text}")

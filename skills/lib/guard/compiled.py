@@ -23,10 +23,11 @@ def seal_of(compiled: Mapping[str, Any]) -> str:
 class Rule:
     """What a policy says of one tool. A need is [text, line, expression, reads]; an effect [text, line, place, value].
 
-    A read is ["value" or "there", pattern, tools that show or change it].
+    A read is ["value" or "there", pattern, tools that show or change it]. What is untrusted, and a sink, is
+    [text, line, expression].
     """
 
-    __slots__ = ("changes", "implies", "line", "needs", "on_false", "shows", "tool")
+    __slots__ = ("changes", "implies", "line", "needs", "on_false", "shows", "sinks", "tool", "untrusted")
 
     def __init__(self, tool: str, data: Mapping[str, Any]) -> None:
         self.tool = tool
@@ -36,3 +37,5 @@ class Rule:
         self.shows: list[list[Any]] = data.get("shows", [])
         self.changes: list[list[Any]] = data.get("changes", [])
         self.on_false: list[list[Any]] = data.get("on_false", [])
+        self.untrusted: list[list[Any]] = data.get("untrusted", [])
+        self.sinks: list[list[Any]] = data.get("sinks", [])

@@ -17,7 +17,7 @@ from skills.lib.guard.yaml_text import Block, Text, load
 
 FIELDS = ("params", "start", "mode", "tools")
 EFFECTS = ("implies", "shows", "changes", "on_false")
-RULE_FIELDS = ("needs", *EFFECTS)
+RULE_FIELDS = ("needs", *EFFECTS, "untrusted", "sinks")
 
 
 def compile_text(text: str, file: str) -> dict[str, Any]:
@@ -48,6 +48,7 @@ def compile_text(text: str, file: str) -> dict[str, Any]:
         "params": params,
         "start": start,
         "reads": merged_reads([read for node in nodes for read in patterns_read(node)]),
+        "provenance": any(rule.get("sinks") for rule in rules.values()),
         "counted": None if None in counted else sorted(set(counted)),
         "tools": {name: ordered(rule) for name, rule in rules.items()},
     }
@@ -103,6 +104,8 @@ class _Compiler:
         made["needs"] = self.needs(tool, rule.get("needs"), lines.get("needs", 0))
         for kind in EFFECTS:
             made[kind] = self.effects(rule.get(kind), f"{kind} of {tool}", lines.get(kind, 0))
+        for kind in ("untrusted", "sinks"):
+            made[kind] = self.listed(rule.get(kind), f"{kind} of {tool}", lines.get(kind, 0))
         return made
 
     def needs(self, tool: str, needs: Any, at: int) -> list[list[Any]]:
@@ -118,6 +121,18 @@ class _Compiler:
                 raise PolicyError(f"a need of {tool} is no expression", self.file, line, remedy="write it in quotes")
             node = self.expression(text, line, f"the need of {tool}")
             made.append([text, line, node, patterns_read(node)])
+        return made
+
+    def listed(self, values: Any, what: str, at: int) -> list[list[Any]]:
+        """Each expression of a list: text, line, expression; ``true`` is the whole result."""
+        if values is None or values is False:
+            return []
+        made = []
+        for value in values if isinstance(values, list) else ["result" if values is True else values]:
+            if not isinstance(value, str):
+                raise PolicyError(f"{what} is a list of expressions", self.file, at)
+            line = getattr(value, "line", at)
+            made.append([str(value), line, self.expression(str(value), line, what)])
         return made
 
     def effects(self, block: Any, what: str, at: int = 0) -> list[list[Any]]:
@@ -221,7 +236,7 @@ def _effects(rule: dict[str, Any]) -> list[list[Any]]:
 
 def _all_nodes(rule: dict[str, Any]) -> list[list[Any]]:
     """Every expression of a rule whose value it needs: needs, values of effects, keys of their places."""
-    nodes = [need[2] for need in rule.get("needs", ())]
+    nodes = [one[2] for kind in ("needs", "untrusted", "sinks") for one in rule.get(kind, ())]
     for kind in EFFECTS:
         for effect in rule.get(kind, ()):
             nodes += [effect[3], *parts(effect[2])]

@@ -8,28 +8,29 @@ so that a mistake of an author neither allows a call nor asks to look for ever.
 from __future__ import annotations
 
 from skills.lib.guard import functions
+from skills.lib.guard.arithmetic import calculated
+from skills.lib.guard.comparing import compared
+from skills.lib.guard.truth import all_of, any_of, truth
 from skills.lib.guard.values import (
     ABSENT,
     UNKNOWN,
-    Distinct,
     Failing,
     Fault,
     Open,
     OpenList,
     child,
-    contains,
     exists,
     is_moment,
     is_number,
     is_partial,
     kind_of,
     same,
-    same_members,
+    shown,
 )
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
     from typing import Any
 
     Node = list[Any]
@@ -140,7 +141,12 @@ def _get(node: Node, scope: Scope) -> Any:
         return value
     asked = len(scope.missing)
     for part in node[2]:
-        key = _key(part, scope)
+        key = part if type(part) is str else _key(part, scope)
+        if type(value) is dict and type(key) is str:  # most steps are of this kind
+            value = value.get(key, ABSENT)
+            if value is UNKNOWN or value is ABSENT:
+                break
+            continue
         if isinstance(key, Fault):
             return key
         if key is UNKNOWN:
@@ -164,7 +170,7 @@ def place_text(keys: list[Any]) -> str:
         if isinstance(key, str) and key.isidentifier():
             text += f".{key}" if text else key
         elif isinstance(key, (str, int)):
-            quoted = str(key) if isinstance(key, int) else functions.quoted(key)
+            quoted = str(key) if isinstance(key, int) else shown(key)
             text += f"[{quoted}]"
         else:
             text += "[…]"
@@ -176,57 +182,21 @@ def _list(node: Node, scope: Scope) -> Any:
     return next((value for value in made if isinstance(value, Fault)), made)
 
 
-def _truth(value: Any) -> Any:
-    """True, False, UNKNOWN or a Fault."""
-    if value is True or value is False or value is UNKNOWN or isinstance(value, Fault):
-        return value
-    if isinstance(value, Open) and not value:
-        return UNKNOWN
-    return Fault("is not there" if value is ABSENT else f"is not a yes or no ({kind_of(value)})")
-
-
 def _and(node: Node, scope: Scope) -> Any:
-    return all_of(_truth(evaluate(part, scope)) for part in node[1])
+    return all_of(truth(evaluate(part, scope)) for part in node[1])
 
 
 def _or(node: Node, scope: Scope) -> Any:
-    return any_of(_truth(evaluate(part, scope)) for part in node[1])
-
-
-def all_of(values: Iterator[Any]) -> Any:
-    """False if a value is False; Failing if one is a Fault and another not known; a Fault, UNKNOWN, else True."""
-    fault, unknown = None, False
-    for value in values:
-        if value is False:
-            return False
-        if isinstance(value, Fault):
-            fault = fault or value
-            unknown = unknown or isinstance(value, Failing)
-        elif value is UNKNOWN:
-            unknown = True
-    if fault is None:
-        return UNKNOWN if unknown else True
-    return Failing(fault.reason) if unknown else fault
-
-
-def any_of(values: Iterator[Any]) -> Any:
-    """True if a value is True, else UNKNOWN if there is one, a Fault, Failing, else False."""
-    result: Any = False
-    for value in values:
-        if value is True:
-            return True
-        if value is UNKNOWN or result is False or (isinstance(result, Failing) and value is not False):
-            result = value
-    return result
+    return any_of(truth(evaluate(part, scope)) for part in node[1])
 
 
 def _not(node: Node, scope: Scope) -> Any:
-    value = _truth(evaluate(node[1], scope))
+    value = truth(evaluate(node[1], scope))
     return not value if isinstance(value, bool) else UNKNOWN if isinstance(value, Failing) else value
 
 
 def _if(node: Node, scope: Scope) -> Any:
-    condition = _truth(evaluate(node[1], scope))
+    condition = truth(evaluate(node[1], scope))
     if condition is True or condition is False:
         return evaluate(node[2 if condition else 3], scope)
     yes, no = evaluate(node[2], scope), evaluate(node[3], scope)
@@ -256,106 +226,13 @@ def _compare(node: Node, scope: Scope) -> Any:
     return all_of(compared(operator, values[at], values[at + 1]) for at, (operator, _) in enumerate(node[2]))
 
 
-def compared(operator: str, left: Any, right: Any) -> Any:
-    """True, False, UNKNOWN or a Fault: the comparison of two values."""
-    if isinstance(left, Fault) or isinstance(right, Fault):
-        return left if isinstance(left, Fault) else right
-    if operator == "==":
-        return same(left, right)
-    if operator == "!=":
-        return _negated(same(left, right))
-    if operator == "in":
-        return _member(left, right)
-    if operator == "not in":
-        return _negated(_member(left, right))
-    return _ordered(operator, left, right)
-
-
-def _negated(value: Any) -> Any:
-    return not value if isinstance(value, bool) else value
-
-
-def _member(value: Any, members: Any) -> Any:
-    """Whether a value is in a list, the keys of a map, or a text; nothing is in a place that is not there."""
-    if members is ABSENT:
-        return False
-    if isinstance(members, list):
-        return contains(members, value)
-    if isinstance(members, dict):
-        return _key_in(value, members)
-    if members is UNKNOWN:
-        return UNKNOWN
-    if isinstance(members, str):
-        if isinstance(value, str):
-            return value in members
-        if value is UNKNOWN or (isinstance(value, Open) and not value):
-            return UNKNOWN
-        return Fault(f"{kind_of(value)} cannot be in a text")
-    return Fault(f"nothing can be in {kind_of(members)}")
-
-
-def _key_in(value: Any, members: dict[str, Any]) -> Any:
-    if value is UNKNOWN:
-        return False if not members and not isinstance(members, Open) else UNKNOWN
-    if isinstance(members, Open) and not members:
-        return UNKNOWN
-    if type(value) is not str and type(value) is not int:
-        return False
-    return exists(child(members, value))
-
-
-_ORDERS: dict[str, Callable[[Any, Any], bool]] = {
-    "<": lambda left, right: bool(left < right),
-    "<=": lambda left, right: bool(left <= right),
-    ">": lambda left, right: bool(left > right),
-    ">=": lambda left, right: bool(left >= right),
-}
-
-
-def _ordered(operator: str, left: Any, right: Any) -> Any:
-    for value in (left, right):
-        if value is None or value is ABSENT or value is True or value is False:
-            return Fault(f"{kind_of(value)} is neither more nor less than anything")
-    if _hidden(left) or _hidden(right):
-        return _one_known(left if _hidden(right) else right)
-    if isinstance(left, Distinct) and isinstance(right, Distinct):
-        return _subset(operator, left, right)
-    if (isinstance(left, (int, float)) and isinstance(right, (int, float))) or (type(left) is type(right) is str):
-        return _ORDERS[operator](left, right)
-    if is_moment(left) or is_moment(right):
-        from skills.lib.guard.moments import aligned
-
-        pair = aligned(left, right)
-        if pair:
-            return _ORDERS[operator](*pair)
-    return Fault(f"{kind_of(left)} and {kind_of(right)} cannot be compared by {operator}")
-
-
-def _hidden(value: Any) -> bool:
-    """True for what is not known at all; an open place without a key may hold a number."""
-    return value is UNKNOWN or (isinstance(value, Open) and not value)
-
-
-def _one_known(value: Any) -> Any:
-    """A comparison of order with something that is not known: a Fault if the other side is never in an order."""
-    if isinstance(value, dict) and value and not _hidden(value):
-        return Fault("a map is neither more nor less than anything")
-    return UNKNOWN
-
-
-def _subset(operator: str, left: Distinct, right: Distinct) -> Any:
-    small, large = (left, right) if operator[0] == "<" else (right, left)
-    inside = all_of(contains(large, member) for member in small)
-    return inside if operator[1:] else all_of(iter((inside, _negated(same_members(small, large)))))
-
-
 def _arithmetic(node: Node, scope: Scope) -> Any:
-    return functions.calculated(node[0], _operand(node[1], scope), _operand(node[2], scope))
+    return calculated(node[0], _operand(node[1], scope), _operand(node[2], scope))
 
 
 def _negative(node: Node, scope: Scope) -> Any:
     value = _operand(node[1], scope)
-    return -value if is_number(value) else functions.calculated("-", 0, value)
+    return -value if is_number(value) else calculated("-", 0, value)
 
 
 def members(node: Node, scope: Scope) -> Any:
@@ -373,7 +250,7 @@ def members(node: Node, scope: Scope) -> Any:
     pairs, kept = [], dict(scope.variables)
     for key, value in listed:
         scope.variables = {**kept, variable: value, "key": key}
-        included = all_of(_truth(evaluate(condition, scope)) for condition in conditions)
+        included = all_of(truth(evaluate(condition, scope)) for condition in conditions)
         if value is UNKNOWN and exists(value) is UNKNOWN and isinstance(found, dict):
             included = all_of(iter((included, UNKNOWN)))  # a key that was forgotten may be gone
         if isinstance(included, Fault):
@@ -446,9 +323,9 @@ def _quantified(name: str, node: Node, scope: Scope) -> Any:
     decides = name == "any"
     values = []
     for included, value in pairs:
-        truth = _truth(value)
+        told = truth(value)
         # A member that may be left out decides nothing by being there; what it would not decide does not matter.
-        values.append(UNKNOWN if included is UNKNOWN and truth is not (not decides) else truth)
+        values.append(UNKNOWN if included is UNKNOWN and told is not (not decides) else told)
     if not complete:
         values.append(UNKNOWN)
     return any_of(iter(values)) if decides else all_of(iter(values))

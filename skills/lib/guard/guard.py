@@ -9,8 +9,9 @@ from skills.lib.guard.decisions import Allow, Deny, Look, strictest
 from skills.lib.guard.expressions import Scope, evaluated
 from skills.lib.guard.learning import learned, parsed_result
 from skills.lib.guard.picture import Picture, decoded, encoded
+from skills.lib.guard.provenance import Provenance, digests
 from skills.lib.guard.reasons import is_false, missing_of, reason_of, tools_of
-from skills.lib.guard.values import UNKNOWN, Open
+from skills.lib.guard.values import UNKNOWN, Fault, Open, shown
 from skills.lib.record import Record
 
 TYPE_CHECKING = False
@@ -56,6 +57,7 @@ class Guard:
         self.counts: dict[str, int] = {}
         self._pictures: dict[str, Picture] = {}
         self._admitted: dict[str, list[str]] = {}
+        self._provenance = {policy.id: Provenance() for policy in self.policies if policy.provenance}
         for policy in self.policies:
             self._pictures[policy.id] = picture = Picture()
             for effect in policy.start:
@@ -98,15 +100,45 @@ class Guard:
                 scope = self._scope(policy, arguments, result)
                 for path, value, keep in learned(effects, scope, policy.reads):
                     changes.append({"policy": policy.id, "at": path, "is": encoded(value), "keep": keep})
+                changes += self._from_outside(policy, rule, scope)
         if self._counts(tool):
             admitted = self._calls_of(tool)
             known = call in admitted if call else bool(admitted)
-            if known or ok:
-                step = (0 if ok else -1) if known else 1
+            failed = _has_failed(tool, ok, result)
+            if known or not failed:
+                step = (-1 if failed else 0) if known else 1
                 changes.append({"tool": tool, "call": call, "count": step, "ended": True})
         for change in changes:
             self._apply(change)
         return changes
+
+    def heard(self, text: str) -> list[Change]:
+        """The changes by what the user said: a value that stands in it is the user's own, wherever else it stands."""
+        changes: list[Change] = []
+        for policy, provenance in self._provenance.items():
+            new = digests(text, provenance.heard)
+            changes += [{"policy": policy, "heard": new}] if new else []
+        self.apply(changes)
+        return changes
+
+    def _from_outside(self, policy: Policy, rule: Rule, scope: Scope) -> list[Change]:
+        """The change by what outsiders wrote into a result."""
+        provenance = self._provenance.get(policy.id)
+        if provenance is None or not rule.untrusted:
+            return []
+        values = [evaluated(node, scope) for _, _, node in rule.untrusted]
+        new = digests([value for value in values if not isinstance(value, Fault)], provenance.outside)
+        return [{"policy": policy.id, "outside": new}] if new else []
+
+    def _sinks(self, policy: Policy, rule: Rule, arguments: Mapping[str, Any]) -> Look | None:
+        """A look if a value that outsiders wrote would reach a place where only the user's own words may go."""
+        provenance = self._provenance.get(policy.id)
+        for text, line, node in rule.sinks if provenance else ():
+            value = evaluated(node, self._scope(policy, arguments))
+            if provenance and provenance.comes_from_outside(value):
+                reason = f"{text} is {shown(value)}: outsiders wrote it, and the user did not say it; ask the user"
+                return Look(rule.tool, text, (), (), reason, f"{policy.file}:{line}")
+        return None
 
     def unsettled(self, tool: str, arguments: Mapping[str, Any]) -> list[Change]:
         """The changes that make UNKNOWN what a call may change: for one whose result has not come, or says nothing."""
@@ -138,12 +170,18 @@ class Guard:
                 found.append(
                     Explained(need[0], f"{policy.file}:{need[1]}", word, reason_of(need, value, scope), missing, tools)
                 )
+            look = self._sinks(policy, rule, arguments) if rule else None
+            if look:
+                found.append(Explained(f"sink {look.need}", look.where, "UNKNOWN", look.reason))
         return found
 
     def facts(self) -> list[Change]:
         """The changes that make a new guard of these policies know the same: one for each policy, and the counts."""
         pictures = self._pictures.items()
         found: list[Change] = [{"policy": name, "picture": encoded(picture.root)} for name, picture in pictures]
+        for name, provenance in self._provenance.items():
+            read = {"heard": sorted(provenance.heard), "outside": sorted(provenance.outside)}
+            found += [{"policy": name, **read}] if any(read.values()) else []
         for tool, count in self.counts.items():
             found.append({"tool": tool, "call": "", "count": count, "ended": True, "set": True})
             found += [{"tool": tool, "call": call, "count": 0} for call in self._calls_of(tool)]
@@ -152,11 +190,13 @@ class Guard:
     def _decided(self, policy: Policy, tool: str, arguments: Mapping[str, Any]) -> Allow | Deny | Look:
         """The answer of one policy."""
         rule = policy.rule(tool)
-        if rule is None or not rule.needs:
+        if rule is None or not (rule.needs or rule.sinks):
             return Allow()
         unknown = []
+        scope = self._scope(policy, arguments)
         for need in rule.needs:
-            scope = self._scope(policy, arguments)
+            if scope.missing:
+                scope = self._scope(policy, arguments)
             value = evaluated(need[2], scope)
             if is_false(value):
                 tools = tools_of(need, [], self.offered, tool)
@@ -165,7 +205,8 @@ class Guard:
             if value is not True:
                 unknown.append((need, scope))
         if not unknown:
-            return Allow()
+            look = self._sinks(policy, rule, arguments)
+            return _in_mode(policy.mode, look) if look else Allow()
         need = unknown[0][0]
         missing = [place for one, scope in unknown for place in missing_of(one, scope)]
         tools = tuple(name for one, scope in unknown for name in tools_of(one, scope.missing, self.offered, tool))
@@ -188,7 +229,11 @@ class Guard:
     def _apply(self, change: Change) -> None:
         """Make a change. Raises EnvironmentProblem for one that was not written by a guard."""
         try:
-            if "policy" in change:
+            if "heard" in change or "outside" in change:
+                provenance = self._provenance.get(change["policy"]) or Provenance()
+                for name in ("heard", "outside"):
+                    getattr(provenance, name).update(change.get(name, ()))
+            elif "policy" in change:
                 self._apply_to_picture(change)
             else:
                 self._apply_to_counts(change["tool"], change["call"], change)
@@ -225,16 +270,28 @@ def _in_mode(mode: str, decision: Deny | Look) -> Allow | Deny | Look:
     return decision
 
 
+def _exit_of(tool: str, result: Any) -> Any:
+    """The exit code of a shell call, UNKNOWN if the host did not say it; 0 for any other call."""
+    return result.get("exit", UNKNOWN) if tool.startswith("shell") and isinstance(result, dict) else 0
+
+
+def _has_failed(tool: str, ok: bool, result: Any) -> bool:
+    """True if a call changed nothing: it failed, its result is false alone, or a shell command did not end with 0."""
+    return not ok or result is False or _exit_of(tool, result) not in (0, UNKNOWN)
+
+
 def _effects(rule: Rule, tool: str, ok: bool, result: Any) -> list[list[Any]]:
     """The effects of a call that ended so.
 
-    A result that is false alone, and a shell command that ended with another exit than 0, changed nothing: then only
-    what reads the result holds, and ``on_false``.
+    Of a result that is false alone, or an exit code that is not 0, only what reads the result holds, and ``on_false``.
+    If the exit code is not known, what does not read it may have happened: it is UNKNOWN.
     """
-    code = result.get("exit", UNKNOWN) if tool.startswith("shell") and isinstance(result, dict) else 0
+    code = _exit_of(tool, result)
     if not ok and code in (0, UNKNOWN):
         return rule.on_false
-    if ok and code in (0, UNKNOWN) and result is not False:
-        return [*rule.implies, *rule.shows, *rule.changes]
-    told = [effect for effect in (*rule.shows, *rule.changes) if effect[4] is True]
-    return [*told, *rule.on_false]
+    if _has_failed(tool, ok, result):
+        return [*[effect for effect in (*rule.shows, *rule.changes) if effect[4] is True], *rule.on_false]
+    effects = [*rule.implies, *rule.shows, *rule.changes]
+    if code is UNKNOWN:
+        return [effect if effect[4] is True else [*effect[:3], ["forget"], *effect[4:]] for effect in effects]
+    return effects

@@ -5,7 +5,7 @@ from __future__ import annotations
 from skills.lib.compact_json import loads
 from skills.lib.guard.expressions import evaluated, path_of
 from skills.lib.guard.places import at_place, reduced
-from skills.lib.guard.values import ABSENT, UNKNOWN, Fault
+from skills.lib.guard.values import ABSENT, UNKNOWN, Fault, child
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -52,7 +52,20 @@ def learned(effects: list[list[Any]], scope: Scope, reads: dict[str, Any]) -> li
         if trees:
             kept = value if value is UNKNOWN or value is ABSENT else reduced(value, trees)
             writes.append((path, kept, keep))
+        elif value is not ABSENT and _replaces(path, scope.root, reads):
+            writes.append((path, UNKNOWN, keep))
     return writes
+
+
+def _replaces(path: list[Any], root: Any, reads: dict[str, Any]) -> bool:
+    """True if a write that no expression reads makes a map of a place around it that was known to be none."""
+    for at in range(1, len(path)):
+        root = child(root, path[at - 1])
+        if root is UNKNOWN or not at_place(reads, path[:at]):
+            return False
+        if not isinstance(root, dict) and not (isinstance(root, list) and isinstance(path[at], int)):
+            return True
+    return False
 
 
 def _known_part(target: list[Any], scope: Scope) -> list[Any]:

@@ -38,6 +38,7 @@ class Policy:
         self.params: dict[str, Any] = {**compiled["params"], **(params or {})}
         self.start: list[list[Any]] = compiled["start"]
         self.reads: dict[str, Any] = compiled["reads"]
+        self.provenance: bool = compiled["provenance"]
         self.counted: list[str] | None = compiled["counted"]
         self._tools: dict[str, str] = compiled["tools"]
         self._rules: dict[str, Rule] = {}

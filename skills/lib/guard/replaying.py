@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
     from skills.lib.guard.policy import Policy
 
-FIELDS = ("tool", "arguments", "ok", "result", "session", "call")
+FIELDS = ("tool", "arguments", "ok", "result", "session", "call", "said")
 REMEDY = "run it as one simple command"
 
 
 class Recorded(Record):
-    """A call of a recorded session, with its result."""
+    """A call of a recorded session, with its result; without a tool it is what the user ``said``."""
 
     tool: str
     arguments: Mapping[str, Any]
@@ -29,6 +29,7 @@ class Recorded(Record):
     result: Any
     session: str = ""
     call: str = ""
+    said: str = ""
 
 
 class Answered(Record):
@@ -57,7 +58,8 @@ def _record(line: str, where: str) -> Recorded:
         data = loads(line, strict=True)
     except ValueError as error:
         raise UsageError(f"{where}: this is no JSON: {error}", remedy=_EXAMPLE) from None
-    if not isinstance(data, dict) or not isinstance(data.get("tool"), str):
+    said = isinstance(data, dict) and isinstance(data.get("said"), str)
+    if not isinstance(data, dict) or not (said or isinstance(data.get("tool"), str)):
         raise UsageError(f"{where}: a record is an object with a tool", remedy=_EXAMPLE)
     for name in data:
         if name not in FIELDS:
@@ -66,10 +68,10 @@ def _record(line: str, where: str) -> Recorded:
     arguments, ok = data.get("arguments", {}), data.get("ok", True)
     if not isinstance(arguments, dict) or not isinstance(ok, bool):
         raise UsageError(f"{where}: arguments is an object, and ok is true or false", remedy=_EXAMPLE)
-    texts = [data.get(name, "") for name in ("session", "call")]
+    texts = [data.get(name, "") for name in ("session", "call", "said")]
     if not all(isinstance(text, str) for text in texts):
-        raise UsageError(f"{where}: session and call are texts", remedy=_EXAMPLE)
-    return Recorded(data["tool"], arguments, ok, data.get("result"), *texts)
+        raise UsageError(f"{where}: session, call and said are texts", remedy=_EXAMPLE)
+    return Recorded(data.get("tool", ""), arguments, ok, data.get("result"), *texts)
 
 
 _EXAMPLE = '{"tool": "shell", "arguments": {"command": "make test"}, "ok": true, "result": {"exit": 0, "output": ""}}'
@@ -95,6 +97,10 @@ class Replay:
         for number, record in records:
             if record.session != self._session:
                 self._session, self.guards = record.session, self._begun()
+            if not record.tool:
+                for guard in self.guards:
+                    guard.heard(record.said)
+                continue
             answer = strictest([self._answer(guard, record) for guard in self.guards])
             if isinstance(answer, Allow):
                 self._admit(record)

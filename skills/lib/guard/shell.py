@@ -155,11 +155,7 @@ def match(command: SimpleCommand, rule: Sequence[str]) -> Match | None:
         at, _ = git_command(command.parts)
         if at < 0:
             return Match(command, (None,), False, False)
-    letters = ""
-    for word in rule[1:]:
-        if word[:1] == "-" and word[1:2] not in ("", "-"):
-            letters += word[1:]
-            continue
+    for word in [word for word in rule[1:] if word[:1] != "-"]:
         start = at
         while at < len(words) and words[at] != word:
             given = words[at]
@@ -175,10 +171,11 @@ def match(command: SimpleCommand, rule: Sequence[str]) -> Match | None:
             return None
         at += 1
     args = (*skipped, *words[at:])
-    if letters and not _has_letters(args, letters):
-        return Match(command, args, False, False, at) if None in args else None
-    is_plain = command.is_plain and not _is_dry(name, args)
-    return Match(command, args, True, is_plain, at - len(skipped) if not skipped else 1)
+    has_all = all(_has_option(args, word) for word in rule[1:] if word[:1] == "-")
+    if not has_all and None not in args:
+        return None
+    is_plain = has_all and command.is_plain and not _is_dry(name, args)
+    return Match(command, args, has_all, is_plain, 1 if skipped else at)
 
 
 def _may_mean(name: str, given: str, word: str, is_glob: bool) -> bool:
@@ -190,10 +187,12 @@ def _may_mean(name: str, given: str, word: str, is_glob: bool) -> bool:
     return name in programs.ABBREVIATING and given != "" and word.startswith(given)
 
 
-def _has_letters(args: Sequence[str | None], letters: str) -> bool:
-    """True if the short options among the words have all these letters."""
-    given = "".join([word[1:] for word in args if word and word[:1] == "-" and word[:2] != "--"])
-    return set(letters) <= set(given)
+def _has_option(args: Sequence[str | None], option: str) -> bool:
+    """True if an option is among the words, in any place: with a value, abbreviated, or as letters of several words."""
+    given = [word.partition("=")[0] for word in args if word and word[:1] == "-"]
+    if option[:2] == "--":
+        return any(len(word) > 2 and option.startswith(word) for word in given)
+    return set(option[1:]) <= set("".join([word[1:] for word in given if word[:2] != "--"]))
 
 
 def _is_dry(name: str, args: Sequence[str | None]) -> bool:

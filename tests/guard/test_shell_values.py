@@ -1,0 +1,268 @@
+"""What a rule gets of a command: arguments, paths, folder, exit code; and which evidence it is."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from skills.lib.guard import shell
+
+pytestmark = pytest.mark.req("G-04")
+
+
+def only(line: str, rule: str, folder: str = "/w") -> shell.Match:
+    """The one match of a rule with a line."""
+    (found,) = shell.read(line, folder).matches(rule.split())
+    return found
+
+
+def matches(line: str, rule: str) -> bool | None:
+    """True if a line matches a rule for certain, None if perhaps."""
+    found = shell.read(line, "/").matches(rule.split())
+    return bool(found) if all(match.certain for match in found) else None
+
+
+@pytest.mark.parametrize(
+    "line, rule, args",
+    [
+        ("git push", "git push", ()),
+        ("git -C a --no-pager push -f origin main", "git push", ("-f", "origin", "main")),
+        ("git push origin '--force' \"a b\"", "git push", ("origin", "--force", "a b")),
+        ("git push $X origin", "git push", (None, "origin")),
+        ('git push "--force$X"', "git push", (None,)),
+        ("git push * :x*", "git push", (None, ":x*")),
+        ("git push {a,b} x", "git push", (None, "x")),
+        ("git push > log x 2>&1", "git push", ("x",)),
+        ("git push", "git", ("push",)),
+        ("rm -rf -- a", "rm", ("-rf", "--", "a")),
+        ("docker --context x push img", "docker push", ("--context", "x", "img")),
+        ("make -j4 test X=1", "make test", ("-j4", "X=1")),
+        ("make lint test", "make test", ("lint",)),
+        ("env A=1 nice make test", "make test", ()),
+        ("python -m pytest -q", "pytest", ("-q",)),
+        ("python3 tools/deploy.py now", "deploy.py", ("now",)),
+        ('tool \'a\nb\' "c\\"d"', "tool", ("a\nb", 'c"d')),
+    ],
+)
+def test_the_arguments_after_the_words_of_a_rule(line: str, rule: str, args: tuple[str | None, ...]) -> None:
+    assert only(line, rule).value("args") == args
+
+
+@pytest.mark.parametrize(
+    "line, rule, answer",
+    [
+        ("npm publish", "npm publish", True),
+        ("npm --tag x publish", "npm publish", True),
+        ("npm install publish", "npm publish", False),
+        ("npm publ", "npm publish", None),
+        ("npm run publish", "npm publish", False),
+        ("/opt/bin/Deploy.EXE", "deploy", True),
+        ("./deploy now", "deploy", True),
+        ("deploy now", "./deploy", True),
+        ("deploys", "deploy", False),
+        ("git remote add x y", "git remote add", True),
+        ("git remote -v add x y", "git remote add", True),
+        ("git remote show", "git remote add", False),
+        ("kubectl -n prod delete pod x", "kubectl delete", True),
+        ("kubectl get delete", "kubectl delete", False),
+        ("terraform $X", "terraform apply", None),
+        ("git push origin --force", "git push --force", True),
+        ("git push --forc origin", "git push --force", True),
+        ("git push origin", "git push --force", False),
+        ("git push $X", "git push --force", None),
+        ("rm -r -f x", "rm -rf", True),
+        ("rm -fvr x", "rm -rf", True),
+        ("rm -r x", "rm -rf", False),
+        ("sudo rm x", "sudo", True),
+        ("sudo rm x", "rm", True),
+        ("just lint deploy", "just deploy", True),
+    ],
+)
+def test_which_commands_a_rule_matches(line: str, rule: str, answer: bool | None) -> None:
+    assert matches(line, rule) is answer
+
+
+def test_a_script_is_certain_only_for_a_rule_that_names_it() -> None:
+    line = shell.read("bash scripts/deploy.sh now", "/w")
+    assert not line.certain
+    assert line.scripts == (("scripts/deploy.sh", "now"),)
+    assert not line.is_certain([("git", "push"), ("make", "deploy.sh")])
+    assert line.is_certain([("git", "push"), ("deploy.sh",)])
+    assert line.is_certain([("deploy.sh", "now")])
+    assert not line.is_certain([("deploy.sh", "later")])
+    assert line.matches(("deploy.sh",))[0].args == ("now",)
+    assert not shell.read("bash deploy.sh; eval x", "/w").is_certain([("deploy.sh",)])
+    assert shell.read("./deploy.sh now", "/w").matches(("deploy.sh",))[0].args == ("now",)
+
+
+def test_the_activation_of_a_virtual_environment_is_certain(tmp_path: Path) -> None:
+    line = ". .venv/bin/activate && pytest"
+    assert not shell.read(line, str(tmp_path)).certain
+    (tmp_path / ".venv").mkdir()
+    (tmp_path / ".venv" / "pyvenv.cfg").write_text("")
+    assert shell.read(line, str(tmp_path)).certain
+    assert not shell.read(". .venv/bin/other", str(tmp_path)).certain
+
+
+@pytest.mark.parametrize(
+    "line, paths",
+    [
+        ("rm -rf a ./b ../c /d/../e", ["W/a", "W/b", "c", "/e"]),
+        ("rm a > out 2>/dev/null", ["W/a", "W/out"]),
+        ("rm -- -a", ["W/-a"]),
+        ("rm 'a b' c\\ d", ["W/a b", "W/c d"]),
+        ("rm $X a", [None, "W/a"]),
+        ("rm ~/a '~/b' ~root/c", ["HOME/a", "W/~/b", None]),
+        ("rm *.pyc a/b*", ["W/*.pyc", "W/a/b*"]),
+        ("rm .* */x ../*", [None, None, "*"]),
+        ("rm a{b,c}", [None]),
+        ("cd sub && rm a", ["W/sub/a"]),
+        ("cd sub; rm a", [None]),
+        ("cd sub; rm /a", ["/a"]),
+        ("cd $X && rm a /b", [None, "/b"]),
+        ("cd .. && rm a", ["a"]),
+        ("(cd sub && ls); rm a", [None]),
+        ("cd sub | rm a", [None]),
+        ("pushd sub && rm a", [None]),
+        ("env -C sub rm a", [None]),
+        ("sudo rm /a", ["/a"]),
+        ("find . -exec rm {} +", [None, "W/+"]),
+        ("echo a | xargs rm", [None]),
+        ("rm --target=/a -o/b -I../c --name=x", ["/a", "/b", "c"]),
+        ("rm of=/a if=b", ["/a", "W/if=b"]),
+        ("rm https://example.com/x file:///a", ["/a"]),
+        ("rm link/a", ["/etc/a"]),
+        ("rm '' a", ["W/a"]),
+        ("rm", []),
+    ],
+)
+def test_the_paths_of_a_command(tmp_path: Path, line: str, paths: list[str | None]) -> None:
+    folder = tmp_path / "w"
+    folder.mkdir()
+    (folder / "link").symlink_to("/etc")
+    above, home = os.path.realpath(tmp_path), os.path.expanduser("~")
+
+    def full(path: str | None) -> str | None:
+        if path is None or path[0] == "/":
+            return path
+        place = path.replace("HOME", os.path.realpath(home))
+        return place if place[0] == "/" else f"{above}/{'w' + place[1:] if place[0] == 'W' else place}"
+
+    (found,) = shell.read(line, str(folder)).matches(("rm",))
+    expected = [full(path) for path in paths]
+    if line.startswith("find"):
+        expected = expected[:1]
+    assert found.value("paths") == tuple(expected)
+
+
+@pytest.mark.parametrize(
+    "line, code, known",
+    [
+        ("make test", 0, 0),
+        ("make test", 2, 2),
+        ("make test > log 2>&1", 1, 1),
+        ("time make test", 1, 1),
+        ("timeout 9 make test", 124, 124),
+        ("make test\n", 1, 1),
+        ("cd sub && make test", 0, 0),
+        ("cd sub && make test", 1, None),
+        ("make test && echo ok", 0, 0),
+        ("echo a; make test", 1, 1),
+        ("make test; echo a", 0, None),
+        ("make test || true", 0, None),
+        ("make test | tail -5", 0, None),
+        ("set -o pipefail; make test | tail -5", 0, 0),
+        ("set -eo pipefail; make test | tail -5", 1, None),
+        ("yes | make test", 1, 1),
+        ("! make test", 0, None),
+        ("make test &", 0, None),
+        ("make test & wait", 0, None),
+        ("if make test; then echo a; fi", 0, None),
+        ("(make test)", 0, None),
+        ("echo $(make test)", 0, None),
+        ("find . -exec make test \\;", 0, None),
+        ("echo a | xargs make test", 0, None),
+        ("make test", None, None),
+    ],
+)
+def test_the_exit_code_of_a_command_in_a_line(line: str, code: int | None, known: int | None) -> None:
+    assert only(line, "make test").command.result_exit(code) == known
+
+
+@pytest.mark.parametrize(
+    "line, answer",
+    [
+        ("make test", True),
+        ("make -j4 test", True),
+        ("env CI=1 make test", True),
+        ("make -n test", False),
+        ("make test -in", False),
+        ("make --dry-run test", False),
+        ("make test --ignore-errors", False),
+        ("make test $X", False),
+        ("PATH=/tmp make test", False),
+        ("export PATH=/tmp; make test", False),
+        ("MAKEFLAGS=-n make test", False),
+        ("find . -exec make test \\;", False),
+        ("bash -c 'make test'", False),
+    ],
+)
+def test_what_is_evidence(line: str, answer: bool) -> None:
+    assert only(line, "make test").is_plain is answer
+
+
+@pytest.mark.parametrize(
+    "line, changed",
+    [
+        ("git push", ""),
+        ("git add -A && git push", ""),
+        ("ls | head && git push", ""),
+        ("git commit -m x && git push", "head"),
+        ("git checkout main && git push", "branch head tree"),
+        ("sed -i s/a/b/ f && git push", "branch head tree"),
+        ("echo a > f && git push", "tree"),
+        ("echo a > /dev/null; git push", ""),
+        ("git push; make", ""),
+        ("make & git push", "branch head tree"),
+        ("for x in 1 2; do git push; make; done", "branch head tree"),
+        ("git push $(make)", "branch head tree"),
+    ],
+)
+def test_what_a_line_may_change_before_a_command_is_not_known(line: str, changed: str) -> None:
+    found = only(line, "git push")
+    assert found.command.unsettled == set(changed.split())
+    assert all(found.value(name) is None for name in changed.split())
+
+
+def test_words_that_no_shell_reads() -> None:
+    line = shell.of_words(["git", "push", "a; rm b", "$X", "*"], "/w")
+    assert line.certain
+    (found,) = line.matches(("git", "push"))
+    assert found.args == ("a; rm b", "$X", "*")
+    assert line.matches(("rm",)) == []
+    assert not shell.of_words(["bash", "-c", "git push"], "/w").certain
+
+
+def test_the_words_of_a_rules_name() -> None:
+    assert shell.rule_words("shell(git push)") == ("git", "push")
+    assert shell.rule_words("shell(rm)") == ("rm",)
+    assert shell.rule_words("edit") == shell.rule_words("mcp(a.b)") == shell.rule_words("shell(rm") == ()
+
+
+def test_a_long_or_deep_line_is_not_certain() -> None:
+    assert not shell.read("echo " + "a" * 300_000, "/").certain
+    assert not shell.read("echo " + "$(echo " * 50 + ")" * 50, "/").certain
+    assert not shell.read("env " * 30 + "git push", "/").certain
+
+
+@given(st.lists(st.text(max_size=6), min_size=1, max_size=4))
+def test_quoted_words_come_back(words: list[str]) -> None:
+    import shlex
+
+    given = [word.replace("\0", "") for word in words]
+    line = shell.read(shlex.join(["tool", *given]), "/w")
+    assert line.matches(("tool",))[0].args == tuple(given)
