@@ -44,7 +44,8 @@ def of_event(event: Event, policy: Policy) -> list[Call]:
     meant = tools.meanings(event.host, event.tool, event.given)
     mcp = [rule for rule in policy.tools if rule.startswith("mcp(") and tools.is_mcp_call(rule, event.host, event.tool)]
     names = dict.fromkeys([*sorted(meant - {SHELL}), *mcp, event.tool])
-    given = {**event.given, **({"paths": _targets(event)} if event.targets else {})}
+    paths = _targets(event)
+    given = {**({"path": paths[0]} if paths else {}), **event.given, **({"paths": paths} if paths else {})}
     found = [Call(name, Arguments(given, event.folder)) for name in names if name in policy.tools]
     if event.command:
         arguments = Arguments({**event.given, "command": _line(event)}, event.folder)

@@ -47,6 +47,8 @@ def _stuck(given: Stuck, event: Event) -> str:
 
 
 def _shown_by(given: Look, event: Event) -> str:
+    if not (given.tools or given.missing):
+        return ""
     if not given.tools:
         return f" No tool of the policy shows it. {_BY_A_PERSON}"
     how = "shows" if len(given.tools) == 1 else "show"

@@ -63,6 +63,18 @@ def learn(event: Event, statuses: Sequence[Status]) -> None:
                 Evidence(source, policy, opened).learn(meant, key, result)
 
 
+def hear(event: Event, statuses: Sequence[Status]) -> None:
+    """Keep what the user says, for the policies by which it matters where a value comes from."""
+    for source in _sources(event, statuses):
+        policy = policies.load(source)
+        if policy.provenance:
+            from skills.lib.hosts.hook.evidence import Evidence
+
+            with facts.Facts(source.facts) as opened:
+                evidence = Evidence(source, policy, opened)
+                opened.append(evidence.guard.heard(event.prompt))
+
+
 def _check_files(event: Event) -> None:
     """Raise Denied if an editing tool would change a policy or gateway file around its path, or what policies know."""
     for target in event.targets:

@@ -124,16 +124,22 @@ def remind(event: Event) -> None:
 def _keep_prompt(event: Event, found: Sequence[Status]) -> None:
     """Keep what the person says for each run that waits for an answer; an answer that has it is theirs."""
     waiting = [status for status in found if status["status"] == "waiting"]
-    if not (waiting and event.kind == "turn" and event.prompt.strip()) or event.agent:
-        return
-    # Hosts put notices of their own in the person's place as well: in tags, or the reason why a stop was refused.
-    is_notice = event.prompt.lstrip().startswith("<") or _denials().NOT_AT_ITS_END in event.prompt
-    if is_notice or _is_headless(event):
+    if not (waiting and event.kind == "turn") or is_notice(event) or _is_headless(event):
         return
     from skills.lib import user_prompts  # few runs wait for an answer
 
     for status in waiting:
         user_prompts.keep(status["project"], status["run"], status["turn"], event.prompt)
+
+
+def is_notice(event: Event) -> bool:
+    """True if a prompt is not of the user: a sub-agent's, or a notice that a host puts in the user's place.
+
+    Such a notice is in tags, or is the reason why a stop was refused.
+    """
+    if event.agent or not event.prompt.strip():
+        return True
+    return event.prompt.lstrip().startswith("<") or _denials().NOT_AT_ITS_END in event.prompt
 
 
 def _is_headless(event: Event) -> bool:
