@@ -163,6 +163,12 @@ def test_a_mode_reports_or_asks_to_look_and_denies_nothing(tmp_path: Path) -> No
     assert told.reason.startswith("Lockstep would have answered: look first: tests.passed and tests.at")
     told = reports.ask("Bash", command="rm ../x")
     assert (told.code, told.reason.startswith("Lockstep would have answered: denied, because all(inside")) == (0, True)
+    [report] = (reports.state / "reports").iterdir()
+    lines = [json.loads(line) for line in report.read_text().splitlines()]
+    assert [(line["rule"], line["answer"].partition(" ")[0]) for line in lines] == [
+        ("shell(git push)", "look"),
+        ("shell(rm)", "denied,"),
+    ]
     looks = Guarded(tmp_path / "looks", "mode: look" + CODING)
     answers = [looks.ask("Bash", command="rm ../x") for _ in range(3)]
     assert [answer.code for answer in answers] == [2, 2, 0]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from skills.lib import paths
+from skills.lib import compact_json, paths
 from skills.lib.hosts.hook import facts, policies
 from skills.lib.hosts.hook.event import Denied, Event, text_of, write
 from skills.lib.hosts.hook.policies import Source
@@ -22,6 +22,8 @@ if TYPE_CHECKING:
 
 # A policy that cannot be used denies all calls but those that only look.
 _LOOKING = ("read", "search", "ask")
+# A file of reports gets no more once it has so many bytes.
+_LONGEST_REPORT = 1_000_000
 
 
 def check(event: Event, statuses: Sequence[Status], watched: dict[str, bool]) -> None:
@@ -157,8 +159,18 @@ def _decided(
 
 
 def _report(event: Event, answer: Deny | Look) -> None:
-    """Say on standard error what a policy that only reports would have answered: hosts show it to people at most."""
-    write(2, f"Lockstep would have answered: {_texts().answer(answer, event)}\n")
+    """Write down what a policy would have answered that only reports, and say it on standard error."""
+    text = _texts().answer(answer, event)
+    write(2, f"Lockstep would have answered: {text}\n")
+    path = os.path.join(paths.state(), "reports", event.main + ".jsonl")
+    line = compact_json.readable({"tool": event.tool, "rule": answer.rule, "answer": text}) + "\n"
+    try:
+        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        with open(path, "ab", opener=lambda path, flags: os.open(path, flags, 0o600)) as file:
+            if file.tell() < _LONGEST_REPORT:
+                file.write(line.encode("utf-8", "replace"))
+    except OSError:
+        return
 
 
 def _texts() -> ModuleType:
