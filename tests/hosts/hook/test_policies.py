@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from skills.lib import gateway_results
 from tests.hosts.hook.guarded_host import CODING, SILENT, Guarded
 
 pytestmark = [pytest.mark.req("G-02", "G-08"), pytest.mark.usefixtures("own_project")]
@@ -269,3 +270,20 @@ def test_a_value_that_outsiders_wrote_passes_only_if_the_user_said_it(tmp_path: 
     assert host.ask("mcp__bank__pay", to="eve@evil.example").code == 2
     assert host.say("Yes, pay eve@evil.example too.") == SILENT
     assert host.ask("mcp__bank__pay", to="eve@evil.example") == SILENT
+
+
+def test_a_gateway_command_says_itself_how_it_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    policy = """
+    tools:
+      shell(lockstep gateway run test): {changes: {tests.passed: "result.exit == 0"}}
+      shell(git push): {needs: [tests.passed]}
+    """
+    host = Guarded(tmp_path, policy)
+    for code, answer in ((1, "denied, because tests.passed is FALSE"), (0, "")):
+        assert host.ask("Bash", command="lockstep gateway run test fast=yes") == SILENT
+        gateway_results.keep(["gateway", "run", "test", "fast=yes"], str(host.project), code)
+        given = {"command": "lockstep gateway run test fast=yes"}
+        assert host.tell_result("Bash", given, None) == SILENT  # a host that does not say it
+        assert host.ask("Bash", command="git push").reason.startswith(answer)
+    assert host.shell("lockstep gateway run test fast=yes", None) == SILENT  # what was kept is taken once
+    assert host.denied("git push").startswith("look first: tests.passed is not known yet")

@@ -54,6 +54,8 @@ def learn(event: Event, statuses: Sequence[Status]) -> None:
     is_shell = bool(event.command)
     result = results.of_shell(event.host, event.payload) if is_shell else results.of_tool(event.payload)
     key = key_of(event.call, event.host, event.tool, event.given, text_of(event.payload, "timestamp"))
+    if is_shell and result.value["exit"] is None:
+        result.value["exit"] = _exit_of_gateway(event)
     kept = set(facts.names())
     for source in _sources(event, statuses):
         if source.facts not in kept:
@@ -63,6 +65,17 @@ def learn(event: Event, statuses: Sequence[Status]) -> None:
         if meant:
             with facts.Facts(source.facts) as opened:
                 Evidence(source, policy, opened).learn(meant, key, result)
+
+
+def _exit_of_gateway(event: Event) -> int | None:
+    """How a command of the gateway ended, by what ``lockstep gateway run`` kept; None for any other line."""
+    words = event.words
+    at = next((number + 1 for number, word in enumerate(words[:2]) if os.path.basename(word) == "lockstep"), 0)
+    if not at or words[at : at + 2] != ["gateway", "run"]:
+        return None
+    from skills.lib import gateway_results  # few hosts leave an exit code out
+
+    return gateway_results.take(words[at:], paths.project_root(event.folder))
 
 
 def hear(event: Event, statuses: Sequence[Status]) -> None:
