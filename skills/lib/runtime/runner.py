@@ -174,6 +174,8 @@ class Runner(Project):
                 working = self.ledger.at_work(run.parent or "") if is_new and limit else None
                 move = self._decided(workflow, run, wanted, working or (), limit)
                 definition = workflow.to_data() if is_new else None
+                if move is not None and workflow.policy:
+                    move = _with_facts(move, self.command_line.project)
                 after = run if move is None else self._commit(run, move, definition, working)
             except Refused as refused:
                 return self.refuse(workflow, run, request, refused)
@@ -419,6 +421,14 @@ def _where(workflow: Workflow, run: Run) -> str:
 def _noting(move: Move, more: Mapping[str, Any]) -> Move:
     """The move with more in its record."""
     return Move(move.run, move.kind, {**move.detail, **more}, move.create, move.end, move.contents)
+
+
+def _with_facts(move: Move, project: str) -> Move:
+    """The move with the digest of what is known for the run's policy, if a hook keeps facts of it."""
+    from skills.lib import run_facts  # few workflows have a policy
+
+    found = run_facts.digest(move.run.id, project)
+    return _noting(move, {"facts": found}) if found else move
 
 
 def _opening(move: Move) -> Move:

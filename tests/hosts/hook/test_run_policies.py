@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from skills.lib import run_facts
+from skills.lib.ledger import Ledger
 from tests.fixtures.skill import ROOT, source_of
 from tests.hosts.hook.guarded_host import SILENT, Guarded
 
@@ -126,3 +128,27 @@ def test_sub_agents_of_a_run_are_under_its_policy(host: Guarded) -> None:
     assert host.shell("make test") == SILENT
     told = host.use("Bash", agent="helper", command="deploy")
     assert told.reason.startswith("look first: approval.by and approval.said are not known yet (policy.yaml:4)")
+
+
+def test_the_ledger_keeps_a_digest_of_what_was_known_when_the_run_moved(host: Guarded) -> None:
+    block = host.at("work")
+    assert host.shell("make test") == SILENT
+    path = host.state / "facts" / run_facts.name(block.run, str(host.project))
+    last = path.read_text().splitlines()[-1][:32]
+    moved = host.go(block)
+    with Ledger(str(host.project / ".lockstep")) as ledger:
+        digests = [event.detail.get("facts") for event in ledger.events(moved.run)]
+    assert digests == [None, None, last]
+    assert path.read_text().splitlines()[-1][:32] == last
+
+
+def test_facts_that_are_none_have_no_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOCKSTEP_STATE", str(tmp_path))
+    path = tmp_path / "facts" / run_facts.name("r", "p")
+    assert run_facts.digest("r", "p") == ""
+    path.parent.mkdir()
+    for text in (b"", b"\n\n", b"short {}\n", b"z" * 32 + b" {}\n", b"\xff" * 2_000_000):
+        path.write_bytes(text)
+        assert run_facts.digest("r", "p") == ""
+    path.write_bytes(b"0" * 32 + b" {}\n" + b"a" * 32 + b" {}\n")
+    assert run_facts.digest("r", "p") == "a" * 32

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from skills.lib import compact_json, paths
+from skills.lib import compact_json, paths, run_facts
 from skills.lib.hosts.hook import facts, policies
 from skills.lib.hosts.hook.event import Denied, Event, text_of, write
 from skills.lib.hosts.hook.policies import Source
@@ -112,7 +112,7 @@ def _sources(event: Event, statuses: Sequence[Status]) -> list[Source]:
     for status in statuses:
         path = policies.of_status(status)
         if path:
-            name = facts.of_run(status["run"], status["project"])
+            name = run_facts.name(status["run"], status["project"])
             found[name] = Source(path, status["project"], name, status["run"])
     for name in facts.names():
         if name.startswith(event.main + ".") and name not in found:
