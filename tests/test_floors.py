@@ -26,7 +26,7 @@ ALLOWED: dict[str, set[str]] = {
     "guard": {"ground"},
     "runtime": {"ground", "model", "engine", "blocks", "ledger"},
     "skillfile": {"ground", "model", "runtime"},
-    "validation": {"ground", "schema", "model", "engine", "blocks", "skillfile", "runtime"},
+    "validation": {"ground", "schema", "guard", "model", "engine", "blocks", "skillfile", "runtime"},
     "workflow": {"ground", "model", "engine", "blocks", "compat", "validation"},
 }
 ALLOWED["hosts"] = set(ALLOWED) - {"workflow"}
