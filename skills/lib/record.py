@@ -44,8 +44,9 @@ def _initializer(cls: str, kinds: dict[str, str], by_name: list[str], defaults: 
         self: Record = fields.pop("self")
         for field, value in fields.items():
             assign(self, field, value)
+        label = self._label if checks else ""
         for field, check in checks:
-            assign(self, field, check(fields[field], f"{self._label} {field}"))
+            assign(self, field, check(fields[field], f"{label} {field}"))
         self._check()
 
     __init__.__wrapped__ = bind  # type: ignore[attr-defined]  # from which inspect takes the signature
