@@ -78,7 +78,8 @@ def test_a_module_of_the_library_is_found_where_python_finds_it() -> None:
     for name in [name.removesuffix(".__init__") for name in names]:
         folder = [os.path.join(ROOT, *name.split(".")[:-1])]
         found, pythons = bootstrap._Finder.find_spec(name, folder), PathFinder.find_spec(name, folder)
-        assert found is not None and pythons is not None
+        assert found is not None
+        assert pythons is not None
         for attribute in ("name", "origin", "cached", "has_location", "parent", "submodule_search_locations"):
             assert getattr(found, attribute) == getattr(pythons, attribute), name
         assert type(found.loader) is type(pythons.loader)
