@@ -29,9 +29,9 @@ class _Fields(type):
     @property
     def __signature__(cls: Any) -> Any:
         """What ``inspect`` says of the arguments."""
-        from inspect import signature
+        from inspect import signature, unwrap
 
-        own = signature(_ready(cls)[0] if cls.__init__ is Record.__init__ else cls.__init__)
+        own = signature(_ready(cls)[0] if unwrap(cls.__init__) is Record.__init__ else cls.__init__)
         return own.replace(parameters=[*own.parameters.values()][1:])
 
 
