@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from skills.lib.guard.decisions import Allow, Deny, Look
     from skills.lib.guard.guard import Guard
     from skills.lib.guard.policy import Policy, compile_policy
-    from skills.lib.ledger.ledger import Event, Ledger
+    from skills.lib.ledger.history import Event
+    from skills.lib.ledger.ledger import Ledger
     from skills.lib.model.requirements import Arg, Artifact, Command, Field
     from skills.lib.model.review_loop import review_loop
     from skills.lib.model.run import Request, Run
@@ -69,7 +70,8 @@ _MODULES = {
     "guard.decisions": "Allow Deny Look",
     "guard.guard": "Guard",
     "guard.policy": "Policy compile_policy",
-    "ledger.ledger": "Event Ledger",
+    "ledger.history": "Event",
+    "ledger.ledger": "Ledger",
     "model.requirements": "Arg Artifact Command Field",
     "model.review_loop": "review_loop",
     "model.run": "Request Run",

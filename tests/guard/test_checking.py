@@ -147,6 +147,15 @@ def test_a_text_without_quotes() -> None:
     assert finding.remedy == "a text has quotes of its own: \"'open'\""
 
 
+def test_a_sink_without_a_tool_that_reads_text_from_outside() -> None:
+    (finding,) = check(of_data(tools={"send": {"sinks": ["$to"]}}))
+    assert (finding.name, finding.what) == (
+        "unused-sink",
+        "send keeps text from outside off $to, but no tool is untrusted",
+    )
+    assert check(of_data(tools={"send": {"sinks": ["$to"]}, "web": {"untrusted": True}})) == []
+
+
 def test_an_argument_in_start() -> None:
     (finding,) = check(of_data(start={"a": "$user"}, tools={"call": {"needs": ["a == 1"]}}))
     assert finding.what == "start: a reads $user, but there is no call"

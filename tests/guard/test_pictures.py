@@ -15,7 +15,7 @@ from tests.guard.guarded import of_data
 
 pytestmark = pytest.mark.req("G-01")
 
-KEYS = ("x", "y", "7")
+KEYS = ("x", "y", "7", "?", "in")
 values: st.SearchStrategy[Any] = st.recursive(
     st.sampled_from([1, 2, "s", True, None]),
     lambda inner: st.dictionaries(st.sampled_from(KEYS), inner, max_size=3) | st.lists(inner, max_size=2),

@@ -7,7 +7,7 @@ from skills.lib.errors import did_you_mean, nearest
 from skills.lib.guard.comparing import compared
 from skills.lib.guard.expressions import Scope, evaluated, place_text
 from skills.lib.guard.places import named, overlap, parts, patterns_read, target_pattern
-from skills.lib.guard.reasons import is_false
+from skills.lib.guard.truth import is_false
 from skills.lib.guard.values import ABSENT, UNKNOWN, Fault, Open
 from skills.lib.record import Record
 

@@ -7,7 +7,6 @@ so that a mistake of an author neither allows a call nor asks to look for ever.
 
 from __future__ import annotations
 
-from skills.lib.guard import functions
 from skills.lib.guard.arithmetic import calculated
 from skills.lib.guard.comparing import compared
 from skills.lib.guard.truth import all_of, any_of, truth
@@ -302,7 +301,11 @@ def _call(node: Node, scope: Scope) -> Any:
         return _questions(name, _operand(parts[0], scope), scope)
     values = [_operand(part, scope) for part in parts]
     fault = next((value for value in values if isinstance(value, Fault)), None)
-    return fault or functions.FUNCTIONS[name](values, scope.folder)
+    if fault:
+        return fault
+    from skills.lib.guard.functions import FUNCTIONS  # many policies call none
+
+    return FUNCTIONS[name](values, scope.folder)
 
 
 def _questions(name: str, value: Any, scope: Scope) -> Any:

@@ -7,11 +7,9 @@ import os
 from skills.lib.errors import EnvironmentProblem
 from skills.lib.guard.decisions import Allow, Deny, Look, strictest
 from skills.lib.guard.expressions import Scope, evaluated
-from skills.lib.guard.learning import learned, parsed_result
 from skills.lib.guard.picture import Picture, decoded, encoded
-from skills.lib.guard.provenance import Provenance, digests
-from skills.lib.guard.reasons import is_false, missing_of, reason_of, tools_of
-from skills.lib.guard.values import UNKNOWN, Fault, Open, shown
+from skills.lib.guard.truth import is_false
+from skills.lib.guard.values import UNKNOWN, Fault, shown
 from skills.lib.record import Record
 
 TYPE_CHECKING = False
@@ -21,6 +19,7 @@ if TYPE_CHECKING:
 
     from skills.lib.guard.compiled import Rule
     from skills.lib.guard.policy import Policy
+    from skills.lib.guard.provenance import Provenance
 
     Change = dict[str, Any]
 
@@ -57,14 +56,28 @@ class Guard:
         self.counts: dict[str, int] = {}
         self._pictures: dict[str, Picture] = {}
         self._admitted: dict[str, list[str]] = {}
-        self._provenance = {policy.id: Provenance() for policy in self.policies if policy.provenance}
+        self._provenance: dict[str, Provenance] = {}
         for policy in self.policies:
-            self._pictures[policy.id] = picture = Picture()
-            for effect in policy.start:
-                for path, value, keep in learned([effect], self._scope(policy, {}), policy.reads):
-                    picture.write(path, value, keep)
+            self._begin(policy)
         for change in facts:
             self._apply(change)
+
+    def _begin(self, policy: Policy) -> None:
+        """What is known before the first call."""
+        self._pictures[policy.id] = picture = Picture()
+        if policy.provenance:
+            from skills.lib.guard.provenance import Provenance  # few policies ask where a value comes from
+
+            self._provenance[policy.id] = Provenance()
+        for effect in policy.start:
+            for path, value, keep in self._learned([effect], self._scope(policy, {}), policy):
+                picture.write(path, value, keep)
+
+    @staticmethod
+    def _learned(effects: list[list[Any]], scope: Scope, policy: Policy) -> list[tuple[list[Any], Any, list[str]]]:
+        from skills.lib.guard.learning import learned  # a decision learns nothing
+
+        return learned(effects, scope, policy.reads)
 
     def decide(self, tool: str, arguments: Mapping[str, Any], call: str = "") -> Allow | Deny | Look:
         """The answer to a call. An allowed call is counted, once for each ``call`` (the host's id of it).
@@ -91,6 +104,8 @@ class Guard:
 
         A result in text is read as JSON if it is JSON. For a shell call it is ``{"exit": …, "output": …}``.
         """
+        from skills.lib.guard.learning import parsed_result
+
         result = parsed_result(tool, result)
         changes: list[Change] = []
         for policy in self.policies:
@@ -98,7 +113,7 @@ class Guard:
             if rule is not None:
                 effects = _effects(rule, tool, ok, result)
                 scope = self._scope(policy, arguments, result)
-                for path, value, keep in learned(effects, scope, policy.reads):
+                for path, value, keep in self._learned(effects, scope, policy):
                     changes.append({"policy": policy.id, "at": path, "is": encoded(value), "keep": keep})
                 changes += self._from_outside(policy, rule, scope)
         if self._counts(tool):
@@ -116,7 +131,7 @@ class Guard:
         """The changes by what the user said: a value that stands in it is the user's own, wherever else it stands."""
         changes: list[Change] = []
         for policy, provenance in self._provenance.items():
-            new = digests(text, provenance.heard)
+            new = provenance.new_words(text, provenance.heard)
             changes += [{"policy": policy, "heard": new}] if new else []
         self.apply(changes)
         return changes
@@ -127,7 +142,8 @@ class Guard:
         if provenance is None or not rule.untrusted:
             return []
         values = [evaluated(node, scope) for _, _, node in rule.untrusted]
-        new = digests([value for value in values if not isinstance(value, Fault)], provenance.outside)
+        told = [value for value in values if not isinstance(value, Fault)]
+        new = provenance.new_words(told, provenance.outside)
         return [{"policy": policy.id, "outside": new}] if new else []
 
     def _sinks(self, policy: Policy, rule: Rule, arguments: Mapping[str, Any]) -> Look | None:
@@ -146,7 +162,7 @@ class Guard:
         for policy in self.policies:
             rule = policy.rule(tool)
             effects = [[*effect[:3], ["forget"], *effect[4:]] for effect in rule.changes] if rule else []
-            for path, value, keep in learned(effects, self._scope(policy, arguments), policy.reads):
+            for path, value, keep in self._learned(effects, self._scope(policy, arguments), policy):
                 changes.append({"policy": policy.id, "at": path, "is": encoded(value), "keep": keep})
         return changes
 
@@ -157,18 +173,16 @@ class Guard:
 
     def explain(self, tool: str, arguments: Mapping[str, Any]) -> list[Explained]:
         """Every need of a call with its value and the reason."""
+        from skills.lib.guard.reasons import explained
+
         found = []
         for policy in self.policies:
             rule = policy.rule(tool)
             for need in rule.needs if rule else ():
                 scope = self._scope(policy, arguments)
                 value = evaluated(need[2], scope)
-                false, unknown = is_false(value), value is UNKNOWN or isinstance(value, Open)
-                word = "FALSE" if false else "UNKNOWN" if unknown else "TRUE"
-                missing = missing_of(need, scope) if unknown and not false else ()
-                tools = () if word == "TRUE" else tools_of(need, scope.missing if missing else [], self.offered, tool)
                 found.append(
-                    Explained(need[0], f"{policy.file}:{need[1]}", word, reason_of(need, value, scope), missing, tools)
+                    Explained(need[0], f"{policy.file}:{need[1]}", *explained(need, value, scope, self.offered, tool))
                 )
             look = self._sinks(policy, rule, arguments) if rule else None
             if look:
@@ -195,25 +209,21 @@ class Guard:
         unknown = []
         scope = self._scope(policy, arguments)
         for need in rule.needs:
-            if scope.missing:
-                scope = self._scope(policy, arguments)
             value = evaluated(need[2], scope)
             if is_false(value):
-                tools = tools_of(need, [], self.offered, tool)
-                where = f"{policy.file}:{need[1]}"
-                return _in_mode(policy.mode, Deny(tool, need[0], reason_of(need, value, scope), tools, where))
+                from skills.lib.guard.reasons import deny_of  # most calls are allowed
+
+                return _in_mode(policy.mode, deny_of(policy.file, need, value, scope, self.offered, tool))
             if value is not True:
                 unknown.append((need, scope))
-        if not unknown:
-            look = self._sinks(policy, rule, arguments)
-            return _in_mode(policy.mode, look) if look else Allow()
-        need = unknown[0][0]
-        missing = [place for one, scope in unknown for place in missing_of(one, scope)]
-        tools = tuple(name for one, scope in unknown for name in tools_of(one, scope.missing, self.offered, tool))
-        look = Look(
-            tool, need[0], tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(tools)), "", f"{policy.file}:{need[1]}"
-        )
-        return _in_mode(policy.mode, look)
+            if value is not True or scope.missing:
+                scope = self._scope(policy, arguments)
+        if unknown:
+            from skills.lib.guard.reasons import look_of
+
+            return _in_mode(policy.mode, look_of(policy.file, unknown, self.offered, tool))
+        look = self._sinks(policy, rule, arguments)
+        return _in_mode(policy.mode, look) if look else Allow()
 
     def _scope(self, policy: Policy, arguments: Mapping[str, Any], result: Any = UNKNOWN) -> Scope:
         root = self._pictures[policy.id].root
@@ -230,8 +240,8 @@ class Guard:
         """Make a change. Raises EnvironmentProblem for one that was not written by a guard."""
         try:
             if "heard" in change or "outside" in change:
-                provenance = self._provenance.get(change["policy"]) or Provenance()
-                for name in ("heard", "outside"):
+                provenance = self._provenance.get(change["policy"])
+                for name in ("heard", "outside") if provenance else ():
                     getattr(provenance, name).update(change.get(name, ()))
             elif "policy" in change:
                 self._apply_to_picture(change)

@@ -25,7 +25,7 @@ def compile_policy(text: str, file: str) -> dict[str, Any]:
 class Policy:
     """A compiled policy; the rule of a tool is decoded when that tool is called."""
 
-    def __init__(self, compiled: Mapping[str, Any], params: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, compiled: Mapping[str, Any]) -> None:
         """Raises EnvironmentProblem if the compiled form is of another version, or was changed."""
         if compiled.get("format") != FORMAT or compiled.get("seal") != seal_of(compiled):
             raise EnvironmentProblem(
@@ -35,7 +35,7 @@ class Policy:
         self.file: str = compiled["file"]
         self.id: str = compiled["source"]
         self.mode: str = compiled["mode"]
-        self.params: dict[str, Any] = {**compiled["params"], **(params or {})}
+        self.params: dict[str, Any] = compiled["params"]
         self.start: list[list[Any]] = compiled["start"]
         self.reads: dict[str, Any] = compiled["reads"]
         self.provenance: bool = compiled["provenance"]

@@ -9,7 +9,7 @@ from skills.lib.compact_json import checksum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
     from typing import Any
 
 # Of more words from outside than this, every value counts as one of them that the user did not say.
@@ -32,6 +32,17 @@ class Provenance:
         """True if a text or number in the value stands in what came from outside, and not in what the user said."""
         return any(self._is_foreign(text) for text in _texts(value, 0))
 
+    @staticmethod
+    def new_words(value: Any, known: set[str]) -> list[str]:
+        """The digests of the words in a value that are not known yet, sorted; at most one more than MOST."""
+        found: set[str] = set()
+        for text in _texts(value, 0):
+            for word in _words(text):
+                found |= {_digest(form) for form in _forms(word)} - known
+                if len(found) > MOST:
+                    return sorted(found)[: MOST + 1]
+        return sorted(found)
+
     def _is_foreign(self, text: str) -> bool:
         """True if all words of a text came from outside, or one that is an address, a path or a host did.
 
@@ -46,18 +57,6 @@ class Provenance:
         if all(known):
             return any(foreign)
         return any(mine and not set("@/.").isdisjoint(word) for mine, word in zip(foreign, words, strict=True))
-
-
-def digests(value: Any, known: Iterable[str] = ()) -> list[str]:
-    """The digests of the words in a value that are not known yet, sorted; at most one more than MOST."""
-    found: set[str] = set()
-    known = set(known)
-    for text in _texts(value, 0):
-        for word in _words(text):
-            found |= {_digest(form) for form in _forms(word)} - known
-            if len(found) > MOST:
-                return sorted(found)[: MOST + 1]
-    return sorted(found)
 
 
 def _digest(word: str) -> str:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from skills.lib.guard.decisions import Deny, Look
 from skills.lib.guard.expressions import Scope, evaluate, place_text
 from skills.lib.guard.places import overlap, parts
-from skills.lib.guard.values import ABSENT, UNKNOWN, Fault, Open, kind_of, shown
+from skills.lib.guard.truth import is_false
+from skills.lib.guard.values import ABSENT, Fault, kind_of, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,11 +16,31 @@ if TYPE_CHECKING:
 MOST = 4
 
 
-def is_false(value: Any) -> bool:
-    """True if a need with this value is FALSE: false, a fault, or no yes or no."""
-    if value is True or value is UNKNOWN:
-        return False
-    return not (isinstance(value, Open) and not value)
+def deny_of(file: str, need: list[Any], value: Any, scope: Scope, offered: Collection[str] | None, tool: str) -> Deny:
+    """The denial by a need that is FALSE."""
+    tools = tools_of(need, [], offered, tool)
+    return Deny(tool, need[0], reason_of(need, value, scope), tools, f"{file}:{need[1]}")
+
+
+def look_of(file: str, unknown: list[tuple[list[Any], Scope]], offered: Collection[str] | None, tool: str) -> Look:
+    """The look by the needs that are UNKNOWN, of which there is at least one."""
+    need = unknown[0][0]
+    missing = [place for one, scope in unknown for place in missing_of(one, scope)]
+    tools = [name for one, scope in unknown for name in tools_of(one, scope.missing, offered, tool)]
+    where = f"{file}:{need[1]}"
+    return Look(tool, need[0], tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(tools)), "", where)
+
+
+def explained(
+    need: list[Any], value: Any, scope: Scope, offered: Collection[str] | None, tool: str
+) -> tuple[str, str, tuple[str, ...], tuple[str, ...]]:
+    """The word for a need's value, the reason, the missing places, and the tools that tell of it."""
+    reason = reason_of(need, value, scope)
+    if is_false(value):
+        return "FALSE", reason, (), tools_of(need, [], offered, tool)
+    if value is True:
+        return "TRUE", reason, (), ()
+    return "UNKNOWN", reason, missing_of(need, scope), tools_of(need, scope.missing, offered, tool)
 
 
 def reason_of(need: list[Any], value: Any, scope: Scope) -> str:

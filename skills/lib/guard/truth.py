@@ -49,3 +49,10 @@ def any_of(values: Iterator[Any]) -> Any:
 def negated(value: Any) -> Any:
     """The opposite of True or False; anything else as it is."""
     return not value if isinstance(value, bool) else value
+
+
+def is_false(value: Any) -> bool:
+    """True if a need with this value is FALSE: false, a fault, or no yes or no."""
+    if value is True or value is UNKNOWN:
+        return False
+    return not (isinstance(value, Open) and not value)
