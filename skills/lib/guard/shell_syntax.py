@@ -9,8 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# A shell reads deeper lines; nobody writes them.
-_DEEPEST = 12
+# A shell reads deeper and longer lines; nobody writes them.
+_DEEPEST, _MOST = 12, 1_000
 _CONTROLS = ("&&", "||", "|&", ";", "|", "&")
 _REDIRECTIONS = ("<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">&", ">|", ">")
 # Reserved words after which a command follows; the first ones open what a later word closes.
@@ -94,6 +94,11 @@ class Reader(Scanner):
         command.after = "|" if operator == "|&" else operator
         if command.words or command.redirections or command.sets:
             self.items.append(command)
+        self._require_few()
+
+    def _require_few(self) -> None:
+        if len(self.items) > _MOST:
+            raise Unclear("it has too many commands")
 
     def _skip_blanks(self) -> None:
         while True:
@@ -138,6 +143,7 @@ class Reader(Scanner):
         else:
             reader.read()
         self.items += reader.items
+        self._require_few()
         self.structured = self.structured or reader.structured
 
     def _redirection(self, command: Raw) -> None:

@@ -14,8 +14,8 @@ if TYPE_CHECKING:
 
     from skills.lib.guard.shell_starts import Start
 
-# So many wrappers in one another nobody writes.
-_DEEPEST = 8
+# So many wrappers in one another, and programs in one command, nobody writes.
+_DEEPEST, _MOST = 8, 50
 _NAME_SIGNS = frozenset("_-./+@:,~[]")
 
 
@@ -46,12 +46,15 @@ class Started:
 
     def doubt(self, reason: str, script: Sequence[Word] = ()) -> None:
         """Note why the programs that are started are not all known. A script counts as a program of its name too."""
-        self.doubts.append((reason, tuple(script)))
+        if (reason, tuple(script)) not in self.doubts:
+            self.doubts.append((reason, tuple(script)))
         if script and (not self.programs or self.programs[-1].words != tuple(script)):
             self.programs.append(Program(script, keeps=True, is_plain=True))
 
     def run(self, words: Sequence[Word], keeps: bool = True, is_plain: bool = True) -> None:
         """Add the program that the words name, and those that it starts."""
+        if len(self.programs) >= _MOST:
+            return self.doubt("it starts too many programs")
         program = Program(words, keeps, is_plain)
         self.programs.append(program)
         first = text_of(words[0])
