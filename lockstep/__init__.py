@@ -21,7 +21,8 @@ if TYPE_CHECKING:
         UnsealedWorkflow,
         UsageError,
     )
-    from skills.lib.ledger.ledger import Event, Ledger
+    from skills.lib.ledger.history import Event
+    from skills.lib.ledger.ledger import Ledger
     from skills.lib.model.requirements import Arg, Artifact, Command, Field
     from skills.lib.model.review_loop import review_loop
     from skills.lib.model.run import Request, Run
@@ -63,7 +64,8 @@ _MODULES = {
     "blocks.refused": "Refusal",
     "errors": "EnvironmentProblem HandlerError InvalidWorkflow LedgerError LockstepError RefusedError SkillError"
     " UnsealedWorkflow UsageError",
-    "ledger.ledger": "Event Ledger",
+    "ledger.history": "Event",
+    "ledger.ledger": "Ledger",
     "model.requirements": "Arg Artifact Command Field",
     "model.review_loop": "review_loop",
     "model.run": "Request Run",

@@ -29,6 +29,11 @@ import gc
 import os
 import sys
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:  # for the comments: annotations of this kind parse on any Python
+    from collections.abc import Sequence  # noqa: F401
+    from importlib.machinery import ModuleSpec  # noqa: F401
+
 
 def main(script, module=""):
     # type: (str, str) -> None
@@ -45,11 +50,34 @@ def main(script, module=""):
             sys.dont_write_bytecode = False
         # A call lives for milliseconds and keeps little: collecting garbage would cost more than it frees.
         gc.disable()
+        sys.meta_path.insert(0, _Finder)
         from skills.lib.runtime.script import run
 
         run(os.path.realpath(script))
     except KeyboardInterrupt:
         os._exit(130)
+
+
+class _Finder:
+    """Finds the modules of this library by their names alone: Python would list their folders, which costs half a millisecond."""
+
+    @staticmethod
+    def find_spec(name, path=None, target=None):
+        # type: (str, Sequence[str] | None, object) -> ModuleSpec | None
+        """What Python's own finder returns for a module of ours; None for any other module."""
+        if not name.startswith("skills.") or not path:
+            return None
+        import _frozen_importlib_external as external  # Python's own, and loaded
+
+        place = os.path.join(path[0], name.rpartition(".")[2])
+        for file, below in ((place + ".py", None), (os.path.join(place, "__init__.py"), [place])):
+            try:
+                os.stat(file)
+            except OSError:
+                continue
+            loader = external.SourceFileLoader(name, file)
+            return external.spec_from_file_location(name, file, loader=loader, submodule_search_locations=below)
+        return None
 
 
 def run_helper(script, name):

@@ -100,13 +100,13 @@ def interruptible() -> Iterator[None]:
 def closed_ledgers(monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
     """Close what a test leaves open, as the end of its process would: Python 3.13 warns of the rest."""
     opened: list[Database] = []
-    connect = Database._connect
+    connect = Database.connect
 
     def remember(database: Database) -> None:
         connect(database)
         opened.append(database)
 
-    monkeypatch.setattr(Database, "_connect", remember)
+    monkeypatch.setattr(Database, "connect", remember)
     yield
     for database in opened:
         database.close()

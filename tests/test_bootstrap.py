@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 from functools import cache
+from importlib.machinery import PathFinder
 from pathlib import Path
 
 import pytest
@@ -69,6 +70,25 @@ def head(script: Path) -> str:
     assert isinstance(docstring, ast.Expr), f"{script} has no docstring"
     lines = "\n".join(source.splitlines()[docstring.end_lineno :]).strip()
     return re.sub(r"range\(\d+\)", "range(N)", lines)
+
+
+def test_a_module_of_the_library_is_found_where_python_finds_it() -> None:
+    library = ROOT / "skills" / "lib"
+    names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in sorted(library.rglob("*.py"))]
+    for name in [name.removesuffix(".__init__") for name in names]:
+        folder = [os.path.join(ROOT, *name.split(".")[:-1])]
+        found, pythons = bootstrap._Finder.find_spec(name, folder), PathFinder.find_spec(name, folder)
+        assert found is not None
+        assert pythons is not None
+        for attribute in ("name", "origin", "cached", "has_location", "parent", "submodule_search_locations"):
+            assert getattr(found, attribute) == getattr(pythons, attribute), name
+        assert type(found.loader) is type(pythons.loader)
+
+
+@pytest.mark.parametrize("name", ["skills.lib.no_such_module", "skills.decision-critic", "other.lib", "json.decoder"])
+def test_any_other_module_is_left_to_python(name: str) -> None:
+    """A folder without __init__.py is one of them."""
+    assert bootstrap._Finder.find_spec(name, [os.path.join(ROOT, *name.split(".")[:-1])]) is None
 
 
 def test_there_are_entry_scripts() -> None:

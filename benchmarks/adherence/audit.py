@@ -9,13 +9,13 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from skills.lib.engine.decision import is_person
-from skills.lib.ledger import Ledger
+from skills.lib.ledger import Ledger, verification
 from skills.lib.runtime import loading
 from skills.lib.workflow.requirements import Field
 from skills.lib.workflow.types import Dispatch, Gate, Outcome, Person
 
 if TYPE_CHECKING:
-    from skills.lib.ledger.ledger import Event
+    from skills.lib.ledger.history import Event
     from skills.lib.model.run import Run
     from skills.lib.workflow.core import StepDef, Workflow
 
@@ -26,7 +26,7 @@ def gaps(home: str) -> list[str]:
     """Every gap in the runs of the ledger in that folder, as a sentence; none is what is hoped for."""
     ledger = Ledger(home, create=False)
     try:
-        ledger.verify()
+        verification.verify(ledger)
         runs = {run.id: run for run in ledger.every_run()}
         events = ledger.events()
     finally:

@@ -127,3 +127,11 @@ def loads(text: str, *, strict: bool = False) -> Any:
         return json.loads(text, parse_constant=_Reader.parse_constant, parse_float=_finite, object_pairs_hook=hook)
     except RecursionError:
         raise ValueError("nested too deeply") from None
+
+
+def load_object(text: str) -> dict[str, Any]:
+    """The JSON object in a text. Raises TypeError or ValueError if it is none."""
+    found = loads(text)
+    if not isinstance(found, dict):
+        raise TypeError("not an object")
+    return found

@@ -79,7 +79,7 @@ def installed(project: Path) -> Callable[..., Path]:
 def counted_ids(monkeypatch: pytest.MonkeyPatch) -> None:
     """Runs that this process opens have the ids testrun1, testrun2, … in order."""
     numbers = count(1)
-    monkeypatch.setattr("skills.lib.runtime.runner.new_id", lambda: f"testrun{next(numbers)}")
+    monkeypatch.setattr("skills.lib.runtime.opening.new_id", lambda: f"testrun{next(numbers)}")
 
 
 class Walker:

@@ -15,7 +15,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.blocks import document
 from skills.lib.blocks.command_line import CommandLine
-from skills.lib.ledger import Ledger
+from skills.lib.ledger import Ledger, verification
 from skills.lib.model.run import Run
 from skills.lib.runtime import loading
 from skills.lib.testing import parse
@@ -415,7 +415,7 @@ def test_resume_finds_a_skill_that_moved_by_its_name(
         assert (shown.code, parse(shown.out).get("run")) == (0, run.id)
         assert f"{moved}/scripts/part.py --step" in parse(shown.out).findtext("NEXT", "")
     assert ledger().every_run()[0].script == f"{moved}/scripts/part.py"
-    ledger().verify()
+    verification.verify(ledger())
 
 
 def test_it_is_said_where_a_skill_that_moved_was_found(
@@ -461,7 +461,7 @@ def test_abandoning_ends_a_run_and_its_sub_agents(cli: Command, installed: Insta
     assert [found[key].status for key in (run.id, f"{run.id}.1", f"{run.id}.2")] == ["abandoned", "done", "abandoned"]
     last = ledger().events(run.id)[-1]
     assert (last.kind, last.actor, last.detail["reason"]) == ("abandoned", "agent", "the ticket was closed")
-    ledger().verify()
+    verification.verify(ledger())
     assert cli("resume").err.startswith("No run is open")
     assert "is abandoned" in cli("resume", run.id).out
 
@@ -584,7 +584,7 @@ def test_pruning_removes_ended_runs_only(cli: Command, installed: Install, walke
     assert cli("prune", "--older", "0").err == "1 record removed.\n"
     assert [run.id for run in ledger().every_run()] == [kept.id]
     assert not context.exists()
-    ledger().verify()
+    verification.verify(ledger())
 
 
 def test_pruning_takes_sub_agents_along(

@@ -20,7 +20,7 @@ from skills.lib import paths
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.engine.decision import Move
 from skills.lib.errors import HandlerError, UsageError
-from skills.lib.ledger import Ledger
+from skills.lib.ledger import Ledger, verification
 from skills.lib.model.run import Request, Run
 from skills.lib.runtime import Response, Runner
 from skills.lib.testing import parse
@@ -99,7 +99,7 @@ def shell(command: str) -> PrintedBlock:
 def run_of(run_id: str) -> Run:
     with Ledger(os.environ["LOCKSTEP_HOME"], create=False) as ledger:
         found = ledger.run(run_id)
-        ledger.verify()
+        verification.verify(ledger)
     assert found is not None
     return found
 

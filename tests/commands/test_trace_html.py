@@ -24,7 +24,7 @@ from skills.lib.commands.drawing import edges
 from skills.lib.commands.tracing import findings
 from skills.lib.commands.tracing.markup import shown
 from skills.lib.commands.tracing.page import drawn, page
-from skills.lib.ledger import Event
+from skills.lib.ledger.history import Event
 from skills.lib.model.run import Run
 from skills.lib.runtime import Runner
 from skills.lib.workflow.core import StepDef, Workflow

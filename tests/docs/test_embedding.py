@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from skills.lib.ledger import Ledger
+from skills.lib.ledger import Ledger, verification
 
 ROOT = Path(__file__).resolve().parents[2]
 PAGE = (ROOT / "docs" / "embedding.md").read_text(encoding="utf-8")
@@ -51,7 +51,7 @@ def test_a_program_prints_what_the_page_says_also_if_it_runs_again(
         done = subprocess.run(**command(tmp_path, code), capture_output=True, text=True, timeout=SECONDS, check=False)
         assert (done.stdout, done.stderr) == (printed, "")
     with Ledger(str(own_ledger), create=False) as ledger:
-        ledger.verify()
+        verification.verify(ledger)
         assert len(ledger.every_run()) == runs
 
 
@@ -102,7 +102,7 @@ def test_the_server_serves_runs_and_goes_on_after_a_kill(tmp_path: Path, own_led
         assert (ended[0], ended[1]["status"]) == (200, "done")
         assert ask(one) == ended
     with Ledger(str(own_ledger), create=False) as ledger:
-        ledger.verify()
+        verification.verify(ledger)
         noted = [(event.kind, event.actor, event.detail["who"]) for event in ledger.events()]
     assert noted == [
         ("opened", "person (web)", "Ada"),

@@ -17,7 +17,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skills.lib.errors import LedgerError
-from skills.lib.ledger import Ledger
+from skills.lib.ledger import Ledger, verification
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock, filled
 from skills.lib.testing.follower import InProcess
@@ -207,7 +207,7 @@ def test_an_edited_record_is_found_when_it_is_looked_through(kept: Kept, edit: s
     connection.close()
     ledger = Ledger(str(kept.file.parent))
     with pytest.raises(LedgerError, match=str(kept.file)):
-        ledger.verify()
+        verification.verify(ledger)
     ledger.close()
 
 
@@ -388,7 +388,7 @@ def test_no_gate_opens_if_the_evidence_of_its_review_was_lost(tmp_path: Path, pr
     assert (refused.exit_code, refused.text) == (4, "")
     assert "runs.db is damaged" in refused.errors
     with Ledger(str(gated.project / ".lockstep")) as ledger, pytest.raises(LedgerError, match=r"runs.db is damaged"):
-        ledger.verify()
+        verification.verify(ledger)
 
 
 def test_a_run_of_a_ledger_that_can_only_be_read_goes_on_in_a_copy_of_its_folder(

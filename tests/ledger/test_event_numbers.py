@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from lockstep import Ledger, LedgerError, Run
 from skills.lib.engine.decision import Move
+from skills.lib.ledger import removal
 
 
 @pytest.fixture
@@ -31,7 +32,7 @@ def moved(ledger: Ledger, run: Run, **fields: object) -> Run:
 def test_no_event_gets_the_number_of_one_that_was_removed(ledger: Ledger) -> None:
     first = moved(ledger, opened(ledger, "first"), status="done", step=None)
     cursor = ledger.events()[-1].seq
-    ledger.delete([first.id])
+    removal.remove(ledger, [first.id])
     assert ledger.events_after(cursor) == []
     opened(ledger, "second")
     [event] = ledger.events_after(cursor)
@@ -42,7 +43,7 @@ def test_a_cursor_stays_valid_if_the_runs_before_it_are_removed(ledger: Ledger) 
     ended = moved(ledger, opened(ledger, "ended"), status="done", step=None)
     kept = opened(ledger, "kept")
     cursor = ledger.events_after()[-1].seq
-    ledger.delete([ended.id])
+    removal.remove(ledger, [ended.id])
     moved(ledger, kept)
     assert [(event.run, event.kind) for event in ledger.events_after(cursor)] == [("kept", "moved")]
 

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.ledger import Ledger, database
+from skills.lib.ledger import Ledger, database, verification
 from skills.lib.testing.agent import Agent
 from tests.fixtures.skill import install
 
@@ -87,7 +87,7 @@ def test_without_shared_memory_the_ledger_has_a_rollback_journal(agent: Agent, t
     assert (again.returncode, again.stderr, again.stdout.count(run) > 0) == (0, "", True)
     assert journal(agent) == "delete"
     with Ledger(str(agent.project / ".lockstep"), create=False) as ledger:
-        ledger.verify()
+        verification.verify(ledger)
         assert [event.kind for event in ledger.events(run)] == ["opened"]
 
 

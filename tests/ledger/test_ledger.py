@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from skills.lib.engine.decision import Move
 from skills.lib.errors import LedgerError, UsageError
-from skills.lib.ledger import Ledger, Stale, new_id
+from skills.lib.ledger import Ledger, Stale, new_id, removal, verification
 from skills.lib.model.run import Run
 from tests.fixtures.strategies import hostile_texts
 
@@ -45,7 +45,7 @@ def test_replaying_the_events_gives_every_run_as_it_stands(
         after = before.changed(turn=before.turn + 1, step=step, state={**before.state, step: state})
         runs[at] = ledger.commit(before, Move(after, "moved", {"detail": detail}), "agent")
         ledger.note(before.id, before.turn, "refused", "agent", {"why": detail})
-    ledger.verify()
+    verification.verify(ledger)
     for run in runs:
         kept = ledger.run(run.id)
         assert kept is not None
@@ -68,7 +68,7 @@ def test_a_move_that_cannot_be_kept_leaves_nothing(ledger: Ledger) -> None:
     run = opened(ledger)
     with pytest.raises(UsageError, match="of the kind object that JSON does not have"):
         ledger.commit(run, Move(run.changed(state={"a": {"x": object()}}), "moved", {}), "agent")
-    ledger.verify()
+    verification.verify(ledger)
     assert [event.kind for event in ledger.events()] == ["opened"]
     assert ledger.commit(run, Move(run.changed(turn=2), "moved", {}), "agent").turn == 2
 
@@ -86,13 +86,13 @@ def test_children_come_with_the_move_that_creates_them(ledger: Ledger) -> None:
     assert ledger.runs([f"{run.id}.1"])[0].last == {"reason": "gone"}
     with pytest.raises(Stale):
         ledger.commit(ledger.run(run.id), end, "agent")
-    ledger.verify()
+    verification.verify(ledger)
 
 
 def test_deleting_ended_runs_leaves_a_sound_ledger(ledger: Ledger) -> None:
     first, second = opened(ledger), opened(ledger, fingerprint="g")
-    ledger.delete([first.id])
-    ledger.verify()
+    removal.remove(ledger, [first.id])
+    verification.verify(ledger)
     assert [run.id for run in ledger.every_run()] == [second.id]
     assert {event.run for event in ledger.events()} == {second.id}
     assert ledger.definition("g") == {"name": "w"}

@@ -13,7 +13,7 @@ import pytest
 from skills.lib.compact_json import digest
 from skills.lib.engine.decision import Move
 from skills.lib.errors import LedgerError
-from skills.lib.ledger import Ledger, contents
+from skills.lib.ledger import Ledger, contents, removal, verification
 from skills.lib.testing.agent import Agent
 from tests.fixtures.ledgers import build
 
@@ -35,7 +35,7 @@ def home(agent: Factory) -> Path:
     review = {"status": "FAIL", "content": name, "heard": {"content": other}, "items": [], "covers": ["src"]}
     after = run.changed(handed={"d": name}, reviews={"d": review})
     ledger.commit(run, Move(after, "moved", {}, contents={name: FILES, other: {}}), "agent")
-    ledger.verify()
+    verification.verify(ledger)
     ledger.close()
     return home
 
@@ -61,7 +61,7 @@ def test_an_upgrade_that_finds_the_table_of_contents_goes_on(tmp_path: Path) -> 
     table = "CREATE TABLE contents(digest TEXT PRIMARY KEY, data TEXT NOT NULL, sum TEXT NOT NULL) WITHOUT ROWID"
     change(home, table, f"INSERT INTO contents VALUES('{contents.digest({})}', '{{}}', '{digest('{}')}')")
     with Ledger(str(home), create=False) as ledger:
-        ledger.verify()
+        verification.verify(ledger)
         assert ledger.contents(contents.digest({})) == {}
 
 
@@ -81,7 +81,7 @@ def test_an_older_ledger_without_a_write_ahead_log_is_upgraded_and_gets_one(tmp_
     home = older(tmp_path, version)
     change(home, "PRAGMA journal_mode=DELETE")
     with Ledger(str(home), create=False) as ledger:
-        ledger.verify()
+        verification.verify(ledger)
         assert ledger.database.rows("PRAGMA journal_mode") == [("wal",)]
 
 
@@ -121,12 +121,12 @@ def test_damage_to_the_files_of_a_review_is_found_when_the_ledger_is_verified(
 ) -> None:
     change(home, statement)
     with pytest.raises(LedgerError, match=f"is damaged: .*{says}"), Ledger(str(home), create=False) as ledger:
-        ledger.verify()
+        verification.verify(ledger)
 
 
 def test_files_that_a_person_was_shown_are_kept_when_other_runs_are_deleted(home: Path) -> None:
     ledger = Ledger(str(home), create=False)
-    ledger.delete([])
+    removal.remove(ledger, [])
     assert ledger.contents(contents.digest({})) == {}
     assert ledger.contents(contents.digest(FILES)) == FILES
     ledger.close()

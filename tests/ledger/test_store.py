@@ -11,8 +11,8 @@ import pytest
 
 from lockstep import Ledger, LedgerError, Run
 from skills.lib.engine.decision import Move
-from skills.lib.ledger import Stale
-from skills.lib.ledger.database import SCHEMA
+from skills.lib.ledger import Stale, verification
+from skills.lib.ledger.creation import SCHEMA
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
@@ -77,7 +77,7 @@ def test_a_ledger_takes_a_database_of_another_kind() -> None:
         assert [found.fields() for found in ledger.open_runs("w", {"x": 1})] == [moved.fields()]
         assert ledger.open_runs("w", {"x": 2}) == []
         assert [event.kind for event in ledger.events_after()] == ["opened", "moved"]
-        ledger.verify()
+        verification.verify(ledger)
         store.execute("DELETE FROM runs")
         with pytest.raises(LedgerError, match="in memory is damaged: it has lost the run 'one'"):
             ledger.run("one")

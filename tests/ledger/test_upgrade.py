@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from skills.lib import paths
-from skills.lib.ledger import Ledger
+from skills.lib.ledger import Ledger, verification
 from skills.lib.ledger.database import VERSION
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock
@@ -55,7 +55,7 @@ def test_an_older_ledger_is_upgraded_in_place_and_stays_whole(version: str, proj
     runs = restore(version, project)
     ledger = Ledger(paths.home(str(project)), create=False)
     try:
-        ledger.verify()
+        verification.verify(ledger)
         for entry in runs.values():
             [run] = ledger.runs([entry["run"]])
             assert (run.workflow, run.status, run.step or "") == (entry["skill"], entry["status"], entry["step"])
@@ -103,5 +103,5 @@ def test_a_run_of_an_older_ledger_is_resumed_and_ends(version: str, kind: str, p
         block = go_on(agent, block)
     assert block.kind == "done", block.text
     ledger = Ledger(paths.home(str(project)), create=False)
-    ledger.verify()
+    verification.verify(ledger)
     ledger.close()

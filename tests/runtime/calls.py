@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from skills.lib import paths
-from skills.lib.ledger import Ledger
+from skills.lib.ledger import Ledger, verification
 from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import PrintedBlock
 from skills.lib.testing.follower import InProcess
@@ -31,7 +31,7 @@ def leave(agent: Agent, block: PrintedBlock, to: str, **records: object) -> Prin
 
 def verify(agent: Agent) -> None:
     with Ledger(paths.home(str(agent.project)), create=False) as ledger:
-        ledger.verify()
+        verification.verify(ledger)
 
 
 def item(name: str, status: str, check: str = "it holds") -> dict[str, str]:

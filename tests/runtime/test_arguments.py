@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skills.lib.errors import LedgerError, LockstepError, UsageError
-from skills.lib.ledger import Ledger
+from skills.lib.ledger import Ledger, verification
 from skills.lib.model.requirements import Arg, Field
 from skills.lib.model.run import Request
 from skills.lib.model.steps import StepDef, Workflow
@@ -49,7 +49,7 @@ def runner(tmp_path: Path) -> Runner:
 
 
 def is_whole(runner: Runner) -> bool:
-    runner.ledger.verify()
+    verification.verify(runner.ledger)
     return all(runner.peek(run.id).run == run for run in runner.ledger.every_run())
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from skills.lib.errors import UsageError
+from skills.lib.runtime.choosing import choose
 from skills.lib.runtime.cli import HelpRequested, read
-from skills.lib.runtime.script import choose
 from skills.lib.workflow.choice import Choice
 from tests.fixtures.skill import install, source_of
 from tests.runtime.calls import OPEN_ENDED

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from skills.lib import status_files
 from skills.lib.blocks.command_line import CommandLine
 from skills.lib.errors import LedgerError, RefusedError, UsageError
-from skills.lib.ledger import Ledger, keyed_id
+from skills.lib.ledger import Ledger, keyed_id, verification
 from skills.lib.model.requirements import Command
 from skills.lib.model.run import Request, Run
 from skills.lib.model.steps import StepDef, Workflow
@@ -149,7 +149,7 @@ def test_the_same_key_is_the_same_run(tmp_path: Path) -> None:
         "ticket 7",
         "ticket 8",
     ]
-    runner.ledger.verify()
+    verification.verify(runner.ledger)
     runner.close()
 
 
@@ -180,7 +180,7 @@ def test_two_processes_with_one_key_open_one_run(tmp_path: Path) -> None:
         assert race(4, start) == [0] * 4
     with Ledger(runner_in(tmp_path).home, create=False) as ledger:
         assert [event.kind for event in ledger.events()] == ["opened"] * 10
-        ledger.verify()
+        verification.verify(ledger)
 
 
 def test_a_key_whose_run_was_lost_from_the_ledger_is_damage(tmp_path: Path) -> None:
@@ -350,5 +350,5 @@ def test_an_answer_and_a_move_say_who_made_them(tmp_path: Path) -> None:
     for wrong in ({"kind": "person"}, {"kind": "terminal"}, {"by": "a\nb"}, {"by": "x" * 201}):
         with pytest.raises(UsageError):
             runner.advance(LOOP, run.id, Request("current"), **wrong)
-    runner.ledger.verify()
+    verification.verify(runner.ledger)
     runner.close()

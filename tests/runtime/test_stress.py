@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib.ledger import Ledger, keyed_id
+from skills.lib.ledger import Ledger, keyed_id, verification
 from tests.fixtures.embedding import LOOP, runner_in, step_on
 from tests.fixtures.processes import KILLED, ended, forked
 
@@ -49,7 +49,7 @@ def check(project: Path) -> int:
     if not acknowledged:
         return 0
     with Ledger(runner_in(project).home, create=False) as ledger:
-        ledger.verify()
+        verification.verify(ledger)
         runs = {run.id: run for run in ledger.every_run()}
         assert set(acknowledged) <= set(runs) <= set(RUNS)
         for run, turn in acknowledged.items():

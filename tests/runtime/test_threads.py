@@ -10,7 +10,7 @@ from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
-from skills.lib.ledger import Ledger
+from skills.lib.ledger import Ledger, verification
 from skills.lib.model.run import Request, Run
 from skills.lib.model.steps import StepContext, StepDef, Workflow
 from skills.lib.model.types import Outcome
@@ -49,7 +49,7 @@ def test_one_runner_serves_many_threads(tmp_path: Path) -> None:
         return run.id
 
     runs = at_once(walk)
-    runner.ledger.verify()
+    verification.verify(runner.ledger)
     assert {run.turn for run in runner.ledger.runs(runs)} == {26}
     assert [event.seq for event in runner.ledger.events()] == list(range(1, THREADS * 26 + 1))
     runner.close()
@@ -66,7 +66,7 @@ def test_of_many_threads_that_move_one_run_one_wins(tmp_path: Path) -> None:
     ends = at_once(report)
     assert sorted(ends) == [0] + [3] * (THREADS - 1)
     assert runner.ledger.runs([run.id])[0].state == {"there": {"note": f"note {ends.index(0)}"}}
-    runner.ledger.verify()
+    verification.verify(runner.ledger)
     runner.close()
 
 
@@ -75,7 +75,7 @@ def test_a_ledger_is_read_by_another_thread_than_the_one_that_opened_it(tmp_path
     run = opened(runner.start(LOOP, {}))
     with Ledger(runner.home, create=False) as ledger:
         assert at_once(lambda at: ledger.runs([run.id])) == [[run]] * THREADS
-        at_once(lambda at: ledger.verify())
+        at_once(lambda at: verification.verify(ledger))
     runner.close()
     assert opened(runner.state(LOOP, run.id)) == run  # it is opened again
     runner.close()
@@ -97,7 +97,7 @@ def test_what_others_write_while_a_ledger_is_verified_is_no_damage(tmp_path: Pat
     def check() -> int:
         count = 0
         while not ended.is_set():
-            checking.ledger.verify()
+            verification.verify(checking.ledger)
             count += 1
         return count
 
@@ -178,5 +178,5 @@ def test_a_runner_is_awaited_in_threads(tmp_path: Path) -> None:
         return await asyncio.gather(*[walk(at) for at in range(20)])
 
     assert [run.turn for run in asyncio.run(every())] == [10] * 20
-    runner.ledger.verify()
+    verification.verify(runner.ledger)
     runner.close()

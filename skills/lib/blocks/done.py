@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skills.lib.blocks import parts
-from skills.lib.model.requirements import fill
+from skills.lib.model.requirements import Field, fill
 from skills.lib.model.run import FINISHED, Run
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Element
@@ -11,6 +11,7 @@ from skills.lib.model.types import Element
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from typing import Any
 
     from skills.lib.blocks.command_line import CommandLine
 
@@ -38,7 +39,7 @@ def done_document(
         not_done = _undone(run, command_line)
     if run.status in FINISHED and workflow.closing and parent is None:
         notices.append(parts.notice(_closing(workflow, run, command_line)))
-    values = [parts.value(last, name, one) for name, one in parts.result_values(workflow, run, last)]
+    values = [parts.value(last, name, one) for name, one in result_values(workflow, run, last)]
     body = parts.filled(Element("NOT_DONE", None, *not_done), Element("RESULT", None, *values))
     if parent is not None:
         body += _orchestrator(parent, parent_command, siblings, command_line, max_parallel)
@@ -113,3 +114,23 @@ def _closing(workflow: Workflow, run: Run, command_line: CommandLine) -> str:
     if any(len(value) > CLOSING_LIMIT for value in texts.values()):
         text += f" What is cut is shown whole by: {command_line.person('trace', run.id, '--values')}"
     return text
+
+
+def result_values(workflow: Workflow, run: Run, last: str) -> list[tuple[str, Any]]:
+    """What the last step recorded, in the order of its fields: the ledger keeps no order, and a repeat prints the same.
+
+    For a review, answers and what commands judged are left out: the items say the same and more.
+    """
+    state = run.state.get(last, {})
+    specs = [spec for spec in workflow.step(last).requires if isinstance(spec, Field)] if workflow.has(last) else []
+    if "checkpoint" in run.spec and isinstance(state.get("items"), list):
+        known = ["judged", *[spec.name for spec in specs if spec.type == "answers"]]
+        state = {name: value for name, value in state.items() if name not in known}
+        # The place of an item says which file: a reader needs no digest.
+        known = ["file", "content", "text", "failed"]
+        state["items"] = [
+            {name: part for name, part in item.items() if name not in known} if isinstance(item, dict) else item
+            for item in state["items"]
+        ]
+    names = [spec.name for spec in specs if spec.name in state]
+    return [(name, state[name]) for name in [*names, *sorted(set(state) - set(names))]]

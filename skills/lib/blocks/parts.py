@@ -148,19 +148,13 @@ def context_values(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[st
         }
         found += [(f"review.given.{name}", "", name, present(one)) for name, one in given_to_review.items() if one]
     if run.reviews:
+        from skills.lib.blocks import findings  # few runs have reviews
+
         found += [
             (f"review.{checkpoint}.findings", checkpoint, "findings", present(lines))
-            for checkpoint, lines in _to_fix(workflow, run, step)
+            for checkpoint, lines in findings.to_fix(workflow, run, step)
         ]
     return found
-
-
-def shown_values(workflow: Workflow, run: Run) -> list[tuple[str, str, str, str]]:
-    """The values that the run's present block shows, in their order there, also at its end."""
-    if run.ended:
-        last = run.last.get("step", "")
-        return [(f"{last}.{name}", last, name, present(value)) for name, value in result_values(workflow, run, last)]
-    return context_values(workflow, run, workflow.step(run.step or ""))
 
 
 def context(workflow: Workflow, run: Run, step: StepDef) -> Element:
@@ -173,52 +167,6 @@ def context(workflow: Workflow, run: Run, step: StepDef) -> Element:
 def is_of_review(key: str) -> bool:
     """True if the key is that of a review's findings, or of items to verify."""
     return key.startswith("review.") and key.count(".") == 2
-
-
-def _to_fix(workflow: Workflow, run: Run, step: StepDef) -> list[tuple[str, list[str]]]:
-    """The blocking findings that sent the run back to this step, by checkpoint; or the files whose verdict fell."""
-    from skills.lib.engine import fixes, verdicts  # few runs have reviews
-
-    found = []
-    to_answer = fixes.asked_at(workflow, run, step)
-    for checkpoint, review in run.reviews.items():
-        if review.get("sent_back_to") != step.id and checkpoint not in to_answer:
-            continue
-        if review.get("passed"):
-            lines = [f"{path} was changed after this review passed it" for path in review.get("changed", ())]
-        else:
-            lines = [
-                _finding(fixes.name_of(run, checkpoint, item), item, review.get("upheld", ()))
-                for item in verdicts.blocking_now(review)
-            ]
-        found += [(checkpoint, lines)] if lines else []
-    return found
-
-
-def _finding(name: str, item: Mapping[str, str], upheld: Sequence[str]) -> str:
-    place = f" [{item['place']}]" if item.get("place") else ""
-    ruled = ". A person decided that this is right: it is disputed no more." if item["id"] in upheld else ""
-    return f"{name} ({item['severity']}) {item['check']}: {item['finding']}{place}{ruled}"
-
-
-def result_values(workflow: Workflow, run: Run, last: str) -> list[tuple[str, Any]]:
-    """What the last step recorded, in the order of its fields: the ledger keeps no order, and a repeat prints the same.
-
-    For a review, answers and what commands judged are left out: the items say the same and more.
-    """
-    state = run.state.get(last, {})
-    specs = [spec for spec in workflow.step(last).requires if isinstance(spec, Field)] if workflow.has(last) else []
-    if "checkpoint" in run.spec and isinstance(state.get("items"), list):
-        known = ["judged", *[spec.name for spec in specs if spec.type == "answers"]]
-        state = {name: value for name, value in state.items() if name not in known}
-        # The place of an item says which file: a reader needs no digest.
-        known = ["file", "content", "text", "failed"]
-        state["items"] = [
-            {name: part for name, part in item.items() if name not in known} if isinstance(item, dict) else item
-            for item in state["items"]
-        ]
-    names = [spec.name for spec in specs if spec.name in state]
-    return [(name, state[name]) for name in [*names, *sorted(set(state) - set(names))]]
 
 
 def clipped(text: str, limit: int) -> str:

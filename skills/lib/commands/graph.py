@@ -11,7 +11,7 @@ from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.drawing import edges, languages, picture
 from skills.lib.commands.queries import runs, skills
 from skills.lib.errors import PRINTED, RefusedError
-from skills.lib.ledger import Event
+from skills.lib.ledger.history import Event
 from skills.lib.model.steps import Workflow
 from skills.lib.runtime import script
 

@@ -13,6 +13,7 @@ from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen, counted
 from skills.lib.commands.queries import runs
 from skills.lib.hosts.doctor.records import link_to
+from skills.lib.ledger import removal
 from skills.lib.model.texts import number
 from skills.lib.runtime.project import is_of_another_project
 
@@ -56,7 +57,7 @@ def prune(screen: Screen, older: float, dry_run: bool, yes: bool, project: str) 
     if terminal.is_there() and not yes:
         click.confirm(f"Remove {what} for good?", abort=True, err=True)
     ids = [run_id for tree in trees.values() for run_id in tree]
-    records.ledger.delete(ids)
+    removal.remove(records.ledger, ids)
     _remove_texts(project, ids)
     screen.say(f"{what} removed.")
 

@@ -55,7 +55,7 @@ def resume(screen: Screen, run_id: str | None, project: str) -> int:
 
 def _last_moved(records: runs.Records, project: str) -> tuple[list[Run], int]:
     """The open runs of the project that moved last, and how many there are."""
-    last = records.ledger.last_moved(LISTED)
+    last = listing.last_moved(records.ledger, LISTED)
     if not any(is_of_another_project(run, project) for run in last):
         return last, max(len(last), listing.count_roots(records.ledger))
     own = [run for run in records.roots() if not is_of_another_project(run, project)]

@@ -11,7 +11,7 @@ from skills.lib.commands.console.options import examples, json_option, project_o
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs as queries
 from skills.lib.engine import not_done
-from skills.lib.ledger import listing
+from skills.lib.ledger import listing, verification
 from skills.lib.model.run import Run
 
 # How many runs are listed, with those of their sub-agents, if nothing else is asked for.
@@ -49,7 +49,7 @@ def runs(
     if records is None:
         return
     if verify:
-        records.ledger.verify()
+        verification.verify(records.ledger)
     roots, more = _last(records, everything, limit, skill)
     shown = [(depth, run) for root in roots for depth, run in records.tree(root) if everything or not run.ended]
     if as_json:

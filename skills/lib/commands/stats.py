@@ -9,7 +9,7 @@ import click
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_option, verify_option
 from skills.lib.commands.console.screen import TIMES, Cell, Screen, counted
 from skills.lib.commands.queries import runs
-from skills.lib.ledger import Ledger, listing
+from skills.lib.ledger import Ledger, listing, verification
 from skills.lib.model.run import Run
 
 
@@ -30,7 +30,7 @@ def stats(screen: Screen, skill: str | None, verify: bool, as_json: bool, projec
     if records is None:
         return
     if verify:
-        records.ledger.verify()
+        verification.verify(records.ledger)
     found = _counted(records.ledger, skill)
     if as_json:
         screen.json([asdict(workflow) for workflow in found])

@@ -10,6 +10,7 @@ from skills.lib.commands.console.options import examples, json_option, project_o
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs, timeline
 from skills.lib.errors import PRINTED, UsageError
+from skills.lib.ledger import verification
 from skills.lib.runtime import script
 from skills.lib.runtime.project import is_of_another_project
 
@@ -54,8 +55,8 @@ def trace(
     if is_of_another_project(run, project):
         screen.say(f"Run {run.id} belongs to the project {run.project}.")
     if verify:
-        records.ledger.verify()
-    records.ledger.verify_tree(run.id)
+        verification.verify(records.ledger)
+    verification.verify_tree(records.ledger, run.id)
     if as_json:
         screen.json([timeline.as_data(records, one) for _, one in records.tree(run)])
         return

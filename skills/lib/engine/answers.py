@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skills.lib.engine import verdicts
-from skills.lib.engine.decision import Proof, Refused
+from skills.lib.engine.decision import Refused
 from skills.lib.errors import did_you_mean, nearest
 from skills.lib.field_checks import is_reason
 from skills.lib.model.requirements import Command, Field
@@ -16,6 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
+
+    from skills.lib.engine.decision import Proof
 
     Item = dict[str, Any]
 

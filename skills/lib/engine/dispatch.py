@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skills.lib.engine.decision import Move, Proof, Refused
+from skills.lib.engine.decision import Move, Refused
 from skills.lib.model import values
 from skills.lib.model.as_data import plain_fields
 from skills.lib.model.requirements import fill
@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from skills.lib.engine.decision import Proof
     from skills.lib.model.run import Run
     from skills.lib.model.steps import StepDef, Workflow
 

@@ -7,7 +7,7 @@ Modules that only some steps need are imported where they are used: each costs a
 from __future__ import annotations
 
 from skills.lib.engine import inputs
-from skills.lib.engine.decision import PROMPTED, Leaving, Move, Proof, Refused, Report, is_person
+from skills.lib.engine.decision import PROMPTED, Leaving, Move, Refused, Report, is_person
 from skills.lib.engine.transition import check_target, enter, follow, go, leads_back, proved_by
 from skills.lib.model import values
 from skills.lib.model.requirements import Command, Field
@@ -19,6 +19,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
+
+    from skills.lib.engine.decision import Proof
 
 
 def open_run(workflow: Workflow, run: Run, given: Mapping[str, Any], proof: Proof | None = None) -> Move:
@@ -53,7 +55,7 @@ def decide(workflow: Workflow, run: Run, request: Request, proof: Proof, actor: 
 
         prompt = "" if is_person(actor) else people.prompt_with(run, request.answer, proof)
         actor = PROMPTED if prompt else actor
-        report = inputs.read_answer(workflow, run, step, request, digest, actor)
+        report = people.read_answer(workflow, run, step, request, digest, actor)
         return people.answer(workflow, run, step, report, actor, proof, prompt)
     run, report = inputs.read(workflow, run, step, request, digest)
     return _leave(workflow, run, step, report, proof)
@@ -105,7 +107,7 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, report: Report, proof: P
     if run.last.get("step") == step.id and recorded:
         _check_not_repeated(run, step, outcome, {**recorded, **params}, evidence)
     leaving = Leaving(workflow, step, report, proof, values.keepable({**state, **extra}))
-    return _end_step(leaving, inputs.without_outdated_errata(run, step, leaving.state), outcome, detail)
+    return _end_step(leaving, _without_outdated_errata(run, step, leaving.state), outcome, detail)
 
 
 def _ask(leaving: Leaving, run: Run, detail: dict[str, Any]) -> Move:
@@ -117,7 +119,7 @@ def _ask(leaving: Leaving, run: Run, detail: dict[str, Any]) -> Move:
         settled = gates.answer_findings(leaving, run, leaving.step.next.values(), detail)
     if isinstance(settled, Move):
         return settled
-    return gates.ask(leaving, inputs.without_outdated_errata(settled, leaving.step, leaving.state), detail)
+    return gates.ask(leaving, _without_outdated_errata(settled, leaving.step, leaving.state), detail)
 
 
 def _end_step(leaving: Leaving, run: Run, outcome: Outcome, detail: dict[str, Any]) -> Move:
@@ -228,3 +230,12 @@ def _outcome(
         outcome = Outcome.FAIL if failed and Outcome.FAIL in step.next else Outcome.OK
     report.check_outcome(step, outcome)
     return outcome, extra
+
+
+def _without_outdated_errata(run: Run, step: StepDef, state: Mapping[str, Any]) -> Run:
+    """The run without the errata to values that the step's new state has changed or left out."""
+    if not run.errata:
+        return run
+    from skills.lib.engine import errata  # few values prove wrong
+
+    return errata.without_outdated(run, step, state)

@@ -11,7 +11,7 @@ file again with the same content is no change.
 from __future__ import annotations
 
 from skills.lib.engine import verdicts
-from skills.lib.engine.decision import Proof, Refused
+from skills.lib.engine.decision import Refused
 from skills.lib.field_checks import is_reason
 from skills.lib.model import values
 from skills.lib.model.requirements import Field
@@ -24,6 +24,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
+
+    from skills.lib.engine.decision import Proof
 
 
 CHANGED, DISPUTED = "changed", "disputed"

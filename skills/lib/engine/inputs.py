@@ -6,7 +6,7 @@ What is wrong with it is refused here, before anything is looked up or decided.
 from __future__ import annotations
 
 from skills.lib.compact_json import digest
-from skills.lib.engine.decision import Refused, Report, is_person
+from skills.lib.engine.decision import Refused, Report
 from skills.lib.field_checks import is_reason
 from skills.lib.model import values
 from skills.lib.model.requirements import Arg, Field
@@ -54,7 +54,9 @@ def read(workflow: Workflow, run: Run, step: StepDef, request: Request, digest: 
 
         run = fixes.read(run, step, request.records[FIXES])
     if request.errata:
-        run = corrected(run, request.errata)
+        from skills.lib.engine import errata  # few values prove wrong
+
+        run = errata.corrected(run, request.errata)
     params = step_params(workflow, run, step, request)
     recorded = records(workflow, run, step, request)
     check_echo(run, step, request)
@@ -62,37 +64,6 @@ def read(workflow: Workflow, run: Run, step: StepDef, request: Request, digest: 
         raise Refused("wrong-outcome", f"A person says how {step.id} ends: leave --outcome out.", wrong=("outcome",))
     outcome = request.outcome if step.handler else _outcome(step, request.outcome, request.step)
     return run, Report(digest, request.step, outcome, params, recorded, request.errata)
-
-
-def read_answer(workflow: Workflow, run: Run, step: StepDef, request: Request, digest: str, actor: str) -> Report:
-    """What a request to a run that waits reports: the answer, by whom it was given, and the reason.
-
-    Raises Refused if the request gives no answer, none that is valid, or more than an answer, and if ``actor`` is no
-    person and the question needs one.
-    """
-    asked = run.question or {}
-    choices = tuple(asked.get("choices", ()))
-    given = request.answer
-    if asked.get("at_terminal") and not is_person(actor):
-        why = "A person answers this, and nothing that they were heard to say since the question is this answer."
-        how = "Ask them and wait; if they did answer, have them run the command in ANSWER."
-        raise Refused("person-needed", why, choices, how=how)
-    if given is None:
-        why = f"The run waits for a person: {asked.get('text', '')}"
-        raise Refused("unanswered", why, choices, missing=("answer",))
-    if not given.strip() or values.is_placeholder(given, "answer"):
-        raise Refused("unfilled", "--answer holds no answer yet.", choices, missing=("answer",))
-    if request.reason and values.is_placeholder(request.reason, "reason"):
-        why = "--reason still stands as a placeholder; say why."
-        raise Refused("unfilled", why, choices, missing=("reason",))
-    if choices and given not in choices:
-        raise Refused("bad-value", f"{given!r:.80} is not one of the answers.", choices, wrong=("answer",))
-    for name in (*request.records, *beyond_run(workflow, run, request)):
-        why = f"{step.id} waits for an answer; nothing is recorded with it: {name!r:.80}."
-        raise Refused("unknown-field", why, wrong=(name,))
-    check_echo(run, step, request)
-    recorded = {"answer": given, "by": "person" if is_person(actor) else "reported", "reason": request.reason or ""}
-    return Report(digest, request.step, request.outcome, recorded=recorded)
 
 
 def check_target_possible(workflow: Workflow, step: StepDef, wanted: str) -> None:
@@ -275,34 +246,6 @@ def _field(workflow: Workflow, run: Run, step: StepDef, spec: Field, raw: Any) -
     except ValueError as error:
         raise Refused("other-items", f"{error}.", wrong=(spec.name,)) from None
     return verdicts.as_split(value, known)
-
-
-def corrected(run: Run, reported: Mapping[str, str]) -> Run:
-    """The run with the reported errata. Raises Refused if one names nothing that was recorded."""
-    errata = dict(run.errata)
-    known = {name: value for name, value in {**run.params, **run.recorded}.items() if value is not None}
-    for name, note in reported.items():
-        if name not in known:
-            step, _, _ = name.partition(".")
-            valid = tuple(key for key in known if key.startswith(step + ".")) or tuple(known)
-            why = f"--erratum: nothing was recorded as {name!r:.80}."
-            raise Refused("unknown-field", why, valid[:20], of="names", wrong=("errata",))
-        if values.is_placeholder(note, "note"):
-            raise Refused("unfilled", f"--erratum {name}: say what proved wrong with it.", wrong=("errata",))
-        if not is_reason(note):
-            why = f"--erratum {name}: say what proved wrong with it, in more than a word."
-            raise Refused("no-reason", why, wrong=("errata",))
-        errata[name] = [*errata.get(name, ()), note]
-    return run.changed(errata=errata)
-
-
-def without_outdated_errata(run: Run, step: StepDef, state: Mapping[str, Any]) -> Run:
-    """The run without the errata to values that the step's new state has changed or left out."""
-    if not run.errata:
-        return run
-    before = run.state.get(step.id, {})
-    changed = [f"{step.id}.{name}" for name, value in before.items() if name not in state or state[name] != value]
-    return run.changed(errata={name: notes for name, notes in run.errata.items() if name not in changed})
 
 
 def check_echo(run: Run, step: StepDef, request: Request) -> None:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from skills.lib.engine import fixes, gates, not_done, verdicts
-from skills.lib.engine.decision import Leaving, Move, Proof, Refused, Report, is_person
+from skills.lib.engine import fixes, gates, inputs, not_done, verdicts
+from skills.lib.engine.decision import Leaving, Move, Refused, Report, is_person
 from skills.lib.engine.transition import go
 from skills.lib.field_checks import is_reason
 from skills.lib.model import values
-from skills.lib.model.run import Run
+from skills.lib.model.run import Request, Run
 from skills.lib.model.steps import StepDef, Workflow
 from skills.lib.model.types import Outcome, Person, Severity
 
@@ -16,10 +16,43 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from skills.lib.engine.decision import Proof
+
 # A free answer that is no longer than this (characters) has to be a whole prompt: any text may have it inside.
 SHORT = 12
 # How many characters of a prompt are kept with the answer that it has.
 _PROMPT_KEPT = 1_000
+
+
+def read_answer(workflow: Workflow, run: Run, step: StepDef, request: Request, digest: str, actor: str) -> Report:
+    """What a request to a run that waits reports: the answer, by whom it was given, and the reason.
+
+    Raises Refused if the request gives no answer, none that is valid, or more than an answer, and if ``actor`` is no
+    person and the question needs one.
+    """
+    asked = run.question or {}
+    choices = tuple(asked.get("choices", ()))
+    given = request.answer
+    if asked.get("at_terminal") and not is_person(actor):
+        why = "A person answers this, and nothing that they were heard to say since the question is this answer."
+        how = "Ask them and wait; if they did answer, have them run the command in ANSWER."
+        raise Refused("person-needed", why, choices, how=how)
+    if given is None:
+        why = f"The run waits for a person: {asked.get('text', '')}"
+        raise Refused("unanswered", why, choices, missing=("answer",))
+    if not given.strip() or values.is_placeholder(given, "answer"):
+        raise Refused("unfilled", "--answer holds no answer yet.", choices, missing=("answer",))
+    if request.reason and values.is_placeholder(request.reason, "reason"):
+        why = "--reason still stands as a placeholder; say why."
+        raise Refused("unfilled", why, choices, missing=("reason",))
+    if choices and given not in choices:
+        raise Refused("bad-value", f"{given!r:.80} is not one of the answers.", choices, wrong=("answer",))
+    for name in (*request.records, *inputs.beyond_run(workflow, run, request)):
+        why = f"{step.id} waits for an answer; nothing is recorded with it: {name!r:.80}."
+        raise Refused("unknown-field", why, wrong=(name,))
+    inputs.check_echo(run, step, request)
+    recorded = {"answer": given, "by": "person" if is_person(actor) else "reported", "reason": request.reason or ""}
+    return Report(digest, request.step, request.outcome, recorded=recorded)
 
 
 def prompt_with(run: Run, given: str | None, proof: Proof) -> str:
@@ -70,7 +103,7 @@ def _named(said: str, choices: Sequence[str]) -> list[str]:
 def answer(
     workflow: Workflow, run: Run, step: StepDef, report: Report, actor: str, proof: Proof, prompt: str = ""
 ) -> Move:
-    """What the answer of ``inputs.read_answer`` does to a run that waits; ``prompt`` has it in the person's words."""
+    """What the answer of ``read_answer`` does to a run that waits; ``prompt`` has it in the person's words."""
     detail = dict(report.recorded)
     if prompt:
         detail["prompt"] = values.NOT_KEPT if values.is_secret(prompt) else prompt[:_PROMPT_KEPT]

@@ -7,7 +7,6 @@ next review begins a new series.
 from __future__ import annotations
 
 from skills.lib.engine import verdicts
-from skills.lib.engine.decision import Proof
 from skills.lib.model.items import PARTS, read_items
 from skills.lib.model.run import FINISHED, Run
 from skills.lib.model.steps import StepDef
@@ -18,6 +17,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
+
+    from skills.lib.engine.decision import Proof
 
     Items = list[dict[str, Any]]
 

@@ -6,7 +6,7 @@ Modules that only some runs need are imported where they are used: each costs a 
 from __future__ import annotations
 
 from skills.lib.compact_json import digest
-from skills.lib.engine.decision import Detour, Leaving, Move, Proof, Refused
+from skills.lib.engine.decision import Detour, Leaving, Move, Refused
 from skills.lib.errors import HandlerError
 from skills.lib.model.types import Dispatch, Outcome, Person
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
+    from skills.lib.engine.decision import Proof
     from skills.lib.model.run import Run
     from skills.lib.model.steps import StepDef, Workflow
 

@@ -1,5 +1,5 @@
 """The append-only record of runs, on SQLite from the standard library."""
 
-from skills.lib.ledger.ledger import Event, Ledger, Stale, keyed_id, new_id
+from skills.lib.ledger.ledger import Ledger, Stale, keyed_id, new_id
 
-__all__ = ["Event", "Ledger", "Stale", "keyed_id", "new_id"]
+__all__ = ["Ledger", "Stale", "keyed_id", "new_id"]

@@ -1,4 +1,4 @@
-"""Opens the ledger's database, and says in words why it cannot be used."""
+"""Opens the ledger's database, a file of SQLite."""
 
 from __future__ import annotations
 
@@ -6,14 +6,14 @@ import _thread  # threading brings functools and collections
 import os
 import stat
 import sys
-import time
 
-from skills.lib import compact_json, paths
-from skills.lib.errors import EnvironmentProblem, LedgerError, tell
+from skills.lib import paths
+from skills.lib.compact_json import digest
+from skills.lib.errors import EnvironmentProblem, LedgerError
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Sequence
     from sqlite3 import Connection, Cursor
     from types import ModuleType
     from typing import Any
@@ -28,82 +28,23 @@ _LONGEST_IGNORE = 10_000
 _FOLDERS = ("open", "context", "seals")
 APPLICATION_ID = 0x4C4B5354  # "LKST"
 VERSION = 3
+# The digest of the texts of its tables and indexes, sorted: ``creation.TEXTS``.
+TABLES = "dbf757fbe2d20274f78f48a6c6664322"
 # How long a call waits for another process's transaction, in seconds; one takes well under a millisecond.
 LOCK_TIMEOUT = 10.0
 # Beyond this the write-ahead log is folded into the database on the way out (a step does not close otherwise).
 WAL_LIMIT = 256 * 1024
 
-# AUTOINCREMENT: no event gets the number of one that was removed.
-SCHEMA = """
-CREATE TABLE events(
-    seq INTEGER PRIMARY KEY AUTOINCREMENT, run TEXT NOT NULL, turn INTEGER NOT NULL, kind TEXT NOT NULL,
-    actor TEXT NOT NULL, at REAL NOT NULL, detail TEXT NOT NULL, change TEXT NOT NULL, sum TEXT NOT NULL);
-CREATE INDEX events_of_run ON events(run, seq, kind);
-CREATE TABLE runs(
-    id TEXT PRIMARY KEY, workflow TEXT NOT NULL, parent TEXT, status TEXT NOT NULL, version INTEGER NOT NULL,
-    data TEXT NOT NULL, sum TEXT NOT NULL, params TEXT NOT NULL) WITHOUT ROWID;
-CREATE INDEX runs_by_status ON runs(status, workflow, parent, params);
-CREATE INDEX runs_by_parent ON runs(parent, status, workflow, params);
-CREATE TABLE definitions(fingerprint TEXT PRIMARY KEY, data TEXT NOT NULL, sum TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE contents(digest TEXT PRIMARY KEY, data TEXT NOT NULL, sum TEXT NOT NULL) WITHOUT ROWID;
-"""
-_SCHEMA_2 = """
-CREATE TABLE events(
-    seq INTEGER PRIMARY KEY, run TEXT NOT NULL, turn INTEGER NOT NULL, kind TEXT NOT NULL, actor TEXT NOT NULL,
-    at REAL NOT NULL, detail TEXT NOT NULL, change TEXT NOT NULL, sum TEXT NOT NULL);
-CREATE INDEX events_of_run ON events(run, seq);
-CREATE TABLE runs(
-    id TEXT PRIMARY KEY, workflow TEXT NOT NULL, parent TEXT, status TEXT NOT NULL, version INTEGER NOT NULL,
-    data TEXT NOT NULL, sum TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE definitions(fingerprint TEXT PRIMARY KEY, data TEXT NOT NULL, sum TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE contents(digest TEXT PRIMARY KEY, data TEXT NOT NULL, sum TEXT NOT NULL) WITHOUT ROWID;
-"""
-
-
-def _statements(schema: str) -> list[str]:
-    return [statement.strip() for statement in schema.split(";\n") if statement.strip()]
-
-
-_TABLES = _statements(SCHEMA)
-# What the file of each format says of its tables, in the words of SQLite, which adds a table for AUTOINCREMENT.
-_WORDS = {
-    1: _statements(_SCHEMA_2)[:-1],
-    2: _statements(_SCHEMA_2),
-    3: [*_TABLES, "CREATE TABLE sqlite_sequence(name,seq)"],
-}
-# What brings a ledger of each older format to the next one. A column cannot be changed in its place.
-UPGRADES = {
-    1: [_TABLES[-1]],
-    2: [
-        "ALTER TABLE events RENAME TO old_events",
-        "ALTER TABLE runs RENAME TO old_runs",
-        "DROP INDEX events_of_run",
-        *_TABLES[:-2],
-        "INSERT INTO events SELECT * FROM old_events ORDER BY seq",
-        "INSERT INTO runs SELECT *, params_of(id, workflow, parent, status, version, data, sum) FROM old_runs",
-        "DROP TABLE old_events",
-        "DROP TABLE old_runs",
-    ],
-}
 # Two indexes know which runs are open: an entry that one has lost does not make a run absent.
 _INDEXES = ("runs_by_status", "runs_by_parent")
 _OPEN = "status IN ('open','waiting') AND parent IS NULL AND workflow=? AND params=?"
 
 # A file may be anybody's. No value is longer (bytes); the lists of files in ``contents`` are the longest.
 VALUE_LIMIT = 64 << 20
-# Of a run, and of the definition of a workflow (characters): JSON takes many times its length of memory.
-RUN_LIMIT = 8_000_000
 # No statement is longer, be it in the schema that SQLite reads.
 _STATEMENT_LIMIT = 10_000
 # How many instructions of SQLite's machine a statement may take before the schema is known to be ours: a few hundred.
 _SCHEMA_WORK = 20_000
-
-# What SQLite calls it if a file system refuses a lock in another way than by saying that it is taken.
-_NO_LOCKS = ("SQLITE_IOERR_LOCK", "SQLITE_IOERR_UNLOCK", "SQLITE_IOERR_RDLOCK", "SQLITE_IOERR_CHECKRESERVEDLOCK")
-
-_MARKER_TEXT = """The file runs.db beside this one is the record of this project's Lockstep runs.
-Copy or move it only together with runs.db-wal. To begin anew, remove this whole folder.
-"""
 
 
 def _load() -> ModuleType:
@@ -183,18 +124,22 @@ class Database:
                 remedy = "LOCKSTEP_HOME names its folder: copy the folder there that has the runs, or unset it"
             raise LedgerError(f"there is no ledger at {self.path}", remedy=f"{remedy}; --step 1 opens a new run")
         if not there:
-            self._make_home()
+            from skills.lib.ledger import creation  # a folder gets one ledger
+
+            creation.make_home(self)
         if os.path.basename(home) == paths.FOLDER:  # another home may have other things in it, and be the project
-            self._hide()
-        self._connect()
+            self.hide()
+        self.connect()
         try:
             try:
                 self.execute("PRAGMA synchronous=NORMAL")  # docs/architecture.md says what a power cut loses
                 self._check(marked)
             except LedgerError as error:
-                if not _lacks_shared_memory(error.__cause__):
+                from skills.lib.ledger import creation, failures
+
+                if not failures.lacks_shared_memory(error.__cause__):
                     raise
-                self._use_rollback_journal()  # the folder was moved to another file system
+                creation.use_rollback_journal(self)  # the folder was moved to another file system
                 self._check(marked)
         except BaseException:
             self.close()
@@ -299,15 +244,14 @@ class Database:
 
     def broken(self, what: str, remedy: str = "") -> LedgerError:
         """The error for a ledger that cannot be trusted."""
-        lead = f"{remedy}, " if remedy else ""
-        return LedgerError(
-            f"the ledger {self.path} {what}",
-            remedy=f"{lead}move its folder aside to begin anew, or set LOCKSTEP_HOME to another folder",
-        )
+        from skills.lib.ledger import failures  # few ledgers fail
 
-    def _to_write(self) -> str:
-        """What to do about a ledger that can only be read: an empty folder in its place would lack its runs."""
-        return f"make {self.home} writable; or copy it to a folder that can be written, and set LOCKSTEP_HOME to that"
+        return failures.broken(self.path, what, remedy)
+
+    def _explain(self, error: BaseException) -> LedgerError:
+        from skills.lib.ledger import failures  # few ledgers fail
+
+        return failures.explained(error, self.path, LOCK_TIMEOUT)
 
     def _files(self) -> set[str]:
         """The ledger's files that are there; each must be an ordinary one, and a folder no link (``paths.link_in``).
@@ -331,32 +275,12 @@ class Database:
                 raise self.broken(f"cannot be used: {name} is not an ordinary file", f"remove {path}")
             found.add(name)
             if mode & 0o077 and name.startswith(FILE) and os.name == "posix":
-                self._keep_from_others(name, mode)
+                from skills.lib.ledger import creation  # the ledger makes none that others can read
+
+                creation.keep_from_others(os.path.join(self.home, name), mode)
         return found
 
-    def _keep_from_others(self, name: str, mode: int) -> None:
-        """Let only the owner read a file of the ledger, and say so; another user's file stays as it is."""
-        path = os.path.join(self.home, name)
-        try:
-            os.chmod(path, stat.S_IMODE(mode) & 0o700)  # to open and close it would drop this process's locks on it
-        except OSError:
-            return
-        if mode_of(self.home, name) != mode:  # some file systems keep no modes
-            tell(f"lockstep: other users could read or change {path}; from now on its owner alone can\n")
-
-    def _make_home(self) -> None:
-        try:
-            os.makedirs(self.home, mode=0o700, exist_ok=True)
-            if not os.listdir(self.home):
-                self._hide()
-            os.close(os.open(self.path, os.O_CREAT | os.O_RDWR, 0o600))
-        except OSError as error:
-            raise LedgerError(
-                f"the ledger's folder {self.home} cannot be made: {error.strerror}",
-                remedy="set LOCKSTEP_HOME to a folder that can be written",
-            ) from error
-
-    def _hide(self) -> None:
+    def hide(self) -> None:
         """Let git ignore the folder: a ledger in a commit would show to others what its runs recorded.
 
         Lines of a cloned project that admit files again are replaced. A folder that cannot be written stays as it is.
@@ -379,7 +303,8 @@ class Database:
         finally:
             os.close(file)
 
-    def _connect(self) -> None:
+    def connect(self) -> None:
+        """Open a connection."""
         try:
             self._connection = sqlite.connect(
                 self.path, timeout=LOCK_TIMEOUT, isolation_level=None, check_same_thread=False
@@ -391,127 +316,43 @@ class Database:
             raise self._explain(error) from error
 
     def _check(self, marked: bool) -> None:
-        if self._identity() != (APPLICATION_ID, VERSION):
+        if self.identity() != (APPLICATION_ID, VERSION):
+            from skills.lib.ledger import creation  # a ledger is made, and brought to a new format, once
+
             # Another process may be making the ledger at this moment: look again while nobody else writes.
             with self:
-                self._create_or_refuse(marked)
-        self._check_schema(VERSION)
+                creation.create_or_upgrade(self, APPLICATION_ID, VERSION, marked)
+        self.check_schema(TABLES)
         if not marked:
-            self._use_write_ahead_log()
-            self._mark()
+            from skills.lib.ledger import creation
 
-    def _check_schema(self, version: int) -> None:
-        """Raise LedgerError if the file has a trigger, a view, or anything else that is not of a ledger of that format.
+            creation.use_write_ahead_log(self, LOCK_TIMEOUT)
+            self.check_schema(TABLES)
+            creation.mark(self, MARKER)
+
+    def check_schema(self, tables: str) -> None:
+        """Raise LedgerError if the file has a trigger, a view, or anything else than tables with that digest.
 
         The queries of this library would run it: for ever, with any amount of memory, or to refuse each change.
         """
-        if self._tables() != sorted(_WORDS[version]):
+        if digest(self.tables()) != tables:
             raise self.broken("is damaged: its tables are not those of a ledger", "restore it from a copy")
         assert self._connection is not None
         self._connection.set_progress_handler(None, 0)
 
-    def _tables(self) -> list[str]:
+    def tables(self) -> list[str]:
+        """The texts of all tables and indexes, sorted."""
         return sorted(sql for (sql,) in self.rows("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL"))
 
-    def _identity(self) -> tuple[int, int]:
+    def identity(self) -> tuple[int, int]:
+        """The application's number and the format's, as the file has them."""
         ((application,),), ((version,),) = self.rows("PRAGMA application_id"), self.rows("PRAGMA user_version")
         return application, version
 
-    def _create_or_refuse(self, marked: bool) -> None:
-        application, version = self._identity()
-        if (application, version) == (0, 0) and not self.rows("SELECT 1 FROM sqlite_master LIMIT 1"):
-            if marked:
-                raise self.broken("is empty, and it held runs before", "restore it from a copy")
-            self._create()
-        elif application != APPLICATION_ID:
-            raise self.broken("is not a ledger of Lockstep")
-        elif version > VERSION:
-            raise LedgerError(
-                f"the ledger {self.path} was written by a newer Lockstep (format {version}, this one reads {VERSION})",
-                remedy="upgrade Lockstep",
-            )
-        elif version not in (*UPGRADES, VERSION):
-            raise self.broken(f"has format {version}, which no version of Lockstep writes")
-        elif version != VERSION:
-            self._upgrade(version)
-
-    def _upgrade(self, version: int) -> None:
-        if version == 1 and self._tables() == sorted(_WORDS[2]):  # an upgrade of it was cut short
-            version = 2
-        self._check_schema(version)
+    def define(self, name: str, count: int, function: Callable[..., Any]) -> None:
+        """Give statements a function of so many arguments."""
         assert self._connection is not None
-        self._connection.create_function("params_of", 7, _params_of)
-        for step in range(version, VERSION):
-            for statement in UPGRADES[step]:
-                self.execute(statement)
-        self.execute(f"PRAGMA user_version={VERSION}")
-
-    def _create(self) -> None:
-        for statement in _TABLES:
-            self.execute(statement)
-        self.execute(f"PRAGMA application_id={APPLICATION_ID}")
-        self.execute(f"PRAGMA user_version={VERSION}")
-
-    def _use_write_ahead_log(self) -> None:
-        """Switch the journal if the filesystem allows it; SQLite does not wait for a lock here, so this method does."""
-        patience = time.monotonic() + LOCK_TIMEOUT
-        while True:
-            try:
-                self.execute("PRAGMA journal_mode=WAL")
-                self.execute("PRAGMA main.wal_checkpoint(PASSIVE)")  # an upgrade has touched the schema "temp"
-                return
-            except LedgerError as error:
-                if _lacks_shared_memory(error.__cause__):
-                    break
-                if time.monotonic() > patience:
-                    raise
-                time.sleep(0.005)
-        self._use_rollback_journal()
-        self._check_schema(VERSION)
-
-    def _use_rollback_journal(self) -> None:
-        """Leave the write-ahead log, which takes memory that processes share: no file system over a network has it."""
-        self.close()
-        self._connect()
-        for setting in ("locking_mode=EXCLUSIVE", "journal_mode=DELETE", "locking_mode=NORMAL", "synchronous=FULL"):
-            self.execute(f"PRAGMA {setting}")  # who has the ledger alone reads the log without shared memory
-
-    def _mark(self) -> None:
-        try:
-            with open(os.path.join(self.home, MARKER), "w", encoding="ascii") as file:
-                file.write(_MARKER_TEXT)
-        except OSError as error:
-            raise LedgerError(
-                f"the ledger's folder {self.home} cannot be written: {error.strerror}",
-                remedy=self._to_write(),
-            ) from error
-
-    def _explain(self, error: BaseException) -> LedgerError:
-        text, name = str(error), getattr(error, "sqlite_errorname", "")
-        if isinstance(error, (OverflowError, UnicodeEncodeError)) or "binding parameter" in text:
-            return LedgerError(f"the ledger {self.path} was asked for what it cannot have: {text}")
-        if "locked" in text or "busy" in text:
-            return LedgerError(
-                f"the ledger {self.path} has been locked by another process for {LOCK_TIMEOUT:g} s",
-                remedy="run the same command again; if it stays locked, look for a stopped process that holds it; if "
-                "none does, the file system has no locks: set LOCKSTEP_HOME to a folder of a local disk",
-            )
-        if name in _NO_LOCKS or _lacks_shared_memory(error):
-            return LedgerError(
-                f"the file system of the ledger {self.path} lacks the locks that it needs",
-                remedy=f"copy {self.home}, if it has runs, to a local disk, and set LOCKSTEP_HOME to the folder there",
-            )
-        if "readonly" in text or "unable to open" in text or "permission" in text:
-            return LedgerError(
-                f"the ledger {self.path} cannot be written: {text}",
-                remedy=self._to_write(),
-            )
-        if "full" in text or "disk I/O" in text:
-            return LedgerError(
-                f"the ledger {self.path} could not be written: {text}",
-                remedy="make room on the disk and run the same command again; the run stands where it stood",
-            )
-        return self.broken(f"is damaged: {text}", "restore it from a copy")
+        self._connection.create_function(name, count, function)
 
 
 class _Reading:
@@ -530,18 +371,3 @@ class _Reading:
     def __exit__(self, kind: object, error: object, trace: object) -> None:
         if not self._is_inside:
             self._database.__exit__(kind, error, trace)
-
-
-def _lacks_shared_memory(error: BaseException | None) -> bool:
-    """True for the errors of a file system whose files cannot be shared as memory, which the write-ahead log takes."""
-    return str(getattr(error, "sqlite_errorname", "")).startswith("SQLITE_IOERR_SHM")
-
-
-def _params_of(*row: Any) -> str | None:
-    """The digest of the parameters of a run; None if the run is damaged, which the new table does not take."""
-    *fields, total = row
-    try:
-        params = compact_json.loads(fields[5])["params"] if len(fields[5]) <= RUN_LIMIT else None
-        return compact_json.digest(params) if compact_json.digest(fields) == total else None
-    except (TypeError, ValueError, KeyError):
-        return None

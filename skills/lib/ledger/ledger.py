@@ -10,17 +10,17 @@ from skills.lib.compact_json import checksum, digest
 from skills.lib.errors import UsageError
 from skills.lib.ledger import database
 from skills.lib.ledger.database import Database
-from skills.lib.model.run import Run
+from skills.lib.model.run import RUN_LIMIT, Run
 from skills.lib.model.texts import check_tree
-from skills.lib.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
     from typing import Any
 
     from skills.lib.engine.decision import Move
     from skills.lib.errors import LedgerError
+    from skills.lib.ledger.history import Event
     from skills.lib.ledger.store import Store
 
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
@@ -32,24 +32,10 @@ OPEN = "parent IS NULL AND status IN ('open','waiting')"
 _AT_WORK = "SELECT id FROM runs WHERE parent=? AND status IN ('open','waiting') ORDER BY id"
 # What a run is found by, and so in the indexes.
 _LISTED = ("workflow", "parent", "status", "params")
-_EVENTS = "SELECT seq, run, turn, kind, actor, at, detail, change, sum FROM events"
 
 
 class Stale(Exception):
     """The run has moved since it was read: another process won. Read it again."""
-
-
-class Event(Record):
-    """One row of the record; ``at`` is seconds since the epoch, for people only: ``seq`` is the order."""
-
-    seq: int
-    run: str
-    turn: int
-    kind: str
-    actor: str
-    at: float
-    detail: dict[str, Any]
-    change: dict[str, Any]
 
 
 def new_id() -> str:
@@ -151,19 +137,6 @@ class Ledger:
         """How many runs of that workflow have not ended and no parent started."""
         return int(self.database.rows(f"{_COUNT} {OPEN} AND workflow=?", (workflow,))[0][0])
 
-    def sub_agents(self) -> list[str]:
-        """The ids of the runs of all sub-agents that have not ended."""
-        rows = self.database.rows(f"{_IDS} status IN ('pending','open','waiting') AND parent IS NOT NULL")
-        return [run_id for (run_id,) in rows]
-
-    def last_moved(self, limit: int, workflow: str | None = None) -> list[Run]:
-        """So many of the open runs (of a workflow) that no parent started, the last moved first; refusals move none."""
-        where, values = (f"{OPEN} AND workflow=?", (workflow,)) if workflow is not None else (OPEN, ())
-        last = "(SELECT seq FROM events WHERE events.run=runs.id AND kind<>'refused' ORDER BY seq DESC LIMIT 1)"
-        ids = self.database.rows(f"{_IDS} {where} ORDER BY {last} DESC LIMIT ?", (*values, limit))
-        found = [self.run(run_id) for (run_id,) in ids]
-        return [run for run in found if run is not None]
-
     def at_work(self, parent: str) -> list[str]:
         """The ids of the sub-agents of a run that have begun and not ended."""
         return [run_id for (run_id,) in self.database.rows(_AT_WORK, (parent,))]
@@ -172,8 +145,8 @@ class Ledger:
         """The data of the workflow of that fingerprint, as it was when a run of it opened."""
         rows = self.database.rows("SELECT data, sum FROM definitions WHERE fingerprint=?", (fingerprint,))
         try:
-            if rows and len(rows[0][0]) <= database.RUN_LIMIT and digest(rows[0][0]) == rows[0][1]:
-                return _object(rows[0][0])
+            if rows and len(rows[0][0]) <= RUN_LIMIT and digest(rows[0][0]) == rows[0][1]:
+                return compact_json.load_object(rows[0][0])
         except (TypeError, ValueError):
             pass
         raise self.database.broken("has lost a workflow's definition", "restore it from a copy")
@@ -192,7 +165,7 @@ class Ledger:
             return None
         try:
             if digest(rows[0][0]) == rows[0][1]:
-                return _object(rows[0][0])
+                return compact_json.load_object(rows[0][0])
         except (TypeError, ValueError):
             pass
         raise self.database.broken(f"is damaged: the files of {digest_of_files} have a wrong checksum")
@@ -256,131 +229,26 @@ class Ledger:
 
     def each_event(self, run_id: str | None = None) -> Iterator[Event]:
         """The events of a run (of all runs without an id) one at a time, their chain checked."""
-        where, values = ("WHERE run=?", (run_id,)) if run_id is not None else ("", ())
-        return self._checked(self.database.each(f"{_EVENTS} {where} ORDER BY seq", values), {})
+        from skills.lib.ledger import history  # no step reads events
+
+        return history.each(self.database, run_id)
 
     def events_after(self, cursor: int = 0, limit: int = 1_000) -> list[Event]:
         """At most so many events of all runs whose number is higher than ``cursor``, in order, their chains checked.
 
         The number of the last one is the cursor to go on with. It stays valid if runs are removed: no event gets the
-        number of another one.
+        number of another one. Raises UsageError for a number below 0.
         """
-        for name, value in (("cursor", cursor), ("limit", limit)):
-            if type(value) is not int or not 0 <= value < 1 << 63:
-                raise UsageError(f"{name} is {value!r:.80}", valid="a whole number of 0 or more")
-        before = "SELECT sum FROM events WHERE run=? AND seq<=? ORDER BY seq DESC LIMIT 1"
-        with self.database.reading():
-            rows = self.database.rows(f"{_EVENTS} WHERE seq>? ORDER BY seq LIMIT ?", (cursor, limit))
-            tips = {run_id: self.database.rows(before, (run_id, cursor)) for run_id in {row[1] for row in rows}}
-        return list(self._checked(rows, {run_id: found[0][0] for run_id, found in tips.items() if found}))
+        from skills.lib.ledger import history  # no step reads events
 
-    def _checked(self, rows: Iterable[Any], tips: dict[str, str]) -> Iterator[Event]:
-        """The events in rows; ``tips`` holds the checksum of the event before them, by run."""
-        for *fields, total in rows:
-            seq, run, turn, kind, actor, at, detail, change = fields
-            try:
-                if total == digest([tips.get(run, ""), *fields[1:]]):
-                    event = Event(seq, run, turn, kind, actor, at, _object(detail), _object(change))
-                    tips[run] = total
-                    yield event
-                    continue
-            except (TypeError, ValueError):  # the sums of anybody's ledger may be right
-                pass
-            raise self.database.broken(f"is damaged: event {seq} of run {run} has a wrong checksum or field")
+        return history.after(self.database, cursor, limit)
 
     def opening(self, run_id: str) -> dict[str, Any]:
         """What was noted when a run opened; empty if it has not begun."""
         return next((event.detail for event in self.each_event(run_id) if event.kind == "opened"), {})
 
-    def verify(self) -> None:
-        """Check the file, every checksum, and that replaying the events gives the present state of every run.
-
-        Raises LedgerError for the first fault.
-        """
-        with self.database.reading():  # what a process writes meanwhile is no damage
-            self.database.check()
-            for (fingerprint,) in self.database.each("SELECT fingerprint FROM definitions"):
-                self.definition(fingerprint)
-            self._verify_contents()
-            for run in self.each_run():
-                self._verify_run(run)
-                if not self.database.rows("SELECT 1 FROM runs WHERE id=? AND params=?", (run.id, digest(run.params))):
-                    raise self.database.broken(f"is damaged: run {run.id} is listed with other parameters")
-            lost = "SELECT run FROM events WHERE change<>'{}' AND NOT EXISTS (SELECT 1 FROM runs WHERE id=run) LIMIT 1"
-            for (run_id,) in self.database.rows(lost):
-                raise self.database.broken(f"is damaged: its events do not lead to run {run_id} as it stands")
-
-    def verify_tree(self, run_id: str) -> None:
-        """Check a run and the runs below it: events, definitions, and the files of the reviews.
-
-        Raises LedgerError for the first fault.
-        """
-        with self.database.reading():  # nobody moves a run between the reading of its row and of its events
-            tree = self.runs([run_id])
-            for run in tree:
-                self._verify_run(run)
-                if any(self.contents(name) is None for name in _contents(run)):
-                    raise self._without_files(run)
-                tree += self.runs(_children(run))
-
-    def _verify_run(self, run: Run) -> None:
-        """Check that the events of a run lead to it as it is, and that what it refers to is there."""
-        replayed: dict[str, Any] = {}
-        try:
-            for event in self.each_event(run.id):
-                if event.change:
-                    replayed = _apply(replayed, event.change)
-            # A run of an older format is compared in the present format.
-            replayed = Run(**replayed).fields()
-        except TypeError:
-            raise self.database.broken("is damaged: its events lead to what is no run") from None
-        if replayed != run.fields():
-            raise self.database.broken(f"is damaged: its events do not lead to run {run.id} as it stands")
-        if run.fingerprint and not self._has("definitions", "fingerprint", run.fingerprint):
-            raise self.database.broken(f"is damaged: it has lost the definition of run {run.id}")
-        for name in [run.parent, *_children(run)]:
-            if name and not self._has("runs", "id", name):
-                raise self.database.broken(f"is damaged: it has lost the run {name}, which run {run.id} names")
-        if not all(self._has("contents", "digest", name) for name in _contents(run)):
-            raise self._without_files(run)
-
-    def _has(self, table: str, key: str, name: str) -> bool:
-        return bool(self.database.rows(f"SELECT 1 FROM {table} WHERE {key}=?", (name,)))  # noqa: S608  names of ours
-
-    def _without_files(self, run: Run) -> LedgerError:
-        return self.database.broken(f"is damaged: it has lost the files of a review of run {run.id}")
-
     def _lost(self, run_id: str) -> LedgerError:
         return self.database.broken(f"is damaged: it has lost the run {run_id!r:.80}", "restore it from a copy")
-
-    def _verify_contents(self) -> None:
-        """Check that the files of each review have the digest that they are kept by."""
-        from skills.lib.ledger import contents  # it brings re and git
-
-        for (name,) in self.database.each("SELECT digest FROM contents"):
-            if contents.digest(self.contents(name) or {}) != name:
-                raise self.database.broken(f"is damaged: the files of {name} have another digest")
-
-    def delete(self, run_ids: Sequence[str]) -> None:
-        """Remove these ended runs, their events, and the definitions that no run refers to any more."""
-        with self.database:
-            for run_id in run_ids:
-                self.database.execute("DELETE FROM runs WHERE id=?", (run_id,))
-                self.database.execute("DELETE FROM events WHERE run=?", (run_id,))
-            fingerprints: set[str] = set()
-            files: set[str] = set()
-            for run in self.each_run():
-                fingerprints.add(run.fingerprint)
-                files |= _contents(run, heard=True)
-            self._forget("definitions", "fingerprint", fingerprints)
-            self._forget("contents", "digest", files)
-        self.database.compact()
-
-    def _forget(self, table: str, key: str, kept: Collection[Any]) -> None:
-        """Remove the rows of a table that no run refers to any more."""
-        for (name,) in self.database.rows(f"SELECT {key} FROM {table}"):  # noqa: S608  names of ours
-            if name not in kept:
-                self.database.execute(f"DELETE FROM {table} WHERE {key}=?", (name,))  # noqa: S608
 
     def close(self, exiting: bool = False) -> None:
         """Close the ledger; ``exiting`` as for the database."""
@@ -392,7 +260,7 @@ class Ledger:
             # It would be a part of paths: whoever wrote the file can compute sums.
             raise self.database.broken(f"is damaged: {fields[0]!r:.40} is no run's id")
         try:
-            if len(fields[5]) <= database.RUN_LIMIT and total == digest(fields):
+            if len(fields[5]) <= RUN_LIMIT and total == digest(fields):
                 data = compact_json.loads(fields[5])
                 check_tree(data, "the run", bounded=False)
                 run = Run(**data)
@@ -413,8 +281,8 @@ class Ledger:
         except TypeError as error:  # what could not be read again is not written
             raise UsageError(f"run {after.id} cannot be kept: {error}") from None
         data = compact_json.ordered(made)
-        if len(data) > database.RUN_LIMIT:
-            what = f"run {after.id} would have {len(data):,} characters, and a run has {database.RUN_LIMIT:,} at most"
+        if len(data) > RUN_LIMIT:
+            what = f"run {after.id} would have {len(data):,} characters, and a run has {RUN_LIMIT:,} at most"
             raise UsageError(what, remedy="write long values to files, and record the paths of these")
         fields = [after.id, after.workflow, after.parent, after.status, after.version, data]
         total = digest(fields)
@@ -471,38 +339,9 @@ class Ledger:
         self._append(child_id, child.turn, status, actor, {"reason": reason}, _change(child, ended))
 
 
-def _children(run: Run) -> list[str]:
-    """The ids of all sub-agents' runs that the run ever had."""
-    return [f"{run.id}.{number}" for number in range(1, run.born + 1)]
-
-
-def _contents(run: Run, heard: bool = False) -> set[str]:
-    """The digests of the files of its reviews; with ``heard`` also as a person last let them be.
-
-    An earlier version did not keep the latter when runs were pruned.
-    """
-    found = [*run.handed.values(), *(review.get("content") for review in run.reviews.values())]
-    if heard:
-        found += [review.get("heard", {}).get("content") for review in run.reviews.values()]
-    return {name for name in found if name}
-
-
-def _object(text: str) -> dict[str, Any]:
-    """The JSON object in a text. Raises TypeError or ValueError if it is none."""
-    found = compact_json.loads(text)
-    if not isinstance(found, dict):
-        raise TypeError("not an object")
-    return found
-
-
 def _change(before: Run | None, after: Run) -> dict[str, Any]:
     """The fields and the states of steps that differ: replaying them over ``before`` gives ``after``."""
     old, states = (before.fields(), before.state) if before else ({}, {})
     change = {name: value for name, value in after.fields().items() if name != "state" and old.get(name, ...) != value}
     change["state"] = {step: value for step, value in after.state.items() if states.get(step) != value}
     return change
-
-
-def _apply(data: dict[str, Any], change: dict[str, Any]) -> dict[str, Any]:
-    states = {**data.get("state", {}), **change.get("state", {})}
-    return {**data, **change, "state": states}

@@ -1,19 +1,18 @@
-"""Which runs a ledger has, how many, and when they moved: what subcommands ask, and no step.
+"""Which runs a ledger has, how many, and when they moved: what subcommands and refusals ask, and no other step.
 
 Each question reads only what it needs, row by row. The runs are checked; the times and numbers of events are not.
 """
 
 from __future__ import annotations
 
-from math import isfinite
-from typing import TYPE_CHECKING, Any
-
 from skills.lib import compact_json, status_files
 from skills.lib.ledger.ledger import OPEN
 from skills.lib.model.run import MOST_CHILDREN
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+    from typing import Any
 
     from skills.lib.ledger.ledger import Ledger
     from skills.lib.model.run import Run
@@ -52,6 +51,21 @@ def unended_workflows(ledger: Ledger) -> list[str]:
 def unended(ledger: Ledger) -> Iterator[Run]:
     """The runs that have not ended, those of sub-agents included."""
     return ledger.each_run(_UNENDED)
+
+
+def sub_agents(ledger: Ledger) -> list[str]:
+    """The ids of the runs of all sub-agents that have not ended."""
+    rows = ledger.database.rows(f"{_IDS} {_UNENDED} AND parent IS NOT NULL")
+    return [run_id for (run_id,) in rows]
+
+
+def last_moved(ledger: Ledger, limit: int, workflow: str | None = None) -> list[Run]:
+    """So many of the open runs (of a workflow) that no parent started, the last moved first; refusals move none."""
+    where, values = (f"{OPEN} AND workflow=?", (workflow,)) if workflow is not None else (OPEN, ())
+    last = "(SELECT seq FROM events WHERE events.run=runs.id AND kind<>'refused' ORDER BY seq DESC LIMIT 1)"
+    ids = ledger.database.rows(f"{_IDS} {where} ORDER BY {last} DESC LIMIT ?", (*values, limit))
+    found = [ledger.run(run_id) for (run_id,) in ids]
+    return [run for run in found if run is not None]
 
 
 def last_ended(ledger: Ledger, admits: Callable[[Run], bool]) -> Run | None:
@@ -99,7 +113,7 @@ def moved_at(ledger: Ledger, run_id: str) -> float:
 def _latest(ledger: Ledger, rows: list[Any]) -> float:
     """The highest time in rows; 0 if there is none. Anybody's ledger may have anything in its place."""
     times = [at for (at,) in rows if at is not None]
-    if not all(isinstance(at, (int, float)) and isfinite(at) for at in times):
+    if not all(isinstance(at, (int, float)) and abs(at) < float("inf") for at in times):
         raise ledger.database.broken("is damaged: an event has no time")
     return float(max(times, default=0))
 

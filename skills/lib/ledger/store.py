@@ -1,6 +1,6 @@
 """What a database must do for a ``Ledger``. ``database.Database`` does it with a file of SQLite.
 
-Tables and columns are those of ``database.SCHEMA``. Statements are SQL that every database knows, with ``?`` for each
+Tables and columns are those of ``creation.SCHEMA``. Statements are SQL that every database knows, with ``?`` for each
 value. Only type checkers import this module.
 """
 

@@ -31,6 +31,8 @@ _NONE: list[Any] = []
 _STATUSES = ENDED | {"open", "waiting", "pending"}
 # How many sub-agents' runs a run may have had.
 MOST_CHILDREN = 100_000
+# How many characters a run has, and the definition of a workflow: JSON takes many times its length of memory.
+RUN_LIMIT = 8_000_000
 _IN_AN_ID = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-"
 # What the parts of some fields are: of an entry of ``not_done``, of a review and its items, and so on.
 _UNDONE = {"kind", "step", "what"}

@@ -15,7 +15,7 @@ from skills.lib.field_checks import (
     coerce,
     shown,
 )
-from skills.lib.model.as_data import one_of, plain, plain_fields, rich
+from skills.lib.model.as_data import plain, plain_fields
 from skills.lib.model.requirements import Arg, Artifact, Command, Field, Requirement
 from skills.lib.model.types import (
     RESERVED_FLAGS,
@@ -302,6 +302,8 @@ class Workflow(Record):
         step that runs a Command is refused unless ``commands``. Raises SkillError, which names the step, and
         InvalidWorkflow with every finding.
         """
+        from skills.lib.model.from_data import one_of  # no step reads data
+
         workflow = cls.restored(data, one_of(functions))
         for step in workflow.steps:
             if not commands and any(isinstance(spec, Command) for spec in step.requires):
@@ -321,13 +323,18 @@ class Workflow(Record):
 
         Raises SkillError for data of another form.
         """
+        from skills.lib.model.from_data import rich  # no step reads data
+
+        def step(fields: Mapping[str, Any]) -> StepDef:
+            return StepDef(**{key: rich(value, resolve) for key, value in fields.items()})
+
         try:
             unknown = [name for name in data if name not in _IN_DATA]
             if unknown:
                 raise ValueError(f"a workflow has no {shown(unknown[0])}")
             return cls(
                 data["name"],
-                *[_restored_step(step, at, resolve) for at, step in enumerate(data["steps"], 1)],
+                *[_restored_step(given, at, step) for at, given in enumerate(data["steps"], 1)],
                 params=[rich(arg, resolve) for arg in data.get("params", ())],
                 start=data.get("start"),
                 output=data.get("output", "xml"),
@@ -362,10 +369,10 @@ REGISTRY: dict[str, Registered] = {}
 _IN_DATA = frozenset(name for name in Workflow.__slots__ if name[0] != "_")  # type: ignore[attr-defined]
 
 
-def _restored_step(data: Any, number: int, resolve: Callable[[str], Callable[..., Any]]) -> StepDef:
+def _restored_step(data: Any, number: int, step: Callable[[Any], StepDef]) -> StepDef:
     """A step from its data; SkillError names the step."""
     try:
-        return StepDef(**{key: rich(value, resolve) for key, value in data.items()})
+        return step(data)
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError, SkillError) as error:
         name = data.get("id") if isinstance(data, dict) else None
         which = f"step {shown(name)}" if isinstance(name, str) else f"step number {number}"

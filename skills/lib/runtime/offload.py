@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 
 from skills.lib import compact_json, files, paths
-from skills.lib.blocks import document, parts
+from skills.lib.blocks import document, done, parts
 from skills.lib.errors import EnvironmentProblem
 from skills.lib.model import texts
-from skills.lib.model.texts import WORTH_A_FILE
+from skills.lib.model.texts import WORTH_A_FILE, present
 from skills.lib.model.types import Element
 
 TYPE_CHECKING = False
@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from skills.lib.model.run import Run
+    from skills.lib.model.steps import Workflow
     from skills.lib.runtime.project import Response
 
 
@@ -38,7 +39,7 @@ def shortened(response: Response, text: str, home: str) -> str:
     workflow, run = response.workflow, response.run
     assert workflow is not None
     assert run is not None
-    every = parts.shown_values(workflow, run)
+    every = _shown_values(workflow, run)
     found = [one for one in every if len(one[3]) > WORTH_A_FILE]
     others = [one for one in found if not parts.is_of_review(one[0])]
     offloaded: dict[str, tuple[str, str]] = {}  # by the key of a value: its file, and what the block says of it
@@ -107,3 +108,12 @@ def write(home: str, run: Run, name: str, text: str) -> str:
             f"{path} cannot be written: {error.strerror}", remedy="set LOCKSTEP_HOME to a folder that can be written"
         ) from error
     return path
+
+
+def _shown_values(workflow: Workflow, run: Run) -> list[tuple[str, str, str, str]]:
+    """The values that the run's present block shows, in their order there, also at its end."""
+    if run.ended:
+        last = run.last.get("step", "")
+        values = done.result_values(workflow, run, last)
+        return [(f"{last}.{name}", last, name, present(value)) for name, value in values]
+    return parts.context_values(workflow, run, workflow.step(run.step or ""))

@@ -8,6 +8,7 @@ import os
 from skills.lib import paths, status_files
 from skills.lib.blocks import document, parts
 from skills.lib.blocks.command_line import join
+from skills.lib.engine.decision import PROMPTED, Move
 from skills.lib.errors import PRINTED, EnvironmentProblem, LockstepError, RefusedError, UsageError
 from skills.lib.ledger import Ledger
 from skills.lib.model.requirements import Artifact, Command
@@ -78,6 +79,11 @@ class Project:
         """True if a program names the folder of the ledger, which the environment then does not."""
         return bool(self._given_home)
 
+    @property
+    def has_own_limit(self) -> bool:
+        """True if a program says how many sub-agents work at a time."""
+        return self._max_parallel is not None
+
     def max_parallel(self) -> int | None:
         """How many sub-agents of a run may work at a time; None is any number.
 
@@ -88,9 +94,9 @@ class Project:
     @property
     def ledger(self) -> Ledger:
         """The project's ledger, opened on first use; LedgerError if there is none, for only opening a run makes one."""
-        return self._use_ledger(create=False)
+        return self.use_ledger(create=False)
 
-    def _use_ledger(self, create: bool) -> Ledger:
+    def use_ledger(self, create: bool) -> Ledger:
         with self._opening:
             if not self._opened:
                 self._opened.append(Ledger(self.home, create))
@@ -112,6 +118,62 @@ class Project:
     def require_own(self, run: Run) -> None:
         """Raise RefusedError for a run of another project that has the same ledger."""
         require_own(run, self.command_line.project, self._given_home)
+
+    def commit(
+        self,
+        run: Run | None,
+        move: Move,
+        definition: dict[str, Any] | None = None,
+        siblings: Sequence[str] | None = None,
+        beside: Sequence[Run] | None = None,
+    ) -> Run:
+        """Commit a move. A run that it ends takes the unfinished runs of its own sub-agents with it."""
+        if move.end:
+            ends = dict(move.end)
+            for child in self.ledger.runs(list(ends)):
+                for one in self.unfinished_below(child):
+                    ends.setdefault(one.id, "abandoned")
+            move = Move(move.run, move.kind, move.detail, move.create, tuple(ends.items()), move.contents)
+        if self.who:
+            move = noting(move, self.who)
+        actor = PROMPTED if "prompt" in move.detail else self.actor
+        moved = self.ledger.commit(run, move, actor, definition, beside, siblings)
+        if moved.status == "waiting" or (run is not None and run.status == "waiting"):
+            from skills.lib import user_prompts  # few runs wait for an answer
+
+            user_prompts.remove(self.command_line.project, moved.id)
+        for ended, _ in move.end:
+            status_files.remove(self.command_line.project, ended, self.home)
+            self.cancel(ended)
+        return moved
+
+    def unfinished_below(self, run: Run) -> list[Run]:
+        """The sub-agents' runs below a run that have not ended, at any depth."""
+        children = [child for child in self.ledger.runs(run.children) if not child.ended]
+        return [one for child in children for one in (child, *self.unfinished_below(child))]
+
+    def at_its_script(self, run: Run) -> Run:
+        """Update ``run.script``, and those of its children, if the skill's folder moved; return the run."""
+        # The script that was called serves its workflow, whatever the ledger names; any would serve a sub-agent's task.
+        by_name = run.turn > 0 and (not run.parent or run.spec.get("script"))
+        script = self.command_line.script if by_name else self.command_line.place_of(run.script)
+        if run.ended or script in ("", run.script):
+            return run
+        placed = self.ledger.commit(run, _to_script(run, script), "script")
+        for child in self.ledger.runs(run.children):
+            place = self.command_line.place_of(child.script)
+            if not child.ended and place not in ("", child.script):
+                self.ledger.commit(child, _to_script(child, place), "script")
+        return placed
+
+    def cancel(self, run_id: str) -> int:
+        """End the commands that steps of the run are checking, in any thread or process; return how many were ended.
+
+        A call that waits for such a command raises EnvironmentProblem, and the run stands where it stood.
+        """
+        from skills.lib.ledger import processes  # a step checks its own command
+
+        return processes.end(self.command_line.project, run_id)
 
     def check_step(self, workflow: Workflow, run: Run) -> None:
         """Raise LedgerError for a run that is at no step of its workflow."""
@@ -251,6 +313,15 @@ class Evidence:
         from skills.lib import user_prompts  # few runs wait for an answer
 
         return user_prompts.read(self._project, self._run.id, self._run.turn)
+
+
+def noting(move: Move, more: Mapping[str, Any]) -> Move:
+    """The move with more in its record."""
+    return Move(move.run, move.kind, {**move.detail, **more}, move.create, move.end, move.contents)
+
+
+def _to_script(run: Run, script: str) -> Move:
+    return Move(run.changed(script=script), "skill-moved", {"script": script})
 
 
 def is_of_another_project(run: Run, project: str, home: str = "") -> bool:

@@ -13,7 +13,7 @@ from skills.lib.engine import inputs
 from skills.lib.engine.decision import Refused
 from skills.lib.errors import REFUSED, EnvironmentProblem
 from skills.lib.field_checks import is_reason
-from skills.lib.ledger import database
+from skills.lib.ledger import database, listing
 from skills.lib.model import values
 from skills.lib.model.requirements import Arg, Command, Field
 from skills.lib.model.run import FIXES, Request, Run
@@ -128,7 +128,7 @@ def _listing_runs(
     children: list[str] = []
     more = ""
     if _has_ledger(project):
-        found = project.ledger.last_moved(MOST_LISTED, workflow.name)
+        found = listing.last_moved(project.ledger, MOST_LISTED, workflow.name)
         elsewhere = {run.id for run in found if _is_elsewhere(project, run)}
         known = [run for run in found if run.id not in elsewhere]
         roots = {*project.ledger.open_ids(workflow.name)} - elsewhere
@@ -182,7 +182,7 @@ def _sub_agents(project: Project, roots: Collection[str], wanted: str | None) ->
     family = (wanted or "").rpartition(".")[0]
     found = [
         run_id
-        for run_id in project.ledger.sub_agents()
+        for run_id in listing.sub_agents(project.ledger)
         if run_id.partition(".")[0] in roots or _is_of_script(project, project.ledger.run(run_id))
     ]
     numbers = {run_id: [(len(part), part) for part in run_id.split(".")[1:]] for run_id in found}

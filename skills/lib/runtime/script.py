@@ -9,18 +9,14 @@ from skills.lib import paths, status_files
 from skills.lib.blocks import document, parts
 from skills.lib.blocks.command_line import CommandLine, join, lockstep_command
 from skills.lib.errors import (
-    BUG,
     INTERRUPTED,
     PRINTED,
     EnvironmentProblem,
     LockstepError,
-    SkillError,
     UsageError,
-    nearest,
     tell,
 )
 from skills.lib.model.texts import check_text
-from skills.lib.model.types import Choice
 from skills.lib.runtime import cli, loading
 
 TYPE_CHECKING = False
@@ -53,7 +49,9 @@ def _load_and_print(path: str) -> int:
 def _loaded(path: str, words: list[cli.Word]) -> tuple[Workflow, str, list[cli.Word]]:
     """The workflow of the script, or of the one that it hands over to, with the path and the words for that one."""
     if not os.path.isfile(path[: -len(".py")] + loading.SUFFIX):
-        path, words = _chosen(path, words)
+        from skills.lib.runtime import choosing  # most scripts have a graph of their own
+
+        path, words = choosing.chosen(path, words)
     return loading.workflow_of_script(path), path, words
 
 
@@ -67,44 +65,6 @@ def quietly(serve: Callable[[], T]) -> T:
         return serve()
     finally:
         sys.stdout = output
-
-
-def _chosen(path: str, words: list[cli.Word]) -> tuple[str, list[cli.Word]]:
-    """The script that the common entry of several hands over to, with its words; else ``path`` itself."""
-    file = path[: -len(".py")] + loading.CHOICE
-    if not os.path.isfile(file):
-        return path, words
-    choice = getattr(loading.load_module(file), "CHOICE", None)
-    if not isinstance(choice, Choice):
-        raise SkillError(
-            f"{file} has no CHOICE", remedy='put one in it: CHOICE = Choice("flag", {"word": "script.py"})'
-        )
-    return choose(path, choice, words)
-
-
-def choose(entry: str, choice: Choice, words: Sequence[cli.Word]) -> tuple[str, list[cli.Word]]:
-    """The path of the script beside ``entry`` that the flag names, and the words without the flag.
-
-    A run that is under way has its own script, which printed commands name. A command that names a run and no script is
-    served by the first script: a run of another is then refused, with the command of its own script. Raises UsageError
-    if nothing is chosen, and HelpRequested if help is requested without a choice.
-    """
-    flags = [flag for flag, _ in words]
-    rest, chosen = list(words), ""
-    if choice.name in flags:
-        chosen = rest.pop(flags.index(choice.name))[1] or ""
-    if not chosen and "run" in flags:
-        chosen = next(iter(choice.scripts))
-    if not chosen and "help" in flags:
-        lines = [f"{choice.help} Each has a workflow of its own; its help:"]
-        lines += [f"  {join([sys.executable, entry, choice.flag, word, '--help'])}" for word in choice.scripts]
-        raise cli.HelpRequested("\n".join(lines))
-    if chosen not in choice.scripts:
-        what = f"there is no {choice.name} {chosen!r:.80}" if chosen else f"{choice.flag} is missing"
-        near = nearest(chosen, choice.scripts)
-        remedy = f"{choice.flag} {near}" if near else f"give {choice.flag}; --help says what each is"
-        raise UsageError(what, valid=", ".join(choice.scripts), remedy=remedy)
-    return os.path.join(os.path.dirname(entry), choice.scripts[chosen]), rest
 
 
 def leave(code: int) -> None:
@@ -145,7 +105,9 @@ def exit_code(serve: Callable[[], int]) -> int:
     except BrokenPipeError:
         return silence_output()
     except Exception:
-        return report_bug()
+        from skills.lib.runtime import bugs  # a step does without
+
+        return bugs.report()
 
 
 def _print(workflow: Workflow, words: Sequence[cli.Word], script: str, exiting: bool) -> int:
@@ -259,21 +221,3 @@ def silence_output() -> int:
     """Say nothing more to a reader that went away, nor let the interpreter complain at exit; the exit code."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
     return PRINTED
-
-
-def report_bug() -> int:
-    """Write the traceback to a log, say in one line where it is, and return the exit code."""
-    import tempfile  # a step does without both
-    import traceback
-
-    error = sys.exc_info()[1]
-    try:
-        with tempfile.NamedTemporaryFile(
-            "w", prefix="lockstep-bug-", suffix=".log", delete=False, encoding="utf-8", errors="replace"
-        ) as log:
-            traceback.print_exception(error, file=log)
-        where = f"the details are in {log.name}"
-    except OSError as full:
-        where = f"the details could not be kept: {full.strerror}"
-    tell(f"lockstep: a bug in Lockstep ({type(error).__name__}); {where}\n")
-    return BUG

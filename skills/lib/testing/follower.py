@@ -28,7 +28,7 @@ from skills.lib.testing.blocks import PrintedBlock, filled
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from skills.lib.ledger import Event
+    from skills.lib.ledger.history import Event
     from skills.lib.model.run import Run
     from skills.lib.model.steps import Workflow
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from skills.lib import terminal
-from skills.lib.ledger import Ledger
+from skills.lib.ledger import Ledger, verification
 from skills.lib.testing.agent import Agent
 from tests.commands.test_lockstep import at_terminal
 from tests.fixtures.skill import install, source_of
@@ -27,7 +27,7 @@ def persons(command: str, run: str, host: Host, *words: str, **env: str) -> tupl
 def kinds(host: Host, run: str) -> list[tuple[str, str]]:
     """What the record says of a run: what happened, and who said it."""
     with Ledger(str(host.project / ".lockstep"), create=False) as ledger:
-        ledger.verify()
+        verification.verify(ledger)
         return [(event.kind, event.actor) for event in ledger.events(run)]
 
 

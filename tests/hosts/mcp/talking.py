@@ -20,7 +20,8 @@ from mcp.types import CallToolResult, TextContent
 
 import skills
 from skills.lib.hosts.mcp.server import SkillServer
-from skills.lib.ledger import Event, Ledger
+from skills.lib.ledger import Ledger
+from skills.lib.ledger.history import Event
 from skills.lib.skillfile import discover
 from skills.lib.testing.blocks import parse
 from tests.fixtures.skill import install

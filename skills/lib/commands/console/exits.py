@@ -18,7 +18,7 @@ from skills.lib.errors import (
     nearest,
     tell,
 )
-from skills.lib.runtime import script
+from skills.lib.runtime import bugs, script
 
 # The command that lists what an argument may be, by the argument's name.
 _LISTED = {"run_id": "lockstep runs, which lists them", "skill": "lockstep list, which lists them"}
@@ -45,7 +45,7 @@ def serve(call: Callable[[], object]) -> int:
     except BrokenPipeError:
         return script.silence_output()
     except Exception:
-        return script.report_bug()
+        return bugs.report()
 
 
 def report(error: LockstepError) -> int:

@@ -15,8 +15,9 @@ from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.commands.console.screen import Cell, Screen, one_line
 from skills.lib.commands.queries import skills
 from skills.lib.errors import UsageError, did_you_mean, nearest
-from skills.lib.ledger import Event, Ledger, listing
+from skills.lib.ledger import Ledger, listing
 from skills.lib.ledger.database import FILE, exists
+from skills.lib.ledger.history import Event
 from skills.lib.model.run import FINISHED, Run
 from skills.lib.model.steps import Workflow
 from skills.lib.model.texts import shortened

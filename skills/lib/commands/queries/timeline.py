@@ -22,7 +22,7 @@ from skills.lib.commands.queries.runs import (
 )
 from skills.lib.commands.tracing import findings
 from skills.lib.engine import verdicts
-from skills.lib.ledger import Event
+from skills.lib.ledger.history import Event
 from skills.lib.model.run import Run
 
 if TYPE_CHECKING:

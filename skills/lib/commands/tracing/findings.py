@@ -15,7 +15,7 @@ from skills.lib.engine import fixes, verdicts
 from skills.lib.model.types import ItemStatus, QRStatus
 
 if TYPE_CHECKING:
-    from skills.lib.ledger import Event
+    from skills.lib.ledger.history import Event
 
 
 ASKED, UPHELD, ACCEPTED = "taken to a person", "upheld by a person", "accepted by a person"

@@ -23,7 +23,7 @@ from skills.lib.model.texts import shortened
 from skills.lib.model.types import Outcome
 
 if TYPE_CHECKING:
-    from skills.lib.ledger import Event
+    from skills.lib.ledger.history import Event
     from skills.lib.model.run import Run
     from skills.lib.model.steps import Handler
 

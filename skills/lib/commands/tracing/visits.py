@@ -19,7 +19,7 @@ from skills.lib.commands.tracing.markup import Piece, el, facts, table, value
 from skills.lib.model.types import Outcome
 
 if TYPE_CHECKING:
-    from skills.lib.ledger import Event
+    from skills.lib.ledger.history import Event
     from skills.lib.model.steps import Workflow
 
 # Who gave an answer, in words; an older record has no kind of a person.

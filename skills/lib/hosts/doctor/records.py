@@ -19,7 +19,7 @@ from skills.lib.errors import LedgerError
 from skills.lib.files import PART
 from skills.lib.hosts.doctor.examination import DoctorContext, Result, counted, ok, problem, warning
 from skills.lib.hosts.hook import sessions
-from skills.lib.ledger import Ledger, listing
+from skills.lib.ledger import Ledger, listing, verification
 from skills.lib.ledger.database import FILE, exists
 
 FIX = "lockstep doctor --fix"
@@ -40,7 +40,7 @@ def ledger(context: DoctorContext) -> Iterator[Result]:
         return
     try:
         with Ledger(home, create=False) as opened:
-            opened.verify()
+            verification.verify(opened)
             count = counted(listing.count(opened), "run")
     except LedgerError as error:
         aside = f"mv {quote(home)} {quote(home + '.aside')}"
