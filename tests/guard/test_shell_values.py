@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import time
 from pathlib import Path
 
 import pytest
@@ -259,10 +261,31 @@ def test_a_long_or_deep_line_is_not_certain() -> None:
     assert not shell.read("env " * 30 + "git push", "/").certain
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git push;" * 20_000,
+        "`git push` " * 15_000,
+        "find . " + "-exec find " * 15_000,
+        "bash -c " * 20_000,
+        "eval " * 39_000,
+        "xargs " * 30_000,
+        "PAGER='git push' " * 11_000 + "git log",
+        "git " + "-c alias.x=y " * 14_000,
+        "sed 'x" + "e" * 190_000 + "'" + " $X",
+    ],
+    ids=lambda line: line[:12],
+)
+def test_a_line_that_is_made_to_take_long_is_read_in_time(line: str) -> None:
+    started = time.monotonic()
+    read = shell.read(line, "/")
+    assert all(match.value("args") is not None for match in read.matches(("git", "push"))[:9])
+    assert not read.certain or line.startswith("sed")
+    assert time.monotonic() - started < 15
+
+
 @given(st.lists(st.text(max_size=6), min_size=1, max_size=4))
 def test_quoted_words_come_back(words: list[str]) -> None:
-    import shlex
-
     given = [word.replace("\0", "") for word in words]
     line = shell.read(shlex.join(["tool", *given]), "/w")
     assert line.matches(("tool",))[0].args == tuple(given)

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     from skills.lib.guard.shell_word import Word
 
 _SED_FLAGS = frozenset("gpiImMw0123456789")
+# Each of find's words may begin a command.
+_MOST_OF_FIND = 500
 _EXECS = ("-exec", "-execdir", "-ok", "-okdir")
 
 
@@ -32,8 +34,9 @@ def starts(name: str, words: Sequence[Word]) -> Iterator[Start]:
 
 
 def _find(words: Sequence[Word]) -> Iterator[Start]:
-    if any(not word.known and not word.single for word in words[1:]):
+    if len(words) > _MOST_OF_FIND or any(not word.known and not word.single for word in words[1:]):
         yield DOUBT, "what find runs is not certain", ()
+        words = words[:_MOST_OF_FIND]
     for at, word in enumerate(words):
         if word.text in _EXECS:
             end = at + 1
@@ -117,9 +120,10 @@ def _runs_a_line(script: str) -> bool:
         before, after = at - 1, at + 1
         while before >= 0 and script[before] in _SED_FLAGS:
             before -= 1
-        while after < len(script) and script[after] in _SED_FLAGS | {"e"}:
+        if before >= 0 and (script[before].isalnum() or script[before] in "_-."):
+            continue
+        while after < len(script) and (script[after] in _SED_FLAGS or script[after] == "e"):
             after += 1
-        is_first = before < 0 or not (script[before].isalnum() or script[before] in "_-.")
-        if is_first and (after == len(script) or script[after] in " \t\n;}"):
+        if after == len(script) or script[after] in " \t\n;}":
             return True
     return False
