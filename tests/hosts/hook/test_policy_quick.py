@@ -131,3 +131,20 @@ def test_an_index_holds_for_one_state_of_the_file_and_for_its_own_facts_only(tmp
     path.write_text(CODING + "  read: {needs: ['false']}\n")
     assert not quick.is_free("Read", "", "-a", [str(path)], [])
     assert Path(quick.place_of(str(path))).is_relative_to(paths.cache())
+
+
+def test_a_gateway_file_concerns_editing_tools_alone(tmp_path: Path) -> None:
+    host = Guarded(tmp_path)
+    gateway = host.project / "lockstep.gateway.yaml"
+    gateway.write_text("{}")
+    assert host.shell("make test") == SILENT
+    facts = [path.name for path in (host.state / "facts").iterdir()]
+    both = [str(host.policy), str(gateway)]
+    session = facts[0].partition(".")[0].removeprefix("claude")
+    assert quick.is_free("Read", "", session, both, facts)
+    assert quick.is_free("Bash", "ls", session, both, facts)
+    assert not quick.is_free("Bash", "make test", session, both, facts)
+    assert not quick.is_free("Edit", "", session, both, facts)
+    host.policy.unlink()
+    assert quick.is_free("Bash", "make test", "-another", [str(gateway)], facts)
+    assert not quick.is_free("Write", "", "-another", [str(gateway)], facts)

@@ -14,6 +14,7 @@ from skills.lib import run_facts
 from skills.lib.ledger import Ledger
 from tests.fixtures.skill import ROOT, source_of
 from tests.hosts.hook.guarded_host import SILENT, Guarded
+from tests.hosts.hook.test_hook_path import imported
 
 pytestmark = [pytest.mark.req("G-08"), pytest.mark.usefixtures("own_project")]
 STEPS = """
@@ -121,6 +122,19 @@ def test_a_missing_policy_of_a_run_denies_with_the_way_out(host: Guarded) -> Non
     told = host.denied("deploy")
     assert "policy.yaml cannot be read: it is not there" in told
     assert host.ask("Read", file_path="a.py") == SILENT
+
+
+def test_a_call_that_no_rule_concerns_loads_no_guard_in_a_run_either(host: Guarded) -> None:
+    host.at("work")
+    assert host.denied("deploy").startswith("look first: ")  # the index of the run's policy is made
+    interpreter = [sys.executable, "-IS", "-X", "importtime", *host.starts[2:], "--host", "claude"]
+    environment = {**os.environ, "LOCKSTEP_STATE": str(host.state)}
+    for tool, name, given in (("Read", "PreToolUse", "file_path"), ("Bash", "PostToolUse", "command")):
+        about = {"tool_name": tool, "tool_input": {given: "ls"}, "hook_event_name": name}
+        event = Guarded.event(host.session, host.project, about)
+        found = imported(interpreter, input=event, env=environment, cwd=host.project)
+        assert "skills.lib.hosts.hook.guarding" in found
+        assert not [one for one in found if one.startswith("skills.lib.guard")]
 
 
 def test_sub_agents_of_a_run_are_under_its_policy(host: Guarded) -> None:

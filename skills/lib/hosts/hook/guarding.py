@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from skills.lib import compact_json, paths, run_facts
-from skills.lib.hosts.hook import facts, policies
+from skills.lib.hosts.hook import facts, policies, quick
 from skills.lib.hosts.hook.event import Denied, Event, text_of, write
 from skills.lib.hosts.hook.policies import Source
 
@@ -31,6 +31,8 @@ def check(event: Event, statuses: Sequence[Status], watched: dict[str, bool]) ->
 
     ``statuses`` are those of the runs that the agent follows. ``watched`` as in ``decision.main``.
     """
+    for path in policies.protected_near([event.cwd or os.getcwd(), event.folder]):
+        policies.index_gateway(path)
     _check_files(event)
     sources = _sources(event, statuses)
     watched["open"] = watched["open"] or bool(sources)
@@ -48,6 +50,10 @@ def check(event: Event, statuses: Sequence[Status], watched: dict[str, bool]) ->
 
 def learn(event: Event, statuses: Sequence[Status]) -> None:
     """Keep what the result of a call showed or changed; nothing is said, for a result that is lost only hides."""
+    kept = set(facts.names())
+    concerned = [one for one in _sources(event, statuses) if one.facts in kept and not _is_unconcerned(event, one)]
+    if not concerned:
+        return
     from skills.lib.hosts.hook import calls, results
     from skills.lib.hosts.hook.evidence import Evidence, key_of
 
@@ -56,10 +62,7 @@ def learn(event: Event, statuses: Sequence[Status]) -> None:
     key = key_of(event.call, event.host, event.tool, event.given, text_of(event.payload, "timestamp"))
     if is_shell and result.value["exit"] is None:
         result.value["exit"] = _exit_of_gateway(event)
-    kept = set(facts.names())
-    for source in _sources(event, statuses):
-        if source.facts not in kept:
-            continue
+    for source in concerned:
         policy = policies.load(source)
         meant = calls.of_event(event, policy)
         if meant:
@@ -127,6 +130,8 @@ def _loaded(event: Event, source: Source) -> tuple[Policy | None, list[Call]]:
 
     Raises Denied if it cannot be used and the call does more than look.
     """
+    if _is_unconcerned(event, source):
+        return None, []
     from skills.lib.hosts.hook import calls, tools
 
     try:
@@ -137,6 +142,11 @@ def _loaded(event: Event, source: Source) -> tuple[Policy | None, list[Call]]:
         if event.tool in tools.FREE or tools.is_ours(event.tool) or (meant and meant <= frozenset(_LOOKING)):
             return None, []
         raise Denied(_texts().unusable(error, event)) from error
+
+
+def _is_unconcerned(event: Event, source: Source) -> bool:
+    """True if the index of a policy says that none of its rules is on a call."""
+    return quick.is_unconcerned(event.tool, event.command, quick.index(source.path)[1])
 
 
 def _decided(

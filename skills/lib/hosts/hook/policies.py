@@ -101,8 +101,8 @@ def load(source: Source) -> Policy:
         compiled = compile_apart(text, source.path)
         kept.keep(compiled)
     policy = _named(Policy(compiled), source)
-    if not source.run and not quick.index(source.path)[0]:
-        quick.keep(source.path, source.facts.partition(".")[2], _free(policy), about)
+    if not quick.index(source.path)[0]:
+        quick.keep(source.path, source.facts.partition(".")[2] or "run", _free(policy), about)
     return policy
 
 
@@ -112,14 +112,29 @@ def _named(policy: Policy, source: Source) -> Policy:
     return policy
 
 
-def _free(policy: Policy) -> list[str]:
-    """The hosts' names of tools that a policy says nothing of, and that change no file and run no command."""
+def index_gateway(path: str) -> None:
+    """Keep the index of a gateway file, which is on the tools alone that edit and write, if there is none."""
+    if os.path.basename(path) == GATEWAY and not quick.index(path)[0]:
+        try:
+            quick.keep(path, "gateway", _tools_but({"edit", "write"}), quick.about_file(path))
+        except OSError:
+            return
+
+
+def _tools_but(rules: set[str]) -> set[str]:
+    """The hosts' names of the tools that the table has, but for those of these canonical names or own names."""
     from skills.lib.hosts.hook.tools import ALSO, FREE, TABLE
 
-    rules = {*policy.tools, "edit", "write", "shell"}
     named = {own: name for name, hosts in TABLE.items() for names in hosts.values() for own in names} | ALSO
     concerned = {own for name, hosts in TABLE.items() if name in rules for names in hosts.values() for own in names}
-    free = ({own for own, name in named.items() if name not in rules} | FREE) - concerned - rules
+    return ({own for own, name in named.items() if name not in rules} | FREE) - concerned - rules
+
+
+def _free(policy: Policy) -> list[str]:
+    """The hosts' names of tools that a policy says nothing of, and that change no file and run no command."""
+    from skills.lib.hosts.hook.tools import TABLE
+
+    free = _tools_but({*policy.tools, "edit", "write", "shell"})
     programs = {words[0].rpartition("/")[2] for _, words in policy.shell_rules() if words}
     plain = {f"$ {program}" for program in quick.LOOKING - programs}
     if "git" not in programs:
