@@ -16,6 +16,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skills.lib.errors import EnvironmentProblem
+from skills.lib.guard.compiled import seal_of
 from skills.lib.hosts.hook import facts
 from tests.hosts.hook.guarded_host import SILENT, Guarded
 
@@ -289,3 +290,16 @@ def test_facts_that_nothing_was_added_to_for_a_month_are_forgotten(host: Guarded
     assert host.shell("make test") == SILENT
     assert not path.exists()
     assert facts_of(host).exists()
+
+
+def test_a_compiled_policy_of_another_version_is_compiled_again(host: Guarded, tmp_path: Path) -> None:
+    assert host.shell("make test") == SILENT
+    [path] = (tmp_path / "cache" / "lockstep" / "policies").glob("*.json")
+    compiled = json.loads(path.read_text())
+    others: list[Any] = [{**compiled, "format": 0}, {"format": compiled["format"], "source": compiled["source"]}, [], 7]
+    for changed in others:
+        if isinstance(changed, dict):
+            changed["seal"] = seal_of(changed)
+        path.write_text(json.dumps(changed, separators=(",", ":")))
+        assert host.ask("Bash", command="git push") == SILENT
+        assert json.loads(path.read_text()) == compiled

@@ -10,7 +10,7 @@ import os
 import sys
 
 from skills.lib import compact_json, files, paths
-from skills.lib.errors import EnvironmentProblem
+from skills.lib.errors import EnvironmentProblem, LockstepError
 from skills.lib.hosts.hook import quick
 
 TYPE_CHECKING = False
@@ -92,18 +92,29 @@ def load(source: Source) -> Policy:
     except (FileNotFoundError, NotADirectoryError):
         if not source.digest:
             raise _unreadable(source.path, "it is not there") from None
-        return _named(Policy(kept.read(source.digest) or _gone(source)), source)
+        return _kept(source.digest, source) or _gone(source)
     except (OSError, ValueError) as error:
         raise _unreadable(source.path, getattr(error, "strerror", None) or str(error)) from error
-    digest = compact_json.checksum(text)
-    compiled = kept.read(digest)
-    if compiled is None:
+    policy = _kept(compact_json.checksum(text), source)
+    if policy is None:
         compiled = compile_apart(text, source.path)
         kept.keep(compiled)
-    policy = _named(Policy(compiled), source)
+        policy = _named(Policy(compiled), source)
     if not quick.index(source.path)[0]:
         quick.keep(source.path, source.facts.partition(".")[2] or "run", _free(policy), about)
     return policy
+
+
+def _kept(digest: str, source: Source) -> Policy | None:
+    """The policy of a text that was compiled before; None if there is none that this version can use."""
+    from skills.lib.guard import kept
+    from skills.lib.guard.policy import Policy
+
+    compiled = kept.read(digest)
+    try:
+        return _named(Policy(compiled), source) if compiled else None
+    except (KeyError, LockstepError):  # another version kept it
+        return None
 
 
 def _named(policy: Policy, source: Source) -> Policy:
@@ -179,7 +190,7 @@ def _unreadable(path: str, why: str) -> EnvironmentProblem:
     )
 
 
-def _gone(source: Source) -> dict[str, Any]:
+def _gone(source: Source) -> Policy:
     raise EnvironmentProblem(
         f"the policy {source.path} held in this session and is gone",
         remedy="a person puts it back, or begins a new session",
