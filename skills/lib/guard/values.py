@@ -160,6 +160,11 @@ def exists_inside(value: Open) -> bool:
     return any(exists(part) is True for part in value.values())
 
 
+def is_unseen(value: Any) -> bool:
+    """True for what may be any single value: UNKNOWN, or an open place of which no key is known to be there."""
+    return value is UNKNOWN or (isinstance(value, Open) and not exists_inside(value))
+
+
 def exists(value: Any) -> Any:
     """True, False or UNKNOWN: whether a place with this value is there."""
     if value is UNKNOWN or value is ABSENT:
