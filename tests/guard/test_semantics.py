@@ -249,6 +249,12 @@ def test_a_place_of_which_a_key_is_there_is_a_map(need: str) -> None:
     assert value(need, {"m.k": "1"}) == "FALSE"
 
 
+def test_two_maps_that_both_lack_a_key_may_be_equal() -> None:
+    assert value("a == b", {"a.x": "absent", "b.y": "absent"}) == "UNKNOWN"
+    assert value("a == b", {"a.x": "absent", "b.x": "1"}) == "FALSE"
+    assert value("a == b", {"a.x": "1", "b.y": "absent"}) == "UNKNOWN"
+
+
 def test_membership_in_what_may_be_a_list_a_map_or_a_text() -> None:
     assert value("1.5 in m", {"m": "present(true)"}) == "UNKNOWN"
     assert value("'k' in m", {"m.k": "absent"}) == "UNKNOWN"

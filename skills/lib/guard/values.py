@@ -176,9 +176,11 @@ def _same_maps(left: dict[str, Any], right: dict[str, Any]) -> Any:
     result: Any = True
     for key in left.keys() | right.keys():
         mine, yours = child(left, key), child(right, key)
-        if mine is ABSENT and yours is ABSENT:
-            continue
-        equal = same(mine, yours)
+        if mine is ABSENT or yours is ABSENT:
+            there = exists(yours if mine is ABSENT else mine)
+            equal: Any = UNKNOWN if there is UNKNOWN else not there
+        else:
+            equal = same(mine, yours)
         if equal is False:
             return False
         if equal is UNKNOWN:
