@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skills.lib.guard.shell_starts import DOUBT, RUN, VARIABLE, given
+from skills.lib.guard.shell_starts import DOUBT, RUN, VALUE, VARIABLE, given
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +29,20 @@ def starts(name: str, words: Sequence[Word]) -> Iterator[Start]:
         # The first word may be a bundle of options without a dash.
         if len(words) > 1 and set(words[1].text.lstrip("-")) & set("IF") and words[1].text[:2] != "--":
             yield DOUBT, "an option of tar runs another program", ()
+    elif name in ("nc", "ncat", "netcat"):
+        if any(_runs_by_netcat(word.text) for word in words[1:]):
+            yield DOUBT, f"an option of {name} runs another program", ()
+    elif name == "trap":
+        yield from (
+            (VALUE, "trap runs a line", (word,)) for word in words[1:2] if word.text not in ("-", "", "-p", "-l")
+        )
     elif name in ("export", "declare", "typeset", "local", "readonly"):
         yield from _declaration(words)
+
+
+def _runs_by_netcat(text: str) -> bool:
+    letters = text[1:] if text[:1] == "-" and text[:2] != "--" else ""
+    return bool(set(letters) & set("ec")) or text.startswith(("--e", "--s", "--l"))
 
 
 def _find(words: Sequence[Word]) -> Iterator[Start]:
