@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _SED_FLAGS = frozenset("gpiImMw0123456789")
 # Each of find's words may begin a command.
 _MOST_OF_FIND = 500
+# What trap takes in the place of a line.
+_NO_LINES = ("-", "", "-p", "-l")
 _EXECS = ("-exec", "-execdir", "-ok", "-okdir")
 
 
@@ -33,9 +35,9 @@ def starts(name: str, words: Sequence[Word]) -> Iterator[Start]:
         if any(_runs_by_netcat(word.text) for word in words[1:]):
             yield DOUBT, f"an option of {name} runs another program", ()
     elif name == "trap":
-        yield from (
-            (VALUE, "trap runs a line", (word,)) for word in words[1:2] if word.text not in ("-", "", "-p", "-l")
-        )
+        line = words[2:3] if len(words) > 1 and words[1].text == "--" else words[1:2]
+        if line and (not line[0].known or line[0].text not in _NO_LINES):
+            yield VALUE, "trap runs a line", line
     elif name in ("export", "declare", "typeset", "local", "readonly"):
         yield from _declaration(words)
 
