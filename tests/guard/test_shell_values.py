@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+import shlex
+import time
 from pathlib import Path
 
 import pytest
@@ -106,6 +108,39 @@ def test_the_activation_of_a_virtual_environment_is_certain(tmp_path: Path) -> N
     (tmp_path / ".venv" / "pyvenv.cfg").write_text("")
     assert shell.read(line, str(tmp_path)).certain
     assert not shell.read(". .venv/bin/other", str(tmp_path)).certain
+
+
+@pytest.mark.parametrize(
+    "content, certain",
+    [
+        (b"#!/bin/sh\nmake\n", False),
+        (b"#! /usr/bin/env -S bash -e\n", False),
+        (b"make\n", False),
+        (b"#!/usr/bin/env python3\n", True),
+        (b"#!/usr/bin/node\n", True),
+        (b"\x7fELF\0\0", True),
+        (b"", True),
+    ],
+)
+def test_a_program_that_a_shell_reads_is_a_script(tmp_path: Path, content: bytes, certain: bool) -> None:
+    (tmp_path / "run").write_bytes(content)
+    line = shell.read("./run now", str(tmp_path))
+    assert line.certain is certain
+    assert line.is_certain([("run",)])
+    assert line.matches(("run", "now"))[0].certain
+    assert shell.read("run now", str(tmp_path)).certain
+
+
+def test_a_script_that_the_line_writes_is_not_certain_for_any_rule(tmp_path: Path) -> None:
+    for line in ("echo make > run.sh; bash run.sh", "cp a run; ./run", "echo 1 > x.py && python x.py"):
+        assert not shell.read(line, str(tmp_path)).is_certain([("run.sh",), ("run",), ("x.py",)]), line
+    assert shell.read("echo 1 > x.py && python y.py", str(tmp_path)).certain
+
+
+def test_other_shells_read_some_signs_otherwise() -> None:
+    for line in ("echo 'a; git push'", "echo a `; git push", "echo %X%", "a; b", "echo ^a"):
+        assert not shell.read(line, "/w", posix=False).certain, line
+    assert shell.read("git push origin && make test", "/w", posix=False).certain
 
 
 @pytest.mark.parametrize(
@@ -259,10 +294,31 @@ def test_a_long_or_deep_line_is_not_certain() -> None:
     assert not shell.read("env " * 30 + "git push", "/").certain
 
 
+@pytest.mark.parametrize(
+    "line",
+    [
+        "git push;" * 20_000,
+        "`git push` " * 15_000,
+        "find . " + "-exec find " * 15_000,
+        "bash -c " * 20_000,
+        "eval " * 39_000,
+        "xargs " * 30_000,
+        "PAGER='git push' " * 11_000 + "git log",
+        "git " + "-c alias.x=y " * 14_000,
+        "sed 'x" + "e" * 190_000 + "'" + " $X",
+    ],
+    ids=lambda line: line[:12],
+)
+def test_a_line_that_is_made_to_take_long_is_read_in_time(line: str) -> None:
+    started = time.monotonic()
+    read = shell.read(line, "/")
+    assert all(match.value("args") is not None for match in read.matches(("git", "push"))[:9])
+    assert not read.certain or line.startswith("sed")
+    assert time.monotonic() - started < 15
+
+
 @given(st.lists(st.text(max_size=6), min_size=1, max_size=4))
 def test_quoted_words_come_back(words: list[str]) -> None:
-    import shlex
-
     given = [word.replace("\0", "") for word in words]
     line = shell.read(shlex.join(["tool", *given]), "/w")
     assert line.matches(("tool",))[0].args == tuple(given)

@@ -98,11 +98,14 @@ def rule_words(name: str) -> tuple[str, ...]:
     return tuple(name[len("shell(") : -1].split()) if name.startswith("shell(") and name.endswith(")") else ()
 
 
-def read(line: str, folder: str) -> ShellLine:
-    """The simple commands of a line that a shell runs in a folder."""
+def read(line: str, folder: str, posix: bool = os.name != "nt") -> ShellLine:
+    """The simple commands of a line that a shell runs in a folder.
+
+    If the shell is not ``posix`` (PowerShell, cmd), a line with signs that they read otherwise is not certain.
+    """
     reasons: list[str] = []
     reader: Reader | None = None
-    if os.name == "nt" and set(line) & set("'`^%$(){};\\\n@!"):
+    if not posix and set(line) & set("'`^%$(){};\\\n@!"):
         reasons.append("the shells of Windows read it in different ways")
     try:
         reader = Reader(line)

@@ -6,7 +6,8 @@ import os
 
 from skills.lib.guard import shell_programs as programs
 from skills.lib.guard.shell_git import git_command
-from skills.lib.guard.shell_starts import base, text_of
+from skills.lib.guard.shell_paths import is_shell_script, paths_of
+from skills.lib.guard.shell_starts import base, name_of, text_of
 from skills.lib.guard.shell_syntax import Raw, Reader
 from skills.lib.guard.shell_wrappers import Program, Started
 from skills.lib.record import Record
@@ -21,6 +22,8 @@ FACTS = frozenset(("branch", "head", "tree"))
 _NOTHING: frozenset[str] = frozenset()
 # Variables that make a test of another thing, or none.
 _BENDING = frozenset("PATH MAKEFLAGS PYTEST_ADDOPTS".split())
+# These write files that may be run next.
+_WRITERS = frozenset("tee cp mv ln install curl wget dd rsync".split())
 # Where a redirection leads that writes no file.
 _NO_FILES = frozenset(("/dev/null", "/dev/stdout", "/dev/stderr"))
 
@@ -59,6 +62,7 @@ class Commands:
         self.found: list[SimpleCommand] = []
         self.is_bent = False
         self.moves = False
+        self.written: set[str] = set()
 
     def all(self) -> tuple[SimpleCommand, ...]:
         """The commands of the line, in their order."""
@@ -84,39 +88,52 @@ class Commands:
         return tuple(commands)
 
     def _add(self, raw: Raw, exit_code: str) -> None:
+        """Add the programs that a command starts, and follow what it changes."""
         started = Started(raw.is_fed or raw.before == "|")
         for name, value in raw.sets:
             self.is_bent = self.is_bent or name in _BENDING
-            started.setting(name, value)
+            if name != "IFS" or [word.text for word in raw.words[:1]] != ["read"]:  # it holds for that word alone
+                started.setting(name, value)
         if raw.words:
             started.run(raw.words)
-        targets = tuple([word for operator, word in raw.redirections if _is_file(operator, word)])
+        files = [(operator, word) for operator, word in raw.redirections if _is_file(operator, word)]
+        targets = tuple([word for _, word in files])
         folder = self.folder
         for program in started.programs:
             folder = "" if _moves_inside(program) else folder
-            words = tuple([_written(word) for word in program.words])
+            words = (name_of(program.words[0]), *[_written(word) for word in program.words[1:]])
             exit_of = exit_code if program.keeps else ""
             self.found.append(
                 SimpleCommand(words, program.words, targets, folder, exit_of, program.is_plain, self.changed)
             )
+            path = _path(program.words[0], folder)
+            if path in self.written:
+                started.doubt("it runs a file that the line writes")
+            elif "/" in program.words[0].text and (path is None or is_shell_script(path)):
+                started.doubt("it runs a script", program.words)
         for program in started.programs:
             self.changed |= _changes(program)
             self._move(program, raw)
-            self.is_bent = self.is_bent or (
-                base(program.words[0].text) in ("export", "declare", "typeset", "readonly")
-                and any(word.head.partition("=")[0] in _BENDING for word in program.words[1:])
-            )
-        if any(
-            operator[0] != "<" or operator == "<>" for operator, word in raw.redirections if _is_file(operator, word)
-        ):
-            self.changed |= {"tree"}
+            self._note(program, folder)
+        written = [word for operator, word in files if operator[0] != "<" or operator == "<>"]
+        self.written.update(path for path in paths_of((), written, folder) if path)
+        self.changed |= {"tree"} if written else _NOTHING
+        self._doubt(started, folder)
+
+    def _doubt(self, started: Started, folder: str) -> None:
         for reason, script in started.doubts:
-            if script and _activates(script, folder):
-                continue
-            if script:
-                self.scripts.append(tuple([_written(word) for word in script]))
-            else:
+            if not script:
                 self.reasons.append(reason)
+            elif not _activates(script, folder):
+                self.scripts.append((name_of(script[0]), *[_written(word) for word in script[1:]]))
+
+    def _note(self, program: Program, folder: str) -> None:
+        """Note the files that a program writes, and whether it changes what a name means."""
+        name = base(program.words[0].text)
+        if name in _WRITERS:
+            self.written.update(path for path in paths_of(program.words[1:], (), folder) if path)
+        if name in ("export", "declare", "typeset", "readonly"):
+            self.is_bent = self.is_bent or any(w.head.partition("=")[0] in _BENDING for w in program.words[1:])
 
     def _move(self, program: Program, raw: Raw) -> None:
         """Follow ``cd``."""
@@ -138,6 +155,14 @@ class Commands:
         else:
             moved = os.path.normpath(os.path.join(self.folder, target))
             self.folder = moved if raw.after == "&&" or os.path.isdir(moved) else ""
+
+
+def _path(word: Word, folder: str) -> str | None:
+    """The path of a program, or of a file of its name in the folder; "" if only the shell knows it, None if nobody."""
+    if not word.known or word.glob:
+        return ""
+    text = os.path.expanduser(word.text) if word.tilde else word.text
+    return os.path.realpath(os.path.join(folder, text)) if folder or os.path.isabs(text) else None
 
 
 def _activates(script: Sequence[Word], folder: str) -> bool:

@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import stat
+
+from skills.lib.guard.shell_programs import SHELLS
+from skills.lib.guard.shell_starts import base
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -11,6 +15,8 @@ if TYPE_CHECKING:
     from skills.lib.guard.shell_word import Word
 
 _PATTERNS = "*?["
+# How much of a program is read to tell what runs it.
+_HEAD = 256
 
 
 def paths_of(words: Sequence[Word], targets: Sequence[Word], folder: str) -> tuple[str | None, ...]:
@@ -81,3 +87,22 @@ def _pattern(text: str, folder: str) -> str | None:
     if "/" in below or below[:1] == ".":
         return None
     return os.path.join(os.path.realpath(os.path.join(folder, above + slash)), below)
+
+
+def is_shell_script(path: str) -> bool:
+    """True if a shell runs a file: its first line says so, or it is a text without such a line."""
+    try:
+        if not stat.S_ISREG(os.stat(path).st_mode):
+            return False
+        file = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        try:
+            head = os.read(file, _HEAD)
+        finally:
+            os.close(file)
+    except (OSError, ValueError):
+        return False
+    if head[:2] != b"#!":
+        return bool(head) and b"\0" not in head
+    words = head[2:].partition(b"\n")[0].decode("utf-8", "replace").split()
+    names = [base(word) for word in words if word[:1] != "-"]
+    return bool(names) and (names[0] in SHELLS or (names[0] == "env" and names[1:2] != [] and names[1] in SHELLS))

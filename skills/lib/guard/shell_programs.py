@@ -61,6 +61,7 @@ WRAPPERS = {
     "builtin": _wrapper(),
     "exec": _wrapper("cl", "a"),
     "noglob": _wrapper(),
+    "-": _wrapper(),
     "nocorrect": _wrapper(),
     "chronic": _wrapper("ve"),
     "caffeinate": _wrapper("dimsu", "tw"),
@@ -124,9 +125,9 @@ INTERPRETERS = frozenset(
 ASKED = frozenset(("--version", "--help", "-V", "-h", "-v", "--check", "--test"))
 # These run what they are given, or later, or elsewhere, in ways that are not read here.
 OPAQUE = frozenset(
-    "eval source . trap alias fc bind complete compgen enable hash let coproc repeat parallel watch entr ssh su runuser"
-    " script at batch crontab tmux screen expect gdb lldb nodemon watchexec onchange concurrently hyperfine socat nc"
-    " ncat netcat chroot unshare nsenter setpriv systemd-run start-stop-daemon run-parts pkexec sg firejail bwrap proot"
+    "eval source . alias fc bind complete compgen enable hash let coproc repeat parallel watch entr ssh su runuser"
+    " script at batch crontab tmux screen expect gdb lldb nodemon watchexec onchange concurrently hyperfine socat"
+    " chroot unshare nsenter setpriv systemd-run start-stop-daemon run-parts pkexec sg firejail bwrap proot"
     " vim vi nvim ex ed emacs nix-shell start call iex invoke-expression start-process start-job wsl rlwrap dbus-launch"
     " timeit pdb ipython command_not_found_handle foreman honcho mshta wscript cscript rundll32 forfiles".split()
 )
@@ -135,6 +136,7 @@ SCRIPT_ENDINGS = (".sh", ".bash", ".zsh", ".ksh", ".fish", ".csh", ".command")
 # The beginnings of options that hand a command to a program.
 HANDING = {
     "tar": ("--checkpoint-a", "--to-c", "--use-", "--rsh", "--rmt", "--info-", "--new-volume", "-I", "-F"),
+    "strace": ("-o|", "-o!", "|", "!"),
     "rsync": ("-e", "--rsh", "--rsync-path"),
     "scp": ("-S", "-o"),
     "sftp": ("-S", "-o", "-b"),
@@ -170,7 +172,8 @@ LINES = ("PAGER", "EDITOR", "VISUAL", "_COMMAND", "_ASKPASS", "BROWSER")
 STEERING = (
     *("LD_", "DYLD_", "BASH_ENV", "BASH_FUNC", "SHELLOPTS", "BASHOPTS", "PS0", "PS1", "PS2", "PS4", "ZDOTDIR"),
     *("GIT_CONFIG", "GIT_EXEC_PATH", "GIT_EXTERNAL_DIFF", "GIT_TEMPLATE_DIR", "GIT_PROXY", "GIT_SSH", "GIT_ALTERNATE"),
-    *("MAKEFILES", "PERL5OPT", "RUBYOPT", "NODE_OPTIONS", "PYTHONSTARTUP", "IFS", "ENV="),
+    *("MAKEFILES", "PERL5OPT", "RUBYOPT", "NODE_OPTIONS", "PYTHONSTARTUP", "IFS"),
+    *("PERL5DB", "TAR_OPTIONS", "RSYNC_RSH", "LESSOPEN", "LESSCLOSE"),
 )
 # Any of a program's operands may be what it is asked to do.
 MANY = frozenset("make gmake just rake ninja gradle gradlew mvn mvnw ant invoke inv task nox doit".split())

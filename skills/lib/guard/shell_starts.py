@@ -37,6 +37,12 @@ def text_of(word: Word) -> str | None:
     return word.text if word.known and not word.glob else None
 
 
+def name_of(word: Word) -> str | None:
+    """The text of a program's name, None if it is not known. In ``"$X/bin/git"`` what is behind the variable counts."""
+    is_named = word.known or "/" in word.tail
+    return word.tail if is_named and word.single and not word.glob and base(word.tail) else None
+
+
 def has(words: Sequence[Word], options: Sequence[str]) -> bool:
     """True if a word begins with one of these options."""
     return any(word.text.startswith(tuple(options)) for word in words)

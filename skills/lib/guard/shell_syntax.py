@@ -9,8 +9,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-# A shell reads deeper lines; nobody writes them.
-_DEEPEST = 12
+# A shell reads deeper and longer lines; nobody writes them.
+_DEEPEST, _MOST = 12, 1_000
 _CONTROLS = ("&&", "||", "|&", ";", "|", "&")
 _REDIRECTIONS = ("<<<", "<<-", "<<", "<&", "<>", "<", ">>", ">&", ">|", ">")
 # Reserved words after which a command follows; the first ones open what a later word closes.
@@ -18,20 +18,33 @@ _OPENING = frozenset(("if", "while", "until", "{", "begin"))
 _GOING_ON = frozenset(("then", "elif", "else", "do", "and", "or", "not", "!"))
 _CLOSING = frozenset(("fi", "done", "}"))
 # What these begin is not taken apart here.
-_UNREAD = frozenset("case select function coproc [[ foreach repeat switch".split())
+_UNREAD = frozenset("case select function coproc foreach repeat switch".split())
+# In [[ … ]] these calculate, or take signs in the next word for others; a calculation can run a command.
+_CALCULATING = frozenset("-eq -ne -lt -le -gt -ge -v -R =~".split())
 
 
 class Raw:
     """A simple command as it is written: words, the variables set before it, redirections, and what it is joined by."""
 
-    __slots__ = ("after", "before", "closed", "is_fed", "is_negated", "nested", "redirections", "sets", "words")
+    __slots__ = (
+        "after",
+        "before",
+        "closed",
+        "is_fed",
+        "is_negated",
+        "is_split",
+        "nested",
+        "redirections",
+        "sets",
+        "words",
+    )
 
     def __init__(self, before: str, nested: int) -> None:
         self.before, self.after, self.nested = before, "", nested
         self.words: list[Word] = []
         self.sets: list[tuple[str, Word]] = []
         self.redirections: list[tuple[str, Word]] = []
-        self.is_fed = self.is_negated = self.closed = False
+        self.is_fed = self.is_negated = self.is_split = self.closed = False
 
 
 class Reader(Scanner):
@@ -94,6 +107,11 @@ class Reader(Scanner):
         command.after = "|" if operator == "|&" else operator
         if command.words or command.redirections or command.sets:
             self.items.append(command)
+        self._require_few()
+
+    def _require_few(self) -> None:
+        if len(self.items) > _MOST:
+            raise Unclear("it has too many commands")
 
     def _skip_blanks(self) -> None:
         while True:
@@ -138,6 +156,7 @@ class Reader(Scanner):
         else:
             reader.read()
         self.items += reader.items
+        self._require_few()
         self.structured = self.structured or reader.structured
 
     def _redirection(self, command: Raw) -> None:
@@ -159,13 +178,14 @@ class Reader(Scanner):
                 raise Unclear("the end of a here-document is not written out")
             self._documents.append((word.text, word.quoted, operator == "<<-"))
         command.is_fed = command.is_fed or operator[0] == "<"
+        command.is_split = command.is_split or operator[0] == "&"
         command.redirections.append((operator, word))
 
     def _read_documents(self) -> None:
         """Read the here-documents that begin on this line; a shell expands those whose end is not quoted."""
         waiting, self._documents = self._documents, []
         for end, is_quoted, is_indented in waiting:
-            lines = []
+            lines: list[str] = []
             while True:
                 if self.at >= len(self.line):
                     raise Unclear("a here-document has no end")
@@ -174,6 +194,8 @@ class Reader(Scanner):
                 text = self.line[self.at : stop]
                 self.at = min(stop + 1, len(self.line))
                 if (text.lstrip("\t") if is_indented else text) == end:
+                    if lines and lines[-1][-1:] == "\\" and not is_quoted:
+                        raise Unclear("the end of a here-document differs between shells")
                     break
                 lines.append(text)
             if not is_quoted:
@@ -192,6 +214,8 @@ class Reader(Scanner):
             return
         if command.closed:
             raise Unclear("a word follows where a command has ended")
+        if command.is_split:
+            raise Unclear("what follows '&>' differs between shells")
         name, equals, _ = word.head.partition("=")
         name = name[:-1] if name[-1:] == "+" else name
         is_name = name[:1] in NAME_START and name[:1] != "" and NAME.issuperset(name)
@@ -202,7 +226,11 @@ class Reader(Scanner):
 
     def _is_reserved(self, command: Raw, word: Word) -> bool:
         """Read a reserved word. True if it was one: the next word begins a command."""
-        text = word.text if word.known and not word.glob else ""
+        text = word.text if word.known and (not word.glob or word.text == "[[") else ""
+        if text == "[[":
+            self._condition()
+            command.closed = self.structured = True
+            return True
         if text in _UNREAD:
             raise Unclear(f"what '{text}' begins is not read")
         if text in _CLOSING:
@@ -224,6 +252,23 @@ class Reader(Scanner):
         self.structured = self.structured or text != "!"
         return True
 
+    def _condition(self) -> None:
+        """Read ``[[ … ]]`` up to its end."""
+        while True:
+            self._skip_blanks()
+            start = self.at
+            if self.line.startswith(("&&", "||"), self.at):
+                self.at += 2
+                continue
+            if self.line.startswith("! ", self.at):
+                self.at += 1
+                continue
+            word = self.word()
+            if self.at == start or (word.known and word.text in _CALCULATING):
+                raise Unclear("a condition in [[ ]] is not plain")
+            if word.text == "]]" and not word.quoted:
+                return
+
     def _is_timed(self) -> bool:
         """True if ``time`` is the shell's own, which may stand before any command."""
         self._skip_blanks()
@@ -238,6 +283,14 @@ class Reader(Scanner):
         name = self.word()
         if not name.known or not name.text:
             raise Unclear("a loop has no name")
+        self._skip_blanks()
+        start = self.at
+        text = self.word().text
+        if text != "in":
+            self.at = start
+            if text and text != "do":
+                raise Unclear("the head of a loop is not plain")
+            return
         self._skip_blanks()
         while self.line[self.at : self.at + 1] not in ("", "\n", ";"):
             start = self.at

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skills.lib.guard.shell_starts import DOUBT, RUN, VARIABLE, given
+from skills.lib.guard.shell_starts import DOUBT, RUN, VALUE, VARIABLE, given
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -12,6 +12,10 @@ if TYPE_CHECKING:
     from skills.lib.guard.shell_word import Word
 
 _SED_FLAGS = frozenset("gpiImMw0123456789")
+# Each of find's words may begin a command.
+_MOST_OF_FIND = 500
+# What trap takes in the place of a line.
+_NO_LINES = ("-", "", "-p", "-l")
 _EXECS = ("-exec", "-execdir", "-ok", "-okdir")
 
 
@@ -27,13 +31,26 @@ def starts(name: str, words: Sequence[Word]) -> Iterator[Start]:
         # The first word may be a bundle of options without a dash.
         if len(words) > 1 and set(words[1].text.lstrip("-")) & set("IF") and words[1].text[:2] != "--":
             yield DOUBT, "an option of tar runs another program", ()
+    elif name in ("nc", "ncat", "netcat"):
+        if any(_runs_by_netcat(word.text) for word in words[1:]):
+            yield DOUBT, f"an option of {name} runs another program", ()
+    elif name == "trap":
+        line = words[2:3] if len(words) > 1 and words[1].text == "--" else words[1:2]
+        if line and (not line[0].known or line[0].text not in _NO_LINES):
+            yield VALUE, "trap runs a line", line
     elif name in ("export", "declare", "typeset", "local", "readonly"):
         yield from _declaration(words)
 
 
+def _runs_by_netcat(text: str) -> bool:
+    letters = text[1:] if text[:1] == "-" and text[:2] != "--" else ""
+    return bool(set(letters) & set("ec")) or text.startswith(("--e", "--s", "--l"))
+
+
 def _find(words: Sequence[Word]) -> Iterator[Start]:
-    if any(not word.known and not word.single for word in words[1:]):
+    if len(words) > _MOST_OF_FIND or any(not word.known and not word.single for word in words[1:]):
         yield DOUBT, "what find runs is not certain", ()
+        words = words[:_MOST_OF_FIND]
     for at, word in enumerate(words):
         if word.text in _EXECS:
             end = at + 1
@@ -117,9 +134,10 @@ def _runs_a_line(script: str) -> bool:
         before, after = at - 1, at + 1
         while before >= 0 and script[before] in _SED_FLAGS:
             before -= 1
-        while after < len(script) and script[after] in _SED_FLAGS | {"e"}:
+        if before >= 0 and (script[before].isalnum() or script[before] in "_-."):
+            continue
+        while after < len(script) and (script[after] in _SED_FLAGS or script[after] == "e"):
             after += 1
-        is_first = before < 0 or not (script[before].isalnum() or script[before] in "_-.")
-        if is_first and (after == len(script) or script[after] in " \t\n;}"):
+        if after == len(script) or script[after] in " \t\n;}":
             return True
     return False

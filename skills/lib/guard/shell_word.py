@@ -7,6 +7,8 @@ from skills.lib.shell_words import single_quoted
 NAME_START = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 NAME = NAME_START | frozenset("0123456789")
 _ENDS_WORD = frozenset(" \t\n;&|")
+# These are one word each: a folder with a blank in its name would break every other line too.
+_FOLDERS = ("$HOME/", "${HOME}/", "$PWD/", "${PWD}/")
 # After ${NAME, these begin a text; in any other place a shell may calculate, which can run a command.
 _PARAMETER_TEXTS = ("-", "=", "+", "?", ":-", ":=", ":+", ":?", "%", "#", "/", "^", ",")
 # What stands for each letter after a backslash in $'…'.
@@ -21,21 +23,22 @@ class Unclear(Exception):
 class Word:
     """One word: its literal text, and what of it only the shell knows.
 
-    ``head`` is the text before the first part that is not known. If not ``single``, a shell may make no word of it or
-    several. ``glob`` and ``tilde`` say that files or a home folder take the place of what is written.
+    ``head`` is the text before the first part that is not known, ``tail`` that after the last. If not ``single``, a
+    shell may make no word of it or several. ``glob`` and ``tilde`` say that files or a home folder take the place of
+    what is written.
     """
 
-    __slots__ = ("glob", "head", "known", "quoted", "single", "text", "tilde")
+    __slots__ = ("glob", "head", "known", "quoted", "single", "tail", "text", "tilde")
 
     def __init__(self, text: str = "", known: bool = True, single: bool = True) -> None:
-        self.text, self.head = text, text
+        self.text = self.head = self.tail = text
         self.known, self.single = known, single
         self.quoted = self.glob = self.tilde = False
 
     def rest(self, at: int) -> Word:
         """The word without its first characters, which are literal."""
         word = Word(self.text[at:], self.known, self.single)
-        word.head = self.head[at:]
+        word.head, word.tail = self.head[at:], self.tail
         word.glob, word.tilde, word.quoted = self.glob, self.text[at : at + 1] == "~", self.quoted
         return word
 
@@ -45,6 +48,7 @@ class Scanner:
 
     def __init__(self, line: str) -> None:
         self.line, self.at = line, 0
+        self.ends = ("", "")
 
     def read_commands(self) -> None:
         """Read the commands of a substitution, up to its closing parenthesis."""
@@ -60,7 +64,7 @@ class Scanner:
         if line[start : start + 1] == "!" and line[start + 1 : start + 2] not in ("", " ", "\t", "\n", "=", ";"):
             raise Unclear("'!' may be of the history")
         parts: list[str] = []
-        word, in_braces = Word(), False
+        word, in_braces, after = Word(), False, 0
         word.tilde = line[start : start + 1] == "~"
         while self.at < len(line):
             char = line[self.at]
@@ -81,11 +85,13 @@ class Scanner:
             else:
                 raise Unclear("it has a blank or a sign that is none of the shell's")
             if text is None:
-                word.head = "".join(parts) if word.known else word.head
-                word.known = False
+                before, behind = self.ends if char == '"' else ("", "")
+                word.head = "".join(parts) + before if word.known else word.head
+                word.known, after = False, len(parts) + 1
+                parts += [before, behind]
             else:
                 parts.append(text)
-        word.text = "".join(parts)
+        word.text, word.tail = "".join(parts), "".join(parts[after:])
         word.head = word.text if word.known else word.head
         word.glob = word.glob and word.text != "["  # a program
         return word
@@ -119,19 +125,26 @@ class Scanner:
             self._backticks(is_quoted=False)
             word.single = False
             return None
+        is_folder = line.startswith(_FOLDERS, self.at)
         expanded = self._dollar(word)
-        word.single = word.single and expanded is not None
+        word.single = word.single and (expanded is not None or is_folder)
         return expanded
 
     def expansions(self, closing: str) -> str | None:
-        """The text up to the closing quote, or of a whole here-document; None if a part is not known."""
+        """The text up to the closing quote, or of a whole here-document; None if a part is not known.
+
+        Then ``ends`` has the text before the first such part and after the last.
+        """
         parts: list[str] = []
-        is_known = True
+        unknown: list[int] = []
         while True:
             char = self.line[self.at : self.at + 1]
             if char == closing:
                 self.at += 1
-                return "".join(parts) if is_known else None
+                if not unknown:
+                    return "".join(parts)
+                self.ends = ("".join(parts[: unknown[0]]), "".join(parts[unknown[-1] :]))
+                return None
             if char in ("", "\0"):
                 raise Unclear("a quote has no partner")
             text: str | None = char
@@ -147,7 +160,7 @@ class Scanner:
             else:
                 self.at += 1
             if text is None:
-                is_known = False
+                unknown.append(len(parts))
             else:
                 parts.append(text)
 
@@ -155,6 +168,8 @@ class Scanner:
         """The text of what ``$`` begins, None if only the shell knows it; without a word it is in double quotes."""
         line = self.line
         self.at += 1
+        while line.startswith("\\\n", self.at):
+            self.at += 2
         char = line[self.at : self.at + 1]
         if char == "(":
             self.at += 1
@@ -237,6 +252,8 @@ class Scanner:
                 continue
             kind = line[self.at : self.at + 1]
             self.at += 1
+            if kind == "'":
+                raise Unclear("an escaped quote differs between shells")
             if kind in _ESCAPES:
                 parts.append(_ESCAPES[kind])
                 continue

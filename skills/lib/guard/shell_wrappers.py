@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skills.lib.guard import shell_git, shell_tools
 from skills.lib.guard import shell_programs as programs
-from skills.lib.guard.shell_starts import LINE, RUN, VALUE, VARIABLE, base, given, has, is_python, text_of
+from skills.lib.guard.shell_starts import LINE, RUN, VALUE, VARIABLE, base, given, has, is_python, name_of, text_of
 from skills.lib.guard.shell_syntax import Reader
 from skills.lib.guard.shell_word import Unclear, Word
 
@@ -14,8 +14,10 @@ if TYPE_CHECKING:
 
     from skills.lib.guard.shell_starts import Start
 
-# So many wrappers in one another nobody writes.
-_DEEPEST = 8
+# So many wrappers in one another, and programs in one command, nobody writes.
+_DEEPEST, _MOST = 8, 50
+_STEERING = frozenset("ENV SHELL PROMPT_COMMAND HOME PWD".split())
+_INPUTS = ("-f", "-f-", "=-", "/dev/stdin", "/dev/fd/0")
 _NAME_SIGNS = frozenset("_-./+@:,~[]")
 
 
@@ -46,18 +48,26 @@ class Started:
 
     def doubt(self, reason: str, script: Sequence[Word] = ()) -> None:
         """Note why the programs that are started are not all known. A script counts as a program of its name too."""
+        if (reason, tuple(script)) in self.doubts:
+            return
         self.doubts.append((reason, tuple(script)))
         if script and (not self.programs or self.programs[-1].words != tuple(script)):
             self.programs.append(Program(script, keeps=True, is_plain=True))
 
     def run(self, words: Sequence[Word], keeps: bool = True, is_plain: bool = True) -> None:
         """Add the program that the words name, and those that it starts."""
+        if len(self.programs) >= _MOST:
+            return self.doubt("it starts too many programs")
         program = Program(words, keeps, is_plain)
         self.programs.append(program)
-        first = text_of(words[0])
-        if first is None or not words[0].single:
+        first = name_of(words[0])
+        if first is None:
             return self.doubt("the program's name is not written out")
-        if first.startswith(("=", "@", "~+", "~-")) or not all(char.isalnum() or char in _NAME_SIGNS for char in first):
+        if (
+            first.startswith(("=", "~+", "~-"))
+            or (first[0] == "@" and "/" not in first)
+            or not all(char.isalnum() or char in _NAME_SIGNS for char in first)
+        ):
             return self.doubt(f"what {first!r} names differs between shells")
         self._depth += 1
         if self._depth > _DEEPEST:
@@ -68,7 +78,9 @@ class Started:
 
     def _start(self, name: str, program: Program) -> None:
         words = program.words
-        if name in programs.SHELLS:
+        if name[:4] == "git-" and name[4:] in programs.GIT_COMMANDS:
+            self.run((Word("git"), Word(name[4:]), *words[1:]), program.keeps, program.is_plain)
+        elif name in programs.SHELLS:
             self._shell(program)
         elif name in programs.OPAQUE:
             self._opaque(name, words)
@@ -90,6 +102,8 @@ class Started:
             self.doubt(f"an option of {name} runs another program")
         if name in programs.FED and self.is_fed:
             self.doubt(f"{name} reads its commands from a pipe or a document")
+        if name in ("make", "gmake") and self.is_fed and any(w.text.endswith(_INPUTS) for w in words[1:]):
+            self.doubt("make reads its file from a pipe or a document")
         if name in programs.INDEXING and any("[" in w.text and ("$(" in w.text or "`" in w.text) for w in words[1:]):
             self.doubt("it calculates")
 
@@ -117,7 +131,7 @@ class Started:
         """Note what a variable that is set makes of other words: some hold a command line."""
         if name.endswith(programs.LINES) and not name.startswith("GIT_SSH") and name != "PROMPT_COMMAND":
             self.embedded(value, f"the variable {name} holds a command")
-        elif name.startswith(programs.STEERING) or name in ("ENV", "SHELL", "PROMPT_COMMAND"):
+        elif name.startswith(programs.STEERING) or name in _STEERING:
             self.doubt(f"the variable {name} changes what other words mean")
 
     def embedded(self, value: Word, reason: str) -> None:
@@ -128,8 +142,11 @@ class Started:
         except Unclear:
             return self.doubt(reason)
         for raw in reader.items:
-            if not isinstance(raw, str) and raw.words:
-                self.run(raw.words, keeps=False, is_plain=False)
+            if not isinstance(raw, str):
+                for name, one in raw.sets:
+                    self.setting(name, one)
+                if raw.words:
+                    self.run(raw.words, keeps=False, is_plain=False)
         return None
 
     def _shell(self, program: Program) -> None:
