@@ -358,6 +358,28 @@ def test_a_link_to_a_shipped_script_lets_no_graph_beside_the_link_run(
     assert not (tmp_path / "ran").exists()
 
 
+def test_the_end_of_a_planted_sub_agents_run_loads_no_graph_of_its_parent(
+    cli: Command, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    send = STEPS[2] | {"next": {"ok": None}}
+    block = opened(project, planned(send))
+    [child] = block.children
+    ended = shell(shell(child.command).command({"result": "seen", "cause": "a scan"}))
+    assert ended.kind == "done"
+    monkeypatch.setenv("LOCKSTEP_STATE", str(tmp_path / "another user"))
+    script = project / "skills" / "evil" / "scripts" / "evil.py"
+    script.parent.mkdir(parents=True)
+    script.touch()
+    script.with_name("evil_workflow.py").write_text(TOUCHES.format(file=str(tmp_path / "ran")))
+    for run_id in (block.run, child.id):
+        forged(project, run_of(run_id), script=str(script))
+    shown = cli("resume", child.id)
+    assert (shown.code, shown.err) == (0, "")
+    assert not (tmp_path / "ran").exists()
+    assert parse(shown.out).tag == "done"
+    assert f"stored_run.py --step current --run {block.run}" in parse(shown.out).findtext("NEXT", "")
+
+
 def test_names_in_a_planted_ledger_lead_to_no_file_outside_of_it(cli: Command, project: Path, tmp_path: Path) -> None:
     block = opened(project, planned())
     with Ledger(paths.home(str(project)), create=False) as ledger:
