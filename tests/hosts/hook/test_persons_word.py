@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,10 @@ FREE = """
     StepDef("ask", "Ask", "Ask.", {Outcome.OK: "last"}, Person("How?", at_terminal=True)),
     StepDef("last", "Last", "Do.", {Outcome.OK: None}),
 """
+LATER = """
+    StepDef("first", "First", "Begin.", {Outcome.OK: "ask"}),
+    StepDef("ask", "Ask", "Ask.", {Outcome.OK: None}, Person("Ship?", {"yes": Outcome.OK}, at_terminal=True)),
+"""
 LIMITED = """
     StepDef("work", "Work", "Work.", {Outcome.OK: None, Outcome.FAIL: "work"}, max_iterations=2,
             when={Outcome.OK: "it is good", Outcome.FAIL: "it is not"}),
@@ -39,7 +45,7 @@ def asking(folder: Path, steps: str = ASKING, host: str = "claude") -> tuple[Hos
     asks = Host(folder, host)
     asks.agent = Agent(install(folder, "asking", source_of("asking", steps)), asks.project)
     block = asks.agent.open()
-    assert block.kind == "waiting"
+    assert block.kind == ("step" if steps == LATER else "waiting")
     look = f"python3 {asks.agent.script} --step current --run {block.run} --project {asks.project}"
     assert asks.use({"codex": "exec_command", "gemini": "run_shell_command"}.get(host, "Bash"), command=look) == SILENT
     return asks, block
@@ -111,6 +117,45 @@ def test_words_from_before_the_question_from_another_session_or_of_a_sub_agent_d
     host.say("yes", agent_id="A")
     host.say("yes", session_id="another")
     assert host.agent.follow(again, answer="yes").kind == "refused"
+
+
+@pytest.mark.parametrize("changed", [{"status": "open"}, {"turn": 7}, {"run": "zzzzzzzz"}, None])
+def test_a_status_file_that_the_agent_edits_hides_no_word_of_the_person(
+    tmp_path: Path, changed: dict[str, Any] | None
+) -> None:
+    host, block = asking(tmp_path)
+    file = host.status_file(block.run)
+    kept_text = file.read_text(encoding="utf-8")
+    host.say("yes")
+    file.write_text(json.dumps({**json.loads(kept_text), **changed}) if changed else "{", encoding="utf-8")
+    host.say("no, wait")
+    file.write_text(kept_text, encoding="utf-8")
+    assert host.agent.follow(block, answer="yes").root.get("code") == "person-needed"
+    assert host.agent.follow(block, answer="no").kind == "waiting"
+
+
+def test_a_status_file_that_calls_a_run_waiting_keeps_no_prompt_for_a_later_question(tmp_path: Path) -> None:
+    host, block = asking(tmp_path, LATER)
+    file = host.status_file(block.run)
+    file.write_text(json.dumps({**json.loads(file.read_text(encoding="utf-8")), "status": "waiting"}), encoding="utf-8")
+    host.say("yes")
+    assert kept(host) == []
+    asked = host.agent.follow(block)
+    assert asked.kind == "waiting"
+    assert host.agent.follow(asked, answer="yes").kind == "refused"
+
+
+def test_a_prompt_that_comes_while_the_ledger_cannot_be_read_outdates_those_before_it(tmp_path: Path) -> None:
+    host, block = asking(tmp_path)
+    host.say("yes")
+    ledger = host.project / ".lockstep" / "runs.db"
+    with closing(sqlite3.connect(ledger)) as connection:  # with it the write-ahead log ends
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = ledger.read_bytes()
+    ledger.write_bytes(b"no database" * 1_000)
+    host.say("no")
+    ledger.write_bytes(content)
+    assert host.agent.follow(block, answer="yes").root.get("code") == "person-needed"
 
 
 def test_a_prompt_that_is_too_long_to_keep_answers_nothing_and_outdates_those_before_it(tmp_path: Path) -> None:

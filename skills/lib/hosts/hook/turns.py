@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from skills.lib.hosts.hook.followed import Followed, Status
+    from skills.lib.hosts.hook.followed import Followed
 
 # The variable that a host may set for its own hooks as well.
 _OWN = {
@@ -91,8 +91,8 @@ def remind(event: Event) -> None:
     session = sessions.read(event.own)
     if session is None:
         return
+    _keep_prompt(event, session["runs"])
     found = sessions.statuses(event.own, session)
-    _keep_prompt(event, found)
     held = next(iter(sessions.holding(found)), None)
     if held is None:
         lost = [one for one in session["runs"] if sessions.has_lost_ledger(one)]
@@ -121,19 +121,28 @@ def remind(event: Event) -> None:
     sessions.write(event.own, {**session, "shown": [status["run"], status["turn"]]})
 
 
-def _keep_prompt(event: Event, found: Sequence[Status]) -> None:
-    """Keep what the person says for each run that waits for an answer; an answer that has it is theirs."""
-    waiting = [status for status in found if status["status"] == "waiting"]
-    if not (waiting and event.kind == "turn" and event.prompt.strip()) or event.agent:
+def _keep_prompt(event: Event, runs: Sequence[Followed]) -> None:
+    """Keep what the person says for each run that waits for an answer; an answer that has it is theirs.
+
+    If the ledger cannot say whether a run waits, what was said before is forgotten: this prompt may take it back.
+    """
+    if not (event.kind == "turn" and event.prompt.strip()) or event.agent:
         return
     # Hosts put notices of their own in the person's place as well: in tags, or the reason why a stop was refused.
     is_notice = event.prompt.lstrip().startswith("<") or _denials().NOT_AT_ITS_END in event.prompt
     if is_notice or _is_headless(event):
         return
-    from skills.lib import user_prompts  # few runs wait for an answer
+    from skills.lib import user_prompts  # a turn between two tools has no prompt
+    from skills.lib.hosts.hook import run_status
 
-    for status in waiting:
-        user_prompts.keep(status["project"], status["run"], status["turn"], event.prompt)
+    for one in runs:
+        try:
+            turn = run_status.question_turn(one)
+        except LockstepError:
+            user_prompts.remove(one["project"], one["run"])
+            continue
+        if turn is not None:
+            user_prompts.keep(one["project"], one["run"], turn, event.prompt)
 
 
 def _is_headless(event: Event) -> bool:
