@@ -58,6 +58,14 @@ def answering(held: Status) -> str:
     )
 
 
+def forging(held: Status) -> str:
+    """Why an agent's shell may not name the hook's program."""
+    return (
+        "The hook is started by the host: what it is told counts as the user's word, so no command of an agent may "
+        f"name its program while a run is open. Go on with run {held['run']} by its own command."
+    )
+
+
 def lost(runs: Sequence[Followed]) -> str:
     """That the ledger of these runs was removed, and what to do."""
     names = ", ".join(one["run"] for one in runs)

@@ -31,6 +31,11 @@ _PYTHONS = frozenset(("python", "python3"))
 _INTERPRETERS = _SHELLS | _PYTHONS | {"node"}
 # With these at its start, a variable says where Lockstep keeps its record and its keys, or what Python runs.
 _STEERING = ("LOCKSTEP_", "PYTHON", "HOME", "XDG_STATE_HOME", "XDG_DATA_HOME")
+# The program that hosts start for each event, as the end of its path, and the package of its modules.
+_HOOK = os.path.join(os.sep, "skills", "lib", "hosts", "hook", "run_hook.py")
+_HOOK_MODULES = "lib.hosts.hook"
+# In how many of the folders that a line changes to, the last ones, a path in it is looked for.
+_PLACES = 4
 # A longer command is not examined: nobody types one, and a scan of megabytes takes seconds.
 LONGEST = 200_000
 
@@ -141,6 +146,31 @@ def acts_for_a_person(command: str) -> bool:
             return True
         name = words[-1] if words else ""
     return False
+
+
+def calls_hook(command: str, folder: str) -> bool:
+    """True if a command line names the program that a host starts for each event: its path, a link to it, its module.
+
+    Whoever starts it can say what the user said. What only a shell can expand is not seen, apart from a pattern for the
+    file's name.
+    """
+    places = [folder]
+    for words in _commands(command, is_quoted=True) if command else ():
+        if len(words) > 1 and words[0] in ("cd", "pushd"):
+            places.append(os.path.join(places[-1], os.path.expanduser(words[1])))
+        for word in words:
+            given = os.path.expanduser(word.rpartition("=")[2])
+            if _HOOK_MODULES in word or any(_is_hook(os.path.join(place, given)) for place in places[-_PLACES:]):
+                return True
+    return False
+
+
+def _is_hook(path: str) -> bool:
+    """True if a path, its links followed, is the hook's program of any copy of this package, or a pattern for it."""
+    above, name = os.path.split(path)
+    if not _PATTERNS.isdisjoint(name):
+        return os.path.isdir(above) and os.path.realpath(above).endswith(os.path.dirname(_HOOK))
+    return os.path.isfile(path) and os.path.realpath(path).endswith(_HOOK)
 
 
 def _commands(line: str, deep: int = 3, is_quoted: bool = False) -> list[list[str]]:
