@@ -253,19 +253,42 @@ def test_the_prompts_that_are_kept_are_few_and_short(tmp_path: Path) -> None:
 def test_each_hosts_event_of_a_prompt_is_the_persons_word(tmp_path: Path, host: str, name: str) -> None:
     asks, block = asking(tmp_path, host=host)
     event = json.loads(recorded(host)[name].replace("PROJECT", str(asks.project)))
-    asks.tell(json.dumps({**event, "session_id": asks.session, "prompt": "yes, do"}))
+    transcript = tmp_path / "rollout.jsonl"
+    transcript.write_text('{"type":"session_meta","payload":{"originator":"codex-tui","source":"cli"}}\n')
+    told = {**event, "session_id": asks.session, "prompt": "yes, do", "transcript_path": str(transcript)}
+    asks.tell(json.dumps(told))
     asks.agent.follow(block, answer="yes")
     assert asks.agent.events(block.run)[-1].actor == "person (prompt)"
 
 
-@pytest.mark.parametrize("source, counts", [("exec", False), ("cli", True)])
-def test_what_a_program_gave_to_codex_is_no_word_of_a_person(tmp_path: Path, source: str, counts: bool) -> None:
+@pytest.mark.parametrize(
+    "source, counts",
+    [
+        ("cli", True),
+        ("vscode", True),
+        ("exec", False),
+        ("mcp", False),
+        ("something new", False),
+        ({"subagent": "review"}, False),
+        (None, False),
+    ],
+)
+def test_of_codex_only_a_session_that_a_person_began_counts(tmp_path: Path, source: Any, counts: bool) -> None:
     host, block = asking(tmp_path, host="codex")
     transcript = tmp_path / "rollout.jsonl"
-    meta: dict[str, Any] = {"type": "session_meta", "payload": {"originator": "codex", "source": source}}
+    payload = {"originator": "codex", "source": source} if source else {"originator": "codex-tui"}
+    meta: dict[str, Any] = {"type": "session_meta", "payload": payload}
     transcript.write_text(json.dumps(meta, separators=(",", ":")) + "\n{}\n", encoding="utf-8")
     host.say("yes", transcript_path=str(transcript))
     assert host.agent.follow(block, answer="yes").kind == ("step" if counts else "refused")
+
+
+@pytest.mark.parametrize("place", ["missing.jsonl", "", "a folder", None])
+def test_a_session_of_codex_whose_file_cannot_be_read_is_no_persons(tmp_path: Path, place: str | None) -> None:
+    host, block = asking(tmp_path, host="codex")
+    (tmp_path / "a folder").mkdir()
+    host.say("yes", transcript_path=str(tmp_path / place) if place else place)
+    assert host.agent.follow(block, answer="yes").kind == "refused"
 
 
 @pytest.mark.parametrize("name, counts", [("LOCKSTEP_AGENT", False), ("CODEX_THREAD_ID", False), ("CLAUDECODE", True)])
@@ -275,8 +298,19 @@ def test_what_another_agent_gave_to_its_client_is_no_word_of_a_person(tmp_path: 
     assert host.agent.follow(block, answer="yes").kind == ("step" if counts else "refused")
 
 
-@pytest.mark.parametrize("entry, counts", [("sdk-cli", False), ("sdk-py", False), ("cli", True)])
-def test_what_a_program_gave_to_claude_code_is_no_word_of_a_person(tmp_path: Path, entry: str, counts: bool) -> None:
+@pytest.mark.parametrize(
+    "entry, counts",
+    [
+        ("cli", True),
+        ("claude-vscode", True),
+        ("claude-desktop", True),
+        ("sdk-cli", False),
+        ("sdk-py", False),
+        ("something-new", False),
+        ("", False),
+    ],
+)
+def test_of_claude_code_only_an_entry_point_of_a_person_counts(tmp_path: Path, entry: str, counts: bool) -> None:
     host, block = asking(tmp_path)
     said = {"hook_event_name": "UserPromptSubmit", "prompt": "yes"}
     host.tell(said, CLAUDE_CODE_ENTRYPOINT=entry)

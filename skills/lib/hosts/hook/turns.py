@@ -25,6 +25,10 @@ _OWN = {
     "gemini": "GEMINI_CLI",
     "claude": "CLAUDECODE",
 }
+# What Claude Code has in CLAUDE_CODE_ENTRYPOINT if a person types: at a terminal, in an editor, in its own window.
+_OF_PERSONS = ("cli", "claude-vscode", "claude-desktop")
+# What Codex writes into the file of a session that a person began: at a terminal, in an editor or its own window.
+_OF_TERMINALS = (b'"source":"cli"', b'"source":"vscode"')
 # How many bytes are read of the line with which Codex begins the file of a session.
 _META = 100_000
 
@@ -146,23 +150,24 @@ def _keep_prompt(event: Event, runs: Sequence[Followed]) -> None:
 
 
 def _is_headless(event: Event) -> bool:
-    """True if a program wrote the prompt, as far as the host says so: Claude Code in its environment, Codex in a file.
+    """True unless a person wrote the prompt, as far as the host says so.
 
+    Claude Code says it in its environment, Codex in a file: what is not known here, or not there, is no person's word.
     opencode's plugin sends no prompt of ``opencode run``; Qwen Code and Gemini CLI say nothing of it. Another agent may
     have started the host.
     """
     if any(name in os.environ for name in terminal.AGENTS if name != _OWN.get(event.host)):
         return True
     if event.host == "claude":
-        return os.environ.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
+        return os.environ.get("CLAUDE_CODE_ENTRYPOINT", "") not in _OF_PERSONS
     if event.host != "codex":
         return False
     try:
         with open(event.transcript, "rb") as file:
             begin = file.readline(_META)
     except (OSError, ValueError):
-        return False
-    return b'"source":"exec"' in begin or b'"originator":"codex_exec"' in begin
+        return True
+    return not any(source in begin for source in _OF_TERMINALS) or b'"originator":"codex_exec"' in begin
 
 
 def _denials() -> ModuleType:
