@@ -143,6 +143,30 @@ def test_each_value_that_is_wrong_is_named_with_the_reason(served: Served) -> No
     }
 
 
+def test_each_of_several_wrong_fields_is_named_with_the_values_that_it_may_have(project: Path) -> None:
+    fields = [Field("mode", choices=("lite", "full")), Field("colour", choices=("red", "blue")), Field("summary")]
+    workflow = Workflow("chosen", StepDef("begin", "Begin", "Say.", {Outcome.OK: None}, requires=fields))
+    served = Served(project)
+    run = served.runner.start(workflow, {}).run
+    assert run is not None
+
+    def refused(**records: Any) -> Refusal:
+        request = Request("next", run=run.id, turn=1, records=records)
+        return refusal(served.runner.advance(workflow, run.id, request))
+
+    found = refused(mode="medium")
+    assert (found.code, [*found.missing], [*found.faults]) == (
+        "bad-value",
+        ["colour", "summary"],
+        ["mode", "colour", "summary"],
+    )
+    assert (found.choices, found.valid) == ({"mode": ["lite", "full"], "colour": ["red", "blue"]}, {})
+    found = refused(mode="medium", colour="red", summary="s")
+    assert (found.choices, found.valid) == ({"mode": ["lite", "full"]}, {"choices": ["lite", "full"]})
+    assert refused(mode="full", colour="red").choices == {}
+    served.runner.close()
+
+
 @pytest.mark.parametrize(
     "fields, code, names",
     [
