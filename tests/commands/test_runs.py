@@ -537,6 +537,25 @@ def test_an_answer_that_is_no_choice_is_refused_with_the_choices(installed: Inst
     assert "asks nobody anything: it is open" in shown
 
 
+def test_commands_that_are_named_in_another_folder_name_the_project(
+    cli: Command, installed: Install, walker: Walk, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = asked(walker(installed("tour")))
+    (tmp_path / "elsewhere").mkdir()
+    of_project = f"--project {project}"
+    for folder, words in ((project, ""), (tmp_path / "elsewhere", f" {of_project}")):
+        monkeypatch.chdir(folder)
+        shown = cli("answer", "x", "yes", *words.split())
+        assert shown.err.endswith(f"try:   lockstep runs --all{words}\n")
+    assert (
+        f"or lockstep resume {run.id} {of_project}."
+        in at_terminal("answer", run.id, "yes", "--project", str(project))[1]
+    )
+    shown_again = at_terminal("answer", run.id, "yes", "--project", str(project))[1]
+    assert f"try:   lockstep trace {run.id} {of_project}" in shown_again
+    assert f"lockstep runs --all {of_project}" in at_terminal("pause", "x", "--project", str(project))[1]
+
+
 @pytest.mark.req("W-24")
 @pytest.mark.parametrize("answer", ["-1", "-h", "--help", "--reason", "it's = $(x)"])
 def test_any_answer_can_be_given_by_the_printed_command(installed: Install, project: Path, answer: str) -> None:
