@@ -233,6 +233,38 @@ def test_a_workflow_from_data_is_the_run_of_a_sub_agent(project: Path) -> None:
     assert run_of(block.run).state["send"]["results"][0]["values"] == {"seen": "all"}
 
 
+def test_a_scripted_sub_agents_run_of_a_run_without_a_script_begins_in_the_program_alone(
+    project: Path, installed: Install
+) -> None:
+    send = {
+        "id": "send",
+        "next": {"ok": None},
+        "handler": {"$kind": "Dispatch", "agent": "explore", "script": "part.py"},
+    }
+    workflow = planned(send)
+    [child] = opened(project, workflow).children
+    with closing(runner_in(project)) as runner:
+        by_parent = runner.advance(workflow, child.id, Request("1", run=child.id))
+    assert by_parent.refusal is not None
+    assert (by_parent.refusal.code, by_parent.refusal.why) == (
+        "other-workflow",
+        f"Run {child.id} walks a workflow of its own, 'part.py', and planned is the one that started it. "
+        "It begins with its own.",
+    )
+    script = installed("part")
+    by_script = shell(f"{sys.executable} {script} --step 1 --run {child.id} --project {project}")
+    assert (by_script.exit_code, by_script.code, by_script.next) == (3, "other-workflow", "")
+    assert by_script.why == (
+        f"Run {child.id} was started by a run that has no script, so no script serves it. "
+        "It begins in the program that has its workflow, 'part.py'."
+    )
+    part = {"id": "look", "next": {"ok": None}}
+    with closing(runner_in(project)) as runner:
+        begun = runner.advance(planned(part), child.id, Request("1", run=child.id))
+    assert begun.refusal is None
+    assert shell(_block(begun).next).kind == "done"
+
+
 # The run that a run comes from
 
 

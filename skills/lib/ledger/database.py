@@ -119,10 +119,15 @@ class Database:
         if marked and not there:
             raise self.broken("is missing, and it was there before", "restore it from a copy")
         if not there and not create:
-            remedy = "give --project as it stands in the commands that the run printed"
+            remedy, in_shell = "name the project of the run", "give --project as it stands in the commands of the run"
             if os.environ.get("LOCKSTEP_HOME"):
                 remedy = "LOCKSTEP_HOME names its folder: copy the folder there that has the runs, or unset it"
-            raise LedgerError(f"there is no ledger at {self.path}", remedy=f"{remedy}; --step 1 opens a new run")
+                in_shell = remedy
+            raise LedgerError(
+                f"there is no ledger at {self.path}",
+                remedy=f"{remedy}; or open a run, which makes one",
+                in_shell=f"{in_shell}; --step 1 opens a new run",
+            )
         if not there:
             from skills.lib.ledger import creation  # a folder gets one ledger
 

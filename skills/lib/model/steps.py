@@ -301,14 +301,14 @@ class Workflow(Record):
         step that runs a Command is refused unless ``commands``, and so is a text that no block can hold. Raises
         SkillError, which names the step, and InvalidWorkflow with every finding.
         """
-        from skills.lib.model.from_data import one_of  # no step reads data
+        from skills.lib.model.from_data import check_characters, one_of  # no step reads data
 
         workflow = cls.restored(data, one_of(functions))
         for step in workflow.steps:
             if not commands and any(isinstance(spec, Command) for spec in step.requires):
                 what = f"{step._label} runs a command, which a workflow from data may not"
                 raise SkillError(what, remedy="take the Command out, or give commands=True if you trust the data")
-        _check_data(workflow)
+        check_characters(workflow.to_data())
         # By its name: validation is the floor above, and no step of a registered workflow comes here.
         registration: Any = __import__("skills.lib.validation.registration", fromlist=["require_data"])
         try:
@@ -379,22 +379,6 @@ def _restored_step(data: Any, number: int, step: Callable[[Any], StepDef]) -> St
         if not isinstance(error, SkillError):
             raise _other_data(error, "" if str(error).startswith(which) else f"{which}: ") from error
         raise SkillError(f"{which}: {error.what}", valid=error.valid, remedy=error.remedy) from error
-
-
-def _check_data(workflow: Workflow) -> None:
-    """Raise SkillError, which names the step, for a text of the workflow that no document can hold."""
-    from skills.lib.model.texts import check_tree  # no step of a registered workflow comes here
-
-    data = workflow.to_data()
-    parts = [(f"workflow {shown(workflow.name)}", {name: data[name] for name in data if name != "steps"})]
-    parts += [(step._label, fields) for step, fields in zip(workflow.steps, data["steps"], strict=True)]
-    for label, fields in parts:
-        for name, value in fields.items():
-            try:
-                check_tree(value, f"{label} {name}", bounded=False)
-            except UsageError as error:
-                what = f"this is not a workflow's data: {error.what}"
-                raise SkillError(what, valid=error.valid, remedy=error.remedy) from error
 
 
 def _other_data(error: Exception, where: str = "") -> SkillError:

@@ -351,8 +351,15 @@ def require_own(run: Run, project: str, home: str = "") -> None:
     if is_of_another_project(run, project, home):
         raise RefusedError(
             f"run {run.id} belongs to the project {run.project}, not to {project}",
-            remedy=f"give {join(['--project', run.project])}",
+            remedy="use it in that project",
+            in_shell=f"give {join(['--project', run.project])}",
         )
+
+
+def unknown_run(path: str, run_id: str) -> UsageError:
+    """The error for a run that the ledger of this file does not have."""
+    what = f"the ledger {path} has no run {run_id!r:.80}"
+    return UsageError(what, remedy="take the id of a run that this ledger has", in_shell="lockstep runs --all")
 
 
 def _max_parallel() -> int | None:

@@ -45,7 +45,7 @@ def ledger(context: DoctorContext) -> Iterator[Result]:
     except LedgerError as error:
         aside = f"mv {quote(home)} {quote(home + '.aside')}"
         moved = "damaged" in error.what or "missing" in error.what or "not a ledger" in error.what
-        yield problem(error.what, os.path.join(home, FILE), aside if moved else error.remedy)
+        yield problem(error.what, os.path.join(home, FILE), aside if moved else error.in_shell)
     else:
         yield ok(f"the ledger is whole: {count}", os.path.join(home, FILE))
 
