@@ -45,6 +45,11 @@ VALUE_LIMIT = 64 << 20
 _STATEMENT_LIMIT = 10_000
 # How many instructions of SQLite's machine a statement may take before the schema is known to be ours: a few hundred.
 _SCHEMA_WORK = 20_000
+# After so many instructions a statement is looked at, again and again (``_is_endless``); one of a step takes hundreds.
+_WORK = 1_000_000
+# A statement takes at most so many times _WORK instructions, and so many for each byte of the ledger; a scan of a table
+# takes less than one for each byte.
+_LEAST_WORK, _WORK_OF_A_BYTE = 3, 4
 
 
 def _load() -> ModuleType:
@@ -114,6 +119,7 @@ class Database:
         self._lock = _thread.RLock()
         self.path = os.path.join(home, FILE)
         self._connection: Connection | None = None
+        self._work = 0
         found = self._files()
         marked, there = MARKER in found, FILE in found
         if marked and not there:
@@ -155,6 +161,7 @@ class Database:
         with self._lock:
             if self._connection is None:
                 raise LedgerError(f"the ledger {self.path} was closed meanwhile", remedy="close it after the last call")
+            self._work = 0
             try:
                 return self._connection.execute(sql, values)
             except (sqlite.Error, OverflowError, UnicodeError, MemoryError) as error:
@@ -189,9 +196,27 @@ class Database:
 
     def check(self) -> None:
         """Raise LedgerError if the file, its indexes included, is not whole."""
-        found = self.rows("PRAGMA integrity_check(1)")
+        self._check_by("PRAGMA integrity_check(1)")
+
+    def check_pages(self) -> None:
+        """Raise LedgerError if a page of the file stands in two places, so that a table could have no end."""
+        self._check_by("PRAGMA quick_check(1)")
+
+    def _check_by(self, pragma: str) -> None:
+        found = self.rows(pragma)
         if found != [("ok",)]:
             raise self.broken(f"is damaged: {found[0][0] if found else 'no answer'}")
+
+    def _is_endless(self) -> bool:
+        """True if the present statement did more than a ledger of this size can ask for: its pages lead in circles."""
+        self._work += 1
+        size = 0
+        for name in (self.path, f"{self.path}-wal"):
+            try:
+                size += os.path.getsize(name)
+            except OSError:
+                continue
+        return self._work > _LEAST_WORK + size * _WORK_OF_A_BYTE // _WORK
 
     def compact(self) -> None:
         """Give the room of removed rows back to the file system."""
@@ -343,7 +368,7 @@ class Database:
         if digest(self.tables()) != tables:
             raise self.broken("is damaged: its tables are not those of a ledger", "restore it from a copy")
         assert self._connection is not None
-        self._connection.set_progress_handler(None, 0)
+        self._connection.set_progress_handler(self._is_endless, _WORK)
 
     def tables(self) -> list[str]:
         """The texts of all tables and indexes, sorted."""

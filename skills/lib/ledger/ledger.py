@@ -112,8 +112,14 @@ class Ledger:
         return list(self.each_run(where, values))
 
     def each_run(self, where: str = "1=1", values: Sequence[Any] = ()) -> Iterator[Run]:
-        """All runs that an SQL condition admits, checked, one at a time."""
+        """All runs that an SQL condition admits, checked, one at a time; each is read once in any ledger."""
+        self.database.check_pages()
         return map(self._run, self.database.each(f"{_RUNS} WHERE {where}", values))
+
+    def children(self, parent: str, limit: int) -> list[Run]:
+        """At most so many of the runs that a run started, checked."""
+        rows = self.database.rows(f"{_RUNS} WHERE parent=? LIMIT ?", (parent, limit))
+        return [self._run(row) for row in rows]
 
     def open_runs(self, workflow: str, params: dict[str, Any]) -> list[Run]:
         """The open runs of that workflow with these parameters that no parent started, in the order of their ids.
