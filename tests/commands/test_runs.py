@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -437,6 +439,30 @@ def test_a_question_of_a_skill_that_moved_is_answered(installed: Install, walker
     script.parent.parent.rename(project / "tour")
     code, shown = at_terminal("answer", run.id, "yes", "--project", str(project))
     assert (code, "goes on at close" in shown, "this one is taken:" in shown) == (0, True, True)
+
+
+def test_a_person_takes_out_a_run_that_cannot_be_read_and_the_others_go_on(
+    cli: Command, installed: Install, walker: Walk, project: Path
+) -> None:
+    walk = walker(installed("plain"))
+    kept, broken = walk.start(), walk.start()
+    assert cli("prune", "--unreadable", "--dry-run").err.startswith("Nothing to remove: every run of ")
+    with closing(sqlite3.connect(Path(os.environ["LOCKSTEP_HOME"]) / "runs.db")) as connection:
+        connection.execute("UPDATE runs SET sum='0' WHERE id=?", (broken.id,))
+        connection.commit()
+    assert cli("runs").code == 4
+    way_out = f"lockstep prune --unreadable --project {project}"
+    assert way_out in cli("doctor", "--project", str(project)).out
+    shown = cli("prune", "--unreadable", "--dry-run")
+    assert (shown.code, shown.err) == (0, "1 record would be removed.\n")
+    assert f"run '{broken.id}' has a wrong checksum or field" in shown.out
+    assert cli("prune", "--unreadable").code == 3  # no terminal
+    words = way_out.split()[1:]
+    assert at_terminal(*words, keys=b"n\n")[0] == 130
+    assert at_terminal(*words, keys=b"y\n")[0] == 0
+    shown = cli("runs")
+    assert (shown.code, kept.id in shown.out, broken.id in shown.out) == (0, True, False)
+    assert "the ledger is whole: 1 run" in cli("doctor", "--project", str(project)).out
 
 
 @pytest.mark.parametrize("command", ["abandon {} --reason late", "pause {}", "answer {} yes", "prune --older 0"])

@@ -218,9 +218,10 @@ class Ledger:
         return after
 
     def note(self, run_id: str, turn: int, kind: str, actor: str, detail: dict[str, Any]) -> None:
-        """Record what changes no run: a refusal, a failed check."""
+        """Record what changes no run: a refusal, a failed check. Does nothing for a run that was removed meanwhile."""
         with self.database:
-            self._append(run_id, turn, kind, actor, detail, {})
+            if self.version(run_id) is not None:
+                self._append(run_id, turn, kind, actor, detail, {})
 
     def is_paused(self, run: Run) -> bool:
         """True if a person paused the run, and it has neither moved nor been unpaused since."""
