@@ -128,7 +128,8 @@ class Database:
         if marked and not there:
             raise self.broken("is missing, and it was there before", "restore it from a copy")
         if not there and not create:
-            remedy, in_shell = "name the project of the run", "give --project as it stands in the commands of the run"
+            remedy = "name the project of the run"
+            in_shell = "give --project as it stands in the commands that the run printed"
             if os.environ.get("LOCKSTEP_HOME"):
                 remedy = "LOCKSTEP_HOME names its folder: copy the folder there that has the runs, or unset it"
                 in_shell = remedy
