@@ -45,9 +45,6 @@ VALUE_LIMIT = 64 << 20
 _STATEMENT_LIMIT = 10_000
 # How many instructions of SQLite's machine a statement may take before the schema is known to be ours: a few hundred.
 _SCHEMA_WORK = 20_000
-# The highest number of an event, and what is said if it is taken.
-_LAST_NUMBER = (1 << 63) - 1
-_NO_NUMBER = "is damaged: no number is left for another event"
 # After so many instructions a statement is looked at, again and again (``_is_endless``); one of a step takes hundreds.
 _WORK = 1_000_000
 # A statement takes at most so many times _WORK instructions, and so many for each byte of the ledger; a scan of a table
@@ -200,23 +197,15 @@ class Database:
 
     def check(self) -> None:
         """Raise LedgerError if the file, its indexes included, is not whole."""
-        self._check_by("PRAGMA integrity_check(1)")
-        if self._has_no_number_left():
-            raise self.broken(_NO_NUMBER, "restore it from a copy")
+        from skills.lib.ledger import wholeness  # no step asks for the whole file
+
+        wholeness.check(self)
 
     def check_pages(self) -> None:
         """Raise LedgerError if a page of the file stands in two places, so that a table could have no end."""
-        self._check_by("PRAGMA quick_check(1)")
+        from skills.lib.ledger import wholeness
 
-    def _check_by(self, pragma: str) -> None:
-        found = self.rows(pragma)
-        if found != [("ok",)]:
-            raise self.broken(f"is damaged: {found[0][0] if found else 'no answer'}")
-
-    def _has_no_number_left(self) -> bool:
-        """True if the last event has the highest number that there is: SQLite then calls the disk full."""
-        found = self.rows("SELECT 1 FROM sqlite_sequence WHERE seq>=?", (_LAST_NUMBER,))
-        return bool(found)
+        wholeness.check_pages(self)
 
     def _is_endless(self) -> bool:
         """True if the present statement did more than a ledger of this size can ask for: its pages lead in circles."""
@@ -290,10 +279,11 @@ class Database:
         return failures.broken(self.path, what, remedy)
 
     def _explain(self, error: BaseException) -> LedgerError:
-        from skills.lib.ledger import failures  # few ledgers fail
+        from skills.lib.ledger import failures, wholeness  # few ledgers fail
 
-        if getattr(error, "sqlite_errorname", "") == "SQLITE_FULL" and self._has_no_number_left():
-            return self.broken(_NO_NUMBER, "restore it from a copy")
+        is_full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL"
+        if is_full and wholeness.has_no_number_left(self):
+            return wholeness.without_numbers(self)
         return failures.explained(error, self.path, LOCK_TIMEOUT)
 
     def _files(self) -> set[str]:
