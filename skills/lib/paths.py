@@ -10,6 +10,8 @@ from skills.lib.errors import UsageError
 FOLDER = ".lockstep"
 # The beginning of each script that an installation wrote.
 INSTALLED = b"# Written by lockstep install"
+# How often a path is resolved anew, as many as the links that Linux follows in one.
+_MOST_LINKS = 40
 
 
 def project_root(start: str | None = None) -> str:
@@ -157,9 +159,21 @@ def scripts(file: str) -> str:
     return os.environ.get("LOCKSTEP_SCRIPTS") or os.path.dirname(os.path.realpath(file))
 
 
+def real(path: str) -> str:
+    """The path with every link followed. Raises UsageError if its links have no end.
+
+    Behind a loop of links ``os.path.realpath`` follows none: ``loop/../out`` becomes ``out``, which may be a link.
+    """
+    for _ in range(_MOST_LINKS):
+        before, path = path, os.path.realpath(path)
+        if path == before:
+            return path
+    raise UsageError(f"{path!r:.200} leads through links without an end", valid="a path without a loop of links")
+
+
 def within(root: str, path: str) -> str:
     """The resolved form of ``path`` under ``root``; UsageError if it leads outside, links followed."""
-    resolved = os.path.realpath(os.path.join(root, path))
+    resolved = real(os.path.join(root, path))
     if resolved.startswith(root + os.sep):
         return resolved
     base = os.path.realpath(root)
