@@ -59,7 +59,8 @@ def _list_files(job: Job) -> bytes:
 
 def _read_file(job: Job) -> bytes:
     parts, left = [], job.output + 1
-    with tree_files.opened(job.values["path"]) as place, tree_files.regular(place) as file:
+    path = job.values["path"]
+    with tree_files.opened(path) as place, tree_files.regular(place) as file, tree_files.told(path):
         job.size = os.fstat(file).st_size
         while left and (part := os.read(file, min(left, _AT_ONCE))):
             job.check()

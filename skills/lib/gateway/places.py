@@ -25,6 +25,8 @@ _OBEYED = (
 SCRIPTS, SKILLS = "scripts", "skills"
 # A folder of a skill that may be written. Nothing in it is run.
 SCRATCH = "tmp"
+# How many folders deep below the project something is written.
+DEPTH = 100
 # The four scripts of Lockstep itself, by the names under which a project would have them.
 SHIPPED = ("write_file.py", "write_json.py", "write_txt.py", "write_md.py")
 _DEVICES = frozenset(
@@ -77,6 +79,8 @@ class Places:
                 f"{given!r:.200} leads to {resolved}, outside of {inside}", valid=f"a path below {inside}"
             )
         if use != READ:
+            if resolved.count(os.sep) - self.project.count(os.sep) > DEPTH:
+                raise RefusedError(f"{given!r:.80} is more than {DEPTH} folders deep", remedy="give a shorter path")
             self.require_writable(resolved)
         return resolved
 

@@ -37,7 +37,7 @@ _ODD = (
     r"\u200b-\u200f\u2024-\u202f\u2044\u2060-\u206f\u2215\u29f5\u29f8\ufe68\ufeff\uff01-\uff5e"
 )
 PATH = rf"(?:[A-Za-z]:[/\\]|[/\\])?[^\-~/\\{_ODD}][^{_ODD}]*"
-_LONGEST_PATH, _LONGEST_VALUE = 4_096, 100_000
+LONGEST_PATH, LONGEST_VALUE = 4_096, 100_000
 _TOP = ("commands", "runners", "roots", "blocked", "limits", "sandbox")
 _SETTING = ("limits", "env", "inherit", "env_vars", "sandbox")
 _COMMAND = ("about", "argv", "does", "params", "blocked", "roots", "folder", *_SETTING)
@@ -205,7 +205,7 @@ class _Reader:
         default = self.text(fields, "default", at) if "default" in fields else None
         if default is not None and not compiled.is_found_in(default):
             self.fail((*at, "default"), f"{default!r:.80} does not match {pattern:.200}")
-        longest = self.number(fields, "longest", at, _LONGEST_PATH if path else _LONGEST_VALUE)
+        longest = self.number(fields, "longest", at, LONGEST_PATH if path else LONGEST_VALUE)
         return Parameter(
             name=name,
             pattern=pattern,

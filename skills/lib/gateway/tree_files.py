@@ -36,11 +36,10 @@ class Place:
         self.below = below
 
     def about(self) -> os.stat_result | None:
-        """What is there, a link as a link; None if nothing is."""
-        try:
+        """What is there, a link as a link; None if nothing is. Raises EnvironmentProblem."""
+        with told(self.path), contextlib.suppress(FileNotFoundError):
             return os.stat(self.name, dir_fd=self.below, follow_symlinks=False)
-        except FileNotFoundError:
-            return None
+        return None
 
 
 @contextlib.contextmanager
@@ -91,14 +90,14 @@ def told(path: str) -> Iterator[None]:
     except OSError as error:
         if error.errno in (errno.ELOOP, errno.ENOTDIR) and os.path.realpath(path) != path:
             raise RefusedError(
-                f"{path}: a link was put there after the path was checked", remedy="see what changes the folder"
+                f"{path:.300}: a link was put there after the path was checked", remedy="see what changes the folder"
             ) from error
         remedy = {
             errno.ENOENT: "list_files shows what there is",
             errno.EXDEV: "copy it: the two places are on different disks",
             errno.ENOTDIR: "a part of the path is a file: list_files shows what there is",
         }.get(error.errno or 0, "")
-        raise EnvironmentProblem(f"{path}: {error.strerror or error}", remedy=remedy) from error
+        raise EnvironmentProblem(f"{path:.300}: {error.strerror or error}", remedy=remedy) from error
 
 
 @contextlib.contextmanager

@@ -9,7 +9,7 @@ from skills.lib import paths
 from skills.lib.errors import LockstepError, RefusedError, UsageError, tell
 from skills.lib.gateway import tree_files
 from skills.lib.gateway.gateway import Gateway
-from skills.lib.gateway.reading import PATH
+from skills.lib.gateway.reading import LONGEST_PATH, PATH
 from skills.lib.gateway.specs import WRITE
 from skills.lib.schema.patterns import Pattern
 
@@ -41,7 +41,7 @@ def write(project: str, path: str, text: str) -> str:
         data = text.encode()
     except UnicodeEncodeError:
         raise UsageError("the text is not UTF-8") from None
-    if not Pattern(f"^(?:{PATH})$").is_found_in(path):
+    if len(path) > LONGEST_PATH or not Pattern(f"^(?:{PATH})$").is_found_in(path):
         raise RefusedError(f"{path!r:.200} is no path as the gateway takes it", valid=PATH)
     target = Gateway(project).places.resolve(path, WRITE, ("." + os.sep,))
     tree_files.write(target, data)
