@@ -12,7 +12,9 @@ import pytest
 
 from skills.lib.gateway import Gateway, consent
 
-ECHO_PY = "import json, os, sys\nprint(json.dumps([sys.argv[1:], sys.stdin.buffer.read().decode(), dict(os.environ)]))\n"
+ECHO_PY = (
+    "import json, os, sys\nprint(json.dumps([sys.argv[1:], sys.stdin.buffer.read().decode(), dict(os.environ)]))\n"
+)
 ECHO_JS = "console.log(JSON.stringify([process.argv.slice(2), '', {...process.env}]))\n"
 ECHO_SH = 'for word in "$@"; do printf "%s\\0" "$word"; done\n'
 SECRET = "the secret that nobody is shown"

@@ -12,7 +12,7 @@ from skills.lib.gateway import checking, consent, operations, processes, variabl
 from skills.lib.gateway.operations import OPERATIONS, RUN_SCRIPT, Job, TimeIsUp
 from skills.lib.gateway.places import GATEWAY_FILE, Places, shipped_scripts
 from skills.lib.gateway.reading import GatewayFileError, read_gateway_file
-from skills.lib.gateway.specs import Command, GatewayFile, Runner, Setting, filled, program_words
+from skills.lib.gateway.specs import READ, WRITE, Command, GatewayFile, Runner, Setting, filled, program_words
 from skills.lib.record import Record
 
 TYPE_CHECKING = False
@@ -131,7 +131,7 @@ class Gateway:
         return Prepared(
             command=command,
             argv=argv,
-            folder=self.places.resolve(command.folder, "read", command.roots),
+            folder=self.places.resolve(command.folder, READ, command.roots),
             values=values,
             setting=setting,
             environment=self._environment(command, setting, env_vars or {}, script),
@@ -162,11 +162,11 @@ class Gateway:
         command, limits = call.command, call.setting.limits
         begin = time.monotonic()
 
-        def resolve(name: str, path: str) -> str:
-            return self.places.resolve(path, command.parameters[name].path, command.roots)
+        def writable(path: str) -> str:
+            return self.places.resolve(path, WRITE, command.roots)
 
         values = {name: texts[0] for name, texts in call.values.items()}
-        job = Job(values, limits.seconds, limits.output, resolve)
+        job = Job(values, limits.seconds, limits.output, writable)
         try:
             data = OPERATIONS[command.does](job)
         except TimeIsUp:

@@ -34,16 +34,14 @@ class TimeIsUp(Exception):
 class Job:
     """The resolved paths of one call by parameter, and what the operation may take.
 
-    ``resolve`` gives the resolved path of another name of a parameter, checked as the parameter is.
+    ``writable`` gives the resolved form of another path that is to be written, or raises RefusedError.
     """
 
-    def __init__(
-        self, values: Mapping[str, str], seconds: float, output: int, resolve: Callable[[str, str], str]
-    ) -> None:
+    def __init__(self, values: Mapping[str, str], seconds: float, output: int, writable: Callable[[str], str]) -> None:
         self.values = values
         self.size = 0  # of what is shown, if it is more than what is returned
         self.output = output
-        self.resolve = resolve
+        self.writable = writable
         self._until = time.monotonic() + seconds
 
     def check(self) -> None:
@@ -150,7 +148,7 @@ def _target(job: Job) -> str:
     """Where a file is copied or moved to: into a folder that is there under its own name, else to the path itself."""
     target = job.values["destination"]
     if os.path.isdir(target) and not os.path.islink(target):
-        target = job.resolve("destination", os.path.join(target, os.path.basename(job.values["source"])))
+        target = job.writable(os.path.join(target, os.path.basename(job.values["source"])))
     if target == job.values["source"]:
         raise RefusedError(f"{target} is both source and destination", remedy="give another destination")
     return target

@@ -8,7 +8,7 @@ import unicodedata
 
 from skills.lib import paths
 from skills.lib.errors import RefusedError, UsageError
-from skills.lib.gateway.specs import READ, SCRIPT, is_windows
+from skills.lib.gateway.specs import PUT, SCRIPT, WRITE, is_windows
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -65,7 +65,8 @@ class Places:
     def resolve(self, given: str, use: str, roots: Sequence[str]) -> str:
         """The resolved path of a value. Raises RefusedError if it may not be used in this way.
 
-        A link counts as its target. A path that is not there is resolved as far as its folders are.
+        A link counts as its target. A path that is not there is resolved as far as its folders are. What is PUT into a
+        folder that is there has another path, which its operation resolves again.
         """
         path = normalised(given, is_windows())
         if "\0" in path or (is_windows() and is_device(path)):
@@ -78,7 +79,7 @@ class Places:
             raise RefusedError(
                 f"{given!r:.200} leads to {resolved}, outside of {inside}", valid=f"a path below {inside}"
             )
-        if use != READ:
+        if use == WRITE or (use == PUT and not os.path.isdir(resolved)):
             if resolved.count(os.sep) - self.project.count(os.sep) > DEPTH:
                 raise RefusedError(f"{given!r:.80} is more than {DEPTH} folders deep", remedy="give a shorter path")
             self.require_writable(resolved)
@@ -161,9 +162,13 @@ class Places:
 
 def _resolved(path: str, given: str) -> str:
     try:
-        return os.path.realpath(path)
+        found = os.path.realpath(path)
+        # Behind a loop of links, parts are left as they are that may be links themselves.
+        if os.path.realpath(found) == found and not os.path.islink(found):
+            return found
     except (OSError, ValueError) as error:
         raise RefusedError(f"{given!r:.200} cannot be resolved: {error}") from None
+    raise RefusedError(f"{given!r:.200} leads through a loop of links", remedy="give a path without links")
 
 
 def is_below(path: str, folder: str) -> bool:

@@ -9,8 +9,8 @@ from skills.lib.errors import EnvironmentProblem, did_you_mean, nearest
 from skills.lib.gateway import code_words, variables
 from skills.lib.gateway.specs import (
     CONSTANTS,
+    OWN_USES,
     PATH_USES,
-    SCRIPT,
     Command,
     GatewayFile,
     Limits,
@@ -194,10 +194,9 @@ class _Reader:
         if not _PARAMETER_NAME.is_found_in(name) or name in _RESERVED:
             self.fail(at, f"{name!r:.80} is no name of a parameter", "small letters, digits and _; first a letter")
         path = self.text(fields, "path", at)
-        if path and path not in PATH_USES:
-            self.fail((*at, "path"), f"there is no use {path!r:.80}", ", ".join(PATH_USES))
-        if path == SCRIPT and not self.operations:
-            self.fail((*at, "path"), "a script is run by the command python_run or script_run", "read, write")
+        uses = OWN_USES if self.operations else PATH_USES
+        if path and path not in uses:
+            self.fail((*at, "path"), f"there is no use {path!r:.80} of a path", ", ".join(uses))
         pattern = self.text(fields, "pattern", at) or (PATH if path else "")
         if not pattern:
             self.fail(at, f"{name} has no pattern", "a pattern that the whole value must match")

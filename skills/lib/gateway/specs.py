@@ -12,9 +12,11 @@ if TYPE_CHECKING:
 
     from skills.lib.schema.patterns import Pattern
 
-# How a parameter's value is used if it is a path: what is there is only read, it is written, or it is run.
-READ, WRITE, SCRIPT = "read", "write", "script"
-PATH_USES = (READ, WRITE, SCRIPT)
+# How a parameter's value is used if it is a path: what is there is only read, or it is written. Lockstep's own commands
+# also put a file there, into it if it is a folder, and run a script.
+READ, WRITE, PUT, SCRIPT = "read", "write", "put", "script"
+PATH_USES = (READ, WRITE)
+OWN_USES = (*PATH_USES, PUT, SCRIPT)
 # Names in braces that every argument list may have: the Python that runs Lockstep, and the project's root.
 CONSTANTS = ("python", "project")
 
