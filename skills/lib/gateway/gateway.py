@@ -12,7 +12,7 @@ from skills.lib.gateway import checking, consent, operations, processes, variabl
 from skills.lib.gateway.operations import OPERATIONS, RUN_SCRIPT, Job, TimeIsUp
 from skills.lib.gateway.places import GATEWAY_FILE, Places, shipped_scripts
 from skills.lib.gateway.reading import GatewayFileError, read_gateway_file
-from skills.lib.gateway.specs import READ, WRITE, Command, GatewayFile, Runner, Setting, filled, program_words
+from skills.lib.gateway.specs import WRITE, Command, GatewayFile, Runner, Setting, filled, program_words
 from skills.lib.record import Record
 
 TYPE_CHECKING = False
@@ -131,7 +131,7 @@ class Gateway:
         return Prepared(
             command=command,
             argv=argv,
-            folder=self.places.resolve(command.folder, READ, command.roots),
+            folder=self._folder(command),
             values=values,
             setting=setting,
             environment=self._environment(command, setting, env_vars or {}, script),
@@ -180,6 +180,13 @@ class Gateway:
             printed=max(len(data), job.size),
             seconds=round(time.monotonic() - begin, 3),
         )
+
+    def _folder(self, command: Command) -> str:
+        """The working folder of a command. Raises GatewayFileError if it is none."""
+        folder = self.places.root(command.folder)
+        if not os.path.isdir(folder):
+            raise GatewayFileError(f"{command.where}: the folder {folder} of {command.name} is not there")
+        return folder
 
     def _runner(self, script: str) -> Runner:
         suffix = os.path.splitext(script)[1].lower()

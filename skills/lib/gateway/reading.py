@@ -107,6 +107,8 @@ class _Reader:
         commands = self.mapping(fields, "commands", ())
         runners = self.mapping(fields, "runners", ())
         base = self.setting(fields, (), None)
+        for number, text in enumerate(self.texts(fields, "blocked", ())):
+            self.pattern(text, ("blocked", str(number)))
         known = {} if self.shipped is None else self.shipped.runners
         return GatewayFile(
             commands={name: self.command(name, fields, ("commands", name), base) for name in commands},
@@ -200,7 +202,8 @@ class _Reader:
         pattern = self.text(fields, "pattern", at) or (PATH if path else "")
         if not pattern:
             self.fail(at, f"{name} has no pattern", "a pattern that the whole value must match")
-        compiled = self.pattern(f"^(?:{pattern})$", (*at, "pattern"), shown=pattern)
+        self.pattern(pattern, (*at, "pattern"))  # by itself: x)|(y would be a pattern with what is put around it
+        compiled = self.pattern(f"^(?:{pattern})$", (*at, "pattern"))
         default = self.text(fields, "default", at) if "default" in fields else None
         if default is not None and not compiled.is_found_in(default):
             self.fail((*at, "default"), f"{default!r:.80} does not match {pattern:.200}")
@@ -217,11 +220,11 @@ class _Reader:
             about=self.text(fields, "about", at),
         )
 
-    def pattern(self, text: str, at: At, shown: str = "") -> Pattern:
+    def pattern(self, text: str, at: At) -> Pattern:
         try:
             return Pattern(text)
         except PatternError as error:
-            self.fail(at, f"the pattern {shown or text:.200} cannot be used: {error}")
+            self.fail(at, f"the pattern {text:.200} cannot be used: {error}")
 
     # Runners and settings
 
