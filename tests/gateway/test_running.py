@@ -235,9 +235,17 @@ def test_the_sandbox_stands_before_the_program(setup: Setup) -> None:
     box = setup.around / "around" / "bin" / "box"
     box.write_text('#!/bin/sh\necho "boxed $1"\nshift\nexec "$@"\n', encoding="utf-8")
     box.chmod(0o755)
-    setup.trust(f"runners: {{.py: {{sandbox: ['{box}', '--in={{project}}']}}}}\n")
-    result = safe_py_runner(script(setup, "print('inside')\n"))
-    assert result.output == f"boxed --in={setup.project}\ninside\n"
+    name = script(setup, "print('inside')\n")
+    words = f"sandbox: ['{box}', '--in={{project}}']"
+    for text in (f"runners: {{.py: {{{words}}}}}\n", f"{words}\n"):
+        setup.trust(text)
+        assert safe_py_runner(name).output == f"boxed --in={setup.project}\ninside\n"
+    setup.trust(f"{words}\nrunners: {{.py: {{sandbox: []}}}}\n")
+    assert safe_py_runner(name).output == "inside\n"
+    words = "['{python}', scripts/job.py]"
+    assert setup.trust(f"commands: {{own: {{argv: {words}, sandbox: ['{box}', x]}}}}\n").run("own", {}).output == (
+        "boxed x\ninside\n"
+    )
 
 
 def test_a_program_that_is_missing_is_an_error_with_a_remedy(setup: Setup) -> None:

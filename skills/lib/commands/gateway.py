@@ -39,9 +39,9 @@ def gateway() -> None:
 @gateway.command(
     epilog=examples(
         "lockstep gateway run tree path=docs  # a command with a parameter",
-        "lockstep gateway run copy_file source=a.txt destination=build --dry-run  # only the argument list",
-        "lockstep gateway run python_run script=scripts/report.py args=--year args=2026  # several arguments",
-        "lockstep gateway run python_run script=scripts/write_file.py args=a.md --stdin < a.txt  # write a file",
+        "lockstep gateway run copy_file source=a.txt destination=build --dry-run  # nothing runs",
+        "lockstep gateway run python_run script=scripts/sum.py args=a args=b  # two arguments",
+        "lockstep gateway run python_run script=scripts/write_file.py args=a.md --stdin < a.txt  # a file",
     )
 )
 @click.argument("name", metavar="NAME")
@@ -62,7 +62,7 @@ def run(
     as_json: bool,
     project: str,
 ) -> int | None:
-    """Check the values of the command NAME and run it; a key that is given again adds a value.
+    """Run the command NAME with checked values. A key that is given again adds a value.
 
     Exit code 0 if the command ended with 0, 1 if it did not: standard error then says how. A call that the gateway
     refuses runs nothing, and has exit code 2 or 3.

@@ -110,9 +110,11 @@ class _Reader:
         for number, text in enumerate(self.texts(fields, "blocked", ())):
             self.pattern(text, ("blocked", str(number)))
         known = {} if self.shipped is None else self.shipped.runners
+        # A sandbox of the file is for all scripts, also where it says nothing else of their runner.
+        suffixes = {**runners, **({name: {} for name in known if name not in runners} if base.sandbox else {})}
         return GatewayFile(
             commands={name: self.command(name, fields, ("commands", name), base) for name in commands},
-            runners={name: self.runner(name, runners[name], ("runners", name), base, known) for name in runners},
+            runners={name: self.runner(name, suffixes[name], ("runners", name), base, known) for name in suffixes},
         )
 
     # Commands
@@ -240,7 +242,10 @@ class _Reader:
         for name in names:
             if name not in ("script", *CONSTANTS):
                 self.fail((*at, "argv"), f"{{{name}}} is not known here", "{script}, {python}, {project}")
-        return Runner(suffix=suffix, argv=argv, setting=self.setting(fields, at, before.setting if before else base))
+        setting = self.setting(fields, at, before.setting if before else base)
+        sandbox = setting.sandbox if "sandbox" in fields else base.sandbox
+        setting = Setting(setting.limits, setting.env, setting.inherit, setting.env_vars, sandbox)
+        return Runner(suffix=suffix, argv=argv, setting=setting)
 
     def setting(self, fields: Any, at: At, base: Setting | None) -> Setting:
         env = self.mapping(fields, "env", at)

@@ -66,7 +66,7 @@ def test_what_is_refused_and_what_fails_is_an_error(project: Path) -> None:
 def test_a_server_without_the_flag_runs_nothing(project: Path) -> None:
     async def work(to: Talk) -> bool:
         answer = await to.client.call_tool("safe_cli_executor", {"command": "list_files"})
-        return bool(answer.is_error)  # type: ignore[union-attr]
+        return bool(answer.is_error)
 
     assert talk(in_process, project, work)
 
