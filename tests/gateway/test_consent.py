@@ -13,7 +13,7 @@ import pytest
 from skills.lib import paths
 from skills.lib.errors import RefusedError
 from skills.lib.gateway import consent
-from skills.lib.gateway.reading import GatewayFileError
+from skills.lib.gateway.fields import GatewayFileError
 from tests.fixtures.skill import ROOT
 from tests.gateway.conftest import Setup
 

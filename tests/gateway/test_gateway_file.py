@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from skills.lib.errors import EnvironmentProblem, RefusedError, UsageError
 from skills.lib.gateway import Gateway
+from skills.lib.gateway.fields import GatewayFileError
 from skills.lib.gateway.gateway import project_file, shipped_file
-from skills.lib.gateway.reading import GatewayFileError
 from tests.gateway.conftest import Setup
 
 pytestmark = pytest.mark.req("P-07")
@@ -130,6 +130,8 @@ def test_a_mistake_is_told_with_its_line(setup: Setup, text: str, message: str) 
         "[sudo, '{x}']",
         "[xargs, '{x}']",
         "[awk, '{x}']",
+        "[ssh, host, ls, '{x}']",
+        "[watch, -n, '1', ls, '{x}']",
         "[nice, sh, -c, '{x}']",
         "[cmd, /c, '{x}']",
         "[powershell, -Command, '{x}']",

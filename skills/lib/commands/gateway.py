@@ -8,7 +8,7 @@ from typing import Any
 
 import click
 
-from skills.lib import terminal
+from skills.lib import gateway_results, terminal
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.errors import RefusedError, UsageError
@@ -77,6 +77,7 @@ def run(
         _show_prepared(screen, opened.prepare(name, given, variables, stdin_text), as_json)
         return None
     result = opened.run(name, given, variables, stdin_text)
+    gateway_results.keep(sys.argv[1:], project, result.exit)  # some hosts do not tell the hook how a command ended
     _show_result(screen, result, as_json)
     return None if result.ok else FAILED
 

@@ -10,11 +10,13 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-_SHELLS = frozenset("sh bash dash zsh ksh mksh ash fish csh tcsh busybox su ssh script watch".split())
+_SHELLS = frozenset("sh bash dash zsh ksh mksh ash fish csh tcsh busybox su script".split())
+# Programs that join all words after them to a line for a shell.
+_JOIN_WORDS = frozenset("ssh rsh watch eval".split())
 _LANGUAGES = frozenset("python pypy perl ruby node nodejs deno bun php lua tclsh osascript".split())
 _WINDOWS = frozenset("cmd powershell pwsh wscript cscript".split())
 # Programs whose next word is a program, or program text.
-_RUN_WORDS = frozenset("env sudo doas nohup setsid xargs exec command time eval source awk gawk mawk sed".split())
+_RUN_WORDS = frozenset("env sudo doas nohup setsid xargs exec command time source awk gawk mawk sed".split())
 # The letters of short options after which program text stands, also among others: -lc.
 _LETTERS = {"shells": "c", "languages": "ceEprR"}
 _LONG = ("--command", "--eval", "--print", "--exec", "-command", "-encodedcommand", "-ec", "-exec", "-execdir", "-ok")
@@ -25,13 +27,15 @@ def first_value(words: Sequence[str]) -> str:
     kind, is_code = "", False
     for word in words:
         name = next((one for one in names_in(word) if one not in CONSTANTS), "")
-        if name and is_code:
+        if name and (is_code or kind == "joined"):
             return f"{{{name}}}"
         if name and word.lower().startswith(_LONG) and kind:
             return f"{{{name}}}"
         is_code = _is_before_code(word, kind)
         program = os.path.basename(word.replace("\\", "/")).lower().removesuffix(".exe")
-        if program in _SHELLS:
+        if program in _JOIN_WORDS:
+            kind = "joined"
+        elif program in _SHELLS:
             kind = "shells"
         elif program in _LANGUAGES or program.rstrip("0123456789.") in _LANGUAGES or word == "{python}":
             kind = "languages"

@@ -10,8 +10,9 @@ import os
 
 from skills.lib import compact_json, files, paths, status_files
 from skills.lib.errors import EnvironmentProblem
+from skills.lib.gateway.fields import GatewayFileError
 from skills.lib.gateway.places import GATEWAY_FILE
-from skills.lib.gateway.reading import FILE_LIMIT, GatewayFileError
+from skills.lib.gateway.reading import FILE_LIMIT
 
 # The folder of consents, in the folder of what Lockstep keeps for a user.
 FOLDER = "gateway"

@@ -9,9 +9,10 @@ from functools import cache
 
 from skills.lib.errors import RefusedError, UsageError, did_you_mean, nearest
 from skills.lib.gateway import checking, consent, operations, processes, variables
+from skills.lib.gateway.fields import GatewayFileError
 from skills.lib.gateway.operations import OPERATIONS, RUN_SCRIPT, Job, TimeIsUp
 from skills.lib.gateway.places import GATEWAY_FILE, Places, shipped_scripts
-from skills.lib.gateway.reading import GatewayFileError, read_gateway_file
+from skills.lib.gateway.reading import read_gateway_file
 from skills.lib.gateway.specs import WRITE, Command, GatewayFile, Runner, Setting, filled, program_words
 from skills.lib.record import Record
 

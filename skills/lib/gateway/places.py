@@ -133,7 +133,7 @@ class Places:
             return f"git, node, Lockstep or an agent host obeys what is in {obeyed[0]}"
         if is_inside and is_same_name(parts[0], SCRIPTS):
             return f"scripts are run from {SCRIPTS}/"
-        if is_inside and is_same_name(parts[0], SKILLS) and not (len(parts) > 2 and is_same_name(parts[2], SCRATCH)):
+        if is_inside and is_same_name(parts[0], SKILLS) and not (parts[2:3] == [SCRATCH]):
             return f"scripts are run from each folder in {SKILLS}/"
         if is_inside and self._is_of_a_skill(parts):
             return "it is in the folder of a skill, which has a SKILL.md"
@@ -154,7 +154,7 @@ class Places:
         """True if a folder between the project and a path has a SKILL.md, and the path is not in its scratch folder."""
         for count in range(1, len(parts) + 1):
             folder = os.path.join(self.project, *parts[:count])
-            is_scratch = count < len(parts) and is_same_name(parts[count], SCRATCH)
+            is_scratch = parts[count : count + 1] == [SCRATCH]
             if os.path.lexists(os.path.join(folder, "SKILL.md")) and not is_scratch:
                 return True
         return False

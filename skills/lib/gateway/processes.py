@@ -138,8 +138,9 @@ def run(
             raise EnvironmentProblem(f"{argv[0]} cannot be run: {error.strerror or error}") from error
         except ValueError as error:
             raise EnvironmentProblem(f"{argv[0]} cannot be run: {error}") from error
-    note = processes.note(project, _NOTED, process.pid)
+    note = ""
     try:
+        note = processes.note(project, _NOTED, process.pid)
         code = _watch(process, begin + limits.seconds, output, errors)
     finally:
         _end(process, marked[MARK])

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from skills.lib.errors import EnvironmentProblem, did_you_mean, nearest
 from skills.lib.gateway import code_words, variables
+from skills.lib.gateway.fields import Fields, GatewayFileError
 from skills.lib.gateway.specs import (
     CONSTANTS,
     OWN_USES,
@@ -24,7 +25,7 @@ from skills.lib.schema.patterns import Pattern, PatternError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
-    from typing import Any, NoReturn
+    from typing import Any
 
     At = tuple[str, ...]
 
@@ -34,7 +35,8 @@ FILE_LIMIT = 200_000
 # dots and slashes, a leading dash or tilde, and two slashes at the beginning (a network path of Windows).
 _ODD = (
     r"\x00-\x1f\x7f-\x9f\"*:;<>?|`%"
-    r"\u200b-\u200f\u2024-\u202f\u2044\u2060-\u206f\u2215\u29f5\u29f8\ufe68\ufeff\uff01-\uff5e"
+    r"\u200b-\u200f\u2024-\u202f\u2044\u2060-\u206f\u2215\u29f5\u29f8\ufe68\ufeff"
+    r"\uff02\uff05\uff0a\uff0e\uff0f\uff1a-\uff1c\uff1e\uff1f\uff3c\uff40\uff5c"
 )
 PATH = rf"(?:[A-Za-z]:[/\\]|[/\\])?[^\-~/\\{_ODD}][^{_ODD}]*"
 LONGEST_PATH, LONGEST_VALUE = 4_096, 100_000
@@ -44,16 +46,10 @@ _COMMAND = ("about", "argv", "does", "params", "blocked", "roots", "folder", *_S
 _PARAMETER = ("pattern", "path", "default", "optional", "many", "longest", "about")
 _RUNNER = ("argv", *_SETTING)
 _LIMITS = ("seconds", "output", "cpu", "memory", "processes")
-_UNITS = {"k": 1_000, "M": 1_000_000, "G": 1_000_000_000}
 _NAME = Pattern(r"^[a-z][a-z0-9_\-]{0,63}$")
 _PARAMETER_NAME = Pattern(r"^[a-z][a-z0-9_]{0,63}$")
 _SUFFIX = Pattern(r"^\.[a-z0-9]{1,10}$")
-_NUMBER = Pattern(r"^[0-9]{1,12}(?:\.[0-9]{1,6})?$")
-_RESERVED = (*CONSTANTS, "command", "script_folder")
-
-
-class GatewayFileError(EnvironmentProblem):
-    """A gateway file cannot be used; the message has its path, the line and what is valid."""
+_RESERVED = (*CONSTANTS, "command")
 
 
 def read_gateway_file(
@@ -82,25 +78,15 @@ def read_gateway_file(
     return _Reader(path, lines, operations, shipped).file(fields)
 
 
-class _Reader:
-    """Checks values and makes records of them; ``at`` is the way to a value by its keys."""
+class _Reader(Fields):
+    """Makes records of a gateway file; ``at`` is the way to a value by its keys."""
 
     def __init__(
         self, path: str, lines: Mapping[At, int], operations: Collection[str], shipped: GatewayFile | None
     ) -> None:
-        self.path = path
-        self.lines = lines
+        super().__init__(path, lines)
         self.operations = operations
         self.shipped = shipped
-
-    def fail(self, at: At, cause: str, valid: str = "", remedy: str = "") -> NoReturn:
-        raise GatewayFileError(f"{self.where(at)}: {cause}", valid=valid, remedy=remedy)
-
-    def where(self, at: At) -> str:
-        """The file, and the line of the value or of the nearest key above it."""
-        while at and at not in self.lines:
-            at = at[:-1]
-        return f"{self.path}:{self.lines[at]}" if at else self.path
 
     def file(self, fields: Any) -> GatewayFile:
         self.keys(fields, (), _TOP)
@@ -292,49 +278,3 @@ class _Reader:
             self.fail((*place, "output"), "the output is bounded by 1k to 10M")
         whole = {name: int(numbers[name]) for name in _LIMITS[1:]}
         return Limits(seconds=numbers["seconds"], **whole)
-
-    # Values
-
-    def keys(self, value: Any, at: At, known: Sequence[str]) -> dict[str, Any]:
-        if not isinstance(value, dict):
-            self.fail(at, f"{at[-1] if at else 'it'} is no mapping", ", ".join(known))
-        for name in value:
-            if name not in known:
-                self.fail(
-                    (*at, name), f"{name!r:.80} is not known here{did_you_mean(nearest(name, known))}", ", ".join(known)
-                )
-        return value
-
-    def mapping(self, fields: Any, name: str, at: At) -> dict[str, Any]:
-        value = fields.get(name, {})
-        if not isinstance(value, dict):
-            self.fail((*at, name), f"{name} is no mapping")
-        return value
-
-    def text(self, fields: Any, name: str, at: At) -> str:
-        value = fields.get(name, "")
-        if not isinstance(value, str):
-            self.fail((*at, name), f"{name} is no text")
-        return value
-
-    def texts(self, fields: Any, name: str, at: At) -> tuple[str, ...]:
-        value = fields.get(name, [])
-        if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
-            self.fail((*at, name), f"{name} is no list of texts")
-        return tuple(value)
-
-    def switch(self, fields: Any, name: str, at: At) -> bool:
-        value = self.text(fields, name, at) or "false"
-        if value not in ("true", "false"):
-            self.fail((*at, name), f"{name} is {value!r:.80}", "true, false")
-        return value == "true"
-
-    def number(self, fields: Any, name: str, at: At, default: float) -> float:
-        value = self.text(fields, name, at)
-        if not value:
-            return default
-        unit = _UNITS.get(value[-1], 1)
-        digits = value[:-1] if unit > 1 else value
-        if not _NUMBER.is_found_in(digits):
-            self.fail((*at, name), f"{name} is {value!r:.80}, no number", "such as 30, 0.5, 200k, 512M, 2G")
-        return float(digits) * unit
