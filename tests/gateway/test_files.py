@@ -153,9 +153,12 @@ def test_the_scratch_folder_of_a_skill_is_written(setup: Setup) -> None:
 def test_a_file_that_a_command_of_the_project_runs_is_not_written(setup: Setup) -> None:
     (setup.project / "tools").mkdir()
     (setup.project / "tools" / "gen.py").touch()
-    gateway = setup.trust("commands: {gen: {argv: ['{python}', tools/gen.py]}}\n")
-    for target in ("tools/gen.py", "tools"):
-        with pytest.raises(RefusedError, match=r"a command of lockstep\.gateway\.yaml runs it"):
+    (setup.project / "tools" / "ruby").touch()
+    gateway = setup.trust(
+        "commands: {gen: {argv: ['{python}', tools/gen.py]}}\nrunners: {.rb: {argv: [tools/ruby, '{script}']}}\n"
+    )
+    for target in ("tools/gen.py", "tools/ruby", "tools"):
+        with pytest.raises(RefusedError, match=r"lockstep\.gateway\.yaml names it as what runs"):
             gateway.run("move_file", {"source": target, "destination": "build/x"})
     assert gateway.run("copy_file", {"source": "README.md", "destination": "tools/other.py"}).ok
 

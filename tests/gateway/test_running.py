@@ -262,6 +262,11 @@ def test_a_runner_takes_no_interpreter_from_the_project(setup: Setup, monkeypatc
     monkeypatch.setenv("PATH", f"{planted}:bin:{os.environ['PATH']}")
     assert setup.gateway.run("script_run", {"script": "scripts/echo.sh", "args": ["x"]}).output == "x\0"
     assert not (setup.project / "ran").exists()
+    setup.trust("runners: {.sh: {argv: [bin/sh, '{script}']}}\n")  # which a person may name
+    assert setup.gateway.run("script_run", {"script": "scripts/echo.sh"}).ok
+    assert (setup.project / "ran").exists()
+    with pytest.raises(RefusedError, match="has programs that run"):
+        setup.gateway.run("copy_file", {"source": "README.md", "destination": "bin/sh"})
 
 
 def test_a_process_that_ended_leaves_no_note_and_its_own_exit_code(setup: Setup) -> None:

@@ -225,7 +225,8 @@ class Gateway:
         inherit = setting.inherit
         if script and os.path.dirname(script) == shipped_scripts():
             fixed["LOCKSTEP_PROJECT"], inherit = self.project, (*inherit, *variables.OF_LOCKSTEP)
-        search_path = processes.search_path(self.project, own=command.of_project)
+        # Also folders in the project: a script is its own, and may call what its virtual environment has.
+        search_path = processes.search_path(self.project, own=True)
         return variables.environment(inherit, fixed, given, search_path)
 
 
@@ -256,8 +257,10 @@ def _all(values: Mapping[str, Sequence[str]]) -> list[str]:
 
 
 def _executed(file: GatewayFile, project: str) -> list[str]:
-    """The files of a project that its own commands name in their argument lists: no command writes them."""
-    lists = [command.argv for command in file.commands.values() if command.of_project]
+    """The files of a project that commands, runners and sandboxes name: no command writes them."""
+    lists: list[Sequence[str | Sequence[str]]] = [command.argv for command in file.commands.values()]
+    lists += [runner.argv for runner in file.runners.values()]
+    lists += [one.setting.sandbox for one in (*file.commands.values(), *file.runners.values())]
     found = [word for argv in lists for word in program_words(argv) if "{" not in word and not word.startswith("-")]
     return [word for word in found if os.path.isfile(os.path.join(project, word))]
 

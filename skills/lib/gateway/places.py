@@ -142,7 +142,7 @@ class Places:
             if not may_be_below(self.project, real) and (may_be_below(path, real) or may_be_below(real, path)):
                 return f"{real} is Lockstep's, or has programs that run"
         if any(may_be_below(file, path) for file in self.executed):
-            return f"a command of {GATEWAY_FILE} runs it"
+            return f"{GATEWAY_FILE} names it as what runs"
         return ""
 
     def _of_programs(self) -> Iterator[str]:
