@@ -23,7 +23,7 @@ characters of what is shown stand as `?`.
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | looked, and something is not as it should be: `doctor` found a problem; a command that `gateway run` ran did not end with 0 |
+| 1 | looked, and something is not as it should be: `doctor` found a problem, a `gateway` command failed |
 | 2 | usage: what was given cannot be understood, or names nothing that exists |
 | 3 | refused: understood, and not allowed from where things stand; nothing was changed |
 | 4 | environment: the ledger cannot be read, a program or a folder is missing |

@@ -260,7 +260,8 @@ def _executed(file: GatewayFile, project: str) -> list[str]:
     """The files of a project that commands, runners and sandboxes name: no command writes them."""
     lists: list[Sequence[str | Sequence[str]]] = [command.argv for command in file.commands.values()]
     lists += [runner.argv for runner in file.runners.values()]
-    lists += [one.setting.sandbox for one in (*file.commands.values(), *file.runners.values())]
+    lists += [command.setting.sandbox for command in file.commands.values()]
+    lists += [runner.setting.sandbox for runner in file.runners.values()]
     found = [word for argv in lists for word in program_words(argv) if "{" not in word and not word.startswith("-")]
     return [word for word in found if os.path.isfile(os.path.join(project, word))]
 

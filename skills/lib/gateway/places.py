@@ -133,7 +133,7 @@ class Places:
             return f"git, node, Lockstep or an agent host obeys what is in {obeyed[0]}"
         if is_inside and is_same_name(parts[0], SCRIPTS):
             return f"scripts are run from {SCRIPTS}/"
-        if is_inside and is_same_name(parts[0], SKILLS) and not (parts[2:3] == [SCRATCH]):
+        if is_inside and is_same_name(parts[0], SKILLS) and parts[2:3] != [SCRATCH]:
             return f"scripts are run from each folder in {SKILLS}/"
         if is_inside and self._is_of_a_skill(parts):
             return "it is in the folder of a skill, which has a SKILL.md"

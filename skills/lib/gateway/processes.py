@@ -118,7 +118,8 @@ def run(
     Raises EnvironmentProblem if it cannot be started.
     """
     processes.end(project, _NOTED, orphans=True)
-    marked = {**environment, MARK: os.urandom(12).hex()}
+    # A gateway that is called by a script of another keeps the mark of that one too.
+    marked = {**environment, MARK: os.environ.get(MARK, "")[:1_000] + os.urandom(12).hex()}
     begin = time.monotonic()
     output, errors = _Kept(limits.output), _Kept(limits.output)
     with tempfile.TemporaryFile() as given:

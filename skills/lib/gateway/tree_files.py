@@ -88,7 +88,7 @@ def told(path: str) -> Iterator[None]:
     try:
         yield
     except OSError as error:
-        if error.errno in (errno.ELOOP, errno.ENOTDIR) and os.path.realpath(path) != path:
+        if error.errno in (errno.ELOOP, errno.ENOTDIR) and _has_link(path):
             raise RefusedError(
                 f"{path:.300}: a link was put there after the path was checked", remedy="see what changes the folder"
             ) from error
@@ -98,6 +98,14 @@ def told(path: str) -> Iterator[None]:
             errno.ENOTDIR: "a part of the path is a file: list_files shows what there is",
         }.get(error.errno or 0, "")
         raise EnvironmentProblem(f"{path:.300}: {error.strerror or error}", remedy=remedy) from error
+
+
+def _has_link(path: str) -> bool:
+    """True if a part of a path is a link, or vanishes while this looks for one."""
+    try:
+        return os.path.realpath(path) != path
+    except OSError:
+        return True
 
 
 @contextlib.contextmanager
