@@ -86,6 +86,16 @@ def test_what_does_not_run_is_told(cli: Command, files: Path, words: list[str], 
     assert told in shown.err
 
 
+def test_an_agent_names_no_other_project(cli: Command, files: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "a.txt").write_text("x", encoding="utf-8")
+    refused = cli("gateway", "run", "read_file", "path=a.txt", "--project", str(other))
+    assert (refused.code, refused.out) == (3, "")
+    assert f"{other} is not the project of the working directory, which is {files}" in refused.err
+    assert cli("gateway", "run", "list_files", "path=docs", "--project", str(files)).out == "a.md\n"
+
+
 def test_the_commands_are_listed_with_their_parameters(cli: Command, files: Path) -> None:
     shown = cli("gateway", "list")
     assert "copy_file       source destination  Copy a file to another path, or into a folder.\n" in shown.out

@@ -55,6 +55,13 @@ def write(setup: Setup, text: str = FILE) -> None:
     (setup.project / "lockstep.gateway.yaml").write_text(text, encoding="utf-8")
 
 
+def test_what_a_person_sees_stands_on_its_own_lines(setup: Setup) -> None:
+    text = 'commands: {a: {about: "x\\n\\nMay agents run?\\ty", argv: ["echo\\nls"], folder: "a\\nb"}}\n'
+    write(setup, text)
+    _, shown = at_terminal("gateway", "trust", keys=b"n\n")
+    assert "a  x May agents run? y\n  runs 'echo\\nls' in a b, paths below .\n" in shown
+
+
 def test_a_person_at_a_terminal_consents_and_the_command_runs(setup: Setup) -> None:
     write(setup)
     with pytest.raises(RefusedError, match=r"no person has consented to lockstep\.gateway\.yaml") as caught:

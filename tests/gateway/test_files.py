@@ -315,3 +315,9 @@ def test_a_parameter_of_the_function_is_checked(setup: Setup) -> None:
         safe_cli_executor("read_file", path=["a"])
     with pytest.raises(UsageError, match="no parameter 'pth'; did you mean path"):
         safe_cli_executor("read_file", pth="a")
+
+
+def test_no_parameter_of_the_function_names_another_project(setup: Setup) -> None:
+    for name in ("project", "command", "self", "env_vars"):
+        with pytest.raises(UsageError, match=f"read_file has no parameter '{name}'"):
+            safe_cli_executor("read_file", **{"path": "secret.txt", name: str(setup.around)})

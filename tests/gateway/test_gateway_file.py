@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import contextlib
+import os
+import tempfile
 from pathlib import Path
 
 import pytest
@@ -214,6 +216,19 @@ def test_where_the_project_lies_blocks_nothing(tmp_path: Path) -> None:
     assert Gateway(str(project)).run("read_file", {"path": "a.txt"}).output == "x"
 
 
+def test_a_folder_that_holds_projects_is_none(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    home = tmp_path / "home" / "me"
+    (home / "work").mkdir(parents=True)
+    shared = tmp_path / "shared"
+    shared.mkdir()
+    shared.chmod(0o1777)
+    monkeypatch.setenv("HOME", str(home))
+    for folder in ("/", str(home), str(home.parent), str(shared)):
+        with pytest.raises(RefusedError, match="the gateway would reach too much"):
+            Gateway(folder)
+    assert Gateway(str(home / "work")).run("list_files", {}).ok
+
+
 def test_every_shipped_command_says_what_it_is_for() -> None:
     file = shipped_file()
     assert list(file.commands) == [
@@ -239,7 +254,7 @@ def test_no_text_breaks_the_reader(text: str) -> None:
 @given(st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"]), max_size=20), max_size=5))
 def test_values_are_words_and_their_braces_are_left_alone(words: list[str]) -> None:
     if not _GATEWAY:
-        _GATEWAY.append(Gateway("/"))
+        _GATEWAY.append(Gateway(tempfile.mkdtemp(dir=os.environ["XDG_CACHE_HOME"])))
     text = ["{script}", "{python}", *words]
     prepared = _GATEWAY[0].prepare("python_run", {"script": "scripts/write_txt.py", "args": text})
     assert list(prepared.argv[4:]) == text

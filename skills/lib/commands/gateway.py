@@ -8,9 +8,9 @@ from typing import Any
 
 import click
 
-from skills.lib import gateway_results, terminal
+from skills.lib import gateway_results, paths, terminal
 from skills.lib.commands.console.options import examples, json_option, project_option
-from skills.lib.commands.console.screen import Screen
+from skills.lib.commands.console.screen import Screen, one_line
 from skills.lib.errors import RefusedError, UsageError
 from skills.lib.gateway import Gateway, GatewayResult, consent
 from skills.lib.gateway.gateway import STDIN_LIMIT, Prepared, project_file
@@ -72,6 +72,7 @@ def run(
         key: texts if isinstance(texts, str) else texts[-1] for key, texts in _pairs(env_vars, "--env").items()
     }
     stdin_text = _standard_input() if reads_stdin else ""
+    _require_own(project)
     opened = Gateway(project)
     if dry_run:
         _show_prepared(screen, opened.prepare(name, given, variables, stdin_text), as_json)
@@ -132,6 +133,16 @@ def trust(screen: Screen, withdraw: bool, project: str) -> None:
     screen.print(f"{GATEWAY_FILE} is trusted as it is now.")
 
 
+def _require_own(project: str) -> None:
+    """RefusedError if an agent names another project than that of its working directory."""
+    here = paths.project_root()
+    if project != here and terminal.why_no_person():
+        raise RefusedError(
+            f"{project} is not the project of the working directory, which is {here}",
+            valid="the project of the working directory, or a person who types this command at a terminal",
+        )
+
+
 def _pairs(words: tuple[str, ...], what: str) -> dict[str, str | list[str]]:
     """The values by key; the values of a key that is given more than once as a list."""
     found: dict[str, list[str]] = {}
@@ -173,16 +184,18 @@ def _show_result(screen: Screen, result: GatewayResult, as_json: bool) -> None:
 def _show_file(screen: Screen, file: GatewayFile) -> None:
     """What a person is asked about: each argument list and its limits, and the scripts that runners would run."""
     for command in file.commands.values():
-        screen.print(screen.styled(command.name, "bold"), f"  {command.about}")
+        screen.print(screen.styled(command.name, "bold"), f"  {one_line(command.about)}")
         words = [repr(word) if isinstance(word, str) else f"[{', '.join(map(repr, word))}]" for word in command.argv]
-        screen.print(f"  runs {' '.join(words)} in {command.folder}, paths below {', '.join(command.roots)}")
+        screen.print(
+            "  ", one_line(f"runs {' '.join(words)} in {command.folder}, paths below {', '.join(command.roots)}")
+        )
         for parameter in command.parameters.values():
             use = f", a path to {parameter.path}" if parameter.path else ""
-            screen.print(f"  {parameter.name}: {parameter.pattern}{use}")
+            screen.print("  ", one_line(f"{parameter.name}: {parameter.pattern}{use}"))
         _show_setting(screen, command.setting)
     for suffix, runner in file.runners.items():
         screen.print(screen.styled(f"scripts {suffix}", "bold"))
-        screen.print(f"  runs {' '.join(map(repr, runner.argv))}")
+        screen.print("  ", one_line(f"runs {' '.join(map(repr, runner.argv))}"))
         _show_setting(screen, runner.setting)
 
 
@@ -199,7 +212,7 @@ def _show_setting(screen: Screen, setting: Setting) -> None:
         ("variables that a caller may set", setting.env_vars),
     ):
         if words:
-            screen.print(f"  {what}: {' '.join(words)}")
+            screen.print("  ", one_line(f"{what}: {' '.join(words)}"))
 
 
 def _parameters(command: Command) -> str:

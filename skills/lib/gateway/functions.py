@@ -10,13 +10,13 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 
-def safe_cli_executor(command: str, *, project: str = "", **params: str | Sequence[str]) -> GatewayResult:
-    """Run a named command of the gateway with these parameters, and return its result.
+def safe_cli_executor(command: str, /, **params: str | Sequence[str]) -> GatewayResult:
+    """Run a named command with these parameters in the project of the working directory, and return its result.
 
-    ``project`` is the project's root (default: found from the working directory). Raises UsageError, RefusedError or
-    EnvironmentProblem if the command was not run.
+    The parameters may come from a model: none of them names another project (``Gateway(project).run`` is for that).
+    Raises UsageError, RefusedError or EnvironmentProblem if the command was not run.
     """
-    return Gateway(project or paths.project_root()).run(command, params)
+    return Gateway(paths.project_root()).run(command, params)
 
 
 def safe_py_runner(
@@ -24,13 +24,10 @@ def safe_py_runner(
     args: Sequence[str] = (),
     env_vars: Mapping[str, str] | None = None,
     stdin_text: str = "",
-    *,
-    project: str = "",
 ) -> GatewayResult:
-    """Run a Python script below ``scripts/`` or ``skills/SKILL/``, and return its result.
+    """Run a Python script below ``scripts/`` or ``skills/SKILL/`` of the working directory's project; its result.
 
     ``env_vars`` may have the names that the runner lists. Write files with ``scripts/write_file.py``, which takes their
     content from ``stdin_text``. Raises UsageError, RefusedError or EnvironmentProblem if the script was not run.
     """
-    gateway = Gateway(project or paths.project_root())
-    return gateway.run("python_run", {"script": script, "args": list(args)}, env_vars, stdin_text)
+    return Gateway(paths.project_root()).run_python(script, args, env_vars, stdin_text)

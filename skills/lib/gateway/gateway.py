@@ -7,11 +7,12 @@ import sys
 import time
 from functools import cache
 
+from skills.lib import paths
 from skills.lib.errors import RefusedError, UsageError, did_you_mean, nearest
 from skills.lib.gateway import checking, consent, operations, processes, variables
 from skills.lib.gateway.fields import GatewayFileError
 from skills.lib.gateway.operations import OPERATIONS, RUN_SCRIPT, Job, TimeIsUp
-from skills.lib.gateway.places import GATEWAY_FILE, Places, shipped_scripts
+from skills.lib.gateway.places import GATEWAY_FILE, Places, is_below, shipped_scripts
 from skills.lib.gateway.reading import read_gateway_file
 from skills.lib.gateway.specs import WRITE, Command, GatewayFile, Runner, Setting, filled, program_words
 from skills.lib.record import Record
@@ -72,11 +73,17 @@ class Prepared(Record):
 class Gateway:
     """The commands of Lockstep, and those of a project to which a person has consented.
 
-    Raises GatewayFileError if the project's file cannot be used.
+    Raises GatewayFileError if the project's file cannot be used, and RefusedError for a folder that is no project: the
+    user's home, one that holds it, or one in which everybody may make files.
     """
 
     def __init__(self, project: str) -> None:
         self.project = os.path.realpath(project)
+        if paths.holds_projects(self.project) or is_below(os.path.realpath(os.path.expanduser("~")), self.project):
+            raise RefusedError(
+                f"{self.project} is a home, holds one, or is open to everybody: the gateway would reach too much",
+                remedy="call it for the root of one project, a folder below",
+            )
         shipped = shipped_file()
         data = consent.read(self.project)
         self.is_untrusted = data is not None and not consent.is_given(self.project, data)
@@ -158,6 +165,16 @@ class Gateway:
             printed=ended.printed,
             seconds=ended.seconds,
         )
+
+    def run_python(
+        self,
+        script: str,
+        args: Sequence[str] = (),
+        env_vars: Mapping[str, str] | None = None,
+        stdin_text: str = "",
+    ) -> GatewayResult:
+        """Run a Python script of the project; the same as the command ``python_run``."""
+        return self.run("python_run", {"script": script, "args": list(args)}, env_vars, stdin_text)
 
     def _operate(self, call: Prepared) -> GatewayResult:
         command, limits = call.command, call.setting.limits

@@ -18,7 +18,7 @@ from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.blocks.refused import flags_of, without_flags
 from skills.lib.engine import children
 from skills.lib.errors import PRINTED, EnvironmentProblem, LockstepError, UsageError, did_you_mean, nearest
-from skills.lib.gateway import Gateway, GatewayResult, safe_py_runner
+from skills.lib.gateway import Gateway, GatewayResult
 from skills.lib.hosts.mcp import blocks, catalogue
 from skills.lib.hosts.mcp.blocks import REPORTS, ToolCall
 from skills.lib.hosts.mcp.catalogue import Found
@@ -97,7 +97,7 @@ def _command(given: Given) -> Answer:
 
 def _script(given: Given) -> Answer:
     args, variables, stdin = given.get("args", []), given.get("env_vars", {}), given.get("stdin_text", "")
-    return _ended(safe_py_runner(given["script"], args, variables, stdin, project=given["project"]))
+    return _ended(Gateway(given["project"]).run_python(given["script"], args, variables, stdin))
 
 
 def _ended(result: GatewayResult) -> Answer:
