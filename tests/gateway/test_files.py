@@ -213,6 +213,23 @@ def test_links_that_come_and_go_show_and_change_nothing_outside(setup: Setup) ->
     assert {path.name: path.read_bytes() for path in (setup.around / "around").iterdir()} == before
 
 
+def test_the_commands_work_where_folders_have_no_descriptors(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on Windows."""
+    monkeypatch.setattr(tree_files, "HAS_DESCRIPTORS", False)
+    test_folders_are_made_with_those_above_them_and_may_be_there(setup)
+    test_a_copy_replaces_a_file_and_changes_none_of_its_other_names(setup)
+    test_a_file_is_read_and_cut_at_the_limit(setup)
+    assert safe_cli_executor("list_files", path="docs").output == "back@\nguide.md\n"
+    assert "secret" not in safe_cli_executor("tree").output
+    safe_cli_executor("move_file", source="docs/guide.md", destination="build/a")
+    assert (setup.project / "build" / "a" / "guide.md").read_text(encoding="utf-8") == "the guide\n"
+    for name in ("read_file", "list_files"):
+        with pytest.raises(EnvironmentProblem, match="No such file or directory"):
+            safe_cli_executor(name, path="absent")
+    with pytest.raises(RefusedError, match="outside of"):
+        safe_cli_executor("read_file", path="file-out")
+
+
 def test_an_operation_ends_at_its_time_limit(setup: Setup, monkeypatch: pytest.MonkeyPatch) -> None:
     call = setup.gateway.prepare("list_files", {})
     assert call.setting.limits.seconds == 10
@@ -306,6 +323,13 @@ def test_a_command_of_a_project_has_roots_of_its_own(setup: Setup, root: str) ->
     assert gateway.run("show", {"file": inside}).ok
     with pytest.raises(RefusedError, match="leads to"):
         gateway.run("show", {"file": outside})
+
+
+@pytest.mark.parametrize("path", ["loop/../out/secret.txt", "loop/../file-out", "loop", "docs/../loop/x/../../out"])
+def test_a_link_behind_a_loop_of_links_is_no_path(setup: Setup, path: str) -> None:
+    gateway = setup.trust("commands: {show: {argv: [cat, '{file}'], params: {file: {path: read}}}}\n")
+    with pytest.raises(RefusedError, match="leads through a loop of links"):
+        gateway.run("show", {"file": path})
 
 
 def test_a_parameter_of_the_function_is_checked(setup: Setup) -> None:
