@@ -26,7 +26,7 @@ STDIN_LIMIT, VARIABLE_LIMIT = 10_000_000, 32_000
 
 
 class GatewayResult(Record):
-    """What a command of the gateway came to.
+    """The result of a command of the gateway.
 
     ``exit`` is None if it was ended at its time limit. ``output`` and ``errors`` are bounded: ``is_cut`` is true if
     more was printed, and ``printed`` is how many bytes. ``argv`` is the argument list that was run.

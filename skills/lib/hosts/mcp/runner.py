@@ -101,7 +101,7 @@ def _script(given: Given) -> Answer:
 
 
 def _ended(result: GatewayResult) -> Answer:
-    """What a command of the gateway came to; it is an error if the command did not end with 0."""
+    """The result of a command of the gateway; it is an error if the command did not end with 0."""
     text = result.text()
     data = {"document": text, "kind": "result", **result.fields(), "argv": list(result.argv)}
     return {"text": text, "error": not result.ok, "data": data}
