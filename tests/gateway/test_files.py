@@ -341,6 +341,21 @@ def test_a_parameter_of_the_function_is_checked(setup: Setup) -> None:
         safe_cli_executor("read_file", pth="a")
 
 
+@pytest.mark.parametrize(
+    "args, told",
+    [
+        (["x" * 100_001], "args has 100,001 characters, at most 100,000 are taken"),
+        (["x" * 90_000] * 6, "the values have more than 500,000 characters together"),
+        (["x"] * 1_001, "args has 1,001 values, at most 1,000 are taken"),
+        ([7], r"args is a text or a list of texts, not \[7\]"),
+        ({"a": "b"}, "args is a text or a list of texts"),
+    ],
+)
+def test_the_size_and_the_kind_of_arguments_are_checked(setup: Setup, args: object, told: str) -> None:
+    with pytest.raises((UsageError, RefusedError), match=told):
+        setup.gateway.run("python_run", {"script": "scripts/echo.py", "args": args})
+
+
 def test_no_parameter_of_the_function_names_another_project(setup: Setup) -> None:
     for name in ("project", "command", "self", "env_vars"):
         with pytest.raises(UsageError, match=f"read_file has no parameter '{name}'"):

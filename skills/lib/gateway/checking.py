@@ -12,8 +12,8 @@ if TYPE_CHECKING:
 
     from skills.lib.gateway.places import Places
 
-# How many values a parameter of many takes.
-MOST = 1_000
+# How many values a parameter of many takes, and how many characters all values of a call have together.
+MOST, LONGEST = 1_000, 500_000
 
 
 def values_of(command: Command, given: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
@@ -26,9 +26,16 @@ def values_of(command: Command, given: Mapping[str, object]) -> dict[str, tuple[
                 valid=", ".join(names) or "none",
             )
     found: dict[str, tuple[str, ...]] = {}
+    count = 0
     for name, parameter in command.parameters.items():
         value = given.get(name)
         texts = _texts(command, parameter, parameter.default if value is None else value)
+        count += sum(map(len, texts))
+        if count > LONGEST:
+            raise UsageError(
+                f"{command.name}: the values have more than {LONGEST:,} characters together",
+                remedy="give a long text on standard input",
+            )
         if not texts and not parameter.optional:
             raise UsageError(f"{command.name}: {name} is missing", valid=parameter.about or parameter.pattern)
         for text in texts:
