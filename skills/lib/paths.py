@@ -21,7 +21,7 @@ def project_root(start: str | None = None) -> str:
     """
     start = os.path.realpath(start or os.getcwd())
     folder = start
-    while folder == start or not _holds_projects(folder):
+    while folder == start or not holds_projects(folder):
         if os.path.isdir(os.path.join(folder, FOLDER)) or os.path.exists(os.path.join(folder, ".git")):
             return folder
         parent = os.path.dirname(folder)
@@ -31,7 +31,7 @@ def project_root(start: str | None = None) -> str:
     return start
 
 
-def _holds_projects(folder: str) -> bool:
+def holds_projects(folder: str) -> bool:
     """True for the user's home folder, and for a folder in which everybody may make files (the sticky bit is set)."""
     try:
         mode = os.stat(folder).st_mode

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 LIFELINES = frozenset("resume abandon runs trace".split())
 # Subcommands that are a person's alone.
 _OF_A_PERSON = frozenset(("answer", "pause", "unpause"))
+_CONSENT = ("gateway", "trust")
 _BLANKS = frozenset(" \t\n")
 # With this, a command that looks writes a file.
 _WRITING = ("--html",)
@@ -135,7 +136,7 @@ def script_named(command: str, script: str, folder: str) -> str:
 
 
 def acts_for_a_person(command: str) -> bool:
-    """True if a command line would answer or pause as the person at the terminal does, as far as it is visible.
+    """True if a command line would answer, pause or consent as a person at a terminal does, as far as it is visible.
 
     Any word with a blank may be a line that some program hands to a shell. What only a shell can expand (variables,
     pipes, aliases) is not seen: the record of an answer says who gave it.
@@ -195,7 +196,7 @@ def _has_persons_command(words: Sequence[str]) -> bool:
     """
     is_after = False
     for at, word in enumerate(words[:-1]):
-        if is_after and word in _OF_A_PERSON:
+        if is_after and (word in _OF_A_PERSON or (word, words[at + 1]) == _CONSENT):
             return True
         is_value = is_after and words[at - 1][:1] == "-"
         is_after = (is_after and (word[:1] == "-" or is_value)) or _is_lockstep(word)
