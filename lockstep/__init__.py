@@ -21,6 +21,8 @@ if TYPE_CHECKING:
         UnsealedWorkflow,
         UsageError,
     )
+    from skills.lib.gateway.functions import safe_cli_executor, safe_py_runner
+    from skills.lib.gateway.gateway import Gateway, GatewayResult
     from skills.lib.guard.decisions import Allow, Deny, Look
     from skills.lib.guard.guard import Guard
     from skills.lib.guard.policy import Policy, compile_policy
@@ -67,6 +69,8 @@ _MODULES = {
     "blocks.refused": "Refusal",
     "errors": "EnvironmentProblem HandlerError InvalidWorkflow LedgerError LockstepError RefusedError SkillError"
     " UnsealedWorkflow UsageError",
+    "gateway.functions": "safe_cli_executor safe_py_runner",
+    "gateway.gateway": "Gateway GatewayResult",
     "guard.decisions": "Allow Deny Look",
     "guard.guard": "Guard",
     "guard.policy": "Policy compile_policy",
@@ -110,6 +114,8 @@ __all__ = [
     "Event",
     "Field",
     "Gate",
+    "Gateway",
+    "GatewayResult",
     "Guard",
     "HandlerError",
     "InvalidWorkflow",
@@ -149,6 +155,8 @@ __all__ = [
     "read_prompts",
     "register_workflow",
     "review_loop",
+    "safe_cli_executor",
+    "safe_py_runner",
 ]
 
 

@@ -234,3 +234,30 @@ def test_what_is_known_not_to_be_there() -> None:
     assert value("all(v > 1 for v in a)", facts) == "TRUE"
     assert value("any(v > 1 for v in a)", facts) == "FALSE"
     assert "is FALSE: it is not there" in asked("a", facts).reason
+
+
+@pytest.mark.parametrize(
+    "need", ["m", "m < 5", "m + 1 == 2", "m == 5", "'a' in m", "m in 'abc'", "len(m) == 1", "exists(m)"]
+)
+def test_a_place_of_which_only_an_absent_key_is_known_may_be_anything(need: str) -> None:
+    assert value(need, {"m.k": "absent"}) == "UNKNOWN"
+    assert value("m.k == 1", {"m.k": "absent"}) == "FALSE"
+
+
+@pytest.mark.parametrize("need", ["m", "m < 5", "m + 1 == 2", "m == 5"])
+def test_a_place_of_which_a_key_is_there_is_a_map(need: str) -> None:
+    assert value(need, {"m.k": "1"}) == "FALSE"
+
+
+def test_two_maps_that_both_lack_a_key_may_be_equal() -> None:
+    assert value("a == b", {"a.x": "absent", "b.y": "absent"}) == "UNKNOWN"
+    assert value("a == b", {"a.x": "absent", "b.x": "1"}) == "FALSE"
+    assert value("a == b", {"a.x": "1", "b.y": "absent"}) == "UNKNOWN"
+
+
+def test_membership_in_what_may_be_a_list_a_map_or_a_text() -> None:
+    assert value("1.5 in m", {"m": "present(true)"}) == "UNKNOWN"
+    assert value("'k' in m", {"m.k": "absent"}) == "UNKNOWN"
+    assert value("'k' in m", {"m.k": "absent", "m.j": "1"}) == "FALSE"
+    assert value("1.5 in m", {"m.j": "1"}) == "FALSE"
+    assert value("'i' in m", {"m.j": "1"}) == "UNKNOWN"

@@ -111,6 +111,39 @@ def test_the_activation_of_a_virtual_environment_is_certain(tmp_path: Path) -> N
 
 
 @pytest.mark.parametrize(
+    "content, certain",
+    [
+        (b"#!/bin/sh\nmake\n", False),
+        (b"#! /usr/bin/env -S bash -e\n", False),
+        (b"make\n", False),
+        (b"#!/usr/bin/env python3\n", True),
+        (b"#!/usr/bin/node\n", True),
+        (b"\x7fELF\0\0", True),
+        (b"", True),
+    ],
+)
+def test_a_program_that_a_shell_reads_is_a_script(tmp_path: Path, content: bytes, certain: bool) -> None:
+    (tmp_path / "run").write_bytes(content)
+    line = shell.read("./run now", str(tmp_path))
+    assert line.certain is certain
+    assert line.is_certain([("run",)])
+    assert line.matches(("run", "now"))[0].certain
+    assert shell.read("run now", str(tmp_path)).certain
+
+
+def test_a_script_that_the_line_writes_is_not_certain_for_any_rule(tmp_path: Path) -> None:
+    for line in ("echo make > run.sh; bash run.sh", "cp a run; ./run", "echo 1 > x.py && python x.py"):
+        assert not shell.read(line, str(tmp_path)).is_certain([("run.sh",), ("run",), ("x.py",)]), line
+    assert shell.read("echo 1 > x.py && python y.py", str(tmp_path)).certain
+
+
+def test_other_shells_read_some_signs_otherwise() -> None:
+    for line in ("echo 'a; git push'", "echo a `; git push", "echo %X%", "a; b", "echo ^a"):
+        assert not shell.read(line, "/w", posix=False).certain, line
+    assert shell.read("git push origin && make test", "/w", posix=False).certain
+
+
+@pytest.mark.parametrize(
     "line, paths",
     [
         ("rm -rf a ./b ../c /d/../e", ["W/a", "W/b", "c", "/e"]),

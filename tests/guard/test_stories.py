@@ -9,7 +9,7 @@ import pytest
 
 from skills.lib.guard.decisions import Allow, Deny, Look
 from skills.lib.guard.guard import Guard
-from tests.guard.guarded import example
+from tests.guard.guarded import example, policy
 
 pytestmark = pytest.mark.req("G-01")
 
@@ -172,8 +172,17 @@ def test_a_provider_in_the_list_needs_no_details() -> None:
     assert last.value == "TRUE"
 
 
+@pytest.mark.req("G-08")
 def test_two_policies_both_hold() -> None:
     guard = Guard([example("coding"), example("bank")])
     assert isinstance(guard.decide("shell(git push)", {}), Look)
     assert isinstance(guard.decide("set_safety_box", BOB), Look)
     assert isinstance(guard.decide("another", {}), Allow)
+
+
+def test_one_policy_learns_nothing_from_the_effects_of_another() -> None:
+    narrow = policy("tools: {push: {needs: [tests.passed]}, test: {changes: {tests.passed: result.exit == 0}}}")
+    claims = policy("tools: {read: {changes: {tests.passed: 'true'}}}", "other.yaml")
+    guard = Guard([narrow, claims])
+    guard.learn("read", {}, True, "text")
+    assert answer(guard, "push") == "Look"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skills.lib.guard.values import ABSENT, UNKNOWN, Fault, is_moment, is_number, is_partial, kind_of
+from skills.lib.guard.values import ABSENT, UNKNOWN, Fault, is_moment, is_number, is_partial, is_unseen, kind_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +17,12 @@ def calculated(operator: str, left: Any, right: Any) -> Any:
     if isinstance(left, Fault) or isinstance(right, Fault):
         return left if isinstance(left, Fault) else right
     for value in (left, right):
-        if value is None or value is ABSENT or isinstance(value, bool) or (value and isinstance(value, dict)):
+        if (
+            value is None
+            or value is ABSENT
+            or isinstance(value, bool)
+            or (isinstance(value, dict) and not is_unseen(value))
+        ):
             return Fault(f"{kind_of(value)} cannot be calculated with")
     if is_partial(left) or is_partial(right):
         return UNKNOWN

@@ -13,6 +13,7 @@ from skills.lib.guard.values import (
     contains,
     exists,
     is_moment,
+    is_unseen,
     kind_of,
     same,
     same_members,
@@ -45,14 +46,14 @@ def _member(value: Any, members: Any) -> Any:
         return False
     if isinstance(members, list):
         return contains(members, value)
+    if is_unseen(members):
+        return UNKNOWN
     if isinstance(members, dict):
         return _key_in(value, members)
-    if members is UNKNOWN:
-        return UNKNOWN
     if isinstance(members, str):
         if isinstance(value, str):
             return value in members
-        if value is UNKNOWN or (isinstance(value, Open) and not value):
+        if is_unseen(value):
             return UNKNOWN
         return Fault(f"{kind_of(value)} cannot be in a text")
     return Fault(f"nothing can be in {kind_of(members)}")
@@ -61,8 +62,6 @@ def _member(value: Any, members: Any) -> Any:
 def _key_in(value: Any, members: dict[str, Any]) -> Any:
     if value is UNKNOWN:
         return False if not members and not isinstance(members, Open) else UNKNOWN
-    if isinstance(members, Open) and not members:
-        return UNKNOWN
     if type(value) is not str and type(value) is not int:
         return False
     return exists(child(members, value))
@@ -80,8 +79,8 @@ def _ordered(operator: str, left: Any, right: Any) -> Any:
     for value in (left, right):
         if value is None or value is ABSENT or value is True or value is False:
             return Fault(f"{kind_of(value)} is neither more nor less than anything")
-    if _hidden(left) or _hidden(right):
-        return _one_known(left if _hidden(right) else right)
+    if is_unseen(left) or is_unseen(right):
+        return _one_known(left if is_unseen(right) else right)
     if isinstance(left, Distinct) and isinstance(right, Distinct):
         return _subset(operator, left, right)
     if (isinstance(left, (int, float)) and isinstance(right, (int, float))) or (type(left) is type(right) is str):
@@ -95,14 +94,9 @@ def _ordered(operator: str, left: Any, right: Any) -> Any:
     return Fault(f"{kind_of(left)} and {kind_of(right)} cannot be compared by {operator}")
 
 
-def _hidden(value: Any) -> bool:
-    """True for what is not known at all; an open place without a key may hold a number."""
-    return value is UNKNOWN or (isinstance(value, Open) and not value)
-
-
 def _one_known(value: Any) -> Any:
     """A comparison of order with something that is not known: a Fault if the other side is never in an order."""
-    if isinstance(value, dict) and value and not _hidden(value):
+    if isinstance(value, dict) and value and not is_unseen(value):
         return Fault("a map is neither more nor less than anything")
     return UNKNOWN
 

@@ -62,7 +62,7 @@ class Commands:
         self.found: list[SimpleCommand] = []
         self.is_bent = False
         self.moves = False
-        self.written: set[str | None] = set()
+        self.written: set[str] = set()
 
     def all(self) -> tuple[SimpleCommand, ...]:
         """The commands of the line, in their order."""
@@ -92,7 +92,8 @@ class Commands:
         started = Started(raw.is_fed or raw.before == "|")
         for name, value in raw.sets:
             self.is_bent = self.is_bent or name in _BENDING
-            started.setting(name, value)
+            if name != "IFS" or [word.text for word in raw.words[:1]] != ["read"]:  # it holds for that word alone
+                started.setting(name, value)
         if raw.words:
             started.run(raw.words)
         files = [(operator, word) for operator, word in raw.redirections if _is_file(operator, word)]
@@ -115,7 +116,7 @@ class Commands:
             self._move(program, raw)
             self._note(program, folder)
         written = [word for operator, word in files if operator[0] != "<" or operator == "<>"]
-        self.written.update(paths_of((), written, folder))
+        self.written.update(path for path in paths_of((), written, folder) if path)
         self.changed |= {"tree"} if written else _NOTHING
         self._doubt(started, folder)
 
@@ -130,7 +131,7 @@ class Commands:
         """Note the files that a program writes, and whether it changes what a name means."""
         name = base(program.words[0].text)
         if name in _WRITERS:
-            self.written.update(paths_of(program.words[1:], (), folder))
+            self.written.update(path for path in paths_of(program.words[1:], (), folder) if path)
         if name in ("export", "declare", "typeset", "readonly"):
             self.is_bent = self.is_bent or any(w.head.partition("=")[0] in _BENDING for w in program.words[1:])
 

@@ -125,9 +125,9 @@ INTERPRETERS = frozenset(
 ASKED = frozenset(("--version", "--help", "-V", "-h", "-v", "--check", "--test"))
 # These run what they are given, or later, or elsewhere, in ways that are not read here.
 OPAQUE = frozenset(
-    "eval source . trap alias fc bind complete compgen enable hash let coproc repeat parallel watch entr ssh su runuser"
-    " script at batch crontab tmux screen expect gdb lldb nodemon watchexec onchange concurrently hyperfine socat nc"
-    " ncat netcat chroot unshare nsenter setpriv systemd-run start-stop-daemon run-parts pkexec sg firejail bwrap proot"
+    "eval source . alias fc bind complete compgen enable hash let coproc repeat parallel watch entr ssh su runuser"
+    " script at batch crontab tmux screen expect gdb lldb nodemon watchexec onchange concurrently hyperfine socat"
+    " chroot unshare nsenter setpriv systemd-run start-stop-daemon run-parts pkexec sg firejail bwrap proot"
     " vim vi nvim ex ed emacs nix-shell start call iex invoke-expression start-process start-job wsl rlwrap dbus-launch"
     " timeit pdb ipython command_not_found_handle foreman honcho mshta wscript cscript rundll32 forfiles".split()
 )

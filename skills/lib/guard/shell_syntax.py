@@ -18,7 +18,9 @@ _OPENING = frozenset(("if", "while", "until", "{", "begin"))
 _GOING_ON = frozenset(("then", "elif", "else", "do", "and", "or", "not", "!"))
 _CLOSING = frozenset(("fi", "done", "}"))
 # What these begin is not taken apart here.
-_UNREAD = frozenset("case select function coproc [[ foreach repeat switch".split())
+_UNREAD = frozenset("case select function coproc foreach repeat switch".split())
+# In [[ … ]] these calculate, or take signs in the next word for others; a calculation can run a command.
+_CALCULATING = frozenset("-eq -ne -lt -le -gt -ge -v -R =~".split())
 
 
 class Raw:
@@ -224,7 +226,11 @@ class Reader(Scanner):
 
     def _is_reserved(self, command: Raw, word: Word) -> bool:
         """Read a reserved word. True if it was one: the next word begins a command."""
-        text = word.text if word.known and not word.glob else ""
+        text = word.text if word.known and (not word.glob or word.text == "[[") else ""
+        if text == "[[":
+            self._condition()
+            command.closed = self.structured = True
+            return True
         if text in _UNREAD:
             raise Unclear(f"what '{text}' begins is not read")
         if text in _CLOSING:
@@ -245,6 +251,23 @@ class Reader(Scanner):
         command.is_negated = command.is_negated or text in ("!", "not")
         self.structured = self.structured or text != "!"
         return True
+
+    def _condition(self) -> None:
+        """Read ``[[ … ]]`` up to its end."""
+        while True:
+            self._skip_blanks()
+            start = self.at
+            if self.line.startswith(("&&", "||"), self.at):
+                self.at += 2
+                continue
+            if self.line.startswith("! ", self.at):
+                self.at += 1
+                continue
+            word = self.word()
+            if self.at == start or (word.known and word.text in _CALCULATING):
+                raise Unclear("a condition in [[ ]] is not plain")
+            if word.text == "]]" and not word.quoted:
+                return
 
     def _is_timed(self) -> bool:
         """True if ``time`` is the shell's own, which may stand before any command."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skills.lib.guard.shell_starts import DOUBT, RUN, VARIABLE, given
+from skills.lib.guard.shell_starts import DOUBT, RUN, VALUE, VARIABLE, given
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +14,8 @@ if TYPE_CHECKING:
 _SED_FLAGS = frozenset("gpiImMw0123456789")
 # Each of find's words may begin a command.
 _MOST_OF_FIND = 500
+# What trap takes in the place of a line.
+_NO_LINES = ("-", "", "-p", "-l")
 _EXECS = ("-exec", "-execdir", "-ok", "-okdir")
 
 
@@ -29,8 +31,20 @@ def starts(name: str, words: Sequence[Word]) -> Iterator[Start]:
         # The first word may be a bundle of options without a dash.
         if len(words) > 1 and set(words[1].text.lstrip("-")) & set("IF") and words[1].text[:2] != "--":
             yield DOUBT, "an option of tar runs another program", ()
+    elif name in ("nc", "ncat", "netcat"):
+        if any(_runs_by_netcat(word.text) for word in words[1:]):
+            yield DOUBT, f"an option of {name} runs another program", ()
+    elif name == "trap":
+        line = words[2:3] if len(words) > 1 and words[1].text == "--" else words[1:2]
+        if line and (not line[0].known or line[0].text not in _NO_LINES):
+            yield VALUE, "trap runs a line", line
     elif name in ("export", "declare", "typeset", "local", "readonly"):
         yield from _declaration(words)
+
+
+def _runs_by_netcat(text: str) -> bool:
+    letters = text[1:] if text[:1] == "-" and text[:2] != "--" else ""
+    return bool(set(letters) & set("ec")) or text.startswith(("--e", "--s", "--l"))
 
 
 def _find(words: Sequence[Word]) -> Iterator[Start]:

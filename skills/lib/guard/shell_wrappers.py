@@ -142,8 +142,11 @@ class Started:
         except Unclear:
             return self.doubt(reason)
         for raw in reader.items:
-            if not isinstance(raw, str) and raw.words:
-                self.run(raw.words, keeps=False, is_plain=False)
+            if not isinstance(raw, str):
+                for name, one in raw.sets:
+                    self.setting(name, one)
+                if raw.words:
+                    self.run(raw.words, keeps=False, is_plain=False)
         return None
 
     def _shell(self, program: Program) -> None:

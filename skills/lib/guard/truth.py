@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from skills.lib.guard.values import ABSENT, UNKNOWN, Failing, Fault, Open, kind_of
+from skills.lib.guard.values import ABSENT, UNKNOWN, Failing, Fault, is_unseen, kind_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,7 +14,7 @@ def truth(value: Any) -> Any:
     """True, False, UNKNOWN or a Fault."""
     if value is True or value is False or value is UNKNOWN or isinstance(value, Fault):
         return value
-    if isinstance(value, Open) and not value:
+    if is_unseen(value):
         return UNKNOWN
     return Fault("is not there" if value is ABSENT else f"is not a yes or no ({kind_of(value)})")
 
@@ -55,4 +55,4 @@ def is_false(value: Any) -> bool:
     """True if a need with this value is FALSE: false, a fault, or no yes or no."""
     if value is True or value is UNKNOWN:
         return False
-    return not (isinstance(value, Open) and not value)
+    return not is_unseen(value)

@@ -160,6 +160,11 @@ def exists_inside(value: Open) -> bool:
     return any(exists(part) is True for part in value.values())
 
 
+def is_unseen(value: Any) -> bool:
+    """True for what may be any single value: UNKNOWN, or an open place of which no key is known to be there."""
+    return value is UNKNOWN or (isinstance(value, Open) and not exists_inside(value))
+
+
 def exists(value: Any) -> Any:
     """True, False or UNKNOWN: whether a place with this value is there."""
     if value is UNKNOWN or value is ABSENT:
@@ -171,9 +176,11 @@ def _same_maps(left: dict[str, Any], right: dict[str, Any]) -> Any:
     result: Any = True
     for key in left.keys() | right.keys():
         mine, yours = child(left, key), child(right, key)
-        if mine is ABSENT and yours is ABSENT:
-            continue
-        equal = same(mine, yours)
+        if mine is ABSENT or yours is ABSENT:
+            there = exists(yours if mine is ABSENT else mine)
+            equal: Any = UNKNOWN if there is UNKNOWN else not there
+        else:
+            equal = same(mine, yours)
         if equal is False:
             return False
         if equal is UNKNOWN:

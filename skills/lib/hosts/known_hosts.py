@@ -25,8 +25,8 @@ class Host:
     ``package`` is the command that installs the program. ``supported`` is the version that the hooks were tried with,
     and the first that may differ. ``list_skills`` are the arguments by which the program says, without a model, which
     skills it sees; ``confirm`` says how a user confirms that the hooks are at work. ``switch`` is the key with which
-    settings switch all hooks off, and the value that does. ``rules`` is the file of our own with the commands that
-    run without a question, of a host that takes such a file in a project, and ``user_rules`` that of a user.
+    settings switch all hooks off, and the value that does. ``rules`` is the file of our own, below the base of
+    the user's settings, with the commands that run without a question, of a host that takes such a file.
     ``unreported`` are the tools, by canonical name, whose calls and results the host shows to no hook, and why.
     """
 
@@ -46,7 +46,6 @@ class Host:
     confirm: str = ""
     switch: tuple[tuple[str, ...], bool] | None = None
     rules: tuple[str, ...] = ()
-    user_rules: tuple[str, ...] = ()
     unreported: tuple[tuple[str, str], ...] = ()
 
 
@@ -63,8 +62,7 @@ KNOWN = {
         package="npm install -g @openai/codex",
         supported=((0, 169), (1,)),
         list_skills=("debug", "prompt-input", "x"),
-        rules=(".codex", "rules", "lockstep.rules"),
-        user_rules=("rules", "lockstep.rules"),
+        rules=("rules", "lockstep.rules"),
         unreported=(
             ("read", "Codex reads files by its shell"),
             ("search", "Codex searches files by its shell"),
@@ -121,7 +119,7 @@ KNOWN = {
         list_skills=("skills", "list"),
         confirm="Gemini CLI loads them; in a session, /hooks shows them",
         switch=(("hooksConfig", "enabled"), False),
-        user_rules=(".gemini", "policies", "lockstep.toml"),  # it reads none of a project
+        rules=(".gemini", "policies", "lockstep.toml"),
     ),
     # Any host that reads .agents/skills: there is no program to look for.
     "agents": Host(

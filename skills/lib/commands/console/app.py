@@ -37,6 +37,7 @@ SUBCOMMANDS = {
     "upgrade": "Bring what is installed up to date with this version.",
     "uninstall": "Take away what was installed for a host.",
     "doctor": "Say what is installed, trusted, stale or broken, and the command that fixes it.",
+    "gateway": "Run named commands with checked values, without a shell.",
     "policy": "Check a policy on tool calls, and explain what it says of a call.",
     "replay": "Say what a policy would have answered in a recorded session.",
     "mcp": "Serve skills and runs to MCP clients.",
