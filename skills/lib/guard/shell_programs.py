@@ -78,8 +78,8 @@ WRAPPERS = {
     "xargs": _wrapper(
         "0rtpxo",
         "nPILsdEa",
-        "null no-run-if-empty verbose interactive exit open-tty max-args= max-procs= max-lines= max-chars= "
-        "delimiter= arg-file= replace=",
+        "null no-run-if-empty verbose interactive exit open-tty max-args= max-procs= max-lines max-chars= "
+        "delimiter= arg-file= replace",
         keeps=False,
     ),
 }
