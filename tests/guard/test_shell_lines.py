@@ -285,10 +285,10 @@ def rows() -> str:
     for of in classes():
         shown = []
         for kind in ("match", "look", "none"):
-            plain = [
-                line for line in of.get(kind, ()) if line.isprintable() and len(line) < 40 and not set(line) & set("|`")
-            ]
-            shown.append(f"`{plain[0]}`" if plain else "")
+            lines = [line for line in of.get(kind, ()) if len(line) < 40 and not set(line) & set("|`")]
+            plain = [line for line in lines if line.isascii() and line.isprintable()]
+            escaped = [line.encode("unicode_escape").decode() for line in lines]
+            shown.append(f"`{(plain or escaped)[0]}`" if lines else "")
         found.append(f"| {of['class']} | {of['taken']} | {' | '.join(shown)} |")
     return "\n".join(found) + "\n"
 
