@@ -43,8 +43,8 @@ case "$1" in
     p) [ -e LOG.alias ] && set -- push ;;
     config) case "$2" in alias.p) : > LOG.alias ;; esac ;;
     submodule) shift; while [ $# -gt 0 ] && [ "$1" != foreach ]; do shift; done; shift
-        case "$1" in -*) shift ;; esac; [ $# -gt 0 ] && eval "$*" ;;
-    bisect) [ "$2" = run ] && { shift 2; "$@"; } ;;
+        case "$1" in -*) shift ;; esac; [ $# -gt 0 ] && eval "$*"; exit ;;
+    bisect) [ "$2" = run ] && { shift 2; "$@"; }; exit ;;
     rebase) case "$2" in --exec|-x) eval "$3" ;; --exec=*) eval "${2#--exec=}" ;; esac ;;
     difftool) [ "$2" = -x ] && eval "$3" ;;
     subtree) [ "$2" = push ] && set -- push ;;
