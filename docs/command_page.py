@@ -23,7 +23,7 @@ characters of what is shown stand as `?`.
 | code | meaning |
 |---|---|
 | 0 | done |
-| 1 | looked, and something is not as it should be: `doctor` found a problem |
+| 1 | looked, and something is not as it should be: `doctor` found a problem, a `gateway` command failed |
 | 2 | usage: what was given cannot be understood, or names nothing that exists |
 | 3 | refused: understood, and not allowed from where things stand; nothing was changed |
 | 4 | environment: the ledger cannot be read, a program or a folder is missing |
@@ -50,7 +50,19 @@ def reference() -> str:
             command = lockstep.get_command(root, name)
             assert command is not None
             parts.append(f"## lockstep {name}\n\n{summary}\n\n{_help(command, root, name)}")
+            parts += _below(command, root, name)
     return "\n\n".join(parts) + "\n"
+
+
+def _below(command: click.Command, root: click.Context, name: str) -> list[str]:
+    """The commands of a group, each with its help."""
+    if not isinstance(command, click.Group):
+        return []
+    with click.Context(command, parent=root, info_name=name, help_option_names=_HELP) as group:
+        return [
+            f"### lockstep {name} {one}\n\n{_help(below, group, one)}"
+            for one, below in sorted(command.commands.items())
+        ]
 
 
 def _help(command: click.Command, parent: click.Context | None, name: str) -> str:

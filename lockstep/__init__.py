@@ -21,6 +21,8 @@ if TYPE_CHECKING:
         UnsealedWorkflow,
         UsageError,
     )
+    from skills.lib.gateway.functions import safe_cli_executor, safe_py_runner
+    from skills.lib.gateway.gateway import Gateway, GatewayResult
     from skills.lib.ledger.history import Event
     from skills.lib.ledger.ledger import Ledger
     from skills.lib.model.requirements import Arg, Artifact, Command, Field
@@ -64,6 +66,8 @@ _MODULES = {
     "blocks.refused": "Refusal",
     "errors": "EnvironmentProblem HandlerError InvalidWorkflow LedgerError LockstepError RefusedError SkillError"
     " UnsealedWorkflow UsageError",
+    "gateway.functions": "safe_cli_executor safe_py_runner",
+    "gateway.gateway": "Gateway GatewayResult",
     "ledger.history": "Event",
     "ledger.ledger": "Ledger",
     "model.requirements": "Arg Artifact Command Field",
@@ -102,6 +106,8 @@ __all__ = [
     "Event",
     "Field",
     "Gate",
+    "Gateway",
+    "GatewayResult",
     "HandlerError",
     "InvalidWorkflow",
     "ItemStatus",
@@ -137,6 +143,8 @@ __all__ = [
     "read_prompts",
     "register_workflow",
     "review_loop",
+    "safe_cli_executor",
+    "safe_py_runner",
 ]
 
 

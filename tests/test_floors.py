@@ -26,6 +26,7 @@ ALLOWED: dict[str, set[str]] = {
     "guard": {"ground"},
     "runtime": {"ground", "model", "engine", "blocks", "ledger"},
     "skillfile": {"ground", "model", "runtime"},
+    "gateway": {"ground", "schema", "model", "ledger", "skillfile"},
     "validation": {"ground", "schema", "model", "engine", "blocks", "skillfile", "runtime"},
     "workflow": {"ground", "model", "engine", "blocks", "compat", "validation"},
 }

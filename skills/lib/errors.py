@@ -59,27 +59,31 @@ def did_you_mean(name: str) -> str:
 
 
 class LockstepError(Exception):
-    """An error that a user can act on: what was wrong, what is valid, what to try."""
+    """An error that a user can act on: what was wrong, what is valid, what to try.
+
+    ``remedy`` speaks to any caller, and ``in_shell`` to the one that typed a command: the same, with its flags.
+    """
 
     exit_code = BUG
 
-    def __init__(self, what: str, *, valid: str = "", remedy: str = "") -> None:
+    def __init__(self, what: str, *, valid: str = "", remedy: str = "", in_shell: str = "") -> None:
         super().__init__(what)
         self.what = what
         self.valid = valid
         self.remedy = remedy
+        self.in_shell = in_shell or remedy
 
     def message(self) -> str:
         """The message as it is printed to standard error."""
         return "lockstep: " + "\n".join(self.lines()) + "\n"
 
     def lines(self) -> list[str]:
-        """The message as lines: what, then what is valid, then what to try."""
+        """The message as lines for a shell: what, then what is valid, then what to try."""
         lines = [self.what]
         if self.valid:
             lines.append(f"  valid: {self.valid}")
-        if self.remedy:
-            lines.append(f"  try:   {self.remedy}")
+        if self.in_shell:
+            lines.append(f"  try:   {self.in_shell}")
         return lines
 
 

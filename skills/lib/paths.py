@@ -14,6 +14,8 @@ MADE = frozenset(
 )
 # The beginning of each script that an installation wrote.
 INSTALLED = b"# Written by lockstep install"
+# How often a path is resolved anew, as many as the links that Linux follows in one.
+_MOST_LINKS = 40
 
 
 def project_root(start: str | None = None) -> str:
@@ -23,7 +25,7 @@ def project_root(start: str | None = None) -> str:
     """
     start = os.path.realpath(start or os.getcwd())
     folder = start
-    while folder == start or not _holds_projects(folder):
+    while folder == start or not holds_projects(folder):
         if os.path.isdir(os.path.join(folder, FOLDER)) or os.path.exists(os.path.join(folder, ".git")):
             return folder
         parent = os.path.dirname(folder)
@@ -33,7 +35,7 @@ def project_root(start: str | None = None) -> str:
     return start
 
 
-def _holds_projects(folder: str) -> bool:
+def holds_projects(folder: str) -> bool:
     """True for the user's home folder, and for a folder in which everybody may make files (the sticky bit is set)."""
     try:
         mode = os.stat(folder).st_mode
@@ -161,9 +163,21 @@ def scripts(file: str) -> str:
     return os.environ.get("LOCKSTEP_SCRIPTS") or os.path.dirname(os.path.realpath(file))
 
 
+def real(path: str) -> str:
+    """The path with every link followed. Raises UsageError if its links have no end.
+
+    Behind a loop of links ``os.path.realpath`` follows none: ``loop/../out`` becomes ``out``, which may be a link.
+    """
+    for _ in range(_MOST_LINKS):
+        before, path = path, os.path.realpath(path)
+        if path == before:
+            return path
+    raise UsageError(f"{path!r:.200} leads through links without an end", valid="a path without a loop of links")
+
+
 def within(root: str, path: str) -> str:
     """The resolved form of ``path`` under ``root``; UsageError if it leads outside, links followed."""
-    resolved = os.path.realpath(os.path.join(root, path))
+    resolved = real(os.path.join(root, path))
     if resolved.startswith(root + os.sep):
         return resolved
     base = os.path.realpath(root)

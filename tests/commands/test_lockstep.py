@@ -239,7 +239,7 @@ def test_completion_in_a_project_without_a_ledger_is_silent(project: Path) -> No
 def test_an_unknown_option_is_reported_with_the_valid_ones_and_only_a_near_one_is_guessed(cli: Command) -> None:
     assert cli("prune", "--days", "9").err == (
         "lockstep: lockstep prune: no such option '--days'\n"
-        "  valid: --older, --dry-run, --yes, --project, --help\n"
+        "  valid: --older, --unreadable, --dry-run, --yes, --project, --help\n"
         "  try:   lockstep prune --help\n"
     )
     shown = cli("runs", "--al").err

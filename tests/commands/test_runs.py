@@ -5,9 +5,11 @@ from __future__ import annotations
 import json
 import os
 import shlex
+import sqlite3
 import subprocess
 import sys
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -439,6 +441,30 @@ def test_a_question_of_a_skill_that_moved_is_answered(installed: Install, walker
     assert (code, "goes on at close" in shown, "this one is taken:" in shown) == (0, True, True)
 
 
+def test_a_person_takes_out_a_run_that_cannot_be_read_and_the_others_go_on(
+    cli: Command, installed: Install, walker: Walk, project: Path
+) -> None:
+    walk = walker(installed("plain"))
+    kept, broken = walk.start(), walk.start()
+    assert cli("prune", "--unreadable", "--dry-run").err.startswith("Nothing to remove: every run of ")
+    with closing(sqlite3.connect(Path(os.environ["LOCKSTEP_HOME"]) / "runs.db")) as connection:
+        connection.execute("UPDATE runs SET sum='0' WHERE id=?", (broken.id,))
+        connection.commit()
+    assert cli("runs").code == 4
+    way_out = f"lockstep prune --unreadable --project {project}"
+    assert way_out in cli("doctor", "--project", str(project)).out
+    shown = cli("prune", "--unreadable", "--dry-run")
+    assert (shown.code, shown.err) == (0, "1 record would be removed.\n")
+    assert f"run '{broken.id}' has a wrong checksum or field" in shown.out
+    assert cli("prune", "--unreadable").code == 3  # no terminal
+    words = way_out.split()[1:]
+    assert at_terminal(*words, keys=b"n\n")[0] == 130
+    assert at_terminal(*words, keys=b"y\n")[0] == 0
+    shown = cli("runs")
+    assert (shown.code, kept.id in shown.out, broken.id in shown.out) == (0, True, False)
+    assert "the ledger is whole: 1 run" in cli("doctor", "--project", str(project)).out
+
+
 @pytest.mark.parametrize("command", ["abandon {} --reason late", "pause {}", "answer {} yes", "prune --older 0"])
 def test_a_closed_standard_input_is_no_terminal(command: str, installed: Install, walker: Walk, project: Path) -> None:
     run = asked(walker(installed("tour")))
@@ -535,6 +561,25 @@ def test_an_answer_that_is_no_choice_is_refused_with_the_choices(installed: Inst
     code, shown = at_terminal("answer", run.id, "yes")
     assert code == 3
     assert "asks nobody anything: it is open" in shown
+
+
+def test_commands_that_are_named_in_another_folder_name_the_project(
+    cli: Command, installed: Install, walker: Walk, project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    run = asked(walker(installed("tour")))
+    (tmp_path / "elsewhere").mkdir()
+    of_project = f"--project {project}"
+    for folder, words in ((project, ""), (tmp_path / "elsewhere", f" {of_project}")):
+        monkeypatch.chdir(folder)
+        shown = cli("answer", "x", "yes", *words.split())
+        assert shown.err.endswith(f"try:   lockstep runs --all{words}\n")
+    assert (
+        f"or lockstep resume {run.id} {of_project}."
+        in at_terminal("answer", run.id, "yes", "--project", str(project))[1]
+    )
+    shown_again = at_terminal("answer", run.id, "yes", "--project", str(project))[1]
+    assert f"try:   lockstep trace {run.id} {of_project}" in shown_again
+    assert f"lockstep runs --all {of_project}" in at_terminal("pause", "x", "--project", str(project))[1]
 
 
 @pytest.mark.req("W-24")

@@ -233,6 +233,38 @@ def test_a_workflow_from_data_is_the_run_of_a_sub_agent(project: Path) -> None:
     assert run_of(block.run).state["send"]["results"][0]["values"] == {"seen": "all"}
 
 
+def test_a_scripted_sub_agents_run_of_a_run_without_a_script_begins_in_the_program_alone(
+    project: Path, installed: Install
+) -> None:
+    send = {
+        "id": "send",
+        "next": {"ok": None},
+        "handler": {"$kind": "Dispatch", "agent": "explore", "script": "part.py"},
+    }
+    workflow = planned(send)
+    [child] = opened(project, workflow).children
+    with closing(runner_in(project)) as runner:
+        by_parent = runner.advance(workflow, child.id, Request("1", run=child.id))
+    assert by_parent.refusal is not None
+    assert (by_parent.refusal.code, by_parent.refusal.why) == (
+        "other-workflow",
+        f"Run {child.id} walks a workflow of its own, 'part.py', and planned is the one that started it. "
+        "It begins with its own.",
+    )
+    script = installed("part")
+    by_script = shell(f"{sys.executable} {script} --step 1 --run {child.id} --project {project}")
+    assert (by_script.exit_code, by_script.code, by_script.next) == (3, "other-workflow", "")
+    assert by_script.why == (
+        f"Run {child.id} was started by a run that has no script, so no script serves it. "
+        "It begins in the program that has its workflow, 'part.py'."
+    )
+    part = {"id": "look", "next": {"ok": None}}
+    with closing(runner_in(project)) as runner:
+        begun = runner.advance(planned(part), child.id, Request("1", run=child.id))
+    assert begun.refusal is None
+    assert shell(_block(begun).next).kind == "done"
+
+
 # The run that a run comes from
 
 
@@ -356,6 +388,28 @@ def test_a_link_to_a_shipped_script_lets_no_graph_beside_the_link_run(
     shown = cli("resume", run.id)
     assert (shown.code, shown.out) == (4, "")
     assert not (tmp_path / "ran").exists()
+
+
+def test_the_end_of_a_planted_sub_agents_run_loads_no_graph_of_its_parent(
+    cli: Command, project: Path, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    send = STEPS[2] | {"next": {"ok": None}}
+    block = opened(project, planned(send))
+    [child] = block.children
+    ended = shell(shell(child.command).command({"result": "seen", "cause": "a scan"}))
+    assert ended.kind == "done"
+    monkeypatch.setenv("LOCKSTEP_STATE", str(tmp_path / "another user"))
+    script = project / "skills" / "evil" / "scripts" / "evil.py"
+    script.parent.mkdir(parents=True)
+    script.touch()
+    script.with_name("evil_workflow.py").write_text(TOUCHES.format(file=str(tmp_path / "ran")))
+    for run_id in (block.run, child.id):
+        forged(project, run_of(run_id), script=str(script))
+    shown = cli("resume", child.id)
+    assert (shown.code, shown.err) == (0, "")
+    assert not (tmp_path / "ran").exists()
+    assert parse(shown.out).tag == "done"
+    assert f"stored_run.py --step current --run {block.run}" in parse(shown.out).findtext("NEXT", "")
 
 
 def test_names_in_a_planted_ledger_lead_to_no_file_outside_of_it(cli: Command, project: Path, tmp_path: Path) -> None:

@@ -90,7 +90,7 @@ def test_children_come_with_the_move_that_creates_them(ledger: Ledger) -> None:
 
 
 def test_deleting_ended_runs_leaves_a_sound_ledger(ledger: Ledger) -> None:
-    first, second = opened(ledger), opened(ledger, fingerprint="g")
+    first, second = opened(ledger, status="done", step=None), opened(ledger, fingerprint="g")
     removal.remove(ledger, [first.id])
     verification.verify(ledger)
     assert [run.id for run in ledger.every_run()] == [second.id]
@@ -103,7 +103,7 @@ def test_deleting_ended_runs_leaves_a_sound_ledger(ledger: Ledger) -> None:
 def test_a_missing_ledger_is_an_error_if_none_may_be_made(tmp_path: Path) -> None:
     with pytest.raises(LedgerError, match="there is no ledger at") as told:
         Ledger(str(tmp_path / "home"), create=False)
-    assert "--step 1" in told.value.remedy
+    assert "--step 1" in told.value.in_shell
     assert not (tmp_path / "home").exists()
 
 

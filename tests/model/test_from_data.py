@@ -164,6 +164,32 @@ def test_rendered_xml_that_would_end_its_element_is_refused(text: Any) -> None:
     assert Workflow.from_data(whole).to_data()["steps"][0]["actions"] == whole["steps"][0]["actions"]
 
 
+@pytest.mark.parametrize(
+    "step, where",
+    [
+        ({"title": "a\0b"}, "step 'work' title: U+0000 at position 1"),
+        ({"actions": ["Do it.", "a\x0bb"]}, "step 'work' actions: U+000B"),
+        ({"repeat": ["\x1b[2J"]}, "step 'work' repeat: U+001B"),
+        ({"forbidden": ["\ud800"]}, "step 'work' forbidden: U+D800"),
+        ({"when": {"ok": "\uffff"}}, "step 'work' when: U+FFFF"),
+        ({"requires": [{"$kind": "Field", "name": "a", "help": "\0"}]}, "step 'work' requires: U+0000"),
+        ({"handler": {"$kind": "Person", "question": "\0?", "choices": {"yes": "ok"}}}, "step 'work' handler: U+0000"),
+        ({"tools": ["shell(a\0)"]}, "step 'work' tools: U+0000"),
+    ],
+)
+def test_a_text_that_no_block_can_hold_is_refused_with_its_step(step: dict[str, Any], where: str) -> None:
+    with pytest.raises(SkillError) as told:
+        Workflow.from_data(data_of(**step))
+    assert told.value.what.startswith(f"this is not a workflow's data: {where}")
+    assert told.value.remedy == "remove the character, or write it out as text"
+
+
+@pytest.mark.parametrize("name, value", [("title", "\0"), ("closing", "\0"), ("forbidden", ["\0"])])
+def test_a_text_of_the_workflow_that_no_block_can_hold_is_refused(name: str, value: Any) -> None:
+    with pytest.raises(SkillError, match=f"workflow 'planned' {name}: U\\+0000"):
+        Workflow.from_data({**data_of(), name: value})
+
+
 def test_data_that_no_workflow_has_is_refused_by_its_name() -> None:
     with pytest.raises(SkillError, match="a workflow has no 'colour'"):
         Workflow.from_data({**data_of(), "colour": "red"})

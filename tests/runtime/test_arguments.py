@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -10,6 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.errors import LedgerError, LockstepError, UsageError
 from skills.lib.ledger import Ledger, verification
 from skills.lib.model.requirements import Arg, Field
@@ -129,3 +131,36 @@ def test_a_call_of_a_ledger_that_was_closed_says_so(runner: Runner) -> None:
     ledger.close()
     with pytest.raises(LedgerError, match="was closed meanwhile"):
         ledger.events_after()
+
+
+@pytest.mark.parametrize("actor", ["person (prompt)", "person (god)", "root", "", "agent\n", None, 7, ["agent"]])
+def test_an_actor_that_the_record_does_not_know_is_refused(tmp_path: Path, actor: Any) -> None:
+    with pytest.raises(UsageError, match="actor is ") as told:
+        Runner(CommandLine(sys.executable, "", str(tmp_path)), actor)
+    assert told.value.valid == "agent, script, person, person (terminal), person (web), person (api)"
+
+
+def test_the_commands_of_a_run_in_a_relative_project_are_good_in_any_folder(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "project").mkdir()
+    monkeypatch.chdir(tmp_path)
+    command_line = CommandLine(sys.executable, "", "project", lockstep_command())
+    monkeypatch.chdir("/")
+    runner = Runner(command_line)
+    opened = runner.start(TICKETS, {})
+    runner.close()
+    assert opened.run is not None
+    assert opened.run.project == str(tmp_path / "project")
+    assert f"--project {tmp_path / 'project'} " in opened.text
+    assert (tmp_path / "project" / ".lockstep" / "runs.db").exists()
+
+
+def test_a_relative_project_in_a_folder_that_was_removed_is_refused(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "gone").mkdir()
+    monkeypatch.chdir(tmp_path / "gone")
+    (tmp_path / "gone").rmdir()
+    with pytest.raises(UsageError, match=r"the project '\.' is relative, and the working directory cannot be used"):
+        CommandLine(sys.executable, "", ".")

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 
 from skills.lib.blocks.command_line import CommandLine
 from skills.lib.blocks.refused import Refusal, flags_of, without_flags
+from skills.lib.errors import LockstepError
 from skills.lib.model.run import Request, Run
 from skills.lib.runtime import Response, Runner
 from skills.lib.testing.agent import Agent
@@ -143,6 +144,30 @@ def test_each_value_that_is_wrong_is_named_with_the_reason(served: Served) -> No
     }
 
 
+def test_each_of_several_wrong_fields_is_named_with_the_values_that_it_may_have(project: Path) -> None:
+    fields = [Field("mode", choices=("lite", "full")), Field("colour", choices=("red", "blue")), Field("summary")]
+    workflow = Workflow("chosen", StepDef("begin", "Begin", "Say.", {Outcome.OK: None}, requires=fields))
+    served = Served(project)
+    run = served.runner.start(workflow, {}).run
+    assert run is not None
+
+    def refused(**records: Any) -> Refusal:
+        request = Request("next", run=run.id, turn=1, records=records)
+        return refusal(served.runner.advance(workflow, run.id, request))
+
+    found = refused(mode="medium")
+    assert (found.code, [*found.missing], [*found.faults]) == (
+        "bad-value",
+        ["colour", "summary"],
+        ["mode", "colour", "summary"],
+    )
+    assert (found.choices, found.valid) == ({"mode": ["lite", "full"], "colour": ["red", "blue"]}, {})
+    found = refused(mode="medium", colour="red", summary="s")
+    assert (found.choices, found.valid) == ({"mode": ["lite", "full"]}, {"choices": ["lite", "full"]})
+    assert refused(mode="full", colour="red").choices == {}
+    served.runner.close()
+
+
 @pytest.mark.parametrize(
     "fields, code, names",
     [
@@ -203,6 +228,37 @@ def test_a_limit_that_is_an_argument_is_not_called_by_the_name_of_a_variable(pro
     assert found.why == f"At most 1 sub-agents of a run work at once, and these are at work: {first}."
     served.runner.close()
     runner.close()
+
+
+def test_errors_name_no_flag_to_a_program_and_the_flags_to_a_shell(served: Served, tmp_path: Path) -> None:
+    run = served.at("send")
+    (tmp_path / "empty").mkdir()
+    nowhere = Runner(CommandLine(sys.executable, "", str(tmp_path / "empty")), home=str(tmp_path / "none"))
+    asked: list[tuple[Callable[[], object], str, str]] = [
+        (lambda: nowhere.peek(run.id), "name the project of the run; or open a run", "give --project as it stands"),
+        (lambda: served.go(run, "snd"), "send", "--step send"),
+        (lambda: served.go(run, "zzz"), "current shows where a run stands", "--step current --run ID"),
+        (lambda: served.go(run, total_steps=9), "leave the total out;", "leave --total-steps out;"),
+        (lambda: served.runner.peek("zzzzzzzz"), "take the id of a run that this ledger has", "lockstep runs --all"),
+        (lambda: served.runner.abandon("zzzzzzzz", "not wanted"), "take the id of a run", "lockstep runs --all"),
+        (
+            lambda: served.runner.start(WORKFLOW, {"how_deep": "low"}, origin="zzzzzzzz"),
+            "take the id of a run",
+            "lockstep runs --all",
+        ),
+        (
+            lambda: served.runner.abandon(f"{run.id}.1", "not wanted"),
+            f"advance run {run.id} with {run.id}.1 as lost, and a reason",
+            f"{sys.executable} {served.runner.command_line.script} --step current --run {run.id}",
+        ),
+    ]
+    for call, remedy, in_shell in asked:
+        with pytest.raises(LockstepError) as told:
+            call()
+        error = told.value
+        assert error.remedy.startswith(remedy), error.remedy
+        assert not any("--" in text for text in (error.what, error.valid, error.remedy))
+        assert f"try:   {in_shell}" in error.message(), error.message()
 
 
 def test_a_question_names_its_choices(served: Served) -> None:

@@ -249,7 +249,7 @@ BROKEN = {
     "python scripts/tea.py --step 4": "tea-time has no step '4'",
     "python scripts/tea.py --step 1 --flavour mint": "--flavour is not a flag of this script",
     "python scripts/tea.py --step 1 --leaves red": "leaves: 'red' is not one of",
-    "python scripts/tea.py --step 1 --total-steps 9": "--total-steps 9 is wrong for tea-time",
+    "python scripts/tea.py --step 1 --total-steps 9": "tea-time does not have 9 steps",
     'python scripts/tea.py --step 1 --leaves "green': "it is not a command line",
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 
+from skills.lib.errors import UsageError
 from skills.lib.record import Record
 
 TYPE_CHECKING = False
@@ -52,13 +53,22 @@ def lockstep_command() -> tuple[str, ...]:
 class CommandLine(Record):
     """How to call this step script again: interpreter, script, project; ``lockstep`` is the words of that command.
 
-    An empty script is that of a program whose workflows are in no file: the commands of its runs name STORED.
+    An empty script is that of a program whose workflows are in no file: the commands of its runs name STORED. A
+    relative project is taken from the working directory of now: a command is good in any.
     """
 
     python: str
     script: str
     project: str
     lockstep: Sequence[str] = ("lockstep",)
+
+    def _check(self) -> None:
+        if not os.path.isabs(self.project):
+            try:
+                self._set(project=os.path.abspath(self.project))
+            except OSError as error:
+                what = f"the project {self.project!r:.200} is relative, and the working directory cannot be used"
+                raise UsageError(f"{what}: {error.strerror}", remedy="give the project's absolute path") from error
 
     def with_program(self, text: Element | str) -> Element | str:
         """A text of a step, with ``lockstep`` at the beginning of its commands in backquotes as it is called here.

@@ -36,7 +36,8 @@ class Refusal(Record):
     ``code`` is for programs, ``why`` the reason in words: an argument stands there by its name, not as a flag. ``run``,
     ``step`` and ``turn`` say where the run is. ``valid`` has what would be valid, by its kind: ``steps``, ``outcomes``,
     ``choices``, ``names`` (of fields, parameters, findings, recorded values) and ``runs``. ``missing`` names what was
-    not given. ``faults`` has, by its name, why each field, parameter or argument is wrong or missing.
+    not given. ``faults`` has, by its name, why each field, parameter or argument is wrong or missing, and ``choices``
+    its valid values, if there are only some: ``valid`` has these only if the refusal is about one.
     """
 
     code: str
@@ -47,6 +48,7 @@ class Refusal(Record):
     valid: Mapping[str, Sequence[str]] = EMPTY
     missing: Sequence[str] = ()
     faults: Mapping[str, str] = EMPTY
+    choices: Mapping[str, Sequence[str]] = EMPTY
 
 
 def refusal_data(workflow: Workflow, run: Run | None, refusal: Refused, runs: Sequence[str] = ()) -> Refusal:
@@ -54,18 +56,19 @@ def refusal_data(workflow: Workflow, run: Run | None, refusal: Refused, runs: Se
     flags = flags_of(workflow)
     why = without_flags(refusal.why, flags)
     faults = {name: without_flags(fault, flags) for name, fault in refusal.faults.items()}
+    choices = {name: [str(choice) for choice in several] for name, several in refusal.choices.items()}
     valid: dict[str, Sequence[str]] = {"runs": runs} if runs else {}
     if refusal.valid and refusal.of != "commands":
         names = [str(one) for one in refusal.valid]
         valid[refusal.of] = [_argument(name[2:]) if name[:2] == "--" else name for name in names]
     if run is None:
-        return Refusal(refusal.code, why, None, None, None, valid, refusal.missing, faults)
+        return Refusal(refusal.code, why, None, None, None, valid, refusal.missing, faults, choices)
     step = workflow.step(run.step) if run.step and not run.ended and workflow.has(run.step) else None
     if step is not None and refusal.code in _OF_WAYS and run.status != "waiting":
         valid.setdefault("steps", [target or "done" for target in dict.fromkeys(step.next.values())])
         if reports_outcome(step):
             valid.setdefault("outcomes", [str(outcome) for outcome in step.next])
-    return Refusal(refusal.code, why, run.id, run.step, run.turn, valid, refusal.missing, faults)
+    return Refusal(refusal.code, why, run.id, run.step, run.turn, valid, refusal.missing, faults, choices)
 
 
 def flags_of(workflow: Workflow | None = None) -> set[str]:

@@ -33,15 +33,16 @@ def answer(screen: Screen, run_id: str, answer: str, reason: str | None, project
     remedy = "ask the user to run it; an answer that the block lets you pass on goes with --answer"
     terminal.require_person("an answer is a person's", remedy)
     if run.status != "waiting":
-        raise RefusedError(f"run {run.id} asks nobody anything: it is {run.status}", remedy=f"lockstep trace {run.id}")
+        record = runs.command(project, "trace", run.id)
+        raise RefusedError(f"run {run.id} asks nobody anything: it is {run.status}", remedy=record)
     runner, workflow = runs.runner_for(screen, run, project, terminal.PERSON)
     with closing(runner):
         request = Request("next", run=run.id, turn=run.turn, project=project, answer=answer, reason=reason)
         response = script.quietly(lambda: runner.advance(workflow, run.id, request))
-        _print_result(screen, run, response, answer)
+        _print_result(screen, run, response, answer, project)
 
 
-def _print_result(screen: Screen, before: Run, response: Response, answer: str) -> None:
+def _print_result(screen: Screen, before: Run, response: Response, answer: str, project: str) -> None:
     if response.element.tag == "refused":
         why = [
             str(child.children[0])
@@ -56,6 +57,5 @@ def _print_result(screen: Screen, before: Run, response: Response, answer: str) 
     if after.ended:
         screen.print(f"The run is {after.status}.")
     else:
-        screen.print(
-            f"The run goes on at {after.step}: the agent's next command shows it, or lockstep resume {after.id}."
-        )
+        shows = runs.command(project, "resume", after.id)
+        screen.print(f"The run goes on at {after.step}: the agent's next command shows it, or {shows}.")

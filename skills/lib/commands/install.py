@@ -46,7 +46,8 @@ PROJECT, USER = SCOPES
 @click.option(
     "--allow/--no-allow",
     default=None,
-    help="Let the host run the step scripts, and no others, without asking you (default: as it was, or no).",
+    help="Let the host run the step scripts, and no others, without asking you; with --scope user (default: as it "
+    "was, or no).",
 )
 @click.option("--yes", is_flag=True, help="Ask nothing: take the defaults, and without HOST every host that is found.")
 @install_output.dry_run_option

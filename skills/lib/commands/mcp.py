@@ -28,8 +28,9 @@ _EXTRA = "pip install '/path/to/lockstep[mcp]'"
     multiple=True,
     help="Also serve requests to this host name; needed to listen where other machines reach it.",
 )
+@click.option("--gateway", is_flag=True, help="Also offer safe_cli_executor and safe_py_runner (docs/gateway.md).")
 @project_option
-def mcp(address: str | None, hosts: tuple[str, ...], project: str) -> None:
+def mcp(address: str | None, hosts: tuple[str, ...], gateway: bool, project: str) -> None:
     """Serve the project's skills and runs to MCP clients: skills as resources, runs as tools.
 
     The tools are list_skills, start_run, next_step and run_state. A run that is opened here is the same as one that
@@ -52,7 +53,7 @@ def mcp(address: str | None, hosts: tuple[str, ...], project: str) -> None:
             f"{sys.executable}{'' if absent else f': {error}'}",
             remedy=_EXTRA,
         ) from error
-    server = SkillServer(project, partial(skills.find, project))
+    server = SkillServer(project, partial(skills.find, project), gateway)
     if address is None:
         transports.serve_stdio(server)
     else:

@@ -10,7 +10,7 @@ import click
 
 from skills.lib import paths, status_files, terminal
 from skills.lib.commands.console.options import examples, project_option
-from skills.lib.commands.console.screen import Screen, counted
+from skills.lib.commands.console.screen import Screen, counted, one_line
 from skills.lib.commands.queries import runs
 from skills.lib.hosts.doctor.records import link_to
 from skills.lib.ledger import removal
@@ -24,17 +24,26 @@ _HEADINGS = ("RUN", "SKILL", "STATUS", "ENDED", "SUB-AGENTS")
     epilog=examples(
         "lockstep prune --dry-run  # what would be removed",
         "lockstep prune --older 7  # runs that ended more than a week ago",
+        "lockstep prune --unreadable  # runs that damage made unreadable, so that the others go on",
     )
 )
 @click.option(
     "--older", type=click.FloatRange(min=0), default=30, show_default=True, metavar="DAYS", help="Keep younger ones."
 )
+@click.option("--unreadable", is_flag=True, help="Instead: the runs that cannot be read any more, open ones too.")
 @click.option("--dry-run", is_flag=True, help="Only show what would be removed.")
 @click.option("--yes", is_flag=True, help="Do not ask for confirmation at a terminal.")
 @project_option
 @click.pass_obj
-def prune(screen: Screen, older: float, dry_run: bool, yes: bool, project: str) -> None:
-    """Remove the records of runs that ended long ago, with those of their sub-agents. Open runs always stay."""
+def prune(screen: Screen, older: float, unreadable: bool, dry_run: bool, yes: bool, project: str) -> None:
+    """Remove the records of runs that ended long ago, with those of their sub-agents. Open runs always stay.
+
+    With --unreadable the runs are removed, with their sub-agents', that doctor calls damaged. It takes a person at a
+    terminal.
+    """
+    if unreadable:
+        _prune_unreadable(screen, dry_run, yes, project)
+        return
     records = runs.open_records(project)
     ended = [run for run in records.roots(ended=True) if run.ended] if records else []
     roots = [run for run in ended if not is_of_another_project(run, project)]
@@ -49,17 +58,42 @@ def prune(screen: Screen, older: float, dry_run: bool, yes: bool, project: str) 
         for run in removed
     ]
     screen.table(_HEADINGS, rows)
-    count = sum(len(ids) for ids in trees.values())
-    what = counted(count, "record")
-    if dry_run:
-        screen.say(f"{what} would be removed.")
-        return
-    if terminal.is_there() and not yes:
-        click.confirm(f"Remove {what} for good?", abort=True, err=True)
     ids = [run_id for tree in trees.values() for run_id in tree]
-    removal.remove(records.ledger, ids)
+    if _is_to_go(screen, len(ids), dry_run, yes):
+        removal.remove(records.ledger, ids)
+        _say_removed(screen, project, ids)
+
+
+def _prune_unreadable(screen: Screen, dry_run: bool, yes: bool, project: str) -> None:
+    """Remove the runs that cannot be read, each with the whole tree that it is of."""
+    if not dry_run:
+        terminal.require_person("which damaged runs go is a person's to say", "ask the user to run it")
+    records = runs.open_records(project)
+    found = removal.unreadable(records.ledger) if records else {}
+    if records is None or not found:
+        screen.say(f"Nothing to remove: every run of {project} can be read.")
+        return
+    rows = [[one_line(str(root)), str(len(tree) - 1), one_line(fault)] for root, (fault, tree) in found.items()]
+    screen.table(("RUN", "SUB-AGENTS", "WHAT IS WRONG"), rows)
+    ids = [run_id for _, tree in found.values() for run_id in tree]
+    if _is_to_go(screen, len(ids), dry_run, yes):
+        removal.remove_unreadable(records.ledger, ids)
+        _say_removed(screen, project, ids)
+
+
+def _is_to_go(screen: Screen, count: int, dry_run: bool, yes: bool) -> bool:
+    """True if so many records are to be removed: not to be looked at alone, and confirmed at a terminal."""
+    if dry_run:
+        screen.say(f"{counted(count, 'record')} would be removed.")
+    elif terminal.is_there() and not yes:
+        click.confirm(f"Remove {counted(count, 'record')} for good?", abort=True, err=True)
+    return not dry_run
+
+
+def _say_removed(screen: Screen, project: str, ids: list[str]) -> None:
+    """Remove what was kept beside the ledger for these runs, and say that they are gone."""
     _remove_texts(project, ids)
-    screen.say(f"{what} removed.")
+    screen.say(f"{counted(len(ids), 'record')} removed.")
 
 
 def _remove_texts(project: str, ids: list[str]) -> None:
@@ -67,5 +101,7 @@ def _remove_texts(project: str, ids: list[str]) -> None:
     folder = os.path.join(paths.home(project), "context")
     if link_to(project, folder):
         return
-    for run_id in filter(status_files.is_id, ids):
+    for run_id in ids:
+        if not isinstance(run_id, str) or not status_files.is_id(run_id):  # anybody may have written it
+            continue
         shutil.rmtree(os.path.join(folder, run_id), ignore_errors=True)

@@ -6,11 +6,9 @@ from contextlib import closing
 
 import click
 
-from skills.lib.blocks.command_line import join
-from skills.lib.commands.console.options import examples, project_option, resolve_project, run_argument
+from skills.lib.commands.console.options import examples, project_option, run_argument
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs
-from skills.lib.errors import UsageError
 from skills.lib.ledger import listing
 from skills.lib.model.run import Run
 from skills.lib.runtime import script
@@ -67,29 +65,28 @@ def _last_ended(records: runs.Records, project: str) -> str:
     run = listing.last_ended(records.ledger, lambda one: not is_of_another_project(one, project))
     if run is None:
         return ""
-    command = _command(run, _given(project))
+    command = runs.command(project, "resume", run.id)
     return f"The last to end was {run.id} of {run.workflow}, {run.status}; its end is printed by: {command}. "
-
-
-def _given(project: str) -> list[str]:
-    """The words of a command that name the project; none if it is found from the working directory."""
-    try:
-        return [] if project == resolve_project(None) else ["--project", project]
-    except UsageError:  # the working directory was removed
-        return ["--project", project]
 
 
 def _list(screen: Screen, records: runs.Records, opened: list[Run], count: int, project: str) -> None:
     moved = {run.id: records.moved_at(run) for run in opened}
-    here = _given(project)
     rows = [
-        [run.workflow, run.status, run.step or "", runs.about(run), runs.ago(moved[run.id]), _command(run, here)]
+        [
+            run.workflow,
+            run.status,
+            run.step or "",
+            runs.about(run),
+            runs.ago(moved[run.id]),
+            runs.command(project, "resume", run.id),
+        ]
         for run in sorted(opened, key=lambda run: -moved[run.id])
     ]
     screen.say(f"{count} runs are open. Name the one to go on with:")
     screen.table(("WORKFLOW", "STATUS", "STEP", "ABOUT", "MOVED", "COMMAND"), rows)
     if count > len(opened):
-        screen.say(f"{count - len(opened)} more, which moved earlier, are not listed: lockstep runs --limit {count}")
+        every = runs.command(project, "runs", "--limit", str(count))
+        screen.say(f"{count - len(opened)} more, which moved earlier, are not listed: {every}")
 
 
 def _print_block(screen: Screen, run: Run, project: str) -> int:
@@ -97,7 +94,3 @@ def _print_block(screen: Screen, run: Run, project: str) -> int:
     with closing(runner):
         response = script.quietly(lambda: runner.state(workflow, run.id))
         return script.emit(script.render_response(response, runner), response.exit_code)
-
-
-def _command(run: Run, project: list[str]) -> str:
-    return join(["lockstep", "resume", run.id, *project])

@@ -6,7 +6,6 @@ from itertools import islice
 
 import click
 
-from skills.lib.blocks.command_line import join
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_option, verify_option
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.queries import runs as queries
@@ -62,7 +61,7 @@ def runs(
         else:
             with_purpose = [[*row, queries.about(run)] for row, (_, run) in zip(rows, shown, strict=True)]
             screen.table((*_HEADINGS, "ABOUT"), with_purpose)
-        _print_not_done(screen, [run for depth, run in shown if not depth and run.ended and run.not_done])
+        _print_not_done(screen, [run for depth, run in shown if not depth and run.ended and run.not_done], project)
     else:
         screen.say(
             queries.none_of(skill, project, "recorded" if everything else "open") + _hint(records, everything, skill)
@@ -80,14 +79,14 @@ def _last(records: queries.Records, everything: bool, limit: int, skill: str | N
     return last, max(0, listing.count_roots(records.ledger, everything) - len(last))
 
 
-def _print_not_done(screen: Screen, ended: list[Run]) -> None:
+def _print_not_done(screen: Screen, ended: list[Run], project: str) -> None:
     """Print what the ended runs left undone, the gravest first."""
     for run in ended[:LISTED]:
         screen.print(screen.styled(f"Not done by {run.id}", "bold"))
         for entry in not_done.gravest(run.not_done)[:ENTRIES]:
             screen.print(f"  {queries.undone(entry)}")
         if len(run.not_done) > ENTRIES:
-            screen.print(f"  and {len(run.not_done) - ENTRIES} more: {join(['lockstep', 'trace', run.id])}")
+            screen.print(f"  and {len(run.not_done) - ENTRIES} more: {queries.command(project, 'trace', run.id)}")
     if len(ended) > LISTED:
         screen.print(f"{len(ended) - LISTED} more runs left something undone: lockstep trace RUN says what.")
 
@@ -97,4 +96,6 @@ def _hint(records: queries.Records, everything: bool, skill: str | None) -> str:
     of = ["--skill", skill] if skill else []
     last, more = _last(records, True, 1, skill)
     ended = len(last) + more
-    return f" {ended} ended: {join(['lockstep', 'runs', '--all', *of])}" if ended and not everything else ""
+    return (
+        f" {ended} ended: {queries.command(records.project, 'runs', '--all', *of)}" if ended and not everything else ""
+    )

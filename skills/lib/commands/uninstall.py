@@ -47,7 +47,8 @@ def uninstall(
     if plan is None:
         raise install_output.nothing_installed(install_output.REMOVED, (host,), scope, project)
     for run in _open_runs(project, place):
-        screen.say(f"The run {run.id} of {run.workflow} is open: lockstep abandon {run.id} --reason '…' ends it.")
+        ends = runs.command(project, "abandon", run.id)
+        screen.say(f"The run {run.id} of {run.workflow} is open: {ends} --reason '…' ends it.")
     if as_json:
         screen.json([install_output.as_data(plan, dry_run)])
     code = install_output.show(screen, plan, project, dry_run, verbose, as_json)

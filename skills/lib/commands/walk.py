@@ -52,7 +52,8 @@ def walk(screen: Screen, skill: str, step: str | None, run_id: str | None, recor
         _look(screen, workflow, script, project, step)
         return PRINTED
     if record or run_id:
-        remedy = f"lockstep resume {run_id}, which prints its block" if run_id else "leave out --record"
+        block = runs.command(project, "resume", run_id) if run_id else ""
+        remedy = f"{block}, which prints its block" if block else "leave out --record"
         terminal.require_person("a walk that is kept says what a person did", remedy)
     if record or run_id:
         return _walk(screen, Journey(screen, project, script, workflow), run_id, project, skill, "")

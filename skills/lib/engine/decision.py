@@ -58,7 +58,8 @@ class Refused(Exception):
     The words may name flags of a step script; ``of`` says what the valid texts are (``steps``, ``outcomes``,
     ``choices``, ``names``, ``runs``; ``commands`` are a shell's alone), ``missing`` names what was not given.
     ``wrong`` names the fields, parameters and arguments that are wrong, if they are others than those; ``faults`` has
-    why by the name of each. ``how`` says what a reader of the printed document does; it speaks of its parts.
+    why by the name of each, and ``choices`` its valid values, if there are only some. ``how`` says what
+    a reader of the printed document does; it speaks of its parts.
     """
 
     def __init__(
@@ -76,6 +77,7 @@ class Refused(Exception):
         self.code, self.why, self.valid, self.evidence = code, why, valid, evidence
         self.of, self.missing, self.how = of, missing, how
         self.faults = dict.fromkeys(wrong or missing, why)
+        self.choices = dict.fromkeys(self.faults, valid) if valid and of == "choices" else {}
 
     @property
     def printed(self) -> str:

@@ -205,6 +205,7 @@ def records(workflow: Workflow, run: Run, step: StepDef, request: Request) -> di
         missing = tuple(name for refused in wrong for name in refused.missing)
         every = Refused(wrong[0].code, " ".join(refused.why for refused in wrong), missing=missing)
         every.faults = {name: why for refused in wrong for name, why in refused.faults.items()}
+        every.choices = {name: valid for refused in wrong for name, valid in refused.choices.items()}
         raise every
     return recorded
 

@@ -25,8 +25,8 @@ class Host:
     ``package`` is the command that installs the program. ``supported`` is the version that the hooks were tried with,
     and the first that may differ. ``list_skills`` are the arguments by which the program says, without a model, which
     skills it sees; ``confirm`` says how a user confirms that the hooks are at work. ``switch`` is the key with which
-    settings switch all hooks off, and the value that does. ``rules`` is the file of our own with the commands that
-    run without a question, of a host that takes such a file in a project, and ``user_rules`` that of a user.
+    settings switch all hooks off, and the value that does. ``rules`` is the file of our own, below the base of
+    the user's settings, with the commands that run without a question, of a host that takes such a file.
     """
 
     title: str
@@ -45,7 +45,6 @@ class Host:
     confirm: str = ""
     switch: tuple[tuple[str, ...], bool] | None = None
     rules: tuple[str, ...] = ()
-    user_rules: tuple[str, ...] = ()
 
 
 KNOWN = {
@@ -61,8 +60,7 @@ KNOWN = {
         package="npm install -g @openai/codex",
         supported=((0, 169), (1,)),
         list_skills=("debug", "prompt-input", "x"),
-        rules=(".codex", "rules", "lockstep.rules"),
-        user_rules=("rules", "lockstep.rules"),
+        rules=("rules", "lockstep.rules"),
     ),
     "claude": Host(  # its hooks are built from its documents, and tried with recorded events only
         title="Claude Code",
@@ -114,7 +112,7 @@ KNOWN = {
         list_skills=("skills", "list"),
         confirm="Gemini CLI loads them; in a session, /hooks shows them",
         switch=(("hooksConfig", "enabled"), False),
-        user_rules=(".gemini", "policies", "lockstep.toml"),  # it reads none of a project
+        rules=(".gemini", "policies", "lockstep.toml"),
     ),
     # Any host that reads .agents/skills: there is no program to look for.
     "agents": Host(

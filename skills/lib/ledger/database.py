@@ -45,6 +45,11 @@ VALUE_LIMIT = 64 << 20
 _STATEMENT_LIMIT = 10_000
 # How many instructions of SQLite's machine a statement may take before the schema is known to be ours: a few hundred.
 _SCHEMA_WORK = 20_000
+# After so many instructions a statement is looked at, again and again (``_is_endless``); one of a step takes hundreds.
+_WORK = 1_000_000
+# A statement takes at most so many times _WORK instructions, and so many for each byte of the ledger; a scan of a table
+# takes less than one for each byte.
+_LEAST_WORK, _WORK_OF_A_BYTE = 3, 4
 
 
 def _load() -> ModuleType:
@@ -114,15 +119,22 @@ class Database:
         self._lock = _thread.RLock()
         self.path = os.path.join(home, FILE)
         self._connection: Connection | None = None
+        self._work = 0
         found = self._files()
         marked, there = MARKER in found, FILE in found
         if marked and not there:
             raise self.broken("is missing, and it was there before", "restore it from a copy")
         if not there and not create:
-            remedy = "give --project as it stands in the commands that the run printed"
+            remedy = "name the project of the run"
+            in_shell = "give --project as it stands in the commands that the run printed"
             if os.environ.get("LOCKSTEP_HOME"):
                 remedy = "LOCKSTEP_HOME names its folder: copy the folder there that has the runs, or unset it"
-            raise LedgerError(f"there is no ledger at {self.path}", remedy=f"{remedy}; --step 1 opens a new run")
+                in_shell = remedy
+            raise LedgerError(
+                f"there is no ledger at {self.path}",
+                remedy=f"{remedy}; or open a run, which makes one",
+                in_shell=f"{in_shell}; --step 1 opens a new run",
+            )
         if not there:
             from skills.lib.ledger import creation  # a folder gets one ledger
 
@@ -150,6 +162,7 @@ class Database:
         with self._lock:
             if self._connection is None:
                 raise LedgerError(f"the ledger {self.path} was closed meanwhile", remedy="close it after the last call")
+            self._work = 0
             try:
                 return self._connection.execute(sql, values)
             except (sqlite.Error, OverflowError, UnicodeError, MemoryError) as error:
@@ -184,9 +197,26 @@ class Database:
 
     def check(self) -> None:
         """Raise LedgerError if the file, its indexes included, is not whole."""
-        found = self.rows("PRAGMA integrity_check(1)")
-        if found != [("ok",)]:
-            raise self.broken(f"is damaged: {found[0][0] if found else 'no answer'}")
+        from skills.lib.ledger import wholeness  # no step asks for the whole file
+
+        wholeness.check(self)
+
+    def check_pages(self) -> None:
+        """Raise LedgerError if a page of the file stands in two places, so that a table could have no end."""
+        from skills.lib.ledger import wholeness
+
+        wholeness.check_pages(self)
+
+    def _is_endless(self) -> bool:
+        """True if the present statement did more than a ledger of this size can ask for: its pages lead in circles."""
+        self._work += 1
+        size = 0
+        for name in (self.path, f"{self.path}-wal"):
+            try:
+                size += os.path.getsize(name)
+            except OSError:
+                continue
+        return self._work > _LEAST_WORK + size * _WORK_OF_A_BYTE // _WORK
 
     def compact(self) -> None:
         """Give the room of removed rows back to the file system."""
@@ -249,8 +279,11 @@ class Database:
         return failures.broken(self.path, what, remedy)
 
     def _explain(self, error: BaseException) -> LedgerError:
-        from skills.lib.ledger import failures  # few ledgers fail
+        from skills.lib.ledger import failures, wholeness  # few ledgers fail
 
+        is_full = getattr(error, "sqlite_errorname", "") == "SQLITE_FULL"
+        if is_full and wholeness.has_no_number_left(self):
+            return wholeness.without_numbers(self)
         return failures.explained(error, self.path, LOCK_TIMEOUT)
 
     def _files(self) -> set[str]:
@@ -338,7 +371,7 @@ class Database:
         if digest(self.tables()) != tables:
             raise self.broken("is damaged: its tables are not those of a ledger", "restore it from a copy")
         assert self._connection is not None
-        self._connection.set_progress_handler(None, 0)
+        self._connection.set_progress_handler(self._is_endless, _WORK)
 
     def tables(self) -> list[str]:
         """The texts of all tables and indexes, sorted."""

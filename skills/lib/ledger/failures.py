@@ -36,6 +36,8 @@ def explained(error: BaseException, path: str, timeout: float) -> LedgerError:
             f"the file system of the ledger {path} lacks the locks that it needs",
             remedy=f"copy {home}, if it has runs, to a local disk, and set LOCKSTEP_HOME to the folder there",
         )
+    if name == "SQLITE_INTERRUPT":
+        return broken(path, "is damaged: a query of it finds no end", "restore it from a copy")
     if "readonly" in text or "unable to open" in text or "permission" in text:
         return LedgerError(
             f"the ledger {path} cannot be written: {text}",

@@ -112,8 +112,14 @@ class Ledger:
         return list(self.each_run(where, values))
 
     def each_run(self, where: str = "1=1", values: Sequence[Any] = ()) -> Iterator[Run]:
-        """All runs that an SQL condition admits, checked, one at a time."""
+        """All runs that an SQL condition admits, checked, one at a time; each is read once in any ledger."""
+        self.database.check_pages()
         return map(self._run, self.database.each(f"{_RUNS} WHERE {where}", values))
+
+    def children(self, parent: str, limit: int) -> list[Run]:
+        """At most so many of the runs that a run started, checked."""
+        rows = self.database.rows(f"{_RUNS} WHERE parent=? LIMIT ?", (parent, limit))
+        return [self._run(row) for row in rows]
 
     def open_runs(self, workflow: str, params: dict[str, Any]) -> list[Run]:
         """The open runs of that workflow with these parameters that no parent started, in the order of their ids.
@@ -212,9 +218,10 @@ class Ledger:
         return after
 
     def note(self, run_id: str, turn: int, kind: str, actor: str, detail: dict[str, Any]) -> None:
-        """Record what changes no run: a refusal, a failed check."""
+        """Record what changes no run: a refusal, a failed check. Does nothing for a run that was removed meanwhile."""
         with self.database:
-            self._append(run_id, turn, kind, actor, detail, {})
+            if self.version(run_id) is not None:
+                self._append(run_id, turn, kind, actor, detail, {})
 
     def is_paused(self, run: Run) -> bool:
         """True if a person paused the run, and it has neither moved nor been unpaused since."""

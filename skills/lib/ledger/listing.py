@@ -85,7 +85,7 @@ def last_ended(ledger: Ledger, admits: Callable[[Run], bool]) -> Run | None:
 
 def children(ledger: Ledger, parent: str) -> list[Run]:
     """The runs that a run started, replaced and ended ones included, in the order of their numbers."""
-    found = ledger.every_run("parent=? LIMIT ?", (parent, MOST_CHILDREN + 1))
+    found = ledger.children(parent, MOST_CHILDREN + 1)
     if len(found) > MOST_CHILDREN:
         raise ledger.database.broken(f"is damaged: run {parent} has more sub-agents than a run can have")
     return sorted(found, key=lambda run: int(run.id.rpartition(".")[2]))

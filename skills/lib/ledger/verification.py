@@ -13,6 +13,10 @@ if TYPE_CHECKING:
     from skills.lib.ledger.ledger import Ledger
 
 
+# The events of runs that there are not.
+OF_NO_RUN = "SELECT run FROM events WHERE NOT EXISTS (SELECT 1 FROM runs WHERE id=run)"
+
+
 def verify(ledger: Ledger) -> None:
     """Check the file, every checksum, and that replaying the events gives the present state of every run.
 
@@ -24,11 +28,10 @@ def verify(ledger: Ledger) -> None:
             ledger.definition(fingerprint)
         _verify_contents(ledger)
         for run in ledger.each_run():
-            _verify_run(ledger, run)
+            verify_run(ledger, run)
             if not ledger.database.rows("SELECT 1 FROM runs WHERE id=? AND params=?", (run.id, digest(run.params))):
                 raise ledger.database.broken(f"is damaged: run {run.id} is listed with other parameters")
-        lost = "SELECT run FROM events WHERE change<>'{}' AND NOT EXISTS (SELECT 1 FROM runs WHERE id=run) LIMIT 1"
-        for (run_id,) in ledger.database.rows(lost):
+        for (run_id,) in ledger.database.rows(f"{OF_NO_RUN} LIMIT 1"):
             raise ledger.database.broken(f"is damaged: its events do not lead to run {run_id} as it stands")
 
 
@@ -40,13 +43,13 @@ def verify_tree(ledger: Ledger, run_id: str) -> None:
     with ledger.database.reading():  # nobody moves a run between the reading of its row and of its events
         tree = ledger.runs([run_id])
         for run in tree:
-            _verify_run(ledger, run)
+            verify_run(ledger, run)
             if any(ledger.contents(name) is None for name in contents_of(run)):
                 raise _without_files(ledger, run)
             tree += ledger.runs(_children(run))
 
 
-def _verify_run(ledger: Ledger, run: Run) -> None:
+def verify_run(ledger: Ledger, run: Run) -> None:
     """Check that the events of a run lead to it as it is, and that what it refers to is there."""
     replayed: dict[str, Any] = {}
     try:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from pyexpat import ExpatError, ParserCreate
 
-from skills.lib.errors import SkillError
+from skills.lib.errors import SkillError, UsageError
 from skills.lib.field_checks import shown
 from skills.lib.model.as_data import NAME, name_of
 from skills.lib.model.requirements import Arg, Artifact, Command, Field
+from skills.lib.model.texts import check_tree
 from skills.lib.model.types import Before, Check, Dispatch, Gate, NeverEndsFailed, Passes, Person, Rendered
 
 TYPE_CHECKING = False
@@ -82,3 +83,16 @@ def named(name: str, function: Callable[..., Any]) -> Callable[..., Any]:
 
     setattr(call, NAME, name)
     return call
+
+
+def check_characters(data: Mapping[str, Any]) -> None:
+    """Raise SkillError, which names the step, for a text in a workflow's data that no document can hold."""
+    parts = [(f"workflow {shown(data['name'])}", {name: data[name] for name in data if name != "steps"})]
+    parts += [(f"step {shown(fields['id'])}", fields) for fields in data["steps"]]
+    for label, fields in parts:
+        for name, value in fields.items():
+            try:
+                check_tree(value, f"{label} {name}", bounded=False)
+            except UsageError as error:
+                what = f"this is not a workflow's data: {error.what}"
+                raise SkillError(what, valid=error.valid, remedy=error.remedy) from error

@@ -299,16 +299,17 @@ class Workflow(Record):
         """Build a workflow from ``to_data``'s form, which anybody may have written, and validate it.
 
         Nothing that the data names is imported: a function is taken from ``functions``, by its name in the data. A
-        step that runs a Command is refused unless ``commands``. Raises SkillError, which names the step, and
-        InvalidWorkflow with every finding.
+        step that runs a Command is refused unless ``commands``, and so is a text that no block can hold. Raises
+        SkillError, which names the step, and InvalidWorkflow with every finding.
         """
-        from skills.lib.model.from_data import one_of  # no step reads data
+        from skills.lib.model.from_data import check_characters, one_of  # no step reads data
 
         workflow = cls.restored(data, one_of(functions))
         for step in workflow.steps:
             if not commands and any(isinstance(spec, Command) for spec in step.requires):
                 what = f"{step._label} runs a command, which a workflow from data may not"
                 raise SkillError(what, remedy="take the Command out, or give commands=True if you trust the data")
+        check_characters(workflow.to_data())
         # By its name: validation is the floor above, and no step of a registered workflow comes here.
         registration: Any = __import__("skills.lib.validation.registration", fromlist=["require_data"])
         try:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 from skills.lib import status_files
 from skills.lib.engine import not_done
 from skills.lib.engine.decision import Move
-from skills.lib.errors import RefusedError, UsageError
+from skills.lib.errors import RefusedError
 from skills.lib.ledger import Stale
+from skills.lib.runtime.project import unknown_run
 
 if TYPE_CHECKING:
     from skills.lib.model.run import Run
@@ -23,15 +24,16 @@ def abandon(project: Project, run_id: str, reason: str) -> list[Run]:
     while True:
         run = project.ledger.run(run_id)
         if run is None:
-            what = f"the ledger {project.ledger.path} has no run {run_id!r:.80}"
-            raise UsageError(what, remedy="lockstep runs --all")
+            raise unknown_run(project.ledger.path, run_id)
         project.require_own(run)
         if run.ended:
             raise RefusedError(f"run {run.id} is {run.status}: nothing moves it any more")
         parent = project.ledger.run(run.parent) if run.parent else None
         if parent is not None and not parent.ended:
             lost = project.command_line.step("current", parent, "--lost", run.id, "--reason", reason)
-            raise RefusedError(f"run {run.id} is a sub-agent's of {parent.id}, which waits for it", remedy=lost)
+            what = f"run {run.id} is a sub-agent's of {parent.id}, which waits for it"
+            remedy = f"advance run {parent.id} with {run.id} as lost, and a reason"
+            raise RefusedError(what, remedy=remedy, in_shell=lost)
         below = project.unfinished_below(run)
         last = {**run.last, "reason": reason}
         left = not_done.at_abandoning(run)

@@ -164,9 +164,10 @@ def resolve(workflow: Workflow, request: Request, at: str | None = None) -> Requ
     total = request.total_steps
     if total is not None and total != len(workflow.steps):
         raise UsageError(
-            f"--total-steps {total} is wrong for {workflow.name}",
+            f"{workflow.name} does not have {total} steps",
             valid=str(len(workflow.steps)),
-            remedy="leave --total-steps out; the workflow knows its own length",
+            remedy="leave the total out; the workflow knows its own length",
+            in_shell="leave --total-steps out; the workflow knows its own length",
         )
     fields = {**request.fields(), "step": step_id(workflow, request.step, at), "typed": request.typed or request.step}
     return Request(**fields)  # type: ignore[arg-type]
@@ -183,8 +184,9 @@ def step_id(workflow: Workflow, given: str | None, at: str | None = None) -> str
     if given is None:
         raise UsageError("--step is missing", valid=valid, remedy="--step 1 opens a run")
     near = nearest(given, [at, *filter(None, workflow.step(at).next.values())] if at and workflow.has(at) else ids)
-    remedy = f"--step {near}" if near else "--step current --run ID shows where a run stands"
-    raise UsageError(f"{workflow.name} has no step {given!r:.80}", valid=valid, remedy=remedy)
+    in_shell = f"--step {near}" if near else "--step current --run ID shows where a run stands"
+    remedy = near or "current shows where a run stands"
+    raise UsageError(f"{workflow.name} has no step {given!r:.80}", valid=valid, remedy=remedy, in_shell=in_shell)
 
 
 def _bare_word(word: str, workflow: Workflow, params: dict[str, Any], found: dict[str, Any]) -> UsageError:

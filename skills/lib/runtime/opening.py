@@ -14,7 +14,7 @@ from skills.lib.ledger import Stale, keyed_id, new_id
 from skills.lib.ledger.tracked import tracked
 from skills.lib.model.run import Request, Run
 from skills.lib.runtime import arguments
-from skills.lib.runtime.project import Evidence, noting
+from skills.lib.runtime.project import Evidence, noting, unknown_run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ def start(
         if new:
             raise UsageError("new opens another run, and a key opens one", remedy="give one of the two")
     if origin and project.ledger.run(origin) is None:
-        raise UsageError(f"the ledger {project.ledger.path} has no run {origin!r:.80}", remedy="lockstep runs --all")
+        raise unknown_run(project.ledger.path, origin)
     request = Request("1", params=parameters, new=new)
     line = project.command_line
     run_id = keyed_id(key) if key else new_id()

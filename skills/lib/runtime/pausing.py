@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skills.lib import paths, terminal
+from skills.lib.blocks.command_line import join
 from skills.lib.errors import RefusedError, UsageError
 from skills.lib.ledger import Ledger
 from skills.lib.runtime.project import require_own
@@ -24,7 +25,8 @@ def _note(project: str, run_id: str, pauses: bool, detail: dict[str, str]) -> st
     with Ledger(paths.home(project), create=False) as ledger:
         run = ledger.run(run_id)
         if run is None:
-            raise UsageError(f"the ledger {ledger.path} has no run {run_id!r:.80}", remedy="lockstep runs --all")
+            remedy = join(["lockstep", "runs", "--all", "--project", project])
+            raise UsageError(f"the ledger {ledger.path} has no run {run_id!r:.80}", remedy=remedy)
         require_own(run, project)
         if run.ended:
             raise RefusedError(f"run {run.id} is {run.status}: it holds no agent any more")

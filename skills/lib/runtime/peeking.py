@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from skills.lib.blocks import document
-from skills.lib.errors import SkillError, UsageError
+from skills.lib.errors import SkillError
 from skills.lib.field_checks import EMPTY
 from skills.lib.model.as_data import plain
 from skills.lib.model.run import FINISHED, Run
 from skills.lib.model.steps import StepContext, StepDef, Workflow
 from skills.lib.record import Record
-from skills.lib.runtime.project import Project
+from skills.lib.runtime.project import Project, unknown_run
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -47,8 +47,7 @@ def peek(project: Project, run_id: str, workflow: Workflow | None) -> Peek:
     """The present state of a run, as ``Runner.peek`` says."""
     run = project.ledger.run(run_id)
     if run is None:
-        what = f"the ledger {project.ledger.path} has no run {run_id!r:.80}"
-        raise UsageError(what, remedy="lockstep runs --all")
+        raise unknown_run(project.ledger.path, run_id)
     project.require_own(run)
     if not run.fingerprint or (run.ended and run.status not in (*FINISHED, "abandoned")):
         return Peek(run)

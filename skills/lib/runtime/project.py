@@ -27,6 +27,10 @@ if TYPE_CHECKING:
     from skills.lib.model.types import Element
 
 
+# Who may act, as the record names them. Only the engine calls an answer a person's by what the host's hook heard.
+_ACTORS = ("agent", "script", "person", "person (terminal)", "person (web)", "person (api)")
+
+
 class Response(Record):
     """What a call returns: the document, its exit code, the run and workflow that it is about, a refusal as data."""
 
@@ -45,7 +49,8 @@ class Response(Record):
 class Project:
     """One project: its ledger, and the command line of printed commands. Any number of threads may use it.
 
-    ``actor`` is who acts: agent, script, or a kind of person; ``who`` has the name under ``who``, if it is known.
+    ``actor`` is who acts, as the record names them: ``agent``, ``script``, or ``person (api)`` and its like; UsageError
+    for any other. ``who`` has the name under ``who``, if it is known.
     ``home`` is the folder of the ledger (a relative one is in the project), and ``max_parallel`` says how many
     sub-agents of a run may work at a time; without them the environment does (LOCKSTEP_HOME, LOCKSTEP_AGENTS).
     """
@@ -53,6 +58,8 @@ class Project:
     def __init__(
         self, command_line: CommandLine, actor: str = "agent", *, home: str = "", max_parallel: int | None = None
     ) -> None:
+        if actor not in _ACTORS:
+            raise UsageError(f"actor is {actor!r:.40}", valid=", ".join(_ACTORS))
         if max_parallel is not None and (type(max_parallel) is not int or max_parallel < 1):
             raise UsageError(f"max_parallel is {max_parallel!r:.40}", valid="a whole number of 1 or more, or None")
         self.command_line = command_line
@@ -344,8 +351,15 @@ def require_own(run: Run, project: str, home: str = "") -> None:
     if is_of_another_project(run, project, home):
         raise RefusedError(
             f"run {run.id} belongs to the project {run.project}, not to {project}",
-            remedy=f"give {join(['--project', run.project])}",
+            remedy="use it in that project",
+            in_shell=f"give {join(['--project', run.project])}",
         )
+
+
+def unknown_run(path: str, run_id: str) -> UsageError:
+    """The error for a run that the ledger of this file does not have."""
+    what = f"the ledger {path} has no run {run_id!r:.80}"
+    return UsageError(what, remedy="take the id of a run that this ledger has", in_shell="lockstep runs --all")
 
 
 def _max_parallel() -> int | None:

@@ -111,6 +111,8 @@ def _response(
 
 def _own_command(project: Project, run: Run, refusal: Refused) -> str:
     """The command that shows a run by its own script, or in its own project."""
+    if refusal.code == "other-workflow" and run.turn == 0 and not run.script:
+        return ""  # only a program begins it
     if refusal.code == "other-workflow":
         return parts.child_command(run, project.command_line)
     fields = {**project.command_line.fields(), "project": run.project}

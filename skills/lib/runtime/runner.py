@@ -147,15 +147,28 @@ class Runner(Project):
             raise Refused("other-project", why)
         if run.turn == 0:  # a sub-agent's run gets its workflow when it begins
             served = self.command_line.place_of(run.script) == self.command_line.script
-            if served and not run.script and run.spec.get("script"):  # its workflow is not that of its parent
-                parent = self.ledger.run(run.parent or "")
-                served = parent is None or parent.fingerprint != workflow.fingerprint
+            if run.spec.get("script") and not run.script:
+                self._check_program(workflow, run)
+                served = True
         else:
             served = run.workflow == workflow.name
         if not served and (run.spec.get("script") or not run.parent):
             raise Refused(
                 "other-workflow", f"Run {run.id} is of {run.workflow}, and this script walks {workflow.name}."
             )
+
+    def _check_program(self, workflow: Workflow, run: Run) -> None:
+        """Raise Refused unless a program begins this sub-agent's run, whose parent has no script, by its own workflow.
+
+        The ledger has the workflow once it has begun: from then on anybody serves it.
+        """
+        its, parent = f"{run.spec['script']!r:.80}", self.ledger.run(run.parent or "")
+        if self.command_line.script:
+            why = f"Run {run.id} was started by a run that has no script, so no script serves it."
+            raise Refused("other-workflow", f"{why} It begins in the program that has its workflow, {its}.")
+        if parent is not None and parent.fingerprint == workflow.fingerprint:
+            why = f"Run {run.id} walks a workflow of its own, {its}, and {workflow.name} is the one that started it."
+            raise Refused("other-workflow", f"{why} It begins with its own.")
 
     def _decided(
         self, workflow: Workflow, run: Run, request: Request, working: Sequence[str], limit: int | None

@@ -29,7 +29,20 @@ def parse_frontmatter(text: str, path: Path, first_line: int = 2) -> tuple[dict[
     ``first_line`` is the number of the text's first line in its file. Raises SkillFileError, and nothing else, for
     whatever is not a mapping of at most 8 levels free of anchors, aliases, tags, merge keys and duplicate keys.
     """
-    builder = _Builder(path, first_line)
+    fields, lines = _parsed(text, _Builder(path, first_line))
+    return fields, {name: line for (name, *below), line in lines.items() if not below}
+
+
+def parse_yaml(text: str, path: Path, what: str) -> tuple[dict[str, Node], dict[tuple[str, ...], int]]:
+    """The fields of a whole file and the line of each key and entry, by the keys that lead to it; all scalars are text.
+
+    An entry of a list has its number as its key, from 0. ``what`` names the file's content in an error. Raises
+    SkillFileError as ``parse_frontmatter`` does.
+    """
+    return _parsed(text, _Builder(path, 1, what))
+
+
+def _parsed(text: str, builder: _Builder) -> tuple[dict[str, Node], dict[tuple[str, ...], int]]:
     try:
         return builder.document(yaml.parse(text, Loader=yaml.SafeLoader))
     except SkillFileError:
@@ -53,45 +66,56 @@ class _Mark(Protocol):
 class _Builder:
     """Builds values from parser events, refusing on the way what strict YAML does not have."""
 
-    def __init__(self, path: Path, first_line: int) -> None:
+    def __init__(self, path: Path, first_line: int, what: str = "") -> None:
         self.path = path
         self.first_line = first_line
-        self.lines: dict[str, int] = {}
+        self.what = what
+        self.lines: dict[tuple[str, ...], int] = {}
 
     def error(self, cause: str, mark: _Mark | None, remedy: str = _PLAIN) -> SkillFileError:
         line = self.first_line + mark.line if mark else self.first_line
         column = mark.column + 1 if mark else 0
-        return SkillFileError(self.path, f"the frontmatter {cause}", line=line, column=column, remedy=remedy)
+        what = self.what or "the frontmatter"
+        return SkillFileError(self.path, f"{what} {cause}", line=line, column=column, remedy=remedy)
 
-    def document(self, events: Iterator[yaml.Event]) -> tuple[dict[str, Node], dict[str, int]]:
+    def document(self, events: Iterator[yaml.Event]) -> tuple[dict[str, Node], dict[tuple[str, ...], int]]:
         next(events)  # the start of the stream
         opening = next(events)
         if isinstance(opening, yaml.StreamEndEvent):
-            raise self.error("is empty", None, "write name: and description:")
+            remedy = "write its fields" if self.what else "write name: and description:"
+            raise self.error("is empty", None, remedy)
         first = next(events)
         if not isinstance(first, yaml.MappingStartEvent):
             raise self.error("is not a mapping of fields", first.start_mark, "write one `field: text` per line")
-        fields = self.node(first, events, 1)
+        fields = self.node(first, events, ())
         next(events)  # the end of the document
         after = next(events)
         if not isinstance(after, yaml.StreamEndEvent):
-            raise self.error("holds a second document", after.start_mark, "keep one mapping between the --- lines")
+            between = "" if self.what else " between the --- lines"
+            raise self.error("holds a second document", after.start_mark, f"keep one mapping{between}")
         return fields, self.lines  # type: ignore[return-value]  # the root is a mapping, checked above
 
-    def node(self, event: yaml.Event, events: Iterator[yaml.Event], depth: int) -> Node:
+    def node(self, event: yaml.Event, events: Iterator[yaml.Event], at: tuple[str, ...]) -> Node:
+        """The value that begins with an event; ``at`` has the keys that lead to it."""
         self.refuse_magic(event)
         if isinstance(event, yaml.ScalarEvent):
             return self.text(event)
-        if depth > DEPTH_LIMIT:
+        if len(at) >= DEPTH_LIMIT:
             raise self.error(f"is nested deeper than {DEPTH_LIMIT} levels", event.start_mark)
         if isinstance(event, yaml.SequenceStartEvent):
             items: list[Node] = []
             while not isinstance(event := next(events), yaml.SequenceEndEvent):
-                items.append(self.node(event, events, depth + 1))
+                entry = (*at, str(len(items)))
+                self.note(entry, event)
+                items.append(self.node(event, events, entry))
             return items
-        return self.mapping(events, depth)
+        return self.mapping(events, at)
 
-    def mapping(self, events: Iterator[yaml.Event], depth: int) -> dict[str, Node]:
+    def note(self, at: tuple[str, ...], event: yaml.Event) -> None:
+        if event.start_mark:
+            self.lines[at] = self.first_line + event.start_mark.line
+
+    def mapping(self, events: Iterator[yaml.Event], at: tuple[str, ...]) -> dict[str, Node]:
         fields: dict[str, Node] = {}
         while not isinstance(event := next(events), yaml.MappingEndEvent):
             self.refuse_magic(event)
@@ -102,9 +126,8 @@ class _Builder:
                 raise self.error("has a merge key (<<)", event.start_mark, "write the fields out")
             if key in fields:
                 raise self.error(f"has the key {key[:80]!r} twice", event.start_mark, "keep one of them")
-            if depth == 1 and event.start_mark:
-                self.lines[key] = self.first_line + event.start_mark.line
-            fields[key] = self.node(next(events), events, depth + 1)
+            self.note((*at, key), event)
+            fields[key] = self.node(next(events), events, (*at, key))
         return fields
 
     def refuse_magic(self, event: yaml.Event) -> None:

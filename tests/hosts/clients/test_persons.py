@@ -73,11 +73,10 @@ def test_what_the_user_says_in_a_later_prompt_is_the_persons_word_unless_the_cli
 def test_step_scripts_that_were_allowed_run_without_a_question_and_nothing_else_does(
     stage: Stage, allows: bool
 ) -> None:
-    client, scope = stage.client, "user" if stage.client.host == "gemini" else "project"
-    words = ["--scope", scope, "--skill", "problem-analysis", "--project", str(stage.project)]
+    client = stage.client
+    words = ["--scope", "user", "--skill", "problem-analysis", "--project", str(stage.project)]
     lockstep(stage.room, "install", client.host, *words, "--allow" if allows else "--no-allow")
-    base = stage.room.home if scope == "user" else stage.project
-    script = base / ".agents" / "skills" / "problem-analysis" / "scripts" / "problem_analysis.py"
+    script = stage.room.home / ".agents" / "skills" / "problem-analysis" / "scripts" / "problem_analysis.py"
     if client.host == "opencode":  # by itself it asks before no command
         clients.put(stage.project / "opencode.json", {"permission": {"bash": "ask"}})
     opening = shlex.join([sys.executable, str(script), "--step", "1"])
@@ -117,10 +116,10 @@ def test_gemini_cli_starts_an_installed_role_by_its_name(stage: Stage) -> None:
 @pytest.mark.req("H-01", "H-07")
 @pytest.mark.parametrize("stage", [Codex()], indirect=True, ids=["codex"])
 def test_codex_itself_says_that_the_rule_allows_the_step_scripts_and_nothing_else(stage: Stage) -> None:
-    words = ["--scope", "project", "--skill", "problem-analysis", "--project", str(stage.project)]
+    words = ["--scope", "user", "--skill", "problem-analysis", "--project", str(stage.project)]
     lockstep(stage.room, "install", "codex", *words, "--allow")
-    script = str(stage.skill("problem-analysis") / "scripts" / "problem_analysis.py")
-    rules = str(stage.project / ".codex" / "rules" / "lockstep.rules")
+    script = str(stage.room.home / ".agents" / "skills" / "problem-analysis" / "scripts" / "problem_analysis.py")
+    rules = str(stage.room.home / ".codex" / "rules" / "lockstep.rules")
 
     def decided(*command: str) -> str | None:
         ended = clients.run(stage.client, stage.room, ["execpolicy", "check", "--rules", rules, "--", *command])

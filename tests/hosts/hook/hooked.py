@@ -82,7 +82,7 @@ class Host:
             [*self.starts, "--host", self.name, *options],
             input=event if isinstance(event, bytes) else event.encode(),
             capture_output=True,
-            env={**os.environ, "LOCKSTEP_STATE": str(self.state), **env},
+            env={**os.environ, "LOCKSTEP_STATE": str(self.state), "CLAUDE_CODE_ENTRYPOINT": "cli", **env},
             cwd=self.project,
             timeout=60,
             check=False,

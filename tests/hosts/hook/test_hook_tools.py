@@ -274,6 +274,7 @@ def test_the_value_of_a_flag(command: str, value: str) -> None:
         *("lockstep --project . answer r yes", "python3 -mskills answer r yes", "'/a b/lockstep' answer r yes"),
         *("$(which lockstep) answer r yes", "`command -v lockstep` answer r yes", '"$(which lockstep)" answer r yes'),
         *("echo 'lockstep answer r y' | bash", "bash <<< 'lockstep answer r yes'", "sh <<E\nlockstep answer r y\nE"),
+        *("lockstep gateway trust", "script -qc 'lockstep gateway trust' /dev/null", "yes | lockstep gateway trust"),
         *("bash -c \"sh -c 'lockstep answer r yes'\"", "tmux send-keys 'lockstep answer r yes' Enter"),
     ],
 )  # fmt: skip
@@ -283,7 +284,14 @@ def test_a_line_that_acts_for_a_person(line: str) -> None:
 
 @pytest.mark.parametrize(
     "line",
-    ["grep -rn 'lockstep answer' docs", "echo answer me", "lockstep resume answer", "lockstep runs | grep answer", ""],
+    [
+        "grep -rn 'lockstep answer' docs",
+        "echo answer me",
+        "lockstep resume answer",
+        "lockstep runs | grep answer",
+        "lockstep gateway run x",
+        "",
+    ],
 )
 def test_a_line_that_only_speaks_of_answers(line: str) -> None:
     assert not shell_commands.acts_for_a_person(line)

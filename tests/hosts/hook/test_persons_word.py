@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +30,10 @@ FREE = """
     StepDef("ask", "Ask", "Ask.", {Outcome.OK: "last"}, Person("How?", at_terminal=True)),
     StepDef("last", "Last", "Do.", {Outcome.OK: None}),
 """
+LATER = """
+    StepDef("first", "First", "Begin.", {Outcome.OK: "ask"}),
+    StepDef("ask", "Ask", "Ask.", {Outcome.OK: None}, Person("Ship?", {"yes": Outcome.OK}, at_terminal=True)),
+"""
 LIMITED = """
     StepDef("work", "Work", "Work.", {Outcome.OK: None, Outcome.FAIL: "work"}, max_iterations=2,
             when={Outcome.OK: "it is good", Outcome.FAIL: "it is not"}),
@@ -39,7 +45,7 @@ def asking(folder: Path, steps: str = ASKING, host: str = "claude") -> tuple[Hos
     asks = Host(folder, host)
     asks.agent = Agent(install(folder, "asking", source_of("asking", steps)), asks.project)
     block = asks.agent.open()
-    assert block.kind == "waiting"
+    assert block.kind == ("step" if steps == LATER else "waiting")
     look = f"python3 {asks.agent.script} --step current --run {block.run} --project {asks.project}"
     assert asks.use({"codex": "exec_command", "gemini": "run_shell_command"}.get(host, "Bash"), command=look) == SILENT
     return asks, block
@@ -111,6 +117,45 @@ def test_words_from_before_the_question_from_another_session_or_of_a_sub_agent_d
     host.say("yes", agent_id="A")
     host.say("yes", session_id="another")
     assert host.agent.follow(again, answer="yes").kind == "refused"
+
+
+@pytest.mark.parametrize("changed", [{"status": "open"}, {"turn": 7}, {"run": "zzzzzzzz"}, None])
+def test_a_status_file_that_the_agent_edits_hides_no_word_of_the_person(
+    tmp_path: Path, changed: dict[str, Any] | None
+) -> None:
+    host, block = asking(tmp_path)
+    file = host.status_file(block.run)
+    kept_text = file.read_text(encoding="utf-8")
+    host.say("yes")
+    file.write_text(json.dumps({**json.loads(kept_text), **changed}) if changed else "{", encoding="utf-8")
+    host.say("no, wait")
+    file.write_text(kept_text, encoding="utf-8")
+    assert host.agent.follow(block, answer="yes").root.get("code") == "person-needed"
+    assert host.agent.follow(block, answer="no").kind == "waiting"
+
+
+def test_a_status_file_that_calls_a_run_waiting_keeps_no_prompt_for_a_later_question(tmp_path: Path) -> None:
+    host, block = asking(tmp_path, LATER)
+    file = host.status_file(block.run)
+    file.write_text(json.dumps({**json.loads(file.read_text(encoding="utf-8")), "status": "waiting"}), encoding="utf-8")
+    host.say("yes")
+    assert kept(host) == []
+    asked = host.agent.follow(block)
+    assert asked.kind == "waiting"
+    assert host.agent.follow(asked, answer="yes").kind == "refused"
+
+
+def test_a_prompt_that_comes_while_the_ledger_cannot_be_read_outdates_those_before_it(tmp_path: Path) -> None:
+    host, block = asking(tmp_path)
+    host.say("yes")
+    ledger = host.project / ".lockstep" / "runs.db"
+    with closing(sqlite3.connect(ledger)) as connection:  # with it the write-ahead log ends
+        connection.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+    content = ledger.read_bytes()
+    ledger.write_bytes(b"no database" * 1_000)
+    host.say("no")
+    ledger.write_bytes(content)
+    assert host.agent.follow(block, answer="yes").root.get("code") == "person-needed"
 
 
 def test_a_prompt_that_is_too_long_to_keep_answers_nothing_and_outdates_those_before_it(tmp_path: Path) -> None:
@@ -208,19 +253,42 @@ def test_the_prompts_that_are_kept_are_few_and_short(tmp_path: Path) -> None:
 def test_each_hosts_event_of_a_prompt_is_the_persons_word(tmp_path: Path, host: str, name: str) -> None:
     asks, block = asking(tmp_path, host=host)
     event = json.loads(recorded(host)[name].replace("PROJECT", str(asks.project)))
-    asks.tell(json.dumps({**event, "session_id": asks.session, "prompt": "yes, do"}))
+    transcript = tmp_path / "rollout.jsonl"
+    transcript.write_text('{"type":"session_meta","payload":{"originator":"codex-tui","source":"cli"}}\n')
+    told = {**event, "session_id": asks.session, "prompt": "yes, do", "transcript_path": str(transcript)}
+    asks.tell(json.dumps(told))
     asks.agent.follow(block, answer="yes")
     assert asks.agent.events(block.run)[-1].actor == "person (prompt)"
 
 
-@pytest.mark.parametrize("source, counts", [("exec", False), ("cli", True)])
-def test_what_a_program_gave_to_codex_is_no_word_of_a_person(tmp_path: Path, source: str, counts: bool) -> None:
+@pytest.mark.parametrize(
+    "source, counts",
+    [
+        ("cli", True),
+        ("vscode", True),
+        ("exec", False),
+        ("mcp", False),
+        ("something new", False),
+        ({"subagent": "review"}, False),
+        (None, False),
+    ],
+)
+def test_of_codex_only_a_session_that_a_person_began_counts(tmp_path: Path, source: Any, counts: bool) -> None:
     host, block = asking(tmp_path, host="codex")
     transcript = tmp_path / "rollout.jsonl"
-    meta: dict[str, Any] = {"type": "session_meta", "payload": {"originator": "codex", "source": source}}
+    payload = {"originator": "codex", "source": source} if source else {"originator": "codex-tui"}
+    meta: dict[str, Any] = {"type": "session_meta", "payload": payload}
     transcript.write_text(json.dumps(meta, separators=(",", ":")) + "\n{}\n", encoding="utf-8")
     host.say("yes", transcript_path=str(transcript))
     assert host.agent.follow(block, answer="yes").kind == ("step" if counts else "refused")
+
+
+@pytest.mark.parametrize("place", ["missing.jsonl", "", "a folder", None])
+def test_a_session_of_codex_whose_file_cannot_be_read_is_no_persons(tmp_path: Path, place: str | None) -> None:
+    host, block = asking(tmp_path, host="codex")
+    (tmp_path / "a folder").mkdir()
+    host.say("yes", transcript_path=str(tmp_path / place) if place else place)
+    assert host.agent.follow(block, answer="yes").kind == "refused"
 
 
 @pytest.mark.parametrize("name, counts", [("LOCKSTEP_AGENT", False), ("CODEX_THREAD_ID", False), ("CLAUDECODE", True)])
@@ -230,8 +298,19 @@ def test_what_another_agent_gave_to_its_client_is_no_word_of_a_person(tmp_path: 
     assert host.agent.follow(block, answer="yes").kind == ("step" if counts else "refused")
 
 
-@pytest.mark.parametrize("entry, counts", [("sdk-cli", False), ("sdk-py", False), ("cli", True)])
-def test_what_a_program_gave_to_claude_code_is_no_word_of_a_person(tmp_path: Path, entry: str, counts: bool) -> None:
+@pytest.mark.parametrize(
+    "entry, counts",
+    [
+        ("cli", True),
+        ("claude-vscode", True),
+        ("claude-desktop", True),
+        ("sdk-cli", False),
+        ("sdk-py", False),
+        ("something-new", False),
+        ("", False),
+    ],
+)
+def test_of_claude_code_only_an_entry_point_of_a_person_counts(tmp_path: Path, entry: str, counts: bool) -> None:
     host, block = asking(tmp_path)
     said = {"hook_event_name": "UserPromptSubmit", "prompt": "yes"}
     host.tell(said, CLAUDE_CODE_ENTRYPOINT=entry)

@@ -40,8 +40,15 @@ def test_files_that_a_run_depends_on_are_not_written_whatever_the_step_allows(tm
     host, run = at_a_step_that_writes(tmp_path)
     script = Path(host.agent.script)
     (host.project / "link").symlink_to(script.parent)
+    (host.project / "loop").symlink_to("loop")
     places: dict[str, list[Path | str]] = {
-        "the skill of this run": [script, script.with_name("evil.py"), script.parents[1] / "SKILL.md", "link/x.py"],
+        "the skill of this run": [
+            script,
+            script.with_name("evil.py"),
+            script.parents[1] / "SKILL.md",
+            "link/x.py",
+            "loop/../link/x.py",
+        ],
         "Lockstep itself": [ROOT / "skills" / "__main__.py", *_of_data("runtimes/9/x.py", "key", "projects/1")],
         "Lockstep's record of this project": [f".lockstep/open/{run}", ".lockstep/runs.db", ".lockstep/LEDGER"],
         "what Lockstep keeps of this user's sessions": [tmp_path / "state" / "sessions" / "x", tmp_path / "state/key"],

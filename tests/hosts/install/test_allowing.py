@@ -22,16 +22,14 @@ def scripts(folder: Path) -> list[Path]:
     return sorted((folder / ROLED / "scripts").glob("*[!w].py"))
 
 
-@pytest.mark.parametrize("scope", ["project", "user"])
 @pytest.mark.parametrize("host", list(FORMS))
 def test_rules_are_added_to_the_users_own_settings_and_taken_out_again(
-    cli: Command, project: Path, home: Path, host: str, scope: str
+    cli: Command, project: Path, home: Path, host: str
 ) -> None:
-    place = place_of(host, scope, project)
+    place = place_of(host, "user", project)
     settings = written(Path(place.hooks), SETTINGS)
-    install = ("install", host, "--scope", scope, "--skill", ROLED, "--allow")
-    shown = cli(*install, "--dry-run")
-    assert (shown.code, settings.read_text(encoding="utf-8")) == (0, SETTINGS)
+    install = ("install", host, "--scope", "user", "--skill", ROLED, "--allow")
+    assert (cli(*install, "--dry-run").code, settings.read_text(encoding="utf-8")) == (0, SETTINGS)
     assert cli(*install).code == 0
     allowed = json.loads(settings.read_text(encoding="utf-8"))["permissions"]["allow"]
     assert allowed[:2] == ["Bash(ls:*)", "Read"]
@@ -45,13 +43,45 @@ def test_rules_are_added_to_the_users_own_settings_and_taken_out_again(
     assert " current " in cli("installed").out
     assert cli("upgrade", host).code == 0
     assert json.loads(settings.read_text(encoding="utf-8"))["permissions"]["allow"] == allowed
-    assert cli("uninstall", host, "--scope", scope).code == 0
+    assert cli("uninstall", host, "--scope", "user").code == 0
     assert settings.read_text(encoding="utf-8") == SETTINGS
 
 
-def test_without_being_asked_for_no_rule_is_written_and_it_can_be_taken_back(cli: Command, project: Path) -> None:
-    settings = project / ".claude" / "settings.local.json"
-    install = ("install", "claude", "--scope", "project", "--skill", ROLED)
+@pytest.mark.parametrize("host", ["claude", "qwen", "codex", "gemini", "opencode"])
+def test_what_would_run_without_a_question_is_shown_before_and_after(
+    cli: Command, project: Path, home: Path, host: str
+) -> None:
+    install = ("install", host, "--scope", "user", "--skill", ROLED)
+    assert not [line for line in cli(*install, "--dry-run").out.splitlines() if line.startswith("allow ")]
+    plan = cli(*install, "--allow", "--dry-run")
+    [row] = [line for line in plan.out.splitlines() if line.startswith("allow ")]
+    assert "/skills/ (2 files) " in row
+    assert row.endswith(" they run without a question")
+    every = cli(*install, "--allow", "--dry-run", "--verbose").out
+    assert len([line for line in every.splitlines() if line.startswith("allow ")]) == 2
+    done = json.loads(cli(*install, "--allow", "--json").out)
+    installed = scripts(Path(place_of(host, "user", project).skills))
+    assert done[0]["allowed"] == [str(path) for path in installed]
+    assert "allowed without a question: 2 step scripts" in cli(*install).out
+
+
+@pytest.mark.parametrize("host", ["claude", "qwen", "codex", "gemini", "opencode"])
+def test_scripts_of_a_project_are_never_allowed_because_an_agent_may_edit_them(
+    cli: Command, project: Path, host: str
+) -> None:
+    install = ("install", host, "--scope", "project", "--skill", ROLED)
+    refused = cli(*install, "--allow")
+    assert refused.code == 2
+    assert "an agent may edit the scripts there, and would run what it wrote without a question" in refused.err
+    assert f"lockstep install {host} --scope user --allow" in refused.err
+    assert tree(project) == {".git": None}
+
+
+def test_without_being_asked_for_no_rule_is_written_and_it_can_be_taken_back(
+    cli: Command, project: Path, home: Path
+) -> None:
+    settings = home / ".claude" / "settings.json"
+    install = ("install", "claude", "--scope", "user", "--skill", ROLED)
     assert cli(*install).code == 0
     plain = settings.read_bytes()
     assert b"permissions" not in plain
@@ -63,43 +93,37 @@ def test_without_being_asked_for_no_rule_is_written_and_it_can_be_taken_back(cli
     assert settings.read_bytes() == plain
 
 
-def test_rules_without_hooks_are_all_that_a_settings_file_gets(cli: Command, project: Path) -> None:
-    install = ("install", "qwen", "--scope", "project", "--skill", ROLED, "--allow", "--no-hooks")
+def test_rules_without_hooks_are_all_that_a_settings_file_gets(cli: Command, project: Path, home: Path) -> None:
+    install = ("install", "qwen", "--scope", "user", "--skill", ROLED, "--allow", "--no-hooks")
     assert cli(*install).code == 0
-    assert list(json.loads((project / ".qwen" / "settings.json").read_text(encoding="utf-8"))) == ["permissions"]
+    assert list(json.loads((home / ".qwen" / "settings.json").read_text(encoding="utf-8"))) == ["permissions"]
     assert cli("uninstall", "qwen").code == 0
-    assert tree(project) == {".git": None}
+    assert not (home / ".qwen" / "settings.json").exists()
 
 
-def test_a_rule_that_the_user_had_already_stays_theirs(cli: Command, project: Path) -> None:
-    [script, *_] = scripts(project / ".claude" / "skills") or [project / ".claude/skills/refactor/scripts/refactor.py"]
-    own = f"Bash(python3 {script}:*)"
-    settings = written(project / ".claude" / "settings.local.json", json.dumps({"permissions": {"allow": [own]}}))
-    assert cli("install", "claude", "--scope", "project", "--skill", ROLED, "--allow").code == 0
+def test_a_rule_that_the_user_had_already_stays_theirs(cli: Command, project: Path, home: Path) -> None:
+    own = f"Bash(python3 {home / '.claude/skills/refactor/scripts/refactor.py'}:*)"
+    settings = written(home / ".claude" / "settings.json", json.dumps({"permissions": {"allow": [own]}}))
+    assert cli("install", "claude", "--scope", "user", "--skill", ROLED, "--allow").code == 0
     assert json.loads(settings.read_text(encoding="utf-8"))["permissions"]["allow"].count(own) == 1
     assert cli("uninstall", "claude").code == 0
     assert json.loads(settings.read_text(encoding="utf-8")) == {"permissions": {"allow": [own]}}
 
 
-@pytest.mark.parametrize("scope", ["project", "user"])
-def test_codex_gets_one_rule_in_a_file_of_its_own(cli: Command, project: Path, home: Path, scope: str) -> None:
-    place = place_of("codex", scope, project)
-    assert cli("install", "codex", "--scope", scope, "--skill", ROLED, "--allow").code == 0
+def test_codex_gets_one_rule_in_a_file_of_its_own(cli: Command, project: Path, home: Path) -> None:
+    place = place_of("codex", "user", project)
+    assert cli("install", "codex", "--scope", "user", "--skill", ROLED, "--allow").code == 0
     rules = Path(place.rules)
     assert (rules.parent.name, rules.parent.parent.name, rules.name) == ("rules", ".codex", "lockstep.rules")
     text = rules.read_text(encoding="utf-8")
     pattern = json.loads(text.partition("pattern = ")[2].partition(", decision")[0])
     assert pattern[1] == [str(path) for path in scripts(Path(place.skills))]
     assert {"python3", sys.executable} <= set(pattern[0])
-    assert cli("uninstall", "codex", "--scope", scope).code == 0
+    assert cli("uninstall", "codex", "--scope", "user").code == 0
     assert not rules.exists()
 
 
-def test_gemini_cli_gets_a_policy_of_the_user_and_none_of_a_project(cli: Command, project: Path, home: Path) -> None:
-    refused = cli("install", "gemini", "--scope", "project", "--skill", ROLED, "--allow")
-    assert (refused.code, "takes no rule of a project" in refused.err) == (2, True)
-    assert "lockstep install gemini --scope user --allow" in refused.err
-    assert tree(project) == {".git": None}
+def test_gemini_cli_gets_a_policy_of_the_user(cli: Command, project: Path, home: Path) -> None:
     assert cli("install", "gemini", "--scope", "user", "--skill", ROLED, "--allow").code == 0
     policy = home / ".gemini" / "policies" / "lockstep.toml"
     [rule] = tomllib.loads(policy.read_text(encoding="utf-8"))["rule"]
@@ -116,21 +140,21 @@ def test_a_folder_for_any_host_takes_no_rule(cli: Command, project: Path) -> Non
     assert (refused.code, "takes no rule" in refused.err) == (2, True)
 
 
-def test_the_plugin_of_opencode_has_the_commands(cli: Command, project: Path) -> None:
-    plugin = project / ".opencode" / "plugin" / "lockstep.js"
-    install = ("install", "opencode", "--scope", "project", "--skill", ROLED)
+def test_the_plugin_of_opencode_has_the_commands(cli: Command, project: Path, home: Path) -> None:
+    plugin = Path(place_of("opencode", "user", project).hooks)
+    install = ("install", "opencode", "--scope", "user", "--skill", ROLED)
     assert cli(*install).code == 0
     assert "const ALLOWED = [];" in plugin.read_text(encoding="utf-8")
     assert cli(*install, "--allow").code == 0
-    [script, *_] = scripts(project / ".agents" / "skills")
+    [script, *_] = scripts(home / ".agents" / "skills")
     assert json.dumps(f"python3 {script} *") in plugin.read_text(encoding="utf-8")
 
 
 def test_it_is_asked_for_at_a_terminal_once(project: Path, home: Path) -> None:
-    words = ("install", "claude", "--scope", "project", "--skill", ROLED)
+    words = ("install", "claude", "--scope", "user", "--skill", ROLED)
     shown = at_terminal(project, "y\n", *words)
     assert (shown.code, "Let Claude Code run the step scripts, and no others" in shown.err) == (0, True)
-    settings = project / ".claude" / "settings.local.json"
+    settings = home / ".claude" / "settings.json"
     assert json.loads(settings.read_text(encoding="utf-8"))["permissions"]["allow"]
     again = at_terminal(project, "", *words)
     assert (again.code, "Let Claude Code" in again.err) == (0, False)

@@ -348,6 +348,7 @@ const said = [{ type: "text", text: "yes," }, { type: "file", url: "x" }, { type
 await hooks["chat.message"]({ sessionID: "top" }, { message: {}, parts: [...said, put] });
 await hooks["chat.message"]({ sessionID: "top" }, { message: {}, parts: [put] });
 await hooks["chat.message"]({ sessionID: "kid" }, { message: {}, parts: [said[0]] });
+await Lockstep({ client: { session: { get } }, directory: process.cwd() }); // the project's, which takes over the rest
 const found = [{}, { permission: "ask" }, { permission: { edit: "ask", bash: "ask" } }, { permission: { bash: {} } }];
 for (const config of found) await hooks.config(config);
 console.log(JSON.stringify(found.map((config) => config.permission ?? null)));

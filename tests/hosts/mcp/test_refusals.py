@@ -55,6 +55,9 @@ def test_no_refusal_names_a_flag_of_a_shell(project: Path) -> None:
     assert seen[1].data["valid"] == {"names": ["topic", "depth"]}
     assert seen[2].data["missing"] == ["summary"]
     assert seen[3].data["valid"] == {"steps": ["plan"]}
+    assert seen[0].data["faults"] == {"topic": "topic is missing: a text of 3 to 20000 characters."}
+    assert seen[2].data["faults"] == {"summary": "summary is not recorded: a text."}
+    assert [*seen[3].data["faults"]] == ["step"]
 
 
 def test_a_run_without_a_script_is_served(project: Path) -> None:

@@ -37,6 +37,7 @@ SUBCOMMANDS = {
     "upgrade": "Bring what is installed up to date with this version.",
     "uninstall": "Take away what was installed for a host.",
     "doctor": "Say what is installed, trusted, stale or broken, and the command that fixes it.",
+    "gateway": "Run named commands with checked values, without a shell.",
     "mcp": "Serve skills and runs to MCP clients.",
     "completion": "Print the completion script of a shell.",
 }

@@ -13,11 +13,12 @@ from click.shell_completion import CompletionItem
 from skills.lib.commands.console import prompts
 from skills.lib.commands.console.screen import Screen
 from skills.lib.errors import PRINTED, REFUSED, LockstepError, UsageError, nearest
-from skills.lib.hosts.install import locations, manifest
+from skills.lib.hosts.install import allowing, locations, manifest
 from skills.lib.hosts.install.changes import CHANGING, FOREIGN, KEEP, SAME, SHARED, Change, Plan
 from skills.lib.hosts.install.installing import Choose
 from skills.lib.hosts.install.locations import Locations
 from skills.lib.hosts.known_hosts import HOSTS, KNOWN, SCOPES
+from skills.lib.model.texts import counted
 
 _Command = TypeVar("_Command", bound=Callable[..., Any])
 _Found = TypeVar("_Found")
@@ -161,6 +162,7 @@ def as_data(plan: Plan, dry_run: bool) -> dict[str, Any]:
         "scope": plan.place.scope,
         "done": not dry_run,
         "runtime": plan.then.version if plan.then else "",
+        "allowed": _allowed(plan),
         "changes": [
             {"action": change.action, "path": change.path, "what": change.what, "why": change.why}
             for change in plan.changes
@@ -209,6 +211,12 @@ def _show_plan(screen: Screen, plan: Plan, project: str, every: bool) -> None:
         if change.action != SAME:
             where, what = (change.path, change.what) if every else _grouped(change, plan.place)
             rows.setdefault((_WORDS[change.action][0], where, what, change.why), []).append(change.path)
+    if any(
+        change.action in CHANGING and change.path in (plan.place.hooks, plan.place.rules) for change in plan.changes
+    ):
+        for path in _allowed(plan):
+            where = path if every else plan.place.skills + os.sep
+            rows.setdefault(("allow", where, "step scripts", "they run without a question"), []).append(path)
     if rows:
         shown = []
         for (would, where, what, why), found in rows.items():
@@ -239,6 +247,12 @@ def _sum(plan: Plan) -> str:
     return "; ".join([*(changing or ["Nothing would change"]), *staying]) + "."
 
 
+def _allowed(plan: Plan) -> list[str]:
+    """The step scripts that the host runs without a question."""
+    then = plan.then
+    return allowing.scripts(then.files) if then is not None and then.allow and not then.uninstalled else []
+
+
 def _grouped(change: Change, place: Locations) -> tuple[str, str]:
     """The folder to show in place of a file that is one of many, and what that is; a kept file is shown itself."""
     kind, _, name = change.what.partition(" ")
@@ -264,6 +278,9 @@ def _show_done(screen: Screen, plan: Plan, project: str) -> None:
         if names[kind]:
             place = f" in {shown_path(where, plan.place, project)}" if where else ""
             screen.print(f"  {kind.removesuffix('s')}s{place}: {', '.join(names[kind])}")
+    allowed = _allowed(plan)
+    if allowed:
+        screen.print(f"  allowed without a question: {counted(len(allowed), 'step script')}")
 
 
 host_argument = click.argument(

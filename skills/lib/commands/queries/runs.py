@@ -11,7 +11,7 @@ from typing import Any
 import click
 
 from skills.lib import compact_json, paths
-from skills.lib.blocks.command_line import CommandLine, lockstep_command
+from skills.lib.blocks.command_line import CommandLine, join, lockstep_command
 from skills.lib.commands.console.screen import Cell, Screen, one_line
 from skills.lib.commands.queries import skills
 from skills.lib.errors import UsageError, did_you_mean, nearest
@@ -39,8 +39,9 @@ SHOWN = 60
 class Records:
     """The ledger of a project, read as far as it is asked for, with the checksums of what is read checked."""
 
-    def __init__(self, ledger: Ledger) -> None:
+    def __init__(self, ledger: Ledger, project: str) -> None:
         self.ledger = ledger
+        self.project = project
         self._events: dict[str, list[Event]] = {}
 
     def run(self, run_id: str) -> Run:
@@ -50,7 +51,7 @@ class Records:
             known = listing.ids(self.ledger, run_id[:2], _NEAR) or listing.ids(self.ledger, "", _NEAR)
             near = did_you_mean(nearest(run_id, known))
             what = f"the ledger {self.ledger.path} has no run {run_id!r:.80}{near}"
-            raise UsageError(what, remedy="lockstep runs --all")
+            raise UsageError(what, remedy=command(self.project, "runs", "--all"))
         return run
 
     def events(self, run_id: str) -> list[Event]:
@@ -80,21 +81,29 @@ class Records:
 
 def open_records(project: str) -> Records | None:
     """The project's records; None if it never had a ledger. Raises LedgerError if its ledger is missing."""
-    home = paths.home(project)
-    return _opened(home) if exists(home) else None
+    return _opened(project) if exists(paths.home(project)) else None
 
 
 def require_records(project: str) -> Records:
     """The project's records; raises LedgerError if it has none."""
-    return open_records(project) or _opened(paths.home(project))
+    return open_records(project) or _opened(project)
 
 
-def _opened(home: str) -> Records:
-    ledger = Ledger(home, create=False)
+def _opened(project: str) -> Records:
+    ledger = Ledger(paths.home(project), create=False)
     context = click.get_current_context(silent=True)
     if context is not None:
         context.call_on_close(ledger.close)
-    return Records(ledger)
+    return Records(ledger, project)
+
+
+def command(project: str, *words: str) -> str:
+    """A lockstep command about a project, which it names unless the working directory is in that project."""
+    try:
+        here = paths.project_root()
+    except OSError:  # the working directory was removed
+        here = ""
+    return join(["lockstep", *words, *([] if project == here else ["--project", project])])
 
 
 def runner_for(screen: Screen, run: Run, project: str, actor: str = "agent") -> tuple[Runner, Workflow]:

@@ -12,6 +12,7 @@ import re
 import stat
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from shlex import quote
 
 from skills.lib import paths, status_files
@@ -19,7 +20,7 @@ from skills.lib.errors import LedgerError
 from skills.lib.files import PART
 from skills.lib.hosts.doctor.examination import DoctorContext, Result, counted, ok, problem, warning
 from skills.lib.hosts.hook import sessions
-from skills.lib.ledger import Ledger, listing, verification
+from skills.lib.ledger import Ledger, listing, removal, verification
 from skills.lib.ledger.database import FILE, exists
 
 FIX = "lockstep doctor --fix"
@@ -43,11 +44,19 @@ def ledger(context: DoctorContext) -> Iterator[Result]:
             verification.verify(opened)
             count = counted(listing.count(opened), "run")
     except LedgerError as error:
-        aside = f"mv {quote(home)} {quote(home + '.aside')}"
         moved = "damaged" in error.what or "missing" in error.what or "not a ledger" in error.what
-        yield problem(error.what, os.path.join(home, FILE), aside if moved else error.remedy)
+        remedy = _way_out(context.project, home) if moved else error.in_shell
+        yield problem(error.what, os.path.join(home, FILE), remedy)
     else:
         yield ok(f"the ledger is whole: {count}", os.path.join(home, FILE))
+
+
+def _way_out(project: str, home: str) -> str:
+    """What brings a damaged ledger back: to take out the runs that cannot be read, if only these are damaged."""
+    with suppress(LedgerError), Ledger(home, create=False) as opened:
+        if removal.unreadable(opened):
+            return f"lockstep prune --unreadable --project {quote(project)}"
+    return f"mv {quote(home)} {quote(home + '.aside')}"
 
 
 def open_runs(context: DoctorContext) -> Iterator[Result]:

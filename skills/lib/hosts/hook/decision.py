@@ -15,6 +15,7 @@ from skills.lib.hosts.hook import sessions, tools
 from skills.lib.hosts.hook.event import Denied, Event, text_of, write
 from skills.lib.hosts.hook.shell_commands import (
     acts_for_a_person,
+    calls_hook,
     is_lockstep,
     is_own,
     is_python,
@@ -120,6 +121,8 @@ def _check_runs(event: Event, known: Sequence[str], own: dict[str, Any] | None, 
         statuses = sessions.statuses(name, session)
         if statuses and acts_for_a_person(event.command):
             raise Denied(_denials().answering(statuses[0]))
+        if statuses and calls_hook(event.command, event.folder):
+            raise Denied(_denials().forging(statuses[0]))
         if statuses and _is_lifeline(event, runs):
             if "abandon" in event.words:
                 _note_abandon(event, name, session)

@@ -53,8 +53,17 @@ def not_yet(held: Status) -> str:
 def answering(held: Status) -> str:
     """Why an agent may not answer as the person at the terminal."""
     return (
-        "lockstep answer is for a person at a terminal, and so are pause and unpause; an answer that an agent gives in "
-        f"their place is worth nothing. Ask the person to run it, and go on with run {held['run']} by its own command."
+        "lockstep answer is for a person at a terminal, and so are pause, unpause and gateway trust; an answer that an "
+        "agent gives in their place is worth nothing. Ask the person to run it, and go on with run "
+        f"{held['run']} by its own command."
+    )
+
+
+def forging(held: Status) -> str:
+    """Why an agent's shell may not name the hook's program."""
+    return (
+        "The hook is started by the host: what it is told counts as the user's word, so no command of an agent may "
+        f"name its program while a run is open. Go on with run {held['run']} by its own command."
     )
 
 

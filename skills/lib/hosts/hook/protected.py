@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 
 from skills.lib import paths
+from skills.lib.errors import UsageError
 from skills.lib.hosts.hook.shell_commands import package, scripts_of
 
 TYPE_CHECKING = False
@@ -43,11 +44,19 @@ def what(targets: Sequence[str], folder: str, followed: Followed) -> str:
     for target in targets:
         path = os.path.join(folder, os.path.expanduser(target).replace("\0", ""))
         parent, name = os.path.split(path)
-        meant = {os.path.realpath(path), os.path.join(os.path.realpath(parent), name)}
+        meant = {os.path.realpath(path), _real(path), os.path.join(os.path.realpath(parent), name)}
         for of, protected in places.items():
             if any(_is_in(one, os.path.realpath(place)) for one in meant for place in protected):
                 return of
     return ""
+
+
+def _real(path: str) -> str:
+    """The path with every link followed: some tools open it with each ``..`` taken out, whatever stands before that."""
+    try:
+        return paths.real(os.path.normpath(path))
+    except UsageError:
+        return path
 
 
 def _of_skill(script: str, project: str) -> list[str]:

@@ -45,6 +45,21 @@ def refreshed(followed: Followed) -> Status | None:
     return _written(run, followed)
 
 
+def question_turn(followed: Followed) -> int | None:
+    """The turn at which a run waits for an answer, by the ledger; None if it does not wait, or there is no ledger.
+
+    Raises LedgerError if the ledger cannot be read. The status file does not count: an agent can write it.
+    """
+    from skills.lib.ledger import Ledger
+
+    ledger = Ledger.existing(paths.home(followed["project"]))
+    if ledger is None:
+        return None
+    with ledger:
+        run = ledger.run(followed["run"])
+    return run.turn if run is not None and run.status == "waiting" else None
+
+
 def trusted(status: Status, followed: Followed) -> Status:
     """What of a status file may be shown to the agent: its texts only if a skill that this user ran has signed it.
 

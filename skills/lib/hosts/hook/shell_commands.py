@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 LIFELINES = frozenset("resume abandon runs trace".split())
 # Subcommands that are a person's alone.
 _OF_A_PERSON = frozenset(("answer", "pause", "unpause"))
+_CONSENT = ("gateway", "trust")
 _BLANKS = frozenset(" \t\n")
 # With this, a command that looks writes a file.
 _WRITING = ("--html",)
@@ -29,6 +30,11 @@ _PYTHONS = frozenset(("python", "python3"))
 _INTERPRETERS = _SHELLS | _PYTHONS | {"node"}
 # With these at its start, a variable says where Lockstep keeps its record and its keys, or what Python runs.
 _STEERING = ("LOCKSTEP_", "PYTHON", "HOME", "XDG_STATE_HOME", "XDG_DATA_HOME")
+# The program that hosts start for each event, as the end of its path, and the package of its modules.
+_HOOK = os.path.join(os.sep, "skills", "lib", "hosts", "hook", "run_hook.py")
+_HOOK_MODULES = "lib.hosts.hook"
+# In how many of the folders that a line changes to, the last ones, a path in it is looked for.
+_PLACES = 4
 
 
 def value_of(flag: str, command: str) -> str:
@@ -126,7 +132,7 @@ def script_named(command: str, script: str, folder: str) -> str:
 
 
 def acts_for_a_person(command: str) -> bool:
-    """True if a command line would answer or pause as the person at the terminal does, as far as it is visible.
+    """True if a command line would answer, pause or consent as a person at a terminal does, as far as it is visible.
 
     Any word with a blank may be a line that some program hands to a shell. What only a shell can expand (variables,
     pipes, aliases) is not seen: the record of an answer says who gave it.
@@ -137,6 +143,31 @@ def acts_for_a_person(command: str) -> bool:
             return True
         name = words[-1] if words else ""
     return False
+
+
+def calls_hook(command: str, folder: str) -> bool:
+    """True if a command line names the program that a host starts for each event: its path, a link to it, its module.
+
+    Whoever starts it can say what the user said. What only a shell can expand is not seen, apart from a pattern for the
+    file's name.
+    """
+    places = [folder]
+    for words in _commands(command, is_quoted=True) if command else ():
+        if len(words) > 1 and words[0] in ("cd", "pushd"):
+            places.append(os.path.join(places[-1], os.path.expanduser(words[1])))
+        for word in words:
+            given = os.path.expanduser(word.rpartition("=")[2])
+            if _HOOK_MODULES in word or any(_is_hook(os.path.join(place, given)) for place in places[-_PLACES:]):
+                return True
+    return False
+
+
+def _is_hook(path: str) -> bool:
+    """True if a path, its links followed, is the hook's program of any copy of this package, or a pattern for it."""
+    above, name = os.path.split(path)
+    if not _PATTERNS.isdisjoint(name):
+        return os.path.isdir(above) and os.path.realpath(above).endswith(os.path.dirname(_HOOK))
+    return os.path.isfile(path) and os.path.realpath(path).endswith(_HOOK)
 
 
 def _commands(line: str, deep: int = 3, is_quoted: bool = False) -> list[list[str]]:
@@ -161,7 +192,7 @@ def _has_persons_command(words: Sequence[str]) -> bool:
     """
     is_after = False
     for at, word in enumerate(words[:-1]):
-        if is_after and word in _OF_A_PERSON:
+        if is_after and (word in _OF_A_PERSON or (word, words[at + 1]) == _CONSENT):
             return True
         is_value = is_after and words[at - 1][:1] == "-"
         is_after = (is_after and (word[:1] == "-" or is_value)) or _is_lockstep(word)

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from types import ModuleType
     from typing import Any
 
-    from skills.lib.hosts.hook.followed import Followed, Status
+    from skills.lib.hosts.hook.followed import Followed
 
 # The variable that a host may set for its own hooks as well.
 _OWN = {
@@ -25,6 +25,10 @@ _OWN = {
     "gemini": "GEMINI_CLI",
     "claude": "CLAUDECODE",
 }
+# What Claude Code has in CLAUDE_CODE_ENTRYPOINT if a person types: at a terminal, in an editor, in its own window.
+_OF_PERSONS = ("cli", "claude-vscode", "claude-desktop")
+# What Codex writes into the file of a session that a person began: at a terminal, in an editor or its own window.
+_OF_TERMINALS = (b'"source":"cli"', b'"source":"vscode"')
 # How many bytes are read of the line with which Codex begins the file of a session.
 _META = 100_000
 
@@ -91,8 +95,8 @@ def remind(event: Event) -> None:
     session = sessions.read(event.own)
     if session is None:
         return
+    _keep_prompt(event, session["runs"])
     found = sessions.statuses(event.own, session)
-    _keep_prompt(event, found)
     held = next(iter(sessions.holding(found)), None)
     if held is None:
         lost = [one for one in session["runs"] if sessions.has_lost_ledger(one)]
@@ -121,39 +125,49 @@ def remind(event: Event) -> None:
     sessions.write(event.own, {**session, "shown": [status["run"], status["turn"]]})
 
 
-def _keep_prompt(event: Event, found: Sequence[Status]) -> None:
-    """Keep what the person says for each run that waits for an answer; an answer that has it is theirs."""
-    waiting = [status for status in found if status["status"] == "waiting"]
-    if not (waiting and event.kind == "turn" and event.prompt.strip()) or event.agent:
+def _keep_prompt(event: Event, runs: Sequence[Followed]) -> None:
+    """Keep what the person says for each run that waits for an answer; an answer that has it is theirs.
+
+    If the ledger cannot say whether a run waits, what was said before is forgotten: this prompt may take it back.
+    """
+    if not (event.kind == "turn" and event.prompt.strip()) or event.agent:
         return
     # Hosts put notices of their own in the person's place as well: in tags, or the reason why a stop was refused.
     is_notice = event.prompt.lstrip().startswith("<") or _denials().NOT_AT_ITS_END in event.prompt
     if is_notice or _is_headless(event):
         return
-    from skills.lib import user_prompts  # few runs wait for an answer
+    from skills.lib import user_prompts  # a turn between two tools has no prompt
+    from skills.lib.hosts.hook import run_status
 
-    for status in waiting:
-        user_prompts.keep(status["project"], status["run"], status["turn"], event.prompt)
+    for one in runs:
+        try:
+            turn = run_status.question_turn(one)
+        except LockstepError:
+            user_prompts.remove(one["project"], one["run"])
+            continue
+        if turn is not None:
+            user_prompts.keep(one["project"], one["run"], turn, event.prompt)
 
 
 def _is_headless(event: Event) -> bool:
-    """True if a program wrote the prompt, as far as the host says so: Claude Code in its environment, Codex in a file.
+    """True unless a person wrote the prompt, as far as the host says so.
 
+    Claude Code says it in its environment, Codex in a file: what is not known here, or not there, is no person's word.
     opencode's plugin sends no prompt of ``opencode run``; Qwen Code and Gemini CLI say nothing of it. Another agent may
     have started the host.
     """
     if any(name in os.environ for name in terminal.AGENTS if name != _OWN.get(event.host)):
         return True
     if event.host == "claude":
-        return os.environ.get("CLAUDE_CODE_ENTRYPOINT", "").startswith("sdk")
+        return os.environ.get("CLAUDE_CODE_ENTRYPOINT", "") not in _OF_PERSONS
     if event.host != "codex":
         return False
     try:
         with open(event.transcript, "rb") as file:
             begin = file.readline(_META)
     except (OSError, ValueError):
-        return False
-    return b'"source":"exec"' in begin or b'"originator":"codex_exec"' in begin
+        return True
+    return not any(source in begin for source in _OF_TERMINALS) or b'"originator":"codex_exec"' in begin
 
 
 def _denials() -> ModuleType:

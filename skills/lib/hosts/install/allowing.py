@@ -28,18 +28,24 @@ _HEAD = "# Written by lockstep install --allow; lockstep uninstall removes it. S
 
 
 def is_possible(place: Locations) -> bool:
-    """True if the host takes such a rule in that scope."""
-    return place.host in _ENTRIES or place.host == "opencode" or bool(place.rules)
+    """True if the host takes such a rule, and the scripts are the user's: an agent may edit those of its project."""
+    return place.scope == "user" and _takes_rules(place.host)
 
 
 def check(place: Locations, allow: bool | None) -> None:
-    """Raise UsageError if a rule is asked for and the host takes none in that scope."""
-    if allow and not is_possible(place):
-        title, has_users = KNOWN[place.host].title, bool(KNOWN[place.host].user_rules)
-        raise UsageError(
-            f"--allow: {title} takes no rule of a project" if has_users else f"--allow: {title} takes no rule",
-            remedy=f"lockstep install {place.host} --scope user --allow" if has_users else "leave --allow out",
-        )
+    """Raise UsageError if a rule is asked for that the host does not take, or for scripts that an agent may edit."""
+    if not allow or is_possible(place):
+        return
+    if not _takes_rules(place.host):
+        raise UsageError(f"--allow: {KNOWN[place.host].title} takes no rule", remedy="leave --allow out")
+    raise UsageError(
+        "--allow in a project: an agent may edit the scripts there, and would run what it wrote without a question",
+        remedy=f"lockstep install {place.host} --scope user --allow",
+    )
+
+
+def _takes_rules(host: str) -> bool:
+    return host in _ENTRIES or host == "opencode" or bool(KNOWN[host].rules)
 
 
 def scripts(files: Collection[str]) -> list[str]:

@@ -57,7 +57,7 @@ def install(
 
     ``hooks``, ``stops`` and ``allow`` stay as they were if they are None, at first and after an uninstallation True, 3
     and False. The runtime is made first. Skills of which the user changed a file are sealed again; SkillError if such a
-    graph is not valid: all else is done then. UsageError for ``allow`` if the host takes no such rule.
+    graph is not valid: all else is done then. UsageError for ``allow`` if the host takes no such rule there.
     """
     allowing.check(place, allow)
     with nullcontext() if dry_run else manifest.locked(place):
@@ -68,7 +68,7 @@ def install(
             skills=dict(skills),
             hooks=was.hooks if hooks is None else hooks,
             stops=was.stops if stops is None else stops,
-            allow=was.allow if allow is None else allow,
+            allow=allowing.is_possible(place) and (was.allow if allow is None else allow),
         )
         chosen = _chosen(lambda forced: plan.to_install(place, wanted, old, others, forced), choose)
         if dry_run:

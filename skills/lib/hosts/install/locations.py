@@ -49,15 +49,15 @@ def locations(host: str, scope: str, project: str) -> Locations:
     if scope not in SCOPES:
         raise UsageError(f"there is no scope {scope!r:.80}", valid=", ".join(SCOPES))
     known = KNOWN[host]
+    rules: tuple[str, ...] = known.rules if scope != "project" else ()
     if scope == "project":
         root = base = os.path.realpath(project)
-        roles, hooks, rules = known.roles, known.hooks, known.rules
+        roles, hooks = known.roles, known.hooks
         records = os.path.join(root, ".lockstep", "installed")
     else:
         root = _home()
         base = _settings_base(host, root)
         roles, hooks = known.user_roles or known.roles, known.user_hooks or known.hooks
-        rules = known.user_rules
         records = os.path.join(os.path.realpath(paths.state()), "installed")
     return Locations(
         host,

@@ -169,6 +169,8 @@ def data_of(response: Response, command_line: CommandLine) -> dict[str, Any]:
     if response.refusal is not None:
         data |= {"code": response.refusal.code, "valid": {**response.refusal.valid}}
         data |= {"missing": [*response.refusal.missing]} if response.refusal.missing else {}
+        by_name = {"faults": response.refusal.faults, "choices": response.refusal.choices}
+        data |= {kind: {**found} for kind, found in by_name.items() if found}
 
     def call(command: Element) -> ToolCall | None:
         return tool_call(_text(command), command_line, workflow.name if workflow else "")

@@ -18,6 +18,7 @@ from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.blocks.refused import flags_of, without_flags
 from skills.lib.engine import children
 from skills.lib.errors import PRINTED, EnvironmentProblem, LockstepError, UsageError, did_you_mean, nearest
+from skills.lib.gateway import Gateway, GatewayResult
 from skills.lib.hosts.mcp import blocks, catalogue
 from skills.lib.hosts.mcp.blocks import REPORTS, ToolCall
 from skills.lib.hosts.mcp.catalogue import Found
@@ -90,7 +91,25 @@ def _skills(given: Given) -> Answer:
     return _said("\n\n".join(catalogue.shown(skill) for skill in found) or "No skill is found.", {"skills": found})
 
 
+def _command(given: Given) -> Answer:
+    return _ended(Gateway(given["project"]).run(given["command"], given.get("params", {})))
+
+
+def _script(given: Given) -> Answer:
+    args, variables, stdin = given.get("args", []), given.get("env_vars", {}), given.get("stdin_text", "")
+    return _ended(Gateway(given["project"]).run_python(given["script"], args, variables, stdin))
+
+
+def _ended(result: GatewayResult) -> Answer:
+    """The result of a command of the gateway; it is an error if the command did not end with 0."""
+    text = result.text()
+    data = {"document": text, "kind": "result", **result.fields(), "argv": list(result.argv)}
+    return {"text": text, "error": not result.ok, "data": data}
+
+
 _OPERATIONS: dict[str, Callable[[Given], Answer]] = {
+    "safe_cli_executor": _command,
+    "safe_py_runner": _script,
     "start_run": _start,
     "next_step": _step,
     "run_state": _state,

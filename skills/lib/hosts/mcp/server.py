@@ -107,11 +107,12 @@ def _entry(skill: Skill, files: Sequence[File]) -> dict[str, Any]:
 
 
 class SkillServer(MCPServer[Any]):
-    """Serves one project; ``find`` discovers the folders of its skills."""
+    """Serves one project; ``find`` discovers the folders of its skills. With ``gateway`` it runs named commands too."""
 
-    def __init__(self, project: str, find: Callable[[], list[SkillFolder]]) -> None:
+    def __init__(self, project: str, find: Callable[[], list[SkillFolder]], gateway: bool = False) -> None:
         self.library = Library(find)
         self.workers = Workers(project)
+        self._tools = {**tools.TOOLS, **(tools.GATEWAY_TOOLS if gateway else {})}
         super().__init__(
             "lockstep",
             title="Lockstep",
@@ -124,13 +125,13 @@ class SkillServer(MCPServer[Any]):
 
     async def list_tools(self) -> list[Tool]:
         """The tools of a run, and any that were added."""
-        return [*tools.TOOLS.values(), *await super().list_tools()]
+        return [*self._tools.values(), *await super().list_tools()]
 
     async def call_tool(
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """Serve a call; what the engine refuses and what cannot be understood is a result that says the way on."""
-        if name not in tools.TOOLS:
+        if name not in self._tools:
             return await super().call_tool(name, arguments, context)
         try:
             given = tools.checked(name, arguments)

@@ -88,7 +88,42 @@ TOOLS = {
         ),
     )
 }
+# Offered with `lockstep mcp --gateway` alone.
+GATEWAY_TOOLS = {
+    tool.name: tool
+    for tool in (
+        Tool(
+            name="safe_cli_executor",
+            title="Run a named command",
+            description="Run a named command of the gateway; each value is checked, and there is no shell.",
+            input_schema=_schema(
+                ("command",),
+                command={**_NAME, "description": "The name of the command."},
+                params={**_VALUES, "description": "Its parameters by name: texts, or lists of texts."},
+            ),
+            annotations=ToolAnnotations(destructive_hint=True, open_world_hint=False),
+        ),
+        Tool(
+            name="safe_py_runner",
+            title="Run a Python script",
+            description=(
+                "Run a Python script below scripts/ or skills/SKILL/. Write files with scripts/write_file.py PATH, "
+                "which takes the content from stdin_text; scripts/write_json.py, write_txt.py and write_md.py take "
+                "it from args."
+            ),
+            input_schema=_schema(
+                ("script",),
+                script={**_NAME, "description": "The path of the script, such as scripts/write_file.py."},
+                args={"type": "array", "items": {"type": "string"}, "description": "Its arguments."},
+                env_vars={**_VALUES, "description": "Variables that the gateway lists, as texts by name."},
+                stdin_text=_text("What the script reads from standard input."),
+            ),
+            annotations=ToolAnnotations(destructive_hint=True, open_world_hint=False),
+        ),
+    )
+}
 _KINDS: dict[str, tuple[type, str]] = {
+    "array": (list, 'a list such as ["text"]'),
     "string": (str, "a text"),
     "boolean": (bool, "true or false"),
     "integer": (int, "a whole number"),
@@ -98,7 +133,7 @@ _KINDS: dict[str, tuple[type, str]] = {
 
 def checked(tool: str, arguments: Mapping[str, Any]) -> dict[str, Any]:
     """The arguments of a call, those that are null left out; UsageError for one that the tool does not take."""
-    schema = TOOLS[tool].input_schema
+    schema = {**TOOLS, **GATEWAY_TOOLS}[tool].input_schema
     properties: dict[str, dict[str, Any]] = schema["properties"]
     given = {name: value for name, value in arguments.items() if value is not None}
     for name, value in given.items():

@@ -1,0 +1,114 @@
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from skills.lib.gateway import consent
+from tests.commands.conftest import Command
+
+pytestmark = pytest.mark.req("P-07", "P-08")
+
+FILE = "commands:\n  stop: {about: Fail., argv: ['{python}', -c, 'import sys; print(1); sys.exit(9)']}\n"
+
+
+@pytest.fixture
+def files(project: Path) -> Path:
+    (project / "docs").mkdir()
+    (project / "docs" / "a.md").write_text("text \x1b[31m\n", encoding="utf-8")
+    (project / "scripts").mkdir()
+    code = "import sys, os\nprint(sys.argv[1:], os.environ.get('TZ'), sys.stdin.read())\n"
+    (project / "scripts" / "show.py").write_text(code, encoding="utf-8")
+    return project
+
+
+def test_a_command_runs_and_says_how_it_ended(cli: Command, files: Path) -> None:
+    shown = cli("gateway", "run", "list_files", "path=docs")
+    assert (shown.code, shown.out, shown.err) == (0, "a.md\n", "list_files: exit 0 after 0.0 s\n")
+
+
+def test_the_output_is_cleaned_for_a_terminal_and_exact_as_json(cli: Command, files: Path) -> None:
+    assert cli("gateway", "run", "read_file", "path=docs/a.md").out == "text ?[31m\n"
+    data = json.loads(cli("gateway", "run", "read_file", "path=docs/a.md", "--json").out)
+    assert data == {
+        "command": "read_file",
+        "argv": ["read_file", f"{files}/docs/a.md"],
+        "exit": 0,
+        "output": "text \x1b[31m\n",
+        "errors": "",
+        "is_cut": False,
+        "printed": 11,
+        "seconds": data["seconds"],
+    }
+
+
+def test_a_dry_run_shows_the_argument_list_and_runs_nothing(cli: Command, files: Path) -> None:
+    words = ("gateway", "run", "make_directory", "path=new", "--dry-run")
+    assert cli(*words).out == f"'make_directory'\n'{files}/new'\n"
+    assert json.loads(cli(*words, "--json").out)["argv"] == ["make_directory", f"{files}/new"]
+    assert not (files / "new").exists()
+
+
+def test_a_dry_run_refuses_what_a_run_would(cli: Command, files: Path) -> None:
+    shown = cli("gateway", "run", "make_directory", "path=../new", "--dry-run")
+    assert (shown.code, "outside of" in shown.err) == (3, True)
+
+
+def test_a_key_that_is_given_again_adds_an_argument(cli: Command, files: Path) -> None:
+    words = ("args=--a=b", "args=c d", "--env", "TZ=UTC", "--stdin")
+    shown = cli("gateway", "run", "python_run", "script=scripts/show.py", *words, given="in")
+    assert (shown.code, shown.out) == (0, "['--a=b', 'c d'] UTC in\n")
+
+
+def test_a_command_that_fails_is_1_and_its_exit_code_is_told(cli: Command, files: Path) -> None:
+    (files / "lockstep.gateway.yaml").write_text(FILE, encoding="utf-8")
+    consent.give(str(files), FILE.encode())
+    shown = cli("gateway", "run", "stop")
+    assert (shown.code, shown.out) == (1, "1\n")
+    assert shown.err.startswith("stop: exit 9 after ")
+
+
+@pytest.mark.parametrize(
+    "words, code, told",
+    [
+        (["run", "raed_file"], 2, "did you mean read_file?"),
+        (["run", "read_file", "README.md"], 2, "'README.md' is not KEY=VALUE"),
+        (["run", "read_file", "path=-x"], 3, "does not match its pattern"),
+        (["run", "read_file", "path=absent"], 4, "No such file or directory"),
+        (["run", "python_run", "script=scripts/show.py", "--env", "PATH=x"], 3, "takes no variable 'PATH'"),
+        (["trust"], 2, "has no lockstep.gateway.yaml"),
+    ],
+)
+def test_what_does_not_run_is_told(cli: Command, files: Path, words: list[str], code: int, told: str) -> None:
+    shown = cli("gateway", *words)
+    assert (shown.code, shown.out) == (code, "")
+    assert told in shown.err
+
+
+def test_an_agent_names_no_other_project(cli: Command, files: Path, tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    (other / "a.txt").write_text("x", encoding="utf-8")
+    refused = cli("gateway", "run", "read_file", "path=a.txt", "--project", str(other))
+    assert (refused.code, refused.out) == (3, "")
+    assert f"{other} is not the project of the working directory, which is {files}" in refused.err
+    assert cli("gateway", "run", "list_files", "path=docs", "--project", str(files)).out == "a.md\n"
+
+
+def test_the_commands_are_listed_with_their_parameters(cli: Command, files: Path) -> None:
+    shown = cli("gateway", "list")
+    assert "copy_file       source destination  Copy a file to another path, or into a folder.\n" in shown.out
+    data = json.loads(cli("gateway", "list", "--json").out)
+    assert data["trusted"] is True
+    assert data["commands"][1]["command"] == "read_file"
+    assert data["commands"][1]["parameters"]["path"]["required"] is True
+
+
+def test_a_file_without_consent_is_told(cli: Command, files: Path) -> None:
+    (files / "lockstep.gateway.yaml").write_text(FILE, encoding="utf-8")
+    shown = cli("gateway", "list")
+    assert "stop" not in shown.out
+    assert "lockstep gateway trust" in shown.err
+    refused = cli("gateway", "trust")
+    assert (refused.code, "is a person's: standard input is not a terminal" in refused.err) == (3, True)
