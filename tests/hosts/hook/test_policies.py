@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-from skills.lib import gateway_results
+from tests.fixtures.skill import ROOT
 from tests.hosts.hook.guarded_host import CODING, SILENT, Guarded
 
 pytestmark = [pytest.mark.req("G-02", "G-08"), pytest.mark.usefixtures("own_project")]
@@ -272,18 +275,29 @@ def test_a_value_that_outsiders_wrote_passes_only_if_the_user_said_it(tmp_path: 
     assert host.ask("mcp__bank__pay", to="eve@evil.example") == SILENT
 
 
-def test_a_gateway_command_says_itself_how_it_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_gateway_command_says_itself_how_it_ended(tmp_path: Path) -> None:
     policy = """
     tools:
-      shell(lockstep gateway run test): {changes: {tests.passed: "result.exit == 0"}}
-      shell(git push): {needs: [tests.passed]}
+      shell(lockstep gateway run python_run): {changes: {checked: "result.exit == 0"}}
+      shell(git push): {needs: [checked]}
     """
     host = Guarded(tmp_path, policy)
-    for code, answer in ((1, "denied, because tests.passed is FALSE"), (0, "")):
-        assert host.ask("Bash", command="lockstep gateway run test fast=yes") == SILENT
-        gateway_results.keep(["gateway", "run", "test", "fast=yes"], str(host.project), code)
-        given = {"command": "lockstep gateway run test fast=yes"}
-        assert host.tell_result("Bash", given, None) == SILENT  # a host that does not say it
-        assert host.ask("Bash", command="git push").reason.startswith(answer)
-    assert host.shell("lockstep gateway run test fast=yes", None) == SILENT  # what was kept is taken once
-    assert host.denied("git push").startswith("look first: tests.passed is not known yet")
+    words = ["gateway", "run", "python_run", "script=scripts/check.py"]
+    line = " ".join(["lockstep", *words])
+    (host.project / "scripts").mkdir()
+
+    def check(code: int) -> None:
+        (host.project / "scripts" / "check.py").write_text(f"raise SystemExit({code})\n")
+        assert host.ask("Bash", command=line) == SILENT
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        command = [sys.executable, "-m", "skills", *words]
+        done = subprocess.run(command, cwd=host.project, env=environment, capture_output=True, timeout=60, check=False)
+        assert done.returncode == (1 if code else 0), done.stderr
+        assert host.tell_result("Bash", {"command": line}, None) == SILENT  # a host that does not say it
+
+    check(3)
+    assert host.denied("git push").startswith("denied, because checked is FALSE")
+    check(0)
+    assert host.ask("Bash", command="git push") == SILENT
+    assert host.shell(line, None) == SILENT  # what was kept is taken once
+    assert host.denied("git push").startswith("look first: checked is not known yet")

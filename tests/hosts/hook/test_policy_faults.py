@@ -205,7 +205,8 @@ def test_facts_stay_small_and_keep_what_is_known(host: Guarded, monkeypatch: pyt
         for number in range(2_000):
             known = [] if number else ["nothing"]
             opened.append([{"kind": "admitted", "call": f"old-{number}", "tools": ["edit"], "forgets": []}])
-            opened.append([{"kind": "ended", "call": f"old-{number}", "ok": True, "tools": ["edit"], "known": known}])
+            ended = {"kind": "ended", "call": f"old-{number}", "event": f"old-{number}", "ok": True}
+            opened.append([{**ended, "tools": ["edit"], "known": known}])
     assert path.stat().st_size > facts.LONG
     assert host.shell("make test") == SILENT
     assert path.stat().st_size < 5_000

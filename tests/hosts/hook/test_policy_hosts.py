@@ -27,11 +27,11 @@ class Reporting(Guarded):
 
     def asked(self, line: str) -> Answer:
         self.calls += 1
-        return self.tell(self._event(line))
+        return self.tell(self.event_of(line))
 
     def ended(self, line: str, code: int) -> Answer:
         """Report that the last command ended so; Codex says the exit code in its session file."""
-        event = {**self._event(line), **reported(self.name, "out", code)}
+        event = {**self.event_of(line), **reported(self.name, "out", code)}
         if self.name == "codex":
             path = self.project.parent / "rollout.jsonl"
             with path.open("a") as file:
@@ -39,7 +39,7 @@ class Reporting(Guarded):
             event |= {"hook_event_name": "PostToolUse", "tool_response": "out", "transcript_path": str(path)}
         return self.tell(event)
 
-    def _event(self, line: str) -> dict[str, Any]:
+    def event_of(self, line: str) -> dict[str, Any]:
         event: dict[str, Any] = {"tool_name": SHELLS[self.name], "tool_input": {"command": line}}
         if self.name == "gemini":  # which gives a call no id
             return {**event, "hook_event_name": "BeforeTool", "timestamp": f"2026-11-23T08:00:{self.calls:02}.000Z"}
@@ -80,4 +80,17 @@ def test_gemini_ends_the_first_of_two_calls_that_look_the_same(tmp_path: Path, m
     assert host.ended("deploy", 1) == SILENT
     assert [host.asked("deploy").code for _ in range(2)] == [0, 2]
     assert host.ended("deploy", 0) == SILENT
+    assert host.asked("deploy").code == 2
+
+
+def test_a_hook_that_is_installed_twice_counts_once(host: Reporting) -> None:
+    host.policy.write_text("tools: {shell(deploy): {needs: [\"calls('shell(deploy)') < 2\"]}}")
+    call = host.event_of("deploy")
+    assert [host.tell(call), host.tell(call)] == [SILENT, SILENT]
+    ended = {**call, **reported(host.name, "out", 0)}
+    if host.name == "gemini":
+        ended["timestamp"] = "2026-11-23T09:00:00.000Z"
+    assert [host.tell(ended), host.tell(ended)] == [SILENT, SILENT]
+    host.calls += 1
+    assert host.asked("deploy") == SILENT
     assert host.asked("deploy").code == 2

@@ -135,7 +135,9 @@ class Evidence:
         return found
 
     def learn(self, calls: Sequence[Call], call: str, result: Result) -> None:
-        """Keep what the result of an event's calls showed or changed."""
+        """Keep what the result of an event's calls showed or changed, once: the hook may be installed twice."""
+        if any(record.get("kind") == "ended" and record["event"] == call for record in self.facts.records):
+            return
         key = self._admitted_key(call, calls)
         self.guard = Guard([self.policy], self._known(but=key), folder=self.source.root)
         changes: list[Record] = []
@@ -144,7 +146,8 @@ class Evidence:
         written = [change for change in changes if "at" in change]
         known = [place_text(change["at"]) for change in written if change["is"] != _UNKNOWN]
         tools = [one.rule for one in calls]
-        self.facts.append([{"kind": "ended", "call": key, "ok": result.ok, "tools": tools, "known": known}, *changes])
+        ended = {"kind": "ended", "call": key, "event": call, "ok": result.ok, "tools": tools, "known": known}
+        self.facts.append([ended, *changes])
         self._keep_tree([change["at"] for change in written], calls)
         if self.facts.is_long:
             self._shorten()
