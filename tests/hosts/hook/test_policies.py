@@ -301,3 +301,12 @@ def test_a_gateway_command_says_itself_how_it_ended(tmp_path: Path) -> None:
     assert host.ask("Bash", command="git push") == SILENT
     assert host.shell(line, None) == SILENT  # what was kept is taken once
     assert host.denied("git push").startswith("look first: checked is not known yet")
+
+
+def test_a_policy_in_a_folder_that_everybody_may_write_to_holds_for_nothing_below(tmp_path: Path) -> None:
+    host = Guarded(tmp_path, "tools: {}")
+    (tmp_path / "lockstep.policy.yaml").write_text(CODING)
+    assert host.denied("git push").startswith("look first: ")
+    host.session = "another"
+    tmp_path.chmod(0o1777)
+    assert host.ask("Bash", command="git push") == SILENT

@@ -56,16 +56,23 @@ def protected_near(folders: Iterable[str]) -> list[str]:
 def _named_near(folders: Iterable[str], names: tuple[str, ...]) -> list[str]:
     found: dict[str, None] = {}
     for folder in folders:
-        place = os.path.realpath(folder)
+        start = place = os.path.realpath(folder)
         while True:
-            for name in names:
-                path = os.path.join(place, name)
-                if os.path.lexists(path):
-                    found[path] = None
+            there = [path for name in names if os.path.lexists(path := os.path.join(place, name))]
+            if there and (place == start or not _is_shared(place)):
+                found |= dict.fromkeys(there)
             if place == os.path.dirname(place):
                 break
             place = os.path.dirname(place)
     return list(found)
+
+
+def _is_shared(folder: str) -> bool:
+    """True for a folder such as /tmp, in which everybody may make files: it is no project of what is below it."""
+    try:
+        return bool(os.stat(folder).st_mode & 0o1000)
+    except OSError:
+        return False
 
 
 def of_status(status: dict[str, Any]) -> str:
