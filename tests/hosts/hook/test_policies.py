@@ -310,3 +310,22 @@ def test_a_policy_in_a_folder_that_everybody_may_write_to_holds_for_nothing_belo
     host.session = "another"
     tmp_path.chmod(0o1777)
     assert host.ask("Bash", command="git push") == SILENT
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        {"command": "ls", "chars": "git push\n"},
+        {"cmd": "git push"},
+        {"command": ["git", "push"]},
+        {"command": ["bash", "-lc", "git push"]},
+        {"command": "ls", "note": {"command": "x"}, "cmd": "git push", "chars": "git push"},
+        {"command": 'git "push"'},
+        {"command": "ls\ngit push"},
+    ],
+)
+def test_a_command_is_found_in_whatever_form_a_host_gives_it(tmp_path: Path, given: dict[str, object]) -> None:
+    host = Guarded(tmp_path)
+    assert host.ask("Bash", command="ls") == SILENT  # the index of the policy is there
+    host.name = "codex"
+    assert host.ask("Bash", **given).code == 2

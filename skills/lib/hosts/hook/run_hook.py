@@ -182,7 +182,8 @@ def main() -> None:
         if watched["policy"] and not is_named(raw) and (not followed or is_of_others(raw, followed)):
             from skills.lib.hosts.hook.quick import is_free
 
-            tool, line = field_of(raw, b"tool_name").decode(), field_of(raw, b"command").decode()
+            tool = field_of(raw, b"tool_name").decode()
+            line = "" if b'"chars"' in raw else field_of(raw, b"command").decode()  # that is typed into a terminal
             session, policies = session_of(raw), policies_of(raw)
             if session and policies and is_free(tool, line, session, policies, facts):
                 os._exit(0)
