@@ -94,3 +94,16 @@ def test_a_hook_that_is_installed_twice_counts_once(host: Reporting) -> None:
     host.calls += 1
     assert host.asked("deploy") == SILENT
     assert host.asked("deploy").code == 2
+
+
+def test_a_host_that_gives_no_id_and_no_time_has_each_call_counted(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    host = Reporting(tmp_path, name="another")
+    call = {"tool_name": "bash", "tool_input": {"command": "deploy"}}
+    assert host.tell(call) == SILENT
+    assert host.tell(call).code == 2
+    ended = {"hook_event_name": "PostToolUseFailure", "error": "no such program"}
+    assert host.tell({**call, **ended}) == SILENT
+    assert host.tell(call).code == 2  # this host does not say that it ended with another code than 0

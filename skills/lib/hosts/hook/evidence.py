@@ -13,6 +13,8 @@ Records of the file of facts that have a ``kind`` are of the hook, the others ar
 
 from __future__ import annotations
 
+import time
+
 from skills.lib import compact_json
 from skills.lib.guard.decisions import Allow, Deny, Look
 from skills.lib.guard.expressions import place_text
@@ -250,7 +252,7 @@ class Evidence:
 
 def key_of(event_id: str, host: str, tool: str, arguments: object, when: str) -> str:
     """The key of a call: the host's id, or for a host without ids a digest with the time of its event."""
-    return event_id or f"?{compact_json.digest([host, tool, arguments])}@{when}"
+    return event_id or f"?{compact_json.digest([host, tool, arguments])}@{when or time.time_ns()}"
 
 
 def _is_in(place: str, known: Sequence[str]) -> bool:
