@@ -304,3 +304,13 @@ def test_a_compiled_policy_of_another_version_is_compiled_again(host: Guarded, t
         path.write_text(json.dumps(changed, separators=(",", ":")))
         assert host.ask("Bash", command="git push") == SILENT
         assert json.loads(path.read_text()) == compiled
+
+
+def test_a_call_that_cannot_be_read_is_denied_under_a_policy(host: Guarded) -> None:
+    event = Guarded.event(host.session, host.project, {"tool_name": "Bash", "tool_input": {"command": "git push"}})
+    for text in (event[:-1], event + "}", event.replace('"git push"', "NaN"), event.replace("{", "[", 1)):
+        told = host.tell(text)
+        assert (told.code, told.said) == (2, ""), text
+        assert "could not do its work" in told.reason
+    host.policy.unlink()
+    assert host.tell(event[:-1]).code == 0

@@ -107,3 +107,13 @@ def test_a_host_that_gives_no_id_and_no_time_has_each_call_counted(
     ended = {"hook_event_name": "PostToolUseFailure", "error": "no such program"}
     assert host.tell({**call, **ended}) == SILENT
     assert host.tell(call).code == 2  # this host does not say that it ended with another code than 0
+
+
+def test_a_session_without_an_id_is_under_the_policy_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    host = Reporting(tmp_path)
+    host.session = ""
+    assert host.asked("git push").code == 2
+    assert host.asked("make test") == SILENT
+    assert host.ended("make test", 0) == SILENT
+    assert host.asked("git push") == SILENT

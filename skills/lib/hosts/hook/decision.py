@@ -44,7 +44,8 @@ def main(raw: bytes, options: Mapping[str, str], watched: dict[str, bool]) -> in
     """Serve one event, given as JSON, and return the exit code.
 
     ``options`` are ``--host`` and ``--stops``; ``watched["open"]`` is set for the thread that watches the clock: true
-    if the event is to be blocked when no answer comes in time. ``watched["policy"]`` says that a policy may hold.
+    if the event is to be blocked when no answer comes in time. ``watched["policy"]`` says that a policy may hold,
+    ``watched["unread"]`` that it does if the event cannot be read.
     """
     known = sessions.names()
     event: Event | None = None
@@ -54,7 +55,11 @@ def main(raw: bytes, options: Mapping[str, str], watched: dict[str, bool]) -> in
         if not isinstance(payload, dict):
             raise ValueError("the event is not a JSON object")
         event = Event(options.get("--host", "claude"), payload)
-        if not event.session or not event.kind:  # nothing can be said of a session without a name
+        if not event.session or not event.kind:  # no run is of a session without a name; policies hold for all
+            if event.kind == "tool":
+                _check_policies(event, (), [], watched)
+            elif event.kind == "result":
+                _learn(event, ())
             return ALLOWED
         watched["open"] = _is_held_up(event, known)
         stops = options.get("--stops", "")
@@ -62,7 +67,8 @@ def main(raw: bytes, options: Mapping[str, str], watched: dict[str, bool]) -> in
     except Denied as denied:
         return _deny(str(denied))
     except Exception as error:
-        return _fault(error, event, watched["open"] if event else _is_open_here(known))
+        is_open = watched["open"] if event else watched.get("unread") or _is_open_here(known)
+        return _fault(error, event, bool(is_open))
     finally:
         sys.stdout = output
 

@@ -178,7 +178,9 @@ def main() -> None:
         root = os.path.dirname(root)
     sys.path.insert(0, root)
     try:
-        watched["policy"] = has_policy(raw) or bool(facts and not is_of_others(raw, facts))
+        holds = has_policy(raw)
+        watched["unread"] = holds and any(name in raw for name in OF_POLICIES[:2])
+        watched["policy"] = holds or bool(facts and not is_of_others(raw, facts))
         if watched["policy"] and not is_named(raw) and (not followed or is_of_others(raw, followed)):
             from skills.lib.hosts.hook.quick import is_free
 
