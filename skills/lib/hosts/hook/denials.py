@@ -89,9 +89,9 @@ def blocked(error: Exception, name: str) -> str:
     place = sessions.path_of(name) + "*" if name else sessions.folder()
     return (
         f"{fault(error)} A run is open in this session or a policy holds, so nothing goes on unseen. The way out: "
-        "lockstep runs lists the runs; lockstep abandon RUN --reason '…' ends one, and frees this session even if the ledger cannot be "
-        f"written. Always allowed: {', '.join(sorted(LIFELINES))}. For a person at a terminal: lockstep doctor says "
-        f"what is wrong; what holds this session is {place}, and without it the session is free."
+        "lockstep runs lists the runs; lockstep abandon RUN --reason '…' ends one, and frees this session even if the "
+        f"ledger cannot be written. Always allowed: {', '.join(sorted(LIFELINES))}. For a person at a terminal: "
+        f"lockstep doctor says what is wrong; what holds this session is {place}, and without it the session is free."
     )
 
 
