@@ -177,6 +177,7 @@ def run_status(workflow: Workflow, run: Run, command_line: CommandLine) -> dict[
         "status": run.status,
         "tools": list(workflow.tools_of(step)),
         "next": next_command(workflow, run, command_line),
+        **({"policy": workflow.policy} if workflow.policy else {}),
     }
 
 

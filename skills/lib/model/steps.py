@@ -168,7 +168,8 @@ class Workflow(Record):
     step that names none of its own; ``forbidden`` are rules of every step, beside its own. ``reverify`` is the step at
     which a reviewer begins that verifies the items of an earlier review again. ``always`` holds properties of all
     paths, which validation proves: Before, Passes, NeverEndsFailed. ``unchecked`` is what no check of this workflow
-    tells, such as "whether the text is good"; ``done`` lists it.
+    tells, such as "whether the text is good"; ``done`` lists it. ``policy`` is the name of a YAML file beside the
+    script, which says when tools may be called during the whole run; hosts' hooks enforce it.
     """
 
     name: str
@@ -184,6 +185,7 @@ class Workflow(Record):
     reverify: str | None
     always: tuple[Before | Passes | NeverEndsFailed, ...]
     unchecked: str
+    policy: str
     _by_id: dict[str, StepDef]
     _fingerprint: str
 
@@ -202,6 +204,7 @@ class Workflow(Record):
         reverify: str | None = None,
         always: Sequence[Before | Passes | NeverEndsFailed] = (),
         unchecked: str = "",
+        policy: str = "",
     ) -> None:
         where = f"workflow {shown(name)}"
         if output not in ("xml", "text"):
@@ -240,6 +243,7 @@ class Workflow(Record):
                 "a Before, a Passes or a NeverEndsFailed",
             ),
             unchecked=check_text(unchecked, f"{where} unchecked"),
+            policy=_check_policy(check_text(policy, f"{where} policy"), where),
             _by_id={step.id: step for step in reversed(steps)},
             _fingerprint="",
         )
@@ -457,6 +461,13 @@ def _check_session(step: StepDef, where: str) -> None:
         raise ValueError(f"{where} model: {shown(model)} is not the name of a model")
     if isinstance(step.handler, Person) and not step.asks_later and (step.fresh or model):
         raise ValueError(f"{where}: a person answers it, so that no agent needs fresh or model")
+
+
+def _check_policy(name: str, where: str) -> str:
+    is_plain = name.endswith((".yaml", ".yml")) and name[0] != "." and not set(name) & set("/\\\0")
+    if name and not is_plain:
+        raise ValueError(f"{where} policy: {shown(name)} is not the name of a YAML file beside the script")
+    return name
 
 
 def _check_tools(tools: Sequence[str], where: str) -> tuple[str, ...]:

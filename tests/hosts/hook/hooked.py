@@ -56,12 +56,12 @@ class Answer:
 class Host:
     """A host with one session at a time, in a project, on the guarded skill."""
 
-    def __init__(self, folder: Path, name: str = "claude", project: str = "project") -> None:
+    def __init__(self, folder: Path, name: str = "claude", project: str = "project", source: str = GUARDED) -> None:
         self.name = name
         self.project = folder / project
         (self.project / ".lockstep").mkdir(parents=True, exist_ok=True)
         self.state = folder / "state"
-        script = install(folder, "guarded", GUARDED)
+        script = install(folder, "guarded", source)
         script.with_name("part_workflow.py").write_text(PART, encoding="utf-8")
         script.with_name("part.py").write_text(ENTRY.format(root=str(ROOT), name="part"), encoding="utf-8")
         self.agent = Agent(script, self.project)

@@ -45,6 +45,14 @@ OF_CLAUDE: dict[str, int | str] = {
     "stop_while_subagents_work": 0,
     "subagent_stop": 0,
     "session_end": 0,
+    "post_tool_use_bash_finds_nothing": 0,
+    "post_tool_use_bash_in_background": 0,
+    "post_tool_use_bash_succeeds": 0,
+    "post_tool_use_edit": 0,
+    "post_tool_use_failure_bash_fails": 0,
+    "post_tool_use_failure_bash_is_interrupted": 0,
+    "post_tool_use_failure_edit_fails": 0,
+    "post_tool_use_mcp": 0,
 }
 
 
@@ -64,10 +72,10 @@ def test_the_events_of_claude_code(host: Host, event: str) -> None:
 
 def test_no_event_is_answered_if_no_run_is_open(host: Host) -> None:
     events = [text.replace("PROJECT", str(host.project)) for text in recorded("claude").values()]
-    assert len(events) == len(OF_CLAUDE) == 20
-    assert [host.tell(text) for text in events] == [SILENT] * 20
+    assert len(events) == len(OF_CLAUDE) == 28
+    assert [host.tell(text) for text in events] == [SILENT] * 28
     assert host.run(host.agent.open().next) == SILENT
-    assert [host.tell(text) for text in events] == [SILENT] * 20
+    assert [host.tell(text) for text in events] == [SILENT] * 28
 
 
 def test_a_denial_says_what_is_allowed_and_which_command_goes_on(host: Host) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import subprocess
 import sys
@@ -12,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skills.lib import status_files
-from skills.lib.hosts.hook import run_hook, sessions
+from skills.lib.hosts.hook import facts, run_hook, sessions
 
 if TYPE_CHECKING:
     from skills.lib.hosts.hook.followed import Followed
@@ -69,7 +70,11 @@ def test_the_starter_looks_in_the_same_folder(tmp_path: Path, monkeypatch: pytes
         monkeypatch.setenv(name, str(tmp_path / value) if value else "")
     sessions.write("claude-a", {"runs": [followed("r")]})
     assert Path(sessions.folder()).is_relative_to(tmp_path)
-    assert run_hook.sessions() == sessions.names() == ["claude-a"]
+    with facts.Facts("claude-a.7"):
+        pass
+    assert run_hook.kept("sessions") == sessions.names() == ["claude-a"]
+    assert run_hook.kept("facts") == facts.names() == ["claude-a.7"]
+    assert Path(facts.folder()).is_relative_to(tmp_path)
     assert Path(sessions.folder()).stat().st_mode & 0o777 == 0o700
 
 
@@ -148,7 +153,7 @@ def test_a_missing_folder_has_no_sessions() -> None:
 
 def test_many_agents_may_be_bound_at_once(state: Path) -> None:
     code = (
-        "import sys\nfrom skills.lib.hosts.hook import sessions\n"
+        "import sys\nfrom skills.lib.hosts.hook import facts, sessions\n"
         "for at in range(20): sessions.bind(f'claude-s.-{sys.argv[1]}', None, "
         "{'run': f'r.{sys.argv[1]}', 'project': '/p', 'script': '/x'})"
     )
@@ -166,3 +171,39 @@ def test_a_runs_id(text: str) -> None:
 def test_no_runs_id(text: str) -> None:
     assert not status_files.is_id(text)
     assert status_files.read("/", text) is None
+
+
+def event_of(name: str, session: str, cwd: Path, more: str = "") -> bytes:
+    return json.dumps({"session_id": session, "hook_event_name": name, "cwd": str(cwd), "x": more}).encode()
+
+
+def test_a_result_starts_nothing_unless_facts_are_kept_for_its_session(tmp_path: Path) -> None:
+    for name in ("PostToolUse", "PostToolUseFailure", "AfterTool"):
+        raw = event_of(name, "a", tmp_path, "python x.py --run r --step 2")
+        assert run_hook.is_without_use(raw, [], [])
+        assert run_hook.is_without_use(raw, ["claude-a"], [])
+        assert run_hook.is_without_use(raw, ["claude-a"], ["claude-b.7"])
+        assert run_hook.is_without_use(raw, ["claude-b"], ["run-7"])
+        assert not run_hook.is_without_use(raw, [], ["claude-a.7"])
+        assert not run_hook.is_without_use(raw, ["claude-a"], ["run-7"])
+
+
+def test_a_policy_in_a_folder_above_concerns_a_tool_and_nothing_else(tmp_path: Path) -> None:
+    below = tmp_path / "project" / "src"
+    below.mkdir(parents=True)
+    tool = event_of("PreToolUse", "a", below)
+    assert run_hook.is_without_use(tool, [], [])
+    (tmp_path / "project" / "lockstep.policy.yaml").write_text("tools: {}")
+    assert not run_hook.is_without_use(tool, [], [])
+    assert not run_hook.is_without_use(event_of("BeforeTool", "a", below), [], [])
+    assert run_hook.is_without_use(event_of("Stop", "a", below), [], [])
+    assert run_hook.is_without_use(event_of("PostToolUse", "a", below), [], [])
+    assert run_hook.is_without_use(event_of("PreToolUse", "a", tmp_path), [], [])
+
+
+@pytest.mark.parametrize(
+    "cwd", ['"cwd": "/a", "y": {"cwd": "/b"}', '"cwd": "/\\u0061"', '"cwd": 7', '"cwd": "a"', '"n": 1']
+)
+def test_a_folder_that_cannot_be_found_at_once_is_looked_for_by_the_library(cwd: str) -> None:
+    raw = f'{{"session_id": "a", "hook_event_name": "PreToolUse", {cwd}}}'.encode()
+    assert not run_hook.is_without_use(raw, [], [])

@@ -304,7 +304,8 @@ def test_the_hook_of_each_host_is_the_one_program_and_runs(cli: Command, project
         # Far above the five seconds after which the hook speaks for itself, in the host's unit.
         expected = 30_000 if host in ("qwen", "gemini") else 30
         assert entry["timeout"] == (3 if (host, event) == ("codex", "SessionEnd") else expected)
-        assert entry.get("matcher") == ("*" if event in ("PreToolUse", "BeforeTool") else None)
+        of_tools = ("PreToolUse", "BeforeTool", "PostToolUse", "PostToolUseFailure", "AfterTool")
+        assert entry.get("matcher") == ("*" if event in of_tools else None)
     event_given = json.dumps({"hook_event_name": "Stop", "session_id": "s", "cwd": str(project)})
     done = subprocess.run(
         ["sh", "-c", entry["command"]], input=event_given, capture_output=True, text=True, check=False

@@ -161,8 +161,54 @@ def test_the_plugin_of_opencode_hands_on_what_the_hook_says(project: Path, monke
         "hook_event_name": "PreToolUse",
         "tool_name": "edit",
         "tool_input": {"filePath": "x"},
+        "tool_use_id": "1",
     }
     assert (events[1]["session_id"], events[1]["agent_id"]) == ("top", "kid")
+
+
+RESULTS = """
+import { Lockstep } from "./lockstep.mjs";
+const client = { session: { get: async () => ({ data: {} }) } };
+const hooks = await Lockstep({ client, directory: process.cwd() });
+const after = hooks["tool.execute.after"];
+const call = { sessionID: "top", callID: "1" };
+await after({ ...call, tool: "bash", args: { command: "false" } }, { output: "x", metadata: { exit: 1, output: "x" } });
+await after({ ...call, tool: "bash", args: { command: "sleep 9" } }, { output: "late", metadata: { exit: null } });
+await after({ ...call, tool: "bank_balance", args: {} }, { content: [{ type: "text", text: "7" }], isError: false });
+await after({ ...call, tool: "task" }, undefined);
+const state = { status: "error", input: { filePath: "x" }, error: "not found" };
+const part = { type: "tool", tool: "edit", callID: "2", sessionID: "top", messageID: "m", state };
+await hooks.event({ event: { type: "message.part.updated", properties: { part } } });
+console.log(JSON.stringify(null));
+"""
+
+
+@pytest.mark.req("G-02")
+@pytest.mark.parametrize("has_facts", [True, False])
+def test_the_plugin_of_opencode_reports_results_if_facts_are_kept(
+    project: Path, monkeypatch: pytest.MonkeyPatch, has_facts: bool
+) -> None:
+    stand_in(project, monkeypatch)
+    state = project / "state"
+    (state / "facts").mkdir(parents=True)
+    if has_facts:
+        (state / "facts" / "opencode-top.7").write_text("")
+    monkeypatch.setenv("LOCKSTEP_STATE", str(state))
+    played(project, RESULTS)
+    path = project / "events.jsonl"
+    events = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+    found = [(e["hook_event_name"], e["tool_name"], e["tool_use_id"], e.get("tool_response")) for e in events]
+    if not has_facts:
+        assert found == []
+        return
+    assert found == [
+        ("PostToolUse", "bash", "1", {"output": "x", "exit": 1}),
+        ("PostToolUse", "bash", "1", {"output": "late", "exit": None}),
+        ("PostToolUse", "bank_balance", "1", {"content": [{"type": "text", "text": "7"}], "isError": False}),
+        ("PostToolUse", "task", "1", {}),
+        ("PostToolUseFailure", "edit", "2", None),
+    ]
+    assert events[-1]["error"] == "not found"
 
 
 @pytest.mark.req("H-02")

@@ -44,7 +44,7 @@ def main(raw: bytes, options: Mapping[str, str], watched: dict[str, bool]) -> in
     """Serve one event, given as JSON, and return the exit code.
 
     ``options`` are ``--host`` and ``--stops``; ``watched["open"]`` is set for the thread that watches the clock: true
-    if the event is to be blocked when no answer comes in time.
+    if the event is to be blocked when no answer comes in time. ``watched["policy"]`` says that a policy may hold.
     """
     known = sessions.names()
     event: Event | None = None
@@ -72,6 +72,8 @@ def _serve(event: Event, known: Sequence[str], stops: int, watched: dict[str, bo
     match event.kind:
         case "tool":
             _check_tool(event, known, watched)
+        case "result":
+            _learn(event, known)
         case "end" | "stop":
             _turns().finish(event, known, stops)
         # Qwen Code keeps what is said at a session's start in its system prompt for good, and Gemini CLI shows it with
@@ -104,21 +106,59 @@ def _check_tool(event: Event, known: Sequence[str], watched: dict[str, bool]) ->
         raise damage
     if named is not None and named.get("signed"):
         own = _followed_first(event.own, own, named)
-    _check_runs(event, known, own, watched)
+    followed: list[Status] = []
+    if not _check_runs(event, known, own, watched, followed):
+        _check_policies(event, known, followed, watched)
     if named is not None:
         _followed_first(event.own, own, named)
 
 
-def _check_runs(event: Event, known: Sequence[str], own: dict[str, Any] | None, watched: dict[str, bool]) -> None:
-    """Raise Denied if a run that holds the agent does not allow the call; if none of its own does, the main agent's."""
+def _check_policies(event: Event, known: Sequence[str], statuses: list[Status], watched: dict[str, bool]) -> None:
+    """Raise Denied if a policy that holds for the call does not allow it; ``statuses`` are of the runs it follows."""
+    if event.agent:  # the policy of the main agent's run holds for its sub-agents as well
+        statuses = [*statuses, *_statuses(event.main, known)]
+    may_hold = watched.get("policy") or event.folder != (event.cwd or os.getcwd())
+    if not (may_hold or any(status.get("policy") for status in statuses)) or _is_lifeline(event):
+        return
+    from skills.lib.hosts.hook import guarding  # most projects have no policy
+
+    guarding.check(event, statuses, watched)
+
+
+def _learn(event: Event, known: Sequence[str]) -> None:
+    """Have the facts of the policies that hold for a call learn from its result."""
+    from skills.lib.hosts.hook import guarding
+
+    guarding.learn(event, [status for name in {event.own, event.main} for status in _statuses(name, known)])
+
+
+def _statuses(name: str, known: Sequence[str]) -> list[Status]:
+    """The statuses of the runs that an agent follows."""
+    session = sessions.read(name) if name in known else None
+    return sessions.statuses(name, session) if session else []
+
+
+def _check_runs(
+    event: Event,
+    known: Sequence[str],
+    own: dict[str, Any] | None,
+    watched: dict[str, bool],
+    followed: list[Status],
+) -> bool:
+    """True if a call is always allowed: a run's own command, or one that frees it.
+
+    Raises Denied if a run that holds the agent does not allow the call; if none of its own does, the main agent's.
+    ``followed`` gets the statuses of the runs.
+    """
     for name in dict.fromkeys((event.own, event.main)):
         session = own if name == event.own else sessions.read(name) if name in known else None
         if session is None:
             continue
         runs: list[Followed] = session["runs"]
         if _is_own(event, runs):
-            return
+            return True
         statuses = sessions.statuses(name, session)
+        followed += statuses
         if statuses and acts_for_a_person(event.command):
             raise Denied(_denials().answering(statuses[0]))
         if statuses and calls_hook(event.command, event.folder):
@@ -126,10 +166,11 @@ def _check_runs(event: Event, known: Sequence[str], own: dict[str, Any] | None, 
         if statuses and _is_lifeline(event, runs):
             if "abandon" in event.words:
                 _note_abandon(event, name, session)
-            return
+            return True
         held = [_is_held_by(status, name, session, event, watched) for status in sessions.holding(statuses)]
         if any(held):
-            return
+            break
+    return False
 
 
 def _is_held_by(status: Status, name: str, session: dict[str, Any], event: Event, watched: dict[str, bool]) -> bool:

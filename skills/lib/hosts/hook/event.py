@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 _KINDS = {
     "PreToolUse": "tool",
     "BeforeTool": "tool",
+    "PostToolUse": "result",
+    "PostToolUseFailure": "result",
+    "AfterTool": "result",
     "UserPromptSubmit": "turn",
     "BeforeAgent": "turn",
     "SessionStart": "begin",
@@ -24,6 +27,7 @@ _KINDS = {
     "AfterAgent": "stop",
     "SessionEnd": "end",
 }
+_OF_TOOLS = ("tool", "result")
 
 
 class Denied(Exception):
@@ -41,6 +45,8 @@ class Event:
         "agent",
         "cwd",
         "tool",
+        "call",
+        "payload",
         "given",
         "targets",
         "command",
@@ -60,9 +66,11 @@ class Event:
         self.agent = text_of(payload, "agent_id")
         self.cwd = text_of(payload, "cwd")
         self.tool = text_of(payload, "tool_name")
+        self.call = text_of(payload, "tool_use_id")  # Gemini CLI gives a call no id
+        self.payload = payload
         given = payload.get("tool_input")
         self.given: Mapping[str, Any] = given if isinstance(given, dict) else {}
-        meant = tools.meanings(host, self.tool, self.given) if self.kind == "tool" else frozenset(("",))
+        meant = tools.meanings(host, self.tool, self.given) if self.kind in _OF_TOOLS else frozenset(("",))
         self.targets = [] if meant.isdisjoint(("edit", "write")) else tools.targets(self.tool, self.given)
         # What an unknown tool runs is looked into for a run's name, and is never one of the commands that are free.
         self.command = shell_commands.command_of(self.given) if not meant or "shell" in meant else ""

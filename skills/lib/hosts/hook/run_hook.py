@@ -1,6 +1,7 @@
 """What a host starts for each event: ``python -IS run_hook.py --host NAME [--stops N] [--deadline SECONDS]``.
 
-Kept small, for its bytecode is not cached: an event that can concern no run ends here, before anything is imported.
+Kept small, for its bytecode is not cached: an event that can concern no run and no policy ends here, before anything is
+imported.
 """
 
 import os
@@ -10,33 +11,85 @@ import sys
 DEADLINE = 5.0
 # The events that are blocked if the hook itself fails, and the subcommands that are let through then.
 HELD = ("PreToolUse", "BeforeTool", "Stop", "SubagentStop", "AfterAgent")
+TOOLS = (b'"PreToolUse"', b'"BeforeTool"')
+RESULTS = (b"PostToolUse", b"PostToolUseFailure", b"AfterTool")
 LIFELINES = ("runs", "trace", "abandon")
+# What a project has at its root: its policy, and the commands that it adds to the gateway.
+POLICIES = (b"lockstep.policy.yaml", b"lockstep.gateway.yaml")
+# The fields that name the folder of a call.
+FOLDERS = (b"cwd", b"workdir", b"directory", b"dir_path")
 
 
-def sessions() -> "list[str]":
-    """The files of the sessions that follow a run, as skills.lib.hosts.hook.sessions keeps them."""
+def kept(folder: str) -> "list[str]":
+    """The names of the files in a folder of the user's state: ``sessions`` that follow a run, ``facts`` of sessions."""
     base = os.environ.get("XDG_STATE_HOME", "")
     base = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".local", "state")
     state = os.environ.get("LOCKSTEP_STATE") or os.path.join(base, "lockstep")
     try:
-        return os.listdir(os.path.join(state, "sessions"))
+        return os.listdir(os.path.join(state, folder))
     except OSError:
         return []
 
 
+def field_of(raw: bytes, name: bytes) -> bytes:
+    """The text of a field that is in an event only once, with no escape in it; b"" if it cannot be found at once."""
+    if raw.count(b'"' + name + b'"') != 1:
+        return b""
+    after = raw.partition(b'"' + name + b'"')[2][:5_000].lstrip(b" \t\r\n:")
+    given, quote, _ = after[1:].partition(b'"')
+    return given if after[:1] == quote == b'"' and b"\\" not in given else b""
+
+
 def session_of(raw: bytes) -> str:
     """The id of the session that an event names, as the name of a file has it; "" if it cannot be found at once."""
-    if raw.count(b'"session_id"') != 1:
-        return ""
-    after = raw.partition(b'"session_id"')[2][:200].lstrip(b" \t\r\n:")
-    given = after[1:].partition(b'"')[0]
-    if after[:1] != b'"' or len(given) > 80 or not given.replace(b"-", b"").replace(b"_", b"").isalnum():
+    given = field_of(raw, b"session_id")
+    if len(given) > 80 or not given.replace(b"-", b"").replace(b"_", b"").isalnum():
         return ""
     return "".join("=" + char.lower() if char.isupper() else char for char in given.decode())
 
 
+def policies_of(raw: bytes) -> "list[str] | None":
+    """The policies and gateway files of a call's folder and those above; None if it cannot be found at once."""
+    places = [field_of(raw, name) for name in FOLDERS if name == b"cwd" or b'"' + name + b'"' in raw]
+    if not all(places) or not places[0].startswith(b"/"):
+        return None
+    found = {}
+    for place in places:
+        above = os.path.realpath(os.path.join(places[0], place))
+        while True:
+            for name in POLICIES:
+                path = os.path.join(above, name)
+                if os.path.lexists(path):
+                    found[os.fsdecode(path)] = True
+            if above == os.path.dirname(above):
+                break
+            above = os.path.dirname(above)
+    return list(found)
+
+
+def has_policy(raw: bytes) -> bool:
+    """True if a tool is about to be used below a folder that has a policy, or in one that cannot be found at once."""
+    return any(name in raw for name in TOOLS) and policies_of(raw) != []
+
+
+def is_named(raw: bytes) -> bool:
+    """True if an event may name a run, or opens one elsewhere."""
+    sets_variables = b"LOCKSTEP_" in raw or b"PYTHON" in raw or b"HOME=" in raw
+    return b"--run" in raw or b"lockstep_" in raw or (b"--step" in raw and sets_variables)
+
+
+def is_without_use(raw: bytes, followed: "list[str]", facts: "list[str]") -> bool:
+    """True if an event concerns no run and no policy: it is of another session, and names no run, nor opens one."""
+    if field_of(raw, b"hook_event_name") in RESULTS:  # those of a run's policy are of any session that follows a run
+        of_runs = followed if any(name.startswith("run-") for name in facts) else []
+        known = [*facts, *of_runs]
+        return not known or is_of_others(raw, known)
+    known = [*followed, *facts]
+    return not is_named(raw) and (not known or is_of_others(raw, known)) and not has_policy(raw)
+
+
 def is_of_others(raw: bytes, names: "list[str]") -> bool:
-    """True if a whole event is of a session that follows no run; what cannot be read may be of any."""
+    """True if a whole event is of a session that none of these files is of; what cannot be read may be of any."""
     try:
         raw.decode()
     except ValueError:
@@ -59,7 +112,7 @@ def deadline(given: str) -> float:
 
 
 def watch(seconds: float, watched: "dict[str, bool]") -> None:
-    """Give up after so many seconds: block while a run is open, else let pass."""
+    """Give up after so many seconds: block while a run is open or a policy holds, else let pass."""
     import time
 
     time.sleep(seconds)
@@ -71,8 +124,8 @@ def watch(seconds: float, watched: "dict[str, bool]") -> None:
 def block(what: str) -> None:
     """Exit with 2, and with a reason that needs nothing of the library."""
     text = (
-        f"{what}, and a run is open, so nothing goes on unseen. The way out: lockstep runs lists the runs; "
-        "lockstep abandon RUN --reason '...' ends one, and frees the session even if the ledger cannot be used. "
+        f"{what}, and a run is open or a policy holds, so nothing goes on unseen. The way out: lockstep runs lists the "
+        "runs; lockstep abandon RUN --reason '...' ends one, and frees the session even if the ledger cannot be used. "
         "A person at a terminal: lockstep doctor says what is wrong.\n"
     )
     try:
@@ -97,7 +150,7 @@ def fail(error: BaseException, raw: bytes, names: "list[str]") -> None:
     program = words[0].split("/")[-1] if words and "=" not in words[0] else ""
     is_lifeline = program == "lockstep" and words[1:2] != [] and words[1] in LIFELINES
     is_free = is_lifeline or event.get("hook_event_name") not in HELD or event.get("stop_hook_active")
-    if not is_free and not is_of_others(raw, names) and names:
+    if not is_free and (has_policy(raw) or (names and not is_of_others(raw, names))):
         reason = f"{type(error).__name__}: {str(error)[:500]}"
         block(f"Lockstep's hook does not work here ({reason}; pip install --force-reinstall /path/to/lockstep helps)")
     os._exit(0)
@@ -105,9 +158,9 @@ def fail(error: BaseException, raw: bytes, names: "list[str]") -> None:
 
 def main() -> None:
     """Serve the event on standard input, and exit."""
-    names = sessions()
+    followed, facts = kept("sessions"), kept("facts")
     options = dict(zip(sys.argv[1::2], sys.argv[2::2]))  # noqa: B905  an odd word is left out
-    watched = {"open": bool(names)}
+    watched = {"open": bool(followed or facts)}
     import _thread
 
     _thread.start_new_thread(watch, (deadline(options.get("--deadline", "")), watched))
@@ -117,23 +170,26 @@ def main() -> None:
             raw = file.read().strip()
     except OSError:
         pass
-    is_named = (
-        b"--run" in raw
-        or b"lockstep_" in raw
-        or (b"--step" in raw and (b"LOCKSTEP_" in raw or b"PYTHON" in raw or b"HOME=" in raw))
-    )
-    if not is_named and (not names or is_of_others(raw, names)):
-        os._exit(0)  # no run is open in its session, and the event names none, nor opens one elsewhere
+    if is_without_use(raw, followed, facts):
+        os._exit(0)
     root = os.path.realpath(__file__)
     for _ in range(5):
         root = os.path.dirname(root)
     sys.path.insert(0, root)
     try:
+        watched["policy"] = has_policy(raw) or bool(facts and not is_of_others(raw, facts))
+        if watched["policy"] and not is_named(raw) and (not followed or is_of_others(raw, followed)):
+            from skills.lib.hosts.hook.quick import is_free
+
+            tool, line = field_of(raw, b"tool_name").decode(), field_of(raw, b"command").decode()
+            session, policies = session_of(raw), policies_of(raw)
+            if session and policies and is_free(tool, line, session, policies, facts):
+                os._exit(0)
         from skills.lib.hosts.hook.decision import main as serve
 
         code = serve(raw, options, watched)
     except BaseException as error:
-        fail(error, raw, names)
+        fail(error, raw, [*followed, *facts])
     os._exit(code)
 
 

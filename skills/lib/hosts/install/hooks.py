@@ -21,7 +21,7 @@ from typing import Any
 from skills.lib import compact_json
 from skills.lib.blocks.command_line import join, quote
 from skills.lib.errors import RefusedError
-from skills.lib.hosts.hook import sessions
+from skills.lib.hosts.hook import facts, sessions
 from skills.lib.hosts.install import runtime
 
 # How long a host waits for the hook, in seconds: the hook gives up by itself after five, and then says so.
@@ -29,6 +29,7 @@ TIMEOUT = 30
 # The events of each host that the hook serves; True if the host wants a pattern for the tools.
 _CLAUDE_SHAPED = {
     "PreToolUse": True,
+    "PostToolUse": True,
     "UserPromptSubmit": False,
     "SessionStart": False,
     "PreCompact": False,
@@ -36,18 +37,22 @@ _CLAUDE_SHAPED = {
     "SubagentStop": False,
     "SessionEnd": False,
 }
+_WITH_FAILURES = {**_CLAUDE_SHAPED, "PostToolUseFailure": True}
 EVENTS: dict[str, dict[str, bool]] = {
-    "claude": _CLAUDE_SHAPED,
+    "claude": _WITH_FAILURES,
     "codex": _CLAUDE_SHAPED,
-    "qwen": _CLAUDE_SHAPED,
+    "qwen": _WITH_FAILURES,
     "gemini": {
         "BeforeTool": True,
+        "AfterTool": True,
         "BeforeAgent": False,
         "SessionStart": False,
         "AfterAgent": False,
         "SessionEnd": False,
     },
 }
+# The results of tools, of which only policies have a use.
+RESULTS = ("PostToolUse", "PostToolUseFailure", "AfterTool")
 # Codex gives this event no more time, and warns of more; the hook then only forgets a session.
 _SHORTER = {("codex", "SessionEnd"): 3}
 _IN_MILLISECONDS = frozenset({"qwen", "gemini"})
@@ -69,11 +74,16 @@ def command_line(host: str, event: str, stops: int) -> str:
     """The command of an event in a host's settings, for a shell.
 
     Gemini CLI blocks each prompt if a hook's program is missing. There the command first looks for it: if it is gone, a
-    tool is blocked while a session follows a run, and nothing else is.
+    tool is blocked while a session follows a run, and nothing else is. After a tool the shell ends the command unless
+    a policy has held for some session of this user: no Python is started for the results that no policy needs.
     """
     words = command(host, stops)
     line = join(words)
-    if host not in _GUARDED or os.name == "nt":
+    if os.name == "nt":
+        return line
+    if event in RESULTS:
+        return f"{has_facts(quote(facts.folder()))} || exit 0; exec {line}"
+    if host not in _GUARDED:
         return line
     guard = f"[ -x {quote(words[0])} ] && [ -f {quote(words[2])} ]"
     if not EVENTS[host][event]:
@@ -81,6 +91,11 @@ def command_line(host: str, event: str, stops: int) -> str:
     said = quote(f"Lockstep's hook cannot run, as {words[0]} or {words[2]} is gone: lockstep doctor {host}")
     runs = f'[ -z "$(ls -A {quote(sessions.folder())} 2>/dev/null)" ]'
     return f"{guard} || {{ {runs} && exit 0; echo {said} >&2; exit 2; }}; exec {line}"
+
+
+def has_facts(folder: str) -> str:
+    """The test of a shell for the folder of the facts of policies; a variable may have moved it from ``folder``."""
+    return f'[ -d {folder} ] || [ -n "$LOCKSTEP_STATE$XDG_STATE_HOME" ]'
 
 
 def words_of(line: str) -> list[str]:

@@ -1,0 +1,89 @@
+"""What the hook says for a policy: why a call is denied, or what is to be looked at first, and the way out."""
+
+from __future__ import annotations
+
+from skills.lib.guard.decisions import Deny
+from skills.lib.guard.shell import REMEDY
+from skills.lib.hosts.hook import tools
+from skills.lib.hosts.hook.evidence import Stuck
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from skills.lib.guard.decisions import Look
+    from skills.lib.hosts.hook.event import Event
+
+_BY_A_PERSON = "If it must be done all the same, a person does it at a terminal."
+
+
+def answer(given: Deny | Look, event: Event) -> str:
+    """Why a call is not made now, and what to do."""
+    if isinstance(given, Deny):
+        shows = f" {_tools(given.tools, event.host)} would change that." if given.tools else ""
+        return f"denied, because {given.reason} ({given.where}).{shows} {_BY_A_PERSON}"
+    if isinstance(given, Stuck):
+        return _stuck(given, event)
+    if not given.need:  # it is not certain what a command line runs
+        return f"look first: {given.reason}, and a rule of {given.rule} may hold for it ({given.where}): {REMEDY}."
+    if not given.missing:
+        return f"look first: {given.reason} ({given.where}).{_shown_by(given, event)}"
+    places = _listed(given.missing)
+    are = "is" if len(given.missing) == 1 else "are"
+    return f"look first: {places} {are} not known yet ({given.where}).{_shown_by(given, event)}"
+
+
+def _stuck(given: Stuck, event: Event) -> str:
+    if not given.missing:
+        why = given.reason if given.need else f"{given.reason}; {REMEDY}"
+        return f"denied, because {why} ({given.where}). {_BY_A_PERSON}"
+    places, are = _listed(given.missing), "is" if len(given.missing) == 1 else "are"
+    shown = f" though {_tools(given.tools, event.host)} should show it" if given.tools else ""
+    return (
+        f"denied, because {places} {are} still not known{shown} ({given.where}): the host did not say how it ended, or "
+        "its result does not have it. The way out: lockstep gateway run NAME of a command in lockstep.gateway.yaml "
+        f"says itself how it ended. {_BY_A_PERSON}"
+    )
+
+
+def _shown_by(given: Look, event: Event) -> str:
+    if not given.tools:
+        return f" No tool of the policy shows it. {_BY_A_PERSON}"
+    how = "shows" if len(given.tools) == 1 else "show"
+    return f" {_tools(given.tools, event.host)} {how} {'it' if len(given.missing) < 2 else 'them'}."
+
+
+def protected(tool: str, path: str) -> str:
+    """Why a policy or gateway file is not changed."""
+    return (
+        f"denied, because {tool[:80]} would change {path}, which says what agents may do: a person edits it. "
+        "Propose the change to the user."
+    )
+
+
+def unusable(error: Exception, event: Event) -> str:
+    """That a policy, or its facts, cannot be used, and the way out."""
+    lines = getattr(error, "lines", None)
+    what = "; ".join(line.strip() for line in lines()) if lines else f"{type(error).__name__}: {error}"
+    return (
+        f"denied, because a policy holds here and cannot be used ({what[:2_000]}). Tools that read and search are "
+        f"still allowed. A person at a terminal: lockstep doctor says what is wrong. {_BY_A_PERSON}"
+    )
+
+
+def _listed(names: Sequence[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} and {last}" if most else last
+
+
+def _tools(names: Sequence[str], host: str) -> str:
+    """Tools for a reader on a host: a command line as it is run, a tool with the host's own names."""
+    shown = []
+    for name in names[:4]:
+        if name.startswith("shell(") and name.endswith(")"):
+            shown.append(f"`{name[len('shell(') : -1]}`")
+        elif name == "answer":
+            shown.append("a person's answer to a question of the run")
+        else:
+            shown.append(tools.named([name], host))
+    return " or ".join(shown)

@@ -1,0 +1,237 @@
+"""The hook with a policy of the project: what it denies, what is to be looked at first, and what lets a call pass."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from tests.hosts.hook.guarded_host import CODING, SILENT, Guarded
+
+pytestmark = [pytest.mark.req("G-02", "G-08"), pytest.mark.usefixtures("own_project")]
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+
+
+def test_a_push_needs_tests_that_passed_on_this_content(tmp_path: Path) -> None:
+    host = Guarded(tmp_path)
+    assert host.denied("git push") == (
+        "look first: tests.passed and tests.at are not known yet (lockstep.policy.yaml:6). `make test` shows them.\n"
+    )
+    assert host.shell("make test") == SILENT
+    assert host.ask("Bash", command="git push") == SILENT
+    (host.project / "a.py").write_text("two\n")
+    stale = host.denied("git push")
+    assert stale.startswith("denied, because tests.at == $tree is FALSE: tests.at is ")
+    assert "`make test` would change that." in stale
+    assert host.shell("make test", 2) == SILENT
+    assert host.denied("git push").startswith("denied, because tests.passed is FALSE: tests.passed is false")
+    assert host.shell("make test") == SILENT
+    assert host.ask("Bash", command="git commit -am x && git push") == SILENT
+
+
+def test_the_exit_code_counts_only_where_it_is_the_commands_own(tmp_path: Path) -> None:
+    host = Guarded(tmp_path)
+    assert host.shell("make test | tail -5") == SILENT
+    assert host.denied("git push").startswith("look first: tests.passed is not known yet")
+    assert host.shell("make test && echo done") == SILENT
+    assert host.ask("Bash", command="git push") == SILENT
+
+
+def test_a_place_that_stays_unknown_is_a_denial_with_the_way_out(tmp_path: Path) -> None:
+    host = Guarded(tmp_path)
+    assert host.denied("git push").startswith("look first: tests.passed and tests.at are not known yet")
+    assert host.shell("make test", None) == SILENT  # in the background: the host does not say how it ended
+    stuck = host.denied("git push")
+    assert stuck.startswith(
+        "denied, because tests.passed is still not known though `make test` should show it (lockstep.policy.yaml:6)"
+    )
+    assert "lockstep gateway run NAME" in stuck
+    assert "a person does it at a terminal" in stuck
+    assert host.shell("make test") == SILENT
+    assert host.ask("Bash", command="git push") == SILENT
+
+
+def test_the_same_look_is_asked_for_twice_at_most(tmp_path: Path) -> None:
+    host = Guarded(tmp_path)
+    answers = [host.denied("git push").partition(" ")[0] for _ in range(4)]
+    assert answers == ["look", "look", "denied,", "denied,"]
+    assert host.shell("make test") == SILENT
+    assert host.ask("Bash", command="git push") == SILENT
+
+
+def test_a_result_that_never_came_leaves_unknown_what_the_call_may_have_changed(tmp_path: Path) -> None:
+    host = Guarded(tmp_path)
+    assert host.shell("make test") == SILENT
+    assert host.ask("Bash", command="make test") == SILENT
+    assert host.denied("git push").startswith("look first: tests.passed and tests.at are not known yet")
+    assert host.shell("make test") == SILENT
+    assert host.ask("Bash", command="git push") == SILENT
+
+
+def test_a_dry_run_is_no_evidence(tmp_path: Path) -> None:
+    host = Guarded(tmp_path)
+    assert host.shell("make test -n") == SILENT
+    assert host.denied("git push").startswith("look first: tests.passed and tests.at")
+
+
+def test_calls_are_counted_and_a_failed_one_is_taken_off(tmp_path: Path) -> None:
+    host = Guarded(tmp_path)
+    assert host.shell("deploy", 1) == SILENT
+    event = {"tool_name": "Bash", "tool_input": {"command": "deploy"}, "tool_use_id": "one"}
+    assert host.tell(event) == SILENT
+    assert host.tell(event) == SILENT  # a host with the hook in both scopes asks twice
+    second = host.denied("deploy")
+    assert second.startswith("denied, because calls('shell(deploy)') < 1 is FALSE: calls(\"shell(deploy)\") is 1")
+    assert host.denied("date; deploy") == second
+    host.session = "another"
+    assert host.denied("deploy; deploy") == second
+
+
+def test_paths_stay_inside_the_worktree(tmp_path: Path) -> None:
+    host = Guarded(tmp_path)
+    for line in ("rm a.py", "rm -rf build", "cd sub && rm x", f"rm {host.project}/x"):
+        assert host.ask("Bash", command=line) == SILENT, line
+    for line in ("rm ../x", "rm -rf /", f"rm a.py {tmp_path}/x", "cd / && rm x", "sudo rm /etc/hosts"):
+        assert "all(inside(p, %worktree) for p in $paths) is FALSE" in host.denied(line), line
+    assert host.denied('rm "$DIR"').startswith("look first: ")
+
+
+def test_a_line_that_cannot_be_told_is_to_be_run_as_one_simple_command(tmp_path: Path) -> None:
+    host = Guarded(tmp_path)
+    for line in ('eval "$X"', "bash script.sh", "$(cat x)"):
+        told = host.denied(line)
+        assert told.endswith("run it as one simple command.\n") or told.startswith("denied, because"), line
+    for line in ("ls | grep x", "git add -A && git commit -m 'x; y'", "pip install foo", "make test 2>&1 | tail -5"):
+        assert host.ask("Bash", command=line) == SILENT, line
+
+
+def test_a_shell_that_edits_is_an_edit(tmp_path: Path) -> None:
+    policy = """
+    tools:
+      edit: {changes: {approval: forget}}
+      mcp(desk.approve): {changes: {approval: "true"}}
+      shell(deploy): {needs: [approval]}
+    """
+    host = Guarded(tmp_path, policy)
+    assert host.call("mcp__desk__approve") == SILENT
+    assert host.ask("Bash", command="deploy") == SILENT
+    (host.project / "a.py").write_text("another\n")  # by whatever program
+    assert host.denied("deploy").startswith("look first: approval is not known yet")
+    assert host.call("mcp__desk__approve") == SILENT
+    assert host.call("Edit", file_path=str(host.project / "a.py"), old_string="a", new_string="b") == SILENT
+    assert host.denied("deploy").startswith("look first: approval is not known yet")
+
+
+def test_the_result_of_an_mcp_tool_is_a_fact(tmp_path: Path) -> None:
+    policy = """
+    params: {least: 300}
+    tools:
+      mcp(bank.get_balance): {shows: {"accounts[$username].balance": result.balance}}
+      mcp(bank.deposit): {changes: {"accounts[$username].balance": forget}}
+      mcp(bank.open_box): {needs: ["accounts[$username].balance >= %least"]}
+    """
+    host = Guarded(tmp_path, policy)
+
+    def balance(of: str, amount: int) -> None:
+        given = {"username": of}
+        assert host.ask("mcp__bank__get_balance", **given) == SILENT
+        said = [{"type": "text", "text": json.dumps({"balance": amount, "note": "accounts: admin"})}]
+        event = {"tool_name": "mcp__bank__get_balance", "tool_input": given, "tool_use_id": f"toolu_{host.calls}"}
+        assert host.tell({**event, "hook_event_name": "PostToolUse", "tool_response": said}) == SILENT
+
+    first = host.ask("mcp__bank__open_box", username="ann").reason
+    assert first.startswith("look first: accounts.ann.balance is not known yet")
+    assert "mcp(bank.get_balance)" in first
+    balance("ann", 500)
+    balance("bob", 100)
+    assert host.ask("mcp__bank__open_box", username="ann") == SILENT
+    assert "accounts[$username].balance >= %least is FALSE" in host.ask("mcp__bank__open_box", username="bob").reason
+    assert host.call("mcp__bank__deposit", username="ann") == SILENT
+    assert host.ask("mcp__bank__open_box", username="ann").reason.startswith("look first: ")
+
+
+def test_a_mode_reports_or_asks_to_look_and_denies_nothing(tmp_path: Path) -> None:
+    reports = Guarded(tmp_path / "reports", "mode: report" + CODING)
+    told = reports.ask("Bash", command="git push")
+    assert told.code == 0
+    assert told.reason.startswith("Lockstep would have answered: look first: tests.passed and tests.at")
+    told = reports.ask("Bash", command="rm ../x")
+    assert (told.code, told.reason.startswith("Lockstep would have answered: denied, because all(inside")) == (0, True)
+    looks = Guarded(tmp_path / "looks", "mode: look" + CODING)
+    answers = [looks.ask("Bash", command="rm ../x") for _ in range(3)]
+    assert [answer.code for answer in answers] == [2, 2, 0]
+    assert answers[0].reason.startswith("look first: all(inside(p, %worktree) for p in $paths) is FALSE")
+
+
+@pytest.mark.parametrize("name", ["lockstep.policy.yaml", "lockstep.gateway.yaml"])
+def test_an_editing_tool_touches_no_policy_and_no_gateway_file(tmp_path: Path, name: str) -> None:
+    host = Guarded(tmp_path, "tools: {}")
+    (host.project / "sub").mkdir()
+    (host.project / "lockstep.gateway.yaml").write_text("{}")
+    (host.project / "sub" / "link.yaml").symlink_to(host.project / name)
+    for path in (name, f"sub/../{name}", str(host.project / name), "sub/link.yaml"):
+        for tool in ("Edit", "Write", "MultiEdit", "NotebookEdit"):
+            told = host.ask(tool, **{"notebook_path" if tool == "NotebookEdit" else "file_path": path})
+            assert told.code == 2
+            assert "which says what agents may do: a person edits it" in told.reason
+    host.name = "codex"
+    patch = f"*** Begin Patch\n*** Update File: {name}\n@@\n-a\n+b\n*** End Patch\n"
+    assert host.ask("apply_patch", command=patch).code == 2
+    assert host.ask("Read", file_path=name) == SILENT
+    assert host.ask("apply_patch", command=patch.replace(name, "a.py")) == SILENT
+
+
+def test_sub_agents_and_the_session_know_the_same(tmp_path: Path) -> None:
+    host = Guarded(tmp_path)
+    assert host.use("Bash", agent="helper", command="git push").code == 2
+    assert host.shell("make test") == SILENT
+    assert host.use("Bash", agent="helper", command="git push") == SILENT
+    host.session = "another"
+    assert host.denied("git push").startswith("look first: ")
+
+
+def test_the_policy_holds_below_the_project_and_for_a_session_that_leaves_it(tmp_path: Path) -> None:
+    host = Guarded(tmp_path)
+    below = host.project / "src" / "deep"
+    (below / ".git").mkdir(parents=True)
+    away = tmp_path / "away"
+    away.mkdir()
+    event = {"tool_name": "Bash", "tool_input": {"command": "git push"}}
+    assert host.tell({**event, "cwd": str(away)}) == SILENT  # it has not been in the project
+    assert host.tell({**event, "cwd": str(below)}).code == 2
+    assert host.tell({**event, "cwd": str(away)}).code == 2
+    assert (
+        host.tell(
+            {
+                **event,
+                "cwd": str(away),
+                "session_id": "other",
+                "tool_input": {"command": "git push", "workdir": str(below)},
+            }
+        ).code
+        == 2
+    )
+
+
+def test_a_policy_that_is_gone_holds_until_the_session_ends(tmp_path: Path) -> None:
+    host = Guarded(tmp_path)
+    assert host.denied("git push").startswith("look first: ")
+    host.policy.unlink()
+    assert host.denied("git push").startswith("look first: ")
+    host.session = "another"
+    assert host.ask("Bash", command="git push") == SILENT
+
+
+def test_a_changed_policy_counts_at_once_and_forgets_no_call(tmp_path: Path) -> None:
+    host = Guarded(tmp_path)
+    assert host.shell("make test") == SILENT
+    assert host.shell("deploy") == SILENT
+    host.policy.write_text(CODING + '  shell(make clean): {needs: ["false"]}\n')
+    assert host.denied("make clean").startswith("denied, because false is FALSE")
+    assert host.denied("git push").startswith("look first: ")
+    assert host.denied("deploy").startswith("denied, because calls")

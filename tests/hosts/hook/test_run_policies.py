@@ -1,0 +1,129 @@
+"""The policy of a workflow, which holds for the whole run beside that of the project, and what people said as facts."""
+
+from __future__ import annotations
+
+import os
+import pty
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.fixtures.skill import source_of
+from tests.hosts.hook import hooked
+from tests.hosts.hook.guarded_host import SILENT, Guarded
+
+pytestmark = [pytest.mark.req("G-08"), pytest.mark.usefixtures("own_project")]
+STEPS = """
+    StepDef("begin", "Begin", "Begin.", {Outcome.OK: "work"}),
+    StepDef("work", "Work", "Work.", {Outcome.OK: "ask"}),
+    StepDef("ask", "Ask", "Ask.", {Outcome.OK: "ship"}, Person("Ship it?", {"yes": Outcome.OK})),
+    StepDef("ship", "Ship", "Ship.", {Outcome.OK: None}),
+    """
+OF_RUN = """
+tools:
+  answer: {changes: {approval.by: "$by", approval.said: "$answer"}}
+  shell(deploy): {needs: ["approval.by == 'person'", "approval.said == 'yes'"]}
+  shell(make test): {changes: {tests.passed: "true"}}
+"""
+OF_PROJECT = """
+tools:
+  shell(make test): {changes: {tests.passed: "result.exit == 0"}}
+  shell(deploy): {needs: [tests.passed]}
+  shell(git push): {needs: [tests.passed]}
+"""
+
+
+@pytest.fixture
+def host(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Guarded:
+    """A host with a policy of the project, on a skill with a policy."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    host = Guarded(tmp_path, OF_PROJECT, source=source_of("guarded", STEPS, 'policy="policy.yaml"'))
+    policy_of_run(host).write_text(OF_RUN)
+    return host
+
+
+def policy_of_run(host: Guarded) -> Path:
+    return Path(host.agent.script).with_name("policy.yaml")
+
+
+def test_the_policy_of_a_run_and_that_of_the_project_both_hold(host: Guarded) -> None:
+    assert host.denied("deploy").startswith("look first: tests.passed is not known yet (lockstep.policy.yaml:4)")
+    host.at("work")
+    assert host.shell("make test", 2) == SILENT
+    assert host.denied("deploy").startswith("denied, because tests.passed is FALSE")  # the other policy cannot widen
+    assert host.shell("make test") == SILENT
+    assert host.denied("deploy").startswith(
+        "look first: approval.by and approval.said are not known yet (policy.yaml:4)"
+    )
+    assert host.ask("Bash", command="git push") == SILENT
+    host.session = "without-a-run"
+    assert host.shell("make test") == SILENT
+    assert host.ask("Bash", command="deploy") == SILENT
+
+
+def test_the_steps_own_commands_pass_whatever_a_policy_says(host: Guarded) -> None:
+    host.policy.write_text("tools: {shell: {needs: ['false']}, shell(python): {needs: ['false']}}")
+    block = host.at("work")
+    assert host.run(block.next) == SILENT
+    assert host.ask("Bash", command="lockstep runs") == SILENT
+    assert host.denied("date").startswith("denied, because false is FALSE")
+
+
+def test_an_answer_of_the_agent_is_no_approval(host: Guarded) -> None:
+    block = host.at("ask")
+    assert host.shell("make test") == SILENT
+    answered = host.agent.run_command(block.next.replace("'FILL_answer'", "yes"))
+    assert answered.step == "ship"
+    assert host.run(answered.next) == SILENT
+    assert host.denied("deploy").startswith(
+        "denied, because approval.by == 'person' is FALSE: approval.by is \"agent\""
+    )
+
+
+def test_an_answer_of_a_person_is_an_approval(host: Guarded) -> None:
+    block = host.at("ask")
+    assert host.shell("make test") == SILENT
+    told = host.denied("deploy")
+    assert told.endswith("a person's answer to a question of the run shows them.\n")
+    answer_at_a_terminal(host, block.run)
+    assert host.ask("Bash", command="deploy") == SILENT
+
+
+def answer_at_a_terminal(host: Guarded, run: str) -> None:
+    """Answer as the person at a terminal."""
+    words = [sys.executable, "-m", "skills", "answer", run, "yes", "--project", str(host.project)]
+    first, second = pty.openpty()
+    environment = {name: value for name, value in os.environ.items() if name not in ("CLAUDECODE", "CODEX_THREAD_ID")}
+    environment["PYTHONPATH"] = str(hooked.ROOT)
+    done = subprocess.run(words, stdin=second, capture_output=True, text=True, timeout=60, env=environment, check=False)
+    os.close(first)
+    os.close(second)
+    assert done.returncode == 0, done.stderr
+
+
+def test_what_a_run_knows_goes_on_in_another_session(host: Guarded) -> None:
+    host.policy.write_text("tools: {}")
+    policy_of_run(host).write_text("tools: {shell(deploy): {needs: [\"calls('shell(deploy)') < 1\"]}}")
+    block = host.at("work")
+    assert host.shell("deploy") == SILENT
+    host.session = "another"
+    assert host.ask("Bash", command="deploy") == SILENT  # it follows no run
+    assert host.run(block.next) == SILENT
+    assert host.denied("deploy").startswith("denied, because calls(")
+
+
+def test_a_missing_policy_of_a_run_denies_with_the_way_out(host: Guarded) -> None:
+    host.at("work")
+    policy_of_run(host).unlink()
+    told = host.denied("deploy")
+    assert "policy.yaml cannot be read: it is not there" in told
+    assert host.ask("Read", file_path="a.py") == SILENT
+
+
+def test_sub_agents_of_a_run_are_under_its_policy(host: Guarded) -> None:
+    host.at("work")
+    assert host.shell("make test") == SILENT
+    told = host.use("Bash", agent="helper", command="deploy")
+    assert told.reason.startswith("look first: approval.by and approval.said are not known yet (policy.yaml:4)")
