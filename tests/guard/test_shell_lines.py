@@ -43,8 +43,8 @@ case "$1" in
     p) [ -e LOG.alias ] && set -- push ;;
     config) case "$2" in alias.p) : > LOG.alias ;; esac ;;
     submodule) shift; while [ $# -gt 0 ] && [ "$1" != foreach ]; do shift; done; shift
-        case "$1" in -*) shift ;; esac; [ $# -gt 0 ] && eval "$*" ;;
-    bisect) [ "$2" = run ] && { shift 2; "$@"; } ;;
+        case "$1" in -*) shift ;; esac; [ $# -gt 0 ] && eval "$*"; exit ;;
+    bisect) [ "$2" = run ] && { shift 2; "$@"; }; exit ;;
     rebase) case "$2" in --exec|-x) eval "$3" ;; --exec=*) eval "${2#--exec=}" ;; esac ;;
     difftool) [ "$2" = -x ] && eval "$3" ;;
     subtree) [ "$2" = push ] && set -- push ;;
@@ -285,10 +285,10 @@ def rows() -> str:
     for of in classes():
         shown = []
         for kind in ("match", "look", "none"):
-            plain = [
-                line for line in of.get(kind, ()) if line.isprintable() and len(line) < 40 and not set(line) & set("|`")
-            ]
-            shown.append(f"`{plain[0]}`" if plain else "")
+            lines = [line for line in of.get(kind, ()) if len(line) < 40 and not set(line) & set("|`")]
+            plain = [line for line in lines if line.isascii() and line.isprintable()]
+            escaped = [line.encode("unicode_escape").decode() for line in lines]
+            shown.append(f"`{(plain or escaped)[0]}`" if lines else "")
         found.append(f"| {of['class']} | {of['taken']} | {' | '.join(shown)} |")
     return "\n".join(found) + "\n"
 

@@ -115,6 +115,16 @@ def test_files_are_read_once(project: Path, tmp_path: Path) -> None:
         assert worktree.tree(str(project)) == first
 
 
+def test_a_tree_that_takes_too_long_is_known_later(project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    time.sleep(1.1)
+    with monkeypatch.context() as few:
+        few.setattr(worktree, "MOST_BYTES", 6)  # the three files have ten
+        assert worktree.tree(str(project)) is None
+        found = worktree.tree(str(project))
+    assert found == worktree.tree(str(project))
+    assert found is not None
+
+
 def test_a_tree_without_a_cache(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     first = worktree.tree(str(project))
     (tmp_path / "file").write_text("")

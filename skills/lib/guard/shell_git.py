@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from skills.lib.guard.shell_starts import Start
 
 _SEVERAL = frozenset(("--all", "--mirror", "--branches", "--tags"))
+_ASKING = frozenset(
+    "--get --get-all --get-regexp --get-urlmatch --list -l --unset --unset-all --remove-section".split()
+)
 _VALUED = frozenset(("-o", "--push-option", "--repo", "--receive-pack", "--exec"))
 
 
@@ -35,12 +38,22 @@ def _of_setting(setting: Word) -> Iterator[Start]:
         yield VALUE, f"the setting {name} holds a command", (setting.rest(len(name) + 1),)
     elif not equals and not setting.known:
         yield DOUBT, "a setting of git is not written out", ()
-    elif not name.lower().startswith(programs.GIT_SETTINGS):
+    elif not _is_harmless(name.lower()):
         yield DOUBT, f"the setting {name} may run a command", ()
 
 
+def _is_harmless(name: str) -> bool:
+    """True if a setting, in small letters, runs nothing."""
+    is_remote = name.startswith("remote.") and name.endswith((".url", ".pushurl", ".fetch"))
+    return is_remote or name.startswith(programs.GIT_SETTINGS)
+
+
 def _of_command(command: str, rest: Sequence[Word]) -> Iterator[Start]:
-    if command in programs.GIT_OPAQUE:
+    if any(word.text.startswith("ext::") for word in rest):
+        yield DOUBT, "an address of git runs a command", ()
+    elif command == "config":
+        yield from _of_config(rest)
+    elif command in programs.GIT_OPAQUE:
         yield DOUBT, f"what git {command} runs is not seen", ()
     elif command in programs.GIT_HANDING and has(rest, programs.GIT_HANDING[command]):
         yield DOUBT, f"an option of git {command} runs another program", ()
@@ -54,6 +67,23 @@ def _of_command(command: str, rest: Sequence[Word]) -> Iterator[Start]:
         command == "subtree" and any(text_of(word) in ("push", None) for word in rest)
     ):
         yield RUN, "", (Word("git"), Word("push"), *rest)
+
+
+def _of_config(rest: Sequence[Word]) -> Iterator[Start]:
+    """``git config NAME VALUE`` sets what another command of git may run; to ask for a value needs no VALUE."""
+    at = 0
+    while at < len(rest) and (rest[at].text[:1] == "-" or (at == 0 and rest[at].text == "set")):
+        if rest[at].text in _ASKING:
+            return
+        at += 2 if rest[at].text in ("-f", "--file", "--blob", "--type", "--default", "--comment") else 1
+    if at + 1 < len(rest) and not (at == 0 and rest[at].text in ("get", "list", "unset")):
+        setting = Word(f"{rest[at].text}=")
+        setting.known = rest[at].known
+        name, _, _ = setting.text.partition("=")
+        if rest[at].known and name.lower() in programs.GIT_LINES:
+            yield VALUE, f"the setting {name} holds a command", (rest[at + 1],)
+        else:
+            yield from _of_setting(setting)
 
 
 def git_command(words: Sequence[Word]) -> tuple[int, list[Word]]:

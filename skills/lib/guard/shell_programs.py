@@ -78,8 +78,8 @@ WRAPPERS = {
     "xargs": _wrapper(
         "0rtpxo",
         "nPILsdEa",
-        "null no-run-if-empty verbose interactive exit open-tty max-args= max-procs= max-lines= max-chars= "
-        "delimiter= arg-file= replace=",
+        "null no-run-if-empty verbose interactive exit open-tty max-args= max-procs= max-lines max-chars= "
+        "delimiter= arg-file= replace",
         keeps=False,
     ),
 }
@@ -190,7 +190,9 @@ GIT_VALUED = frozenset("-C --git-dir --work-tree --namespace --attr-source --sup
 GIT_SETTINGS = (
     *("user.", "author.", "committer.", "color.", "advice.", "init.defaultbranch", "commit.gpgsign", "tag.gpgsign"),
     *("core.quotepath", "core.autocrlf", "core.filemode", "core.abbrev", "core.longpaths", "core.ignorecase"),
-    *("diff.renames", "diff.renamelimit", "merge.conflictstyle", "pull.rebase", "pull.ff", "push.default", "gc.auto"),
+    *("diff.renames", "diff.renamelimit", "merge.conflictstyle", "gc.auto"),
+    *("branch.", "fetch.", "pull.", "push.", "rebase.", "merge.ff", "core.eol", "core.safecrlf", "core.excludesfile"),
+    *("diff.algorithm", "diff.colormoved", "rerere.", "format.", "column.", "url.", "lfs.url", "submodule.recurse"),
     *("http.postbuffer", "http.sslverify", "http.lowspeed", "protocol.version", "safe.directory", "log.", "status."),
 )
 # Settings that name a command line.

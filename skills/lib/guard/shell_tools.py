@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from skills.lib.guard import shell_sed
 from skills.lib.guard.shell_starts import DOUBT, RUN, VALUE, VARIABLE, given
 
 TYPE_CHECKING = False
@@ -11,7 +12,6 @@ if TYPE_CHECKING:
     from skills.lib.guard.shell_starts import Start
     from skills.lib.guard.shell_word import Word
 
-_SED_FLAGS = frozenset("gpiImMw0123456789")
 # Each of find's words may begin a command.
 _MOST_OF_FIND = 500
 # What trap takes in the place of a line.
@@ -65,7 +65,7 @@ def _sed(words: Sequence[Word]) -> Iterator[Start]:
     scripts, is_file = _scripts(words, script="e", file="f", valued="l", attached="i", long=("--expression", "--file"))
     if is_file or any(not word.known for word in scripts):
         yield DOUBT, "the commands of sed are not written out", ()
-    elif any(_runs_a_line(word.text) for word in scripts):
+    elif any(shell_sed.may_run(word.text) for word in scripts):
         yield DOUBT, "a command of sed may run a line", ()
 
 
@@ -122,22 +122,3 @@ def _scripts(
             if letter in script or letter in valued or letter in attached:
                 break
     return scripts or ([operand] if operand else []), False
-
-
-def _runs_a_line(script: str) -> bool:
-    """True if a text may be a script of sed with ``e``, the command or the flag."""
-    if script[:1] == "s" and script[1:2].isalnum():
-        return True
-    for at, char in enumerate(script):
-        if char != "e":
-            continue
-        before, after = at - 1, at + 1
-        while before >= 0 and script[before] in _SED_FLAGS:
-            before -= 1
-        if before >= 0 and (script[before].isalnum() or script[before] in "_-."):
-            continue
-        while after < len(script) and (script[after] in _SED_FLAGS or script[after] == "e"):
-            after += 1
-        if after == len(script) or script[after] in " \t\n;}":
-            return True
-    return False

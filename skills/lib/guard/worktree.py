@@ -75,8 +75,9 @@ def tree(folder: str) -> str | None:
     known = _kept(place)
     digests = _Digests(known)
     found = digests.of(top, "", 0)
-    if found is not None and digests.fresh != known:
-        _keep(place, digests.fresh)
+    fresh = digests.fresh if found is not None else {**known, **digests.fresh}  # the next call goes on from there
+    if fresh != known:
+        _keep(place, fresh)
     return found
 
 

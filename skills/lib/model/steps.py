@@ -41,6 +41,8 @@ if TYPE_CHECKING:
 
 # What an agent works with, by the same names on every host (skills/lib/hosts has the names that each host uses).
 TOOLS = ("read", "search", "edit", "write", "shell", "web", "agent", "ask")
+# Signs that a shell reads otherwise than they stand: no part of a tool's name.
+_SHELL_SIGNS = frozenset("()'\"|&;<>$`")
 
 
 class StepDef(Record):
@@ -481,17 +483,11 @@ def _check_tools(tools: Sequence[str], where: str) -> tuple[str, ...]:
 def _is_shell_rule(tool: str) -> bool:
     """True for ``shell(git)`` and ``shell(git push)``: a program with the first words that it gets."""
     words = tool[len("shell(") : -1] if tool.startswith("shell(") and tool.endswith(")") else ""
-    return (
-        bool(words)
-        and words == " ".join(words.split())
-        and words.isprintable()
-        and not set(words) & set("()'\"|&;<>$`")
-    )
+    return bool(words) and words == " ".join(words.split()) and not set(words) & _SHELL_SIGNS
 
 
 def _is_mcp_tool(tool: str) -> bool:
     """True for ``mcp(SERVER.TOOL)``: one tool of an MCP server."""
-    server, dot, name = (
-        tool[len("mcp(") : -1].partition(".") if tool.startswith("mcp(") and tool[-1] == ")" else ("",) * 3
-    )
-    return bool(server and dot and name) and tool.isprintable() and not set(server + name) & set(" ()'\"|&;<>$`")
+    inside = tool[len("mcp(") : -1] if tool.startswith("mcp(") and tool.endswith(")") else ""
+    server, _, name = inside.partition(".")
+    return bool(server and name) and not set(inside) & _SHELL_SIGNS and not any(map(str.isspace, inside))

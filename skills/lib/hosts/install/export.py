@@ -29,7 +29,7 @@ ROOMS = ("blocks", "compat", "engine", "ledger", "model", "runtime", "schema", "
 # What else of the library a copy holds, beside the ground floor: its graphs are validated when it is made, and it looks
 # at their seals alone. Roles are for hosts.
 _SEALS = ("skills.lib.validation", "skills.lib.validation.registration")
-_LEFT_OUT = ("skills.lib.roles", "skills.lib.gateway_results")
+_LEFT_OUT = ("skills.lib.roles", "skills.lib.gateway_results", "skills.lib.shell_words")
 # Of the package lockstep: what serves its names, and the way in if another package skills is nearer on the path.
 _FACADE = ("lockstep", "lockstep.bootstrap", "lockstep.library")
 _NEEDS_PACKAGE = b"compatibility: Needs Python 3.11 or later with the package lockstep-skills.\n"
