@@ -25,6 +25,8 @@ _WRITING = ("--html",)
 _LEADING, _PATTERNS = ("-", "~"), frozenset("*?[$")
 
 OPERATORS = frozenset(";|&<>()`$\n\r\0")
+# A shell reads on in the next line, and reads nothing of this.
+_CONTINUED = "\\\n"
 # These are special only at the start of a word.
 _WORD_START = frozenset("{}!#")
 _SHELLS = frozenset(("sh", "bash", "zsh", "dash"))
@@ -196,11 +198,17 @@ def _has_persons_command(words: Sequence[str]) -> bool:
     """
     is_after = False
     for at, word in enumerate(words[:-1]):
-        if is_after and (word in _OF_A_PERSON or (word, words[at + 1]) == _CONSENT):
+        if is_after and (word in _OF_A_PERSON or _is_consent(words[at:])):
             return True
         is_value = is_after and words[at - 1][:1] == "-"
         is_after = (is_after and (word[:1] == "-" or is_value)) or _is_lockstep(word)
     return False
+
+
+def _is_consent(words: Sequence[str]) -> bool:
+    """True if the words are ``gateway`` and, behind flags, ``trust``."""
+    plain = [word for word in words if word[:1] != "-"]
+    return (words[0], *plain[1:2]) == _CONSENT
 
 
 def _is_lockstep(word: str) -> bool:
@@ -322,6 +330,9 @@ def _split(line: str, strict: bool) -> list[list[str]] | None:
     at = 0
     while at < len(line):
         char = line[at]
+        if not strict and line.startswith(_CONTINUED, at):
+            at += len(_CONTINUED)
+            continue
         brace = char == "{" or (brace and char not in " \t")
         if strict and brace and (char == "," or line.startswith("..", at)):
             return None
@@ -368,6 +379,9 @@ def _double_quoted(line: str, at: int, strict: bool) -> tuple[str, int]:
         char = line[at]
         if char == '"':
             return "".join(text), at + 1
+        if not strict and line.startswith(_CONTINUED, at):
+            at += len(_CONTINUED)
+            continue
         if strict and (char in "`\0" or (char == "$" and line[at + 1 : at + 2] in ("(", "{", "["))):
             return "", -1
         if char == "\\" and line[at + 1 : at + 2] in ('"', "\\", "$", "`"):
