@@ -115,6 +115,7 @@ def test_one_path_for_source_and_destination_is_refused(setup: Setup) -> None:
         *("scripts/new.py", "scripts", "SCRIPTS/new.py", "skills/x/new.py", "skills/new/run.py", "skills", "skills/x"),
         *("skills/x/tmp/../run.py", "lockstep.gateway.yaml", "lockstep.policy.yaml", "docs/lockstep.policy.yaml"),
         *(".git/hooks/pre-commit", "docs/.git/config", ".claude/settings.json", ".lockstep/runs.db", "opencode.json"),
+        ".mcp.json",
         *(
             ".agents/skills/x/policy.yaml",
             "node_modules/x/index.js",

@@ -19,7 +19,7 @@ GATEWAY_FILE, POLICY_FILE = "lockstep.gateway.yaml", "lockstep.policy.yaml"
 # Folders and files that git, node, Lockstep or an agent host obeys.
 _OBEYED = (
     *("node_modules", ".git", ".lockstep", ".claude", ".codex", ".gemini", ".qwen", ".opencode", ".agents"),
-    *("opencode.json", "opencode.jsonc", GATEWAY_FILE, POLICY_FILE),
+    *("opencode.json", "opencode.jsonc", ".mcp.json", GATEWAY_FILE, POLICY_FILE),
 )
 # What makes a folder a skill, wherever it is: lockstep mcp imports its graph.
 _SKILL_FILE = "SKILL.md"
