@@ -6,6 +6,7 @@ import json
 import os
 import statistics
 import subprocess
+import sys
 import tempfile
 import time
 from typing import TYPE_CHECKING
@@ -44,6 +45,23 @@ WORKFLOW = Workflow(
 register_workflow(WORKFLOW)
 """
 
+# What is called in a project with a policy and in one without: the tool, its arguments, whether its result is reported.
+_GUARDED: dict[str, tuple[str, dict[str, str], bool]] = {
+    "a tool that no rule concerns": ("Read", {"file_path": "a.py"}, False),
+    "a command that no rule concerns": ("Bash", {"command": "ls -la | head"}, False),
+    "the result of a tool that no rule concerns": ("Read", {"file_path": "a.py"}, True),
+    "an edit, which changes a place": ("Edit", {"file_path": "a.py"}, False),
+    "a command with needs": ("Bash", {"command": "rm a.py"}, False),
+}
+_MOST = dict.fromkeys(list(_GUARDED)[:3], 1.25)
+_POLICY = """params: {worktree: .}
+tools:
+  edit: {changes: {approval: forget}}
+  shell(make test): {changes: {tests.passed: "result.exit == 0", tests.at: "$tree"}}
+  shell(git push): {needs: ["tests.passed", "tests.at == $tree"]}
+  shell(rm): {needs: ["all(inside(p, %worktree) for p in $paths)", "len($paths) > 0"]}
+"""
+
 
 def figures(options: Options) -> list[Figures]:
     """Measure every kind of call in turn, round by round."""
@@ -58,13 +76,62 @@ def figures(options: Options) -> list[Figures]:
                     if at >= WARM_UP:
                         took[name].append(seconds)
                 tick()
+        policies = _with_policy(lean_python(folder), folder, samples, options)
     bare = statistics.median(took[BARE])
     rows: list[list[Cell]] = [
         [name, statistics.median(many) * 1000, statistics.median(many) / bare, BOUNDS.get(name)]
         for name, many in took.items()
     ]
     notes = [f"One process per event, as a host starts it; medians of {samples}, interleaved."]
-    return [Figures("A hook", ["call", "ms", "ratio to bare", "at most"], rows, notes)]
+    return [Figures("A hook", ["call", "ms", "ratio to bare", "at most"], rows, notes), policies]
+
+
+def _with_policy(python: str, folder: str, samples: int, options: Options) -> Figures:
+    """Measure each call in a project with a policy beside the same call in one without, round by round."""
+    plain, guarded = (os.path.join(folder, name) for name in ("plain", "guarded"))
+    for project in (plain, guarded):
+        os.makedirs(os.path.join(project, ".git"))
+    with open(os.path.join(guarded, "lockstep.policy.yaml"), "w", encoding="utf-8") as file:
+        file.write(_POLICY)
+    state, cache = os.path.join(folder, "guarded-state"), os.path.join(folder, "cache")
+    _keep_compiled(guarded, cache)
+    hook, took, number = [python, "-IS", os.path.realpath(HOOK), "--host", "claude"], dict[str, list[list[float]]](), 0
+    with options.progress("hooks with a policy", samples + WARM_UP) as tick:
+        for at in range(samples + WARM_UP):
+            for name, (tool, given, is_result) in _GUARDED.items():
+                pair = []
+                for project in (plain, guarded):
+                    number += 1
+                    event = {
+                        "session_id": os.path.basename(project),
+                        "cwd": project,
+                        "tool_name": tool,
+                        "tool_input": given,
+                    }
+                    event["hook_event_name"] = "PostToolUse" if is_result else "PreToolUse"
+                    event["tool_use_id"] = f"call-{number}"
+                    pair.append(_time(hook, json.dumps(event).encode(), state, 0, cache))
+                if at >= WARM_UP:
+                    took.setdefault(name, []).append(pair)
+            tick()
+    rows: list[list[Cell]] = []
+    for name, pairs in took.items():
+        without, within = (statistics.median(times) for times in zip(*pairs, strict=True))
+        rows.append([name, without * 1000, within * 1000, within / without, _MOST.get(name)])
+    notes = ["No run is open. A call that a rule concerns is decided by the guard, and counted in the facts."]
+    return Figures("A hook with a policy", ["call", "ms without", "ms with", "ratio", "at most"], rows, notes)
+
+
+def _keep_compiled(project: str, cache: str) -> None:
+    """Have the policy compiled, as the first call of a hook does on a Python that has a YAML library."""
+    words = [sys.executable, "-m", "skills", "policy", "check", os.path.join(project, "lockstep.policy.yaml")]
+    subprocess.run(
+        words,
+        env={**os.environ, "XDG_CACHE_HOME": cache},
+        cwd=os.path.dirname(os.path.dirname(os.path.abspath(__file__))),
+        capture_output=True,
+        check=True,
+    )
 
 
 def _calls(python: str, folder: str) -> dict[str, Call]:
@@ -115,9 +182,11 @@ def _open_run(python: str, project: str, folder: str) -> tuple[str, str, str]:
         runner.close()
 
 
-def _time(command: list[str], event: bytes, state: str, expected: int) -> float:
+def _time(command: list[str], event: bytes, state: str, expected: int, cache: str = "") -> float:
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PYTHON")}
     environment["LOCKSTEP_STATE"] = state
+    if cache:
+        environment["XDG_CACHE_HOME"] = cache
     begin = time.perf_counter()
     done = subprocess.run(command, input=event, capture_output=True, env=environment, check=False)
     seconds = time.perf_counter() - begin

@@ -27,7 +27,7 @@ ALLOWED: dict[str, set[str]] = {
     "runtime": {"ground", "model", "engine", "blocks", "ledger"},
     "skillfile": {"ground", "model", "runtime"},
     "gateway": {"ground", "schema", "model", "ledger", "skillfile"},
-    "validation": {"ground", "schema", "model", "engine", "blocks", "skillfile", "runtime"},
+    "validation": {"ground", "schema", "guard", "model", "engine", "blocks", "skillfile", "runtime"},
     "workflow": {"ground", "model", "engine", "blocks", "compat", "validation"},
 }
 ALLOWED["hosts"] = set(ALLOWED) - {"workflow"}

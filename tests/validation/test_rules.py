@@ -24,6 +24,8 @@ PROMPTS = "# The prompts of tea\n\n## boil\n\nBoil water.\n\n## steep\n\nLet it 
 def _findings(load: Load, folder: Path, code: str, rule: str) -> list[Finding]:
     if "read_prompts(__file__)" in code:
         (folder / "scripts" / "tea_prompts.md").write_text(PROMPTS)
+    if "policy=" in code:
+        (folder / "scripts" / "policy.yaml").write_text("tools: {shell(git push): {needs: [tests.passed]}}\n")
     function = FAILING.get(rule)
     shadow = f"def {function}(*names): return 'text'\n" if function else "\n"
     workflow, file = load(shadow + code)
@@ -47,7 +49,7 @@ def test_no_rule_finds_anything_in_the_good_example(rule: Rule[Any], load: Load,
 
 
 def test_there_are_all_rules_each_with_a_page() -> None:
-    assert len(RULES) == 78
+    assert len(RULES) == 79
     for rule in RULES.values():
         assert all((rule.title, *rule.sections.values()))
         assert example(rule) != example(rule, "Use instead")

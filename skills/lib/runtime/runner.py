@@ -9,7 +9,7 @@ from skills.lib.errors import UsageError
 from skills.lib.ledger import Stale, keyed_id
 from skills.lib.model.run import Request, Run
 from skills.lib.runtime import arguments, cli
-from skills.lib.runtime.project import Evidence, Project, Response
+from skills.lib.runtime.project import Evidence, Project, Response, with_facts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -96,6 +96,8 @@ class Runner(Project):
                 working = self.ledger.at_work(run.parent or "") if is_new and limit else None
                 move = self._decided(workflow, run, wanted, working or (), limit)
                 definition = workflow.to_data() if is_new else None
+                if move is not None and workflow.policy:
+                    move = with_facts(move, self.command_line.project)
                 after = run if move is None else self.commit(run, move, definition, working)
             except Refused as refused:
                 return self.refuse(workflow, run, request, refused)

@@ -9,12 +9,14 @@ import subprocess
 import sys
 import venv
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from skills.lib.errors import EnvironmentProblem
+from skills.lib.guard.compiled import seal_of
 from skills.lib.hosts.hook import facts
 from tests.hosts.hook.guarded_host import SILENT, Guarded
 
@@ -203,7 +205,8 @@ def test_facts_stay_small_and_keep_what_is_known(host: Guarded, monkeypatch: pyt
         for number in range(2_000):
             known = [] if number else ["nothing"]
             opened.append([{"kind": "admitted", "call": f"old-{number}", "tools": ["edit"], "forgets": []}])
-            opened.append([{"kind": "ended", "call": f"old-{number}", "ok": True, "tools": ["edit"], "known": known}])
+            ended = {"kind": "ended", "call": f"old-{number}", "event": f"old-{number}", "ok": True}
+            opened.append([{**ended, "tools": ["edit"], "known": known}])
     assert path.stat().st_size > facts.LONG
     assert host.shell("make test") == SILENT
     assert path.stat().st_size < 5_000
@@ -211,7 +214,7 @@ def test_facts_stay_small_and_keep_what_is_known(host: Guarded, monkeypatch: pyt
     assert host.denied("deploy").startswith("denied, because calls")
 
 
-RECORDS = [
+RECORDS: list[dict[str, Any]] = [
     {"kind": "policy", "path": "p", "root": "r", "digest": "d", "run": ""},
     {"tool": "t", "call": "c", "count": 1},
 ]
@@ -278,3 +281,26 @@ def test_facts_in_a_state_folder_that_is_a_file_are_an_error(tmp_path: Path, mon
     with pytest.raises(EnvironmentProblem, match="cannot be used"), facts.Facts("claude-a.1"):
         pass
     assert facts.names() == []
+
+
+def test_facts_that_nothing_was_added_to_for_a_month_are_forgotten(host: Guarded) -> None:
+    assert host.shell("make test") == SILENT
+    path = facts_of(host)
+    os.utime(path, (0, 0))
+    host.session = "another"
+    assert host.shell("make test") == SILENT
+    assert not path.exists()
+    assert facts_of(host).exists()
+
+
+def test_a_compiled_policy_of_another_version_is_compiled_again(host: Guarded, tmp_path: Path) -> None:
+    assert host.shell("make test") == SILENT
+    [path] = (tmp_path / "cache" / "lockstep" / "policies").glob("*.json")
+    compiled = json.loads(path.read_text())
+    others: list[Any] = [{**compiled, "format": 0}, {"format": compiled["format"], "source": compiled["source"]}, [], 7]
+    for changed in others:
+        if isinstance(changed, dict):
+            changed["seal"] = seal_of(changed)
+        path.write_text(json.dumps(changed, separators=(",", ":")))
+        assert host.ask("Bash", command="git push") == SILENT
+        assert json.loads(path.read_text()) == compiled

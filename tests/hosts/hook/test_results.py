@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from skills.lib.hosts.hook import results
 from tests.hosts.hook.hooked import recorded
+from tests.hosts.hook.reports import command_ended, reported
 
 pytestmark = pytest.mark.req("G-02")
 
@@ -115,11 +116,6 @@ def codex_result(tmp_path: Path, *records: dict[str, Any], call: str = "call_1")
     return results.of_shell("codex", {**event, "transcript_path": str(path), "tool_use_id": call}).value["exit"]
 
 
-def command_ended(call: str, code: Any, output: str = "") -> dict[str, Any]:
-    item = {"type": "CommandExecution", "id": call, "aggregated_output": output, "exit_code": code}
-    return {"type": "event_msg", "payload": {"type": "item_completed", "item": item}}
-
-
 def test_codex_says_the_exit_code_in_its_session_file(tmp_path: Path) -> None:
     assert codex_result(tmp_path, command_ended("call_0", 0), command_ended("call_1", 3)) == 3
     assert codex_result(tmp_path, command_ended("call_1", 0), {"type": "other"}) == 0
@@ -139,28 +135,6 @@ def test_a_session_file_of_codex_that_is_no_file_says_nothing(tmp_path: Path) ->
     event = json.loads(recorded("codex")["post_tool_use_bash_fails"])
     for path in (str(tmp_path), str(tmp_path / "none"), "/dev/zero", "a\0b", 7, None):
         assert results.of_shell("codex", {**event, "transcript_path": path}).value["exit"] is None
-
-
-def reported(host: str, output: str, code: int) -> dict[str, Any]:
-    """The event with which a host reports a command that wrote that output and ended with that code."""
-    if host == "qwen":
-        text = f"Command: x\nDirectory: (root)\nOutput: {output}\nError: (none)\nExit Code: {code}\nSignal: (none)"
-        text += "\nProcess Group PGID: 7"
-        if code:
-            return {"hook_event_name": "PostToolUseFailure", "error": text}
-        return {"hook_event_name": "PostToolUse", "tool_response": {"llmContent": text, "returnDisplay": output}}
-    if host == "gemini":
-        said = [f"Output: {output or '(empty)'}", *([f"Exit Code: {code}"] if code else []), "Process Group PGID: 7"]
-        text = "\n".join(["<untrusted_context>", *said, "</untrusted_context>"])
-        return {"hook_event_name": "AfterTool", "tool_response": {"llmContent": text, "returnDisplay": output}}
-    if host == "claude" and code:
-        return {"hook_event_name": "PostToolUseFailure", "error": f"Exit code {code}\n{output}", "is_interrupt": False}
-    if host == "claude":
-        return {
-            "hook_event_name": "PostToolUse",
-            "tool_response": {"stdout": output, "stderr": "", "interrupted": False},
-        }
-    return {"hook_event_name": "PostToolUse", "tool_response": {"output": output, "exit": code}}
 
 
 SHAPED = st.sampled_from(

@@ -10,9 +10,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.fixtures.skill import source_of
-from tests.hosts.hook import hooked
+from skills.lib import run_facts
+from skills.lib.ledger import Ledger
+from tests.fixtures.skill import ROOT, source_of
 from tests.hosts.hook.guarded_host import SILENT, Guarded
+from tests.hosts.hook.test_hook_path import imported
 
 pytestmark = [pytest.mark.req("G-08"), pytest.mark.usefixtures("own_project")]
 STEPS = """
@@ -96,7 +98,7 @@ def answer_at_a_terminal(host: Guarded, run: str) -> None:
     words = [sys.executable, "-m", "skills", "answer", run, "yes", "--project", str(host.project)]
     first, second = pty.openpty()
     environment = {name: value for name, value in os.environ.items() if name not in ("CLAUDECODE", "CODEX_THREAD_ID")}
-    environment["PYTHONPATH"] = str(hooked.ROOT)
+    environment["PYTHONPATH"] = str(ROOT)
     done = subprocess.run(words, stdin=second, capture_output=True, text=True, timeout=60, env=environment, check=False)
     os.close(first)
     os.close(second)
@@ -122,8 +124,45 @@ def test_a_missing_policy_of_a_run_denies_with_the_way_out(host: Guarded) -> Non
     assert host.ask("Read", file_path="a.py") == SILENT
 
 
+def test_a_call_that_no_rule_concerns_loads_no_guard_in_a_run_either(host: Guarded) -> None:
+    host.at("work")
+    assert host.denied("deploy").startswith("look first: ")  # the index of the run's policy is made
+    interpreter = [sys.executable, "-IS", "-X", "importtime", *host.starts[2:], "--host", "claude"]
+    environment = {**os.environ, "LOCKSTEP_STATE": str(host.state)}
+    for tool, name, given in (("Read", "PreToolUse", "file_path"), ("Bash", "PostToolUse", "command")):
+        about = {"tool_name": tool, "tool_input": {given: "ls"}, "hook_event_name": name}
+        event = Guarded.event(host.session, host.project, about)
+        found = imported(interpreter, input=event, env=environment, cwd=host.project)
+        assert "skills.lib.hosts.hook.guarding" in found
+        assert not [one for one in found if one.startswith("skills.lib.guard")]
+
+
 def test_sub_agents_of_a_run_are_under_its_policy(host: Guarded) -> None:
     host.at("work")
     assert host.shell("make test") == SILENT
     told = host.use("Bash", agent="helper", command="deploy")
     assert told.reason.startswith("look first: approval.by and approval.said are not known yet (policy.yaml:4)")
+
+
+def test_the_ledger_keeps_a_digest_of_what_was_known_when_the_run_moved(host: Guarded) -> None:
+    block = host.at("work")
+    assert host.shell("make test") == SILENT
+    path = host.state / "facts" / run_facts.name(block.run, str(host.project))
+    last = path.read_text().splitlines()[-1][:32]
+    moved = host.go(block)
+    with Ledger(str(host.project / ".lockstep")) as ledger:
+        digests = [event.detail.get("facts") for event in ledger.events(moved.run)]
+    assert digests == [None, None, last]
+    assert path.read_text().splitlines()[-1][:32] == last
+
+
+def test_facts_that_are_none_have_no_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("LOCKSTEP_STATE", str(tmp_path))
+    path = tmp_path / "facts" / run_facts.name("r", "p")
+    assert run_facts.digest("r", "p") == ""
+    path.parent.mkdir()
+    for text in (b"", b"\n\n", b"short {}\n", b"z" * 32 + b" {}\n", b"\xff" * 2_000_000):
+        path.write_bytes(text)
+        assert run_facts.digest("r", "p") == ""
+    path.write_bytes(b"0" * 32 + b" {}\n" + b"a" * 32 + b" {}\n")
+    assert run_facts.digest("r", "p") == "a" * 32

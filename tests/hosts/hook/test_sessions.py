@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from skills.lib import status_files
+from skills.lib import run_facts, status_files
 from skills.lib.hosts.hook import facts, run_hook, sessions
 
 if TYPE_CHECKING:
@@ -74,7 +74,7 @@ def test_the_starter_looks_in_the_same_folder(tmp_path: Path, monkeypatch: pytes
         pass
     assert run_hook.kept("sessions") == sessions.names() == ["claude-a"]
     assert run_hook.kept("facts") == facts.names() == ["claude-a.7"]
-    assert Path(facts.folder()).is_relative_to(tmp_path)
+    assert Path(run_facts.folder()).is_relative_to(tmp_path)
     assert Path(sessions.folder()).stat().st_mode & 0o777 == 0o700
 
 

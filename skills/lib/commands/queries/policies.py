@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from skills.lib.conventions import read_shared
 from skills.lib.errors import EnvironmentProblem, UsageError
+from skills.lib.guard import kept
 from skills.lib.guard.decisions import Allow, Deny, Look
 from skills.lib.guard.policy import Policy, compile_policy
 from skills.lib.guard.replaying import Recorded, read_records
@@ -17,8 +18,10 @@ LARGEST = 100_000_000
 
 
 def read(file: str) -> Policy:
-    """The policy of a YAML file. Raises UsageError or EnvironmentProblem that names it."""
-    return Policy(compile_policy(_text(file, "a policy"), file))
+    """The policy of a YAML file, kept for hooks without YAML. Raises UsageError or EnvironmentProblem that names it."""
+    compiled = compile_policy(_text(file, "a policy"), file)
+    kept.keep(compiled)
+    return Policy(compiled)
 
 
 def for_coding(mode: str) -> str:

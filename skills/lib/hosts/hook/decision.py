@@ -74,6 +74,8 @@ def _serve(event: Event, known: Sequence[str], stops: int, watched: dict[str, bo
             _check_tool(event, known, watched)
         case "result":
             _learn(event, known)
+        case "turn" if watched.get("policy") and _hear(event, known) and not is_known:
+            return ALLOWED
         case "end" | "stop":
             _turns().finish(event, known, stops)
         # Qwen Code keeps what is said at a session's start in its system prompt for good, and Gemini CLI shows it with
@@ -130,6 +132,15 @@ def _learn(event: Event, known: Sequence[str]) -> None:
     from skills.lib.hosts.hook import guarding
 
     guarding.learn(event, [status for name in {event.own, event.main} for status in _statuses(name, known)])
+
+
+def _hear(event: Event, known: Sequence[str]) -> bool:
+    """Have the policies that hold hear what the user says. True."""
+    from skills.lib.hosts.hook import guarding
+
+    if not _turns().is_notice(event):
+        guarding.hear(event, _statuses(event.main, known))
+    return True
 
 
 def _statuses(name: str, known: Sequence[str]) -> list[Status]:

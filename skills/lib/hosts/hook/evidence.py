@@ -13,6 +13,8 @@ Records of the file of facts that have a ``kind`` are of the hook, the others ar
 
 from __future__ import annotations
 
+import time
+
 from skills.lib import compact_json
 from skills.lib.guard.decisions import Allow, Deny, Look
 from skills.lib.guard.expressions import place_text
@@ -20,15 +22,15 @@ from skills.lib.guard.guard import Guard
 from skills.lib.guard.picture import encoded
 from skills.lib.guard.places import overlap, target_pattern
 from skills.lib.guard.values import UNKNOWN
-from skills.lib.hosts.hook.facts import LOST
+from skills.lib.hosts.hook.facts import LOST, forget_old
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
+    from skills.lib.guard.calls import Call
     from skills.lib.guard.policy import Policy
-    from skills.lib.hosts.hook.calls import Call
     from skills.lib.hosts.hook.facts import Facts
     from skills.lib.hosts.hook.policies import Source
     from skills.lib.hosts.hook.results import Result
@@ -61,6 +63,7 @@ class Evidence:
             about = {"path": source.path, "root": source.root, "run": source.run, "digest": policy.id}
             lost = [LOST] if LOST in facts.records else []
             if facts.records in ([], [LOST]):
+                forget_old()
                 facts.rewrite([{"kind": "policy", **about}, *lost])
             else:  # the policy was changed: what was counted stays, what was known was known by other rules
                 counts = [record for record in facts.records if "count" in record]
@@ -79,31 +82,31 @@ class Evidence:
             if isinstance(answer, Deny):
                 return answer, []
             answers.append(answer)
-            forgets += self.guard.unsettled(one.tool, one.arguments)
+            forgets += self.guard.unsettled(one.rule, one.arguments)
         look = next((answer for answer in answers if isinstance(answer, Look)), None)
         if look is not None:
             return self._looked(look)
         allowed = [answer for answer in answers if isinstance(answer, Allow)]
         changes = [change for answer in allowed for change in answer.changes]
         reported = next((answer.reported for answer in allowed if answer.reported is not None), None)
-        tools = [one.tool for one in calls]
+        tools = [one.rule for one in calls]
         return Allow((), reported), [{"kind": "admitted", "call": call, "tools": tools, "forgets": forgets}, *changes]
 
     def _decided(self, one: Call, key: str) -> Allow | Deny | Look:
         """The answer to one call; a call that is only possible must be told apart first."""
-        rule = self.policy.rule(one.tool)
+        rule = self.policy.rule(one.rule)
         if rule is None:
             return Allow()
         if one.doubt and rule.needs:
-            look = Look(one.tool, "", (), (), one.doubt, f"{self.policy.file}:{rule.line}")
+            look = Look(one.rule, "", (), (), one.doubt, f"{self.policy.file}:{rule.line}")
             return Allow((), look) if self.policy.mode == "report" else look
         if one.doubt:
             return Allow()
         need = next((need for need in rule.needs if LOST in self.facts.records and "calls(" in need[0]), None)
         if need is not None and self.policy.mode != "report":
             why = "how often it was called is not known, because the facts of this policy were damaged"
-            return Deny(one.tool, need[0], why, (), f"{self.policy.file}:{need[1]}")
-        return self.guard.decide(one.tool, one.arguments, key)
+            return Deny(one.rule, need[0], why, (), f"{self.policy.file}:{need[1]}")
+        return self.guard.decide(one.rule, one.arguments, key)
 
     def _looked(self, look: Look) -> tuple[Allow | Deny | Look, list[Record]]:
         """A look with the record of it; a Stuck one if a place of it was asked for before and nothing came of it."""
@@ -134,7 +137,9 @@ class Evidence:
         return found
 
     def learn(self, calls: Sequence[Call], call: str, result: Result) -> None:
-        """Keep what the result of an event's calls showed or changed."""
+        """Keep what the result of an event's calls showed or changed, once: the hook may be installed twice."""
+        if any(record.get("kind") == "ended" and record["event"] == call for record in self.facts.records):
+            return
         key = self._admitted_key(call, calls)
         self.guard = Guard([self.policy], self._known(but=key), folder=self.source.root)
         changes: list[Record] = []
@@ -142,8 +147,9 @@ class Evidence:
             changes += self._learned(one, f"{key}#{number}", result)
         written = [change for change in changes if "at" in change]
         known = [place_text(change["at"]) for change in written if change["is"] != _UNKNOWN]
-        tools = [one.tool for one in calls]
-        self.facts.append([{"kind": "ended", "call": key, "ok": result.ok, "tools": tools, "known": known}, *changes])
+        tools = [one.rule for one in calls]
+        ended = {"kind": "ended", "call": key, "event": call, "ok": result.ok, "tools": tools, "known": known}
+        self.facts.append([ended, *changes])
         self._keep_tree([change["at"] for change in written], calls)
         if self.facts.is_long:
             self._shorten()
@@ -156,15 +162,15 @@ class Evidence:
     def _learned(self, one: Call, key: str, result: Result) -> list[Record]:
         """The changes by one call; one that may not have run, or not to its end, only makes places UNKNOWN."""
         value, ok = result.value, result.ok
-        if one.tool.startswith("shell"):
+        if one.rule.startswith("shell"):
             if one.doubt or not one.is_evidence or not ok:
-                changes = self.guard.unsettled(one.tool, one.arguments)
+                changes = self.guard.unsettled(one.rule, one.arguments)
                 self.guard.apply(changes)
                 return changes
-            code = one.match.command.result_exit(value["exit"]) if one.match else value["exit"]
+            code = one.exit_of(value["exit"]) if one.exit_of else value["exit"]
             value = {"output": value["output"], "exit": UNKNOWN if code is None else code}
             ok = code in (0, None)
-        return self.guard.learn(one.tool, one.arguments, ok, value, key)
+        return self.guard.learn(one.rule, one.arguments, ok, value, key)
 
     def _known(self, but: str = "") -> list[Record]:
         """The changes of the guard, and what the calls make UNKNOWN whose results have not come, ``but`` one."""
@@ -181,7 +187,7 @@ class Evidence:
         """The id by which a call was admitted; a host without ids ends the first of those tools that has not ended."""
         if not call.startswith("?"):
             return call
-        tools = [one.tool for one in calls]
+        tools = [one.rule for one in calls]
         ended = {record["call"] for record in self.facts.records if record.get("kind") == "ended"}
         admitted = [record for record in self.facts.records if record.get("kind") == "admitted"]
         digest = call.partition("@")[0]
@@ -192,7 +198,7 @@ class Evidence:
 
     def _notice_edits(self, calls: Sequence[Call]) -> None:
         """Learn that the working tree was edited, by whatever, if a need reads a place that an edit changes."""
-        rules = [self.policy.rule(one.tool) for one in calls if one.tool not in _EDITS]
+        rules = [self.policy.rule(one.rule) for one in calls if one.rule not in _EDITS]
         reads = [read[1] for rule in rules if rule for need in rule.needs for read in need[3]]
         if not any(overlap(one, other) for one in self._edit_places() for other in reads):
             return
@@ -207,7 +213,7 @@ class Evidence:
 
     def _keep_tree(self, written: list[list[Any]], calls: Sequence[Call]) -> None:
         """Keep the content of the working tree if a place was written that an edit changes."""
-        is_edit = any(one.tool in _EDITS for one in calls)
+        is_edit = any(one.rule in _EDITS for one in calls)
         places = self._edit_places() if written and not is_edit else []
         if any(overlap(place, [str(key) for key in path]) for place in places for path in written):
             self.facts.append([{"kind": "tree", "is": self._tree()}])
@@ -226,7 +232,7 @@ class Evidence:
 
     def reads_of(self, calls: Sequence[Call], tool: str) -> bool:
         """True if a need of the calls reads a place that a tool shows or changes."""
-        rules = [self.policy.rule(one.tool) for one in calls]
+        rules = [self.policy.rule(one.rule) for one in calls]
         return any(tool in read[2] for rule in rules if rule for need in rule.needs for read in need[3])
 
     def _shorten(self) -> None:
@@ -246,7 +252,7 @@ class Evidence:
 
 def key_of(event_id: str, host: str, tool: str, arguments: object, when: str) -> str:
     """The key of a call: the host's id, or for a host without ids a digest with the time of its event."""
-    return event_id or f"?{compact_json.digest([host, tool, arguments])}@{when}"
+    return event_id or f"?{compact_json.digest([host, tool, arguments])}@{when or time.time_ns()}"
 
 
 def _is_in(place: str, known: Sequence[str]) -> bool:

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import time
 
-from skills.lib import compact_json, files, paths
+from skills.lib import compact_json, files, run_facts
 from skills.lib.errors import EnvironmentProblem
 
 TYPE_CHECKING = False
@@ -35,15 +35,10 @@ _SEEN = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0
 _OPENED = os.O_RDWR | os.O_CREAT | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0)
 
 
-def folder() -> str:
-    """The folder of the facts, in the folder of what Lockstep keeps for a user."""
-    return os.path.join(paths.state(), "facts")
-
-
 def names() -> list[str]:
     """The names of the files of facts."""
     try:
-        return [name for name in os.listdir(folder()) if not name.endswith((DAMAGED, files.PART))]
+        return [name for name in os.listdir(run_facts.folder()) if not name.endswith((DAMAGED, files.PART))]
     except OSError:
         return []
 
@@ -53,19 +48,24 @@ def of_session(session: str, policy: str) -> str:
     return f"{session}.{compact_json.digest(policy)}"
 
 
-def of_run(run: str, project: str) -> str:
-    """The name of the facts of a run's policy: they are the run's, whichever session goes on with it."""
-    return f"run-{compact_json.digest([run, project])}"
-
-
 def forget(name: str) -> None:
     """Remove the facts of that name, and with the last of them the folder, without which results start no hook."""
-    files.remove(os.path.join(folder(), name))
-    files.remove(os.path.join(folder(), name + DAMAGED))
+    files.remove(os.path.join(run_facts.folder(), name))
+    files.remove(os.path.join(run_facts.folder(), name + DAMAGED))
     try:  # noqa: SIM105  contextlib costs the hook 2 ms
-        os.rmdir(folder())
+        os.rmdir(run_facts.folder())
     except OSError:
         pass
+
+
+def forget_old() -> None:
+    """Remove the facts that nothing was added to for long."""
+    for name in names():
+        try:
+            if time.time() - os.stat(os.path.join(run_facts.folder(), name)).st_mtime > FORGOTTEN:
+                forget(name)
+        except OSError:
+            continue
 
 
 class Facts:
@@ -75,7 +75,7 @@ class Facts:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self.path = os.path.join(folder(), name)
+        self.path = os.path.join(run_facts.folder(), name)
         self.records: list[dict[str, Any]] = []
         self._file = -1
         self._last = ""
@@ -144,7 +144,7 @@ class Facts:
             try:
                 file = os.open(self.path, _OPENED, 0o600)
             except FileNotFoundError:
-                os.makedirs(folder(), 0o700, exist_ok=True)
+                os.makedirs(run_facts.folder(), 0o700, exist_ok=True)
                 continue
             try:
                 fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -222,7 +222,7 @@ def _unusable(path: str, why: str) -> EnvironmentProblem:
 def first(name: str) -> dict[str, Any]:
     """The record that a file of facts begins with, which says of which policy they are; {} if it cannot be read."""
     try:
-        with open(os.path.join(folder(), name), "rb", opener=lambda path, _: os.open(path, _SEEN)) as file:
+        with open(os.path.join(run_facts.folder(), name), "rb", opener=lambda path, _: os.open(path, _SEEN)) as file:
             line = file.readline(_LONGEST_FIRST).rstrip(b"\n")
         about = compact_json.loads(line[33:].decode())
     except (OSError, ValueError):

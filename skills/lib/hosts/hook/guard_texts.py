@@ -47,6 +47,8 @@ def _stuck(given: Stuck, event: Event) -> str:
 
 
 def _shown_by(given: Look, event: Event) -> str:
+    if not (given.tools or given.missing):
+        return ""
     if not given.tools:
         return f" No tool of the policy shows it. {_BY_A_PERSON}"
     how = "shows" if len(given.tools) == 1 else "show"
@@ -56,8 +58,8 @@ def _shown_by(given: Look, event: Event) -> str:
 def protected(tool: str, path: str) -> str:
     """Why a policy or gateway file is not changed."""
     return (
-        f"denied, because {tool[:80]} would change {path}, which says what agents may do: a person edits it. "
-        "Propose the change to the user."
+        f"denied, because {tool[:80]} would change {path}, by which it is decided what agents may do: a person edits "
+        "it. Propose the change to the user."
     )
 
 

@@ -10,7 +10,7 @@ import os
 import sys
 
 from skills.lib import compact_json, files, paths
-from skills.lib.errors import EnvironmentProblem
+from skills.lib.errors import EnvironmentProblem, LockstepError
 from skills.lib.hosts.hook import quick
 
 TYPE_CHECKING = False
@@ -56,16 +56,23 @@ def protected_near(folders: Iterable[str]) -> list[str]:
 def _named_near(folders: Iterable[str], names: tuple[str, ...]) -> list[str]:
     found: dict[str, None] = {}
     for folder in folders:
-        place = os.path.realpath(folder)
+        start = place = os.path.realpath(folder)
         while True:
-            for name in names:
-                path = os.path.join(place, name)
-                if os.path.lexists(path):
-                    found[path] = None
+            there = [path for name in names if os.path.lexists(path := os.path.join(place, name))]
+            if there and (place == start or not _is_shared(place)):
+                found |= dict.fromkeys(there)
             if place == os.path.dirname(place):
                 break
             place = os.path.dirname(place)
     return list(found)
+
+
+def _is_shared(folder: str) -> bool:
+    """True for a folder such as /tmp, in which everybody may make files: it is no project of what is below it."""
+    try:
+        return bool(os.stat(folder).st_mode & 0o1000)
+    except OSError:
+        return False
 
 
 def of_status(status: dict[str, Any]) -> str:
@@ -83,6 +90,7 @@ def is_name(name: str) -> bool:
 
 def load(source: Source) -> Policy:
     """The policy of a source. Raises EnvironmentProblem or UsageError if it cannot be read or compiled."""
+    from skills.lib.guard import kept
     from skills.lib.guard.policy import Policy
 
     try:
@@ -91,60 +99,66 @@ def load(source: Source) -> Policy:
     except (FileNotFoundError, NotADirectoryError):
         if not source.digest:
             raise _unreadable(source.path, "it is not there") from None
-        return Policy(_kept(source.digest) or _gone(source))
+        return _kept(source.digest, source) or _gone(source)
     except (OSError, ValueError) as error:
         raise _unreadable(source.path, getattr(error, "strerror", None) or str(error)) from error
-    digest = compact_json.checksum(text)
-    compiled = _kept(digest)
-    if compiled is None:
+    policy = _kept(compact_json.checksum(text), source)
+    if policy is None:
         compiled = compile_apart(text, source.path)
-        keep(digest, compiled)
-    policy = Policy(compiled)
-    if not source.run and not quick.index(source.path)[0]:
-        quick.keep(source.path, source.facts.partition(".")[2], _free(policy), about)
+        kept.keep(compiled)
+        policy = _named(Policy(compiled), source)
+    if not quick.index(source.path)[0]:
+        quick.keep(source.path, source.facts.partition(".")[2] or "run", _free(policy), about)
     return policy
+
+
+def _kept(digest: str, source: Source) -> Policy | None:
+    """The policy of a text that was compiled before; None if there is none that this version can use."""
+    from skills.lib.guard import kept
+    from skills.lib.guard.policy import Policy
+
+    compiled = kept.read(digest)
+    try:
+        return _named(Policy(compiled), source) if compiled else None
+    except (KeyError, LockstepError):  # another version kept it
+        return None
+
+
+def _named(policy: Policy, source: Source) -> Policy:
+    """The policy with the name of its file here: the same text may have been compiled elsewhere."""
+    policy.file = os.path.basename(source.path)
+    return policy
+
+
+def index_gateway(path: str) -> None:
+    """Keep the index of a gateway file, which is on the tools alone that edit and write, if there is none."""
+    if os.path.basename(path) == GATEWAY and not quick.index(path)[0]:
+        try:
+            quick.keep(path, "gateway", _tools_but({"edit", "write"}), quick.about_file(path))
+        except OSError:
+            return
+
+
+def _tools_but(rules: set[str]) -> set[str]:
+    """The hosts' names of the tools that the table has, but for those of these canonical names or own names."""
+    from skills.lib.hosts.hook.tools import ALSO, FREE, TABLE
+
+    named = {own: name for name, hosts in TABLE.items() for names in hosts.values() for own in names} | ALSO
+    concerned = {own for name, hosts in TABLE.items() if name in rules for names in hosts.values() for own in names}
+    return ({own for own, name in named.items() if name not in rules} | FREE) - concerned - rules
 
 
 def _free(policy: Policy) -> list[str]:
     """The hosts' names of tools that a policy says nothing of, and that change no file and run no command."""
-    from skills.lib.hosts.hook.tools import ALSO, FREE, TABLE
+    from skills.lib.hosts.hook.tools import TABLE
 
-    rules = {*policy.tools, "edit", "write", "shell"}
-    named = {own: name for name, hosts in TABLE.items() for names in hosts.values() for own in names} | ALSO
-    concerned = {own for name, hosts in TABLE.items() if name in rules for names in hosts.values() for own in names}
-    free = ({own for own, name in named.items() if name not in rules} | FREE) - concerned - rules
+    free = _tools_but({*policy.tools, "edit", "write", "shell"})
     programs = {words[0].rpartition("/")[2] for _, words in policy.shell_rules() if words}
     plain = {f"$ {program}" for program in quick.LOOKING - programs}
     if "git" not in programs:
         plain |= {f"$ git {word}" for word in quick.LOOKING_OF_GIT}
     shells = set() if "shell" in policy.tools else {own for names in TABLE["shell"].values() for own in names}
     return sorted(free | plain | {f"shell {own}" for own in shells - set(policy.tools)})
-
-
-def place_of(digest: str) -> str:
-    """Where the compiled form of a policy text is kept."""
-    return os.path.join(os.path.abspath(paths.cache()), "policies", digest + ".json")
-
-
-def keep(digest: str, compiled: dict[str, Any]) -> None:
-    """Keep the compiled form of a policy; without it each call compiles anew."""
-    try:  # noqa: SIM105  contextlib costs the hook 2 ms
-        files.write(place_of(digest), compact_json.ordered(compiled).encode())
-    except OSError:
-        pass
-
-
-def _kept(digest: str) -> dict[str, Any] | None:
-    """The compiled form of a text; None if there is none that this version can use."""
-    from skills.lib.guard.compiled import FORMAT, seal_of
-
-    try:
-        with open(place_of(digest), "rb") as file:
-            compiled = compact_json.loads(file.read().decode())
-    except (OSError, ValueError):
-        return None
-    is_usable = isinstance(compiled, dict) and compiled.get("format") == FORMAT and compiled.get("source") == digest
-    return compiled if is_usable and compiled.get("seal") == seal_of(compiled) else None
 
 
 def compile_apart(text: bytes, path: str) -> dict[str, Any]:
@@ -183,7 +197,7 @@ def _unreadable(path: str, why: str) -> EnvironmentProblem:
     )
 
 
-def _gone(source: Source) -> dict[str, Any]:
+def _gone(source: Source) -> Policy:
     raise EnvironmentProblem(
         f"the policy {source.path} held in this session and is gone",
         remedy="a person puts it back, or begins a new session",

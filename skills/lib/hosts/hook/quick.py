@@ -31,17 +31,19 @@ def is_free(tool: str, line: str, session: str, policies: Iterable[str], facts: 
     the session's facts, before the dot.
     """
     found = [index(path) for path in policies]
-    if not tool or not found:
+    if not tool or not found or not all(is_unconcerned(tool, line, names) for _, names in found):
         return False
-    for _, names in found:
-        if tool not in names and not (f"shell {tool}" in names and _is_plain(line, names)):
-            return False
     known = {own for own, _ in found}
     held = [name.partition(".") for name in facts if name.partition(".")[0].endswith(session)]
     return bool(session) and all(own in known for _, _, own in held)
 
 
-def _is_plain(line: str, names: frozenset[str]) -> bool:
+def is_unconcerned(tool: str, line: str, names: frozenset[str]) -> bool:
+    """True if a policy, whose index has these names, says nothing of a call of a tool or of a command line."""
+    return tool in names or (f"shell {tool}" in names and is_plain(line, names))
+
+
+def is_plain(line: str, names: frozenset[str]) -> bool:
     """True if a line runs only programs that run no other, and of which the policy says nothing."""
     if not line or not _PLAIN.issuperset(line):
         return False

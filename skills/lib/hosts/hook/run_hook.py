@@ -11,7 +11,8 @@ import sys
 DEADLINE = 5.0
 # The events that are blocked if the hook itself fails, and the subcommands that are let through then.
 HELD = ("PreToolUse", "BeforeTool", "Stop", "SubagentStop", "AfterAgent")
-TOOLS = (b'"PreToolUse"', b'"BeforeTool"')
+# The events of which a policy is told although it has not held for their session yet.
+OF_POLICIES = (b'"PreToolUse"', b'"BeforeTool"', b'"UserPromptSubmit"', b'"BeforeAgent"')
 RESULTS = (b"PostToolUse", b"PostToolUseFailure", b"AfterTool")
 LIFELINES = ("runs", "trace", "abandon")
 # What a project has at its root: its policy, and the commands that it adds to the gateway.
@@ -68,8 +69,8 @@ def policies_of(raw: bytes) -> "list[str] | None":
 
 
 def has_policy(raw: bytes) -> bool:
-    """True if a tool is about to be used below a folder that has a policy, or in one that cannot be found at once."""
-    return any(name in raw for name in TOOLS) and policies_of(raw) != []
+    """True if a tool is used or a user says something below a folder that has a policy, or where that is not clear."""
+    return any(name in raw for name in OF_POLICIES) and policies_of(raw) != []
 
 
 def is_named(raw: bytes) -> bool:
@@ -181,7 +182,8 @@ def main() -> None:
         if watched["policy"] and not is_named(raw) and (not followed or is_of_others(raw, followed)):
             from skills.lib.hosts.hook.quick import is_free
 
-            tool, line = field_of(raw, b"tool_name").decode(), field_of(raw, b"command").decode()
+            tool = field_of(raw, b"tool_name").decode()
+            line = "" if b'"chars"' in raw else field_of(raw, b"command").decode()  # that is typed into a terminal
             session, policies = session_of(raw), policies_of(raw)
             if session and policies and is_free(tool, line, session, policies, facts):
                 os._exit(0)

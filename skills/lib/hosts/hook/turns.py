@@ -130,11 +130,7 @@ def _keep_prompt(event: Event, runs: Sequence[Followed]) -> None:
 
     If the ledger cannot say whether a run waits, what was said before is forgotten: this prompt may take it back.
     """
-    if not (event.kind == "turn" and event.prompt.strip()) or event.agent:
-        return
-    # Hosts put notices of their own in the person's place as well: in tags, or the reason why a stop was refused.
-    is_notice = event.prompt.lstrip().startswith("<") or _denials().NOT_AT_ITS_END in event.prompt
-    if is_notice or _is_headless(event):
+    if event.kind != "turn" or is_notice(event) or _is_headless(event):
         return
     from skills.lib import user_prompts  # a turn between two tools has no prompt
     from skills.lib.hosts.hook import run_status
@@ -147,6 +143,16 @@ def _keep_prompt(event: Event, runs: Sequence[Followed]) -> None:
             continue
         if turn is not None:
             user_prompts.keep(one["project"], one["run"], turn, event.prompt)
+
+
+def is_notice(event: Event) -> bool:
+    """True if a prompt is not of the user: a sub-agent's, or a notice that a host puts in the user's place.
+
+    Such a notice is in tags, or is the reason why a stop was refused.
+    """
+    if event.agent or not event.prompt.strip():
+        return True
+    return event.prompt.lstrip().startswith("<") or _denials().NOT_AT_ITS_END in event.prompt
 
 
 def _is_headless(event: Event) -> bool:

@@ -18,10 +18,10 @@ from shlex import split
 from string import Template
 from typing import Any
 
-from skills.lib import compact_json
+from skills.lib import compact_json, run_facts
 from skills.lib.blocks.command_line import join, quote
 from skills.lib.errors import RefusedError
-from skills.lib.hosts.hook import facts, sessions
+from skills.lib.hosts.hook import sessions
 from skills.lib.hosts.install import runtime
 
 # How long a host waits for the hook, in seconds: the hook gives up by itself after five, and then says so.
@@ -82,7 +82,7 @@ def command_line(host: str, event: str, stops: int) -> str:
     if os.name == "nt":
         return line
     if event in RESULTS:
-        return f"{has_facts(quote(facts.folder()))} || exit 0; exec {line}"
+        return f"{has_facts(quote(run_facts.folder()))} || exit 0; exec {line}"
     if host not in _GUARDED:
         return line
     guard = f"[ -x {quote(words[0])} ] && [ -f {quote(words[2])} ]"

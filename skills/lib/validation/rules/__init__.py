@@ -12,7 +12,7 @@ from skills.lib.validation.rule import Rule, Scope, View
 THEMES = (
     *("workflow", "ids", "routes", "loops", "outcomes", "limits", "evidence", "dispatch", "values", "context"),
     *("reviews", "verdicts", "properties", "texts", "waivers"),
-    *("handlers", "unread", "references", "prompts"),
+    *("handlers", "unread", "references", "policies", "prompts"),
     *("children", "skills"),
 )
 for theme in THEMES:
