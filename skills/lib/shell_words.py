@@ -7,6 +7,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 OPERATORS = frozenset(";|&<>()`$\n\r\0")
+# A shell reads on in the next line, and reads nothing of this.
+_CONTINUED = "\\\n"
 # These are special only at the start of a word.
 _WORD_START = frozenset("{}!#")
 # A longer command is not examined: nobody types one, and a scan of megabytes takes seconds.
@@ -42,6 +44,9 @@ def _split(line: str, strict: bool) -> list[list[str]] | None:
     at = 0
     while at < len(line):
         char = line[at]
+        if not strict and line.startswith(_CONTINUED, at):
+            at += len(_CONTINUED)
+            continue
         brace = char == "{" or (brace and char not in " \t")
         if strict and brace and (char == "," or line.startswith("..", at)):
             return None
@@ -93,6 +98,9 @@ def _double_quoted(line: str, at: int, strict: bool) -> tuple[str, int]:
         char = line[at]
         if char == '"':
             return "".join(text), at + 1
+        if not strict and line.startswith(_CONTINUED, at):
+            at += len(_CONTINUED)
+            continue
         if strict and (char in "`\0" or (char == "$" and line[at + 1 : at + 2] in ("(", "{", "["))):
             return "", -1
         if char == "\\" and line[at + 1 : at + 2] in ('"', "\\", "$", "`"):

@@ -1,6 +1,9 @@
 from __future__ import annotations
 
 import json
+import shlex
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -74,6 +77,7 @@ def test_a_command_that_fails_is_1_and_its_exit_code_is_told(cli: Command, files
     [
         (["run", "raed_file"], 2, "did you mean read_file?"),
         (["run", "read_file", "README.md"], 2, "'README.md' is not KEY=VALUE"),
+        (["run", "list_files", "--env", "TZ"], 2, "'TZ' is not NAME=VALUE, which --env takes"),
         (["run", "read_file", "path=-x"], 3, "does not match its pattern"),
         (["run", "read_file", "path=absent"], 4, "No such file or directory"),
         (["run", "python_run", "script=scripts/show.py", "--env", "PATH=x"], 3, "takes no variable 'PATH'"),
@@ -84,6 +88,14 @@ def test_what_does_not_run_is_told(cli: Command, files: Path, words: list[str], 
     shown = cli("gateway", *words)
     assert (shown.code, shown.out) == (code, "")
     assert told in shown.err
+
+
+def test_a_closed_standard_input_is_told(files: Path) -> None:
+    words = ("gateway", "run", "python_run", "script=scripts/show.py", "--stdin")
+    command = shlex.join([sys.executable, "-P", "-m", "lockstep", *words]) + " <&-"
+    found = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=files, timeout=60)
+    assert (found.returncode, found.stdout) == (4, "")
+    assert "standard input is closed" in found.stderr
 
 
 def test_an_agent_names_no_other_project(cli: Command, files: Path, tmp_path: Path) -> None:

@@ -112,6 +112,7 @@ def test_a_typo_offers_the_nearest_subcommand(cli: Command, snapshot: SnapshotAs
         (["graph", "x", "--format", "png"], "'png' is not one of"),
         (["runs", "--project", "nowhere"], "is not a folder"),
         (["prune", "--older", "-1"], "-1"),
+        (["prune", "--older", "nan"], "--older is no number of days"),
     ],
 )
 def test_what_cannot_be_understood_is_a_usage_error(words: list[str], said: str, cli: Command) -> None:

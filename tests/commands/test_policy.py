@@ -199,3 +199,26 @@ def test_each_session_begins_with_nothing_known(cli: Command, policy: Path, sess
     session.write_text("".join(json.dumps(record) + "\n" for record in records), encoding="utf-8")
     answers = json.loads(cli("replay", "session.jsonl", "--json").out)["answers"]
     assert [answer["answer"] for answer in answers] == ["allow", "allow", "allow", "allow", "look"]
+
+
+def test_new_writes_the_policy_for_coding_projects(cli: Command, project: Path) -> None:
+    shown = cli("policy", "new", "--mode", "look", "--dry-run").out
+    file = project / "lockstep.policy.yaml"
+    assert not file.exists()
+    written = cli("policy", "new", "--mode", "look")
+    assert (written.code, written.out) == (0, "")
+    assert written.err.startswith("lockstep.policy.yaml is written, mode look. ")
+    assert file.read_text(encoding="utf-8") == shown
+    checked = cli("policy", "check", str(file), "--json")
+    found = json.loads(checked.out)
+    assert (checked.code, found["mode"], found["findings"]) == (0, "look", [])
+    asked = cli("policy", "explain", "shell", "command=git push")
+    assert "Look first: tests.passed" in asked.out
+
+
+def test_new_overwrites_no_policy(cli: Command, project: Path) -> None:
+    file = project / "lockstep.policy.yaml"
+    file.write_text("tools: {}\n", encoding="utf-8")
+    refused = cli("policy", "new")
+    assert (refused.code, file.read_text(encoding="utf-8")) == (2, "tools: {}\n")
+    assert "is there already" in refused.err

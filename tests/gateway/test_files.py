@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 import threading
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.errors import EnvironmentProblem, LockstepError, RefusedError, UsageError
-from skills.lib.gateway import safe_cli_executor, tree_files
+from skills.lib.gateway import safe_cli_executor, safe_py_runner, tree_files
 from skills.lib.gateway.operations import TimeIsUp
 from skills.lib.gateway.places import Places, is_device, normalised
 from tests.gateway.conftest import SECRET, Setup
@@ -114,6 +115,7 @@ def test_one_path_for_source_and_destination_is_refused(setup: Setup) -> None:
         *("scripts/new.py", "scripts", "SCRIPTS/new.py", "skills/x/new.py", "skills/new/run.py", "skills", "skills/x"),
         *("skills/x/tmp/../run.py", "lockstep.gateway.yaml", "lockstep.policy.yaml", "docs/lockstep.policy.yaml"),
         *(".git/hooks/pre-commit", "docs/.git/config", ".claude/settings.json", ".lockstep/runs.db", "opencode.json"),
+        ".mcp.json",
         *(
             ".agents/skills/x/policy.yaml",
             "node_modules/x/index.js",
@@ -144,6 +146,37 @@ def test_no_command_writes_where_scripts_run_or_rules_are(setup: Setup, path: st
     assert setup.outside() == before
 
 
+@pytest.mark.parametrize("name", ["SKILL.md", "skill.md"])
+def test_no_command_makes_a_skill(setup: Setup, name: str) -> None:
+    for folder in ("docs", "docs/new", "skills/x/tmp", "skills/x/tmp/new"):
+        for command, values in (
+            ("make_directory", {"path": f"{folder}/{name}"}),
+            ("copy_file", {"source": "README.md", "destination": f"{folder}/{name}"}),
+            ("move_file", {"source": "README.md", "destination": f"{folder}/{name}"}),
+        ):
+            with pytest.raises(RefusedError, match=r"scripts of a folder with a SKILL\.md are run"):
+                safe_cli_executor(command, **values)
+        done = safe_py_runner("scripts/write_file.py", [f"{folder}/{name}"], stdin_text="---")
+        assert done.exit == 3
+        assert "scripts of a folder with a SKILL.md are run" in done.errors
+    (setup.project / "skills" / "y" / "SKILL.md").touch()
+    with pytest.raises(RefusedError, match=r"scripts of a folder with a SKILL\.md are run"):
+        safe_cli_executor("copy_file", source="skills/y/SKILL.md", destination="docs")
+
+
+def test_a_virtual_environment_is_not_written(setup: Setup) -> None:
+    python = setup.project / "docs" / "env" / "bin" / "python"
+    python.parent.mkdir(parents=True)
+    python.symlink_to(sys.executable)
+    (setup.project / "docs" / "env" / "pyvenv.cfg").touch()
+    for path in ("docs/env/lib/python3/site-packages/sitecustomize.py", "docs/env/pyvenv.cfg", "docs/env/bin/x"):
+        with pytest.raises(RefusedError, match="virtual environment"):
+            safe_cli_executor("copy_file", source="README.md", destination=path)
+    for path in ("docs/env/bin", "docs/env"):
+        with pytest.raises(RefusedError, match="virtual environment"):
+            safe_cli_executor("move_file", source=path, destination="build/x")
+
+
 def test_the_scratch_folder_of_a_skill_is_written(setup: Setup) -> None:
     safe_cli_executor("make_directory", path="skills\\x\\tmp")
     safe_cli_executor("copy_file", source="README.md", destination="skills\\x\\tmp\\output.md")
@@ -154,10 +187,13 @@ def test_a_file_that_a_command_of_the_project_runs_is_not_written(setup: Setup) 
     (setup.project / "tools").mkdir()
     (setup.project / "tools" / "gen.py").touch()
     (setup.project / "tools" / "ruby").touch()
+    (setup.project / "links").mkdir()
+    (setup.project / "links" / "perl").symlink_to(sys.executable)
     gateway = setup.trust(
-        "commands: {gen: {argv: ['{python}', tools/gen.py]}}\nrunners: {.rb: {argv: [tools/ruby, '{script}']}}\n"
+        "commands: {gen: {argv: ['{python}', tools/gen.py]}}\n"
+        "runners: {.rb: {argv: [tools/ruby, '{script}']}, .pl: {argv: [links/perl, '{script}']}}\n"
     )
-    for target in ("tools/gen.py", "tools/ruby", "tools"):
+    for target in ("tools/gen.py", "tools/ruby", "tools", "links"):
         with pytest.raises(RefusedError, match=r"lockstep\.gateway\.yaml names it as what runs"):
             gateway.run("move_file", {"source": target, "destination": "build/x"})
     assert gateway.run("copy_file", {"source": "README.md", "destination": "tools/other.py"}).ok

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import contextlib
 import os
+import random
 import tempfile
+import time
 from pathlib import Path
 
 import pytest
@@ -103,12 +105,35 @@ MISTAKES = [
     ("blocked:\n  - ok\n  - '['\n", ":3: the pattern [ cannot be used: the class at 0 is not closed"),
     ("commands:\n  a:\n    argv: [x]\n    blocked:\n      - ok\n      - '['\n", ":6: the pattern [ cannot be used"),
     ("roots: [nowhere]\ncommands:\n  a: {argv: [x]}\n", ":3: none of the roots of a is a folder"),
+    ("commands:\n" + "".join(f"  a{n}: {{argv: [x]}}\n" for n in range(501)), ":1: there are 501 commands"),
+    ("blocked: [" + ", ".join(f"'{n}a{{4000}}'" for n in range(30)) + "]\n", "have more than 100,000 parts"),
+    (B + "{pattern: '[ab]*a[ab]{2000}', default: " + "ab" * 40_000 + "}\n", ":5: to match 'abab"),
     ("", "the gateway file is empty"),
     ("- a\n", "the gateway file is not a mapping of fields"),
     ("a: &b c\n", "the gateway file has an anchor (&)"),
     ("a: !!python/name:os.system\n", "the gateway file has a tag (!)"),
     ('commands: {a: {argv: [x, "\\u0007"]}}\n', "U+0007"),
 ]
+
+
+def test_what_is_blocked_for_many_commands_is_compiled_once(setup: Setup) -> None:
+    blocked = ", ".join(f"a{n}" for n in range(10_000))
+    commands = "".join(f"  c{n}: {{argv: [x]}}\n" for n in range(500))
+    begin = time.process_time()
+    gateway = setup.trust(f"blocked: [{blocked}]\ncommands:\n{commands}")
+    assert len(gateway.command("c499").blocked) == 10_000
+    assert time.process_time() - begin < 8
+
+
+@pytest.mark.parametrize("part", ["params: {x: {pattern: '[ab]*a[ab]{400}'}}", "params: {x: {pattern: '[ab]*'}}"])
+def test_a_value_that_takes_a_pattern_too_long_is_refused(setup: Setup, part: str) -> None:
+    gateway = setup.trust(f"commands: {{a: {{argv: [echo, '{{x}}'], blocked: ['a[ab]{{400}}c'], {part}}}}}\n")
+    chosen = random.Random(1)
+    value = "".join(chosen.choice("ab") for _ in range(90_000))
+    begin = time.process_time()
+    with pytest.raises(RefusedError, match="takes too long"):
+        gateway.prepare("a", {"x": value})
+    assert time.process_time() - begin < 8
 
 
 @pytest.mark.parametrize("text, message", MISTAKES)

@@ -85,9 +85,26 @@ def test_a_skill_writes_its_results_into_its_scratch_folder(setup: Setup) -> Non
 
 def test_no_script_of_a_project_stands_in_for_one_of_these(setup: Setup) -> None:
     (setup.project / "scripts" / "write_file.py").write_text("print('planted')\n", encoding="utf-8")
-    for name in ("scripts/write_file.py", "./scripts/write_file.py", "scripts\\write_file.py"):
+    plain = ("scripts/write_file.py", "./scripts/write_file.py", "scripts\\write_file.py")
+    odd = (
+        "scripts//write_file.py",
+        "scripts/./write_file.py",
+        ".//scripts/write_file.py",
+        "docs/../scripts/write_file.py",
+    )
+    for name in (*plain, *odd, "docs/../scripts/write_file.py", str(setup.project / "scripts" / "write_file.py")):
         result: GatewayResult = safe_py_runner(name, ["a.txt"], stdin_text="x")
         assert result.output.startswith("wrote 1 bytes: ")
+
+
+def test_the_scripts_run_by_lockstep_s_python_whatever_runs_those_of_the_project(setup: Setup) -> None:
+    other = setup.project / "tools" / "python"
+    other.parent.mkdir()
+    other.write_text("#!/bin/sh\necho other\n", encoding="utf-8")
+    other.chmod(0o755)
+    gateway = setup.trust("runners: {.py: {argv: [tools/python, '{script}'], limits: {seconds: 60}}}\n")
+    assert gateway.run_python("scripts/echo.py").output == "other\n"
+    assert gateway.run_python("scripts/write_txt.py", ["a.txt", "x"]).output.startswith("wrote 2 bytes: ")
 
 
 def test_the_scripts_run_by_themselves_too(setup: Setup) -> None:

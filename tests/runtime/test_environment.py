@@ -27,6 +27,8 @@ def test_the_console_command_without_a_folder_or_an_output(tmp_path: Path) -> No
         (f"rmdir {shlex.quote(str(gone))}; {runs}", 2, "the working directory cannot be used"),
         (f"cd /; {runs} >&-", 4, "standard output is closed"),
         (f"cd /; {runs} --nonsense 2>&-", 2, ""),
+        (f"cd /; {runs} --help >/dev/full", 4, "the output cannot be written: No space left on device"),
+        (f"cd /; {runs} 2>/dev/full", 0, ""),
     ):
         gone.mkdir(exist_ok=True)
         found = subprocess.run(["bash", "-c", command], capture_output=True, text=True, cwd=gone)

@@ -11,7 +11,7 @@ import click
 from skills.lib import gateway_results, paths, terminal
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen, one_line
-from skills.lib.errors import RefusedError, UsageError
+from skills.lib.errors import EnvironmentProblem, RefusedError, UsageError
 from skills.lib.gateway import Gateway, GatewayResult, consent
 from skills.lib.gateway.gateway import STDIN_LIMIT, Prepared, project_file
 from skills.lib.gateway.places import GATEWAY_FILE
@@ -67,9 +67,10 @@ def run(
     Exit code 0 if the command ended with 0, 1 if it did not: standard error then says how. A call that the gateway
     refuses runs nothing, and has exit code 2 or 3.
     """
-    given = _pairs(values, "KEY=VALUE")
+    given = _pairs(values, "KEY=VALUE", "path=README.md")
     variables = {
-        key: texts if isinstance(texts, str) else texts[-1] for key, texts in _pairs(env_vars, "--env").items()
+        key: texts if isinstance(texts, str) else texts[-1]
+        for key, texts in _pairs(env_vars, "NAME=VALUE, which --env takes", "TZ=UTC").items()
     }
     stdin_text = _standard_input() if reads_stdin else ""
     _require_own(project)
@@ -143,20 +144,28 @@ def _require_own(project: str) -> None:
         )
 
 
-def _pairs(words: tuple[str, ...], what: str) -> dict[str, str | list[str]]:
+def _pairs(words: tuple[str, ...], what: str, example: str) -> dict[str, str | list[str]]:
     """The values by key; the values of a key that is given more than once as a list."""
     found: dict[str, list[str]] = {}
     for word in words:
         key, sign, value = word.partition("=")
         if not sign or not key:
-            raise UsageError(f"{word!r:.80} is not {what}", valid="a name, = and the value: path=README.md")
+            raise UsageError(f"{word!r:.80} is not {what}", valid=f"a name, = and the value: {example}")
         found.setdefault(key, []).append(value)
     return {key: texts[0] if len(texts) == 1 else texts for key, texts in found.items()}
 
 
 def _standard_input() -> str:
+    if sys.stdin is None:  # the caller closed it
+        raise EnvironmentProblem(
+            "standard input is closed", remedy="give the text by a pipe or a file: --stdin < a.txt"
+        )
     try:
         return sys.stdin.buffer.read(STDIN_LIMIT + 1).decode()
+    except OSError as error:
+        raise EnvironmentProblem(
+            f"standard input cannot be read: {error.strerror or error}", remedy="give the text by a pipe or a file"
+        ) from error
     except UnicodeDecodeError as error:
         raise UsageError("standard input is not UTF-8") from error
 

@@ -13,6 +13,7 @@ from skills.lib.commands.queries import policies
 from skills.lib.errors import UsageError
 from skills.lib.guard.calls import SHELL, calls_of
 from skills.lib.guard.checking import Finding, check
+from skills.lib.guard.compiled import MODES
 from skills.lib.guard.decisions import Allow, strictest
 from skills.lib.guard.guard import Explained
 from skills.lib.guard.replaying import Replay, answer_to
@@ -27,15 +28,40 @@ _TITLES = {"allow": "Allowed.", "deny": "Denied: ", "look": "Look first: "}
 
 @click.group(
     epilog=examples(
+        "lockstep policy new  # one for a coding project, to begin with",
         "lockstep policy check lockstep.policy.yaml  # everything that is wrong with a policy",
         "lockstep policy explain shell command='git push'  # what the project's policy says of a call",
     )
 )
 def policy() -> None:
-    """Check a policy on tool calls, and explain what it says of a call.
+    """Write a policy on tool calls, check it, and explain what it says of a call.
 
     A policy says when an agent may call a tool. docs/guard.md has the language.
     """
+
+
+@policy.command(
+    epilog=examples(
+        "lockstep policy new  # into the project's root",
+        "lockstep policy new --mode report --dry-run  # see it; report what it would deny, and deny nothing",
+    )
+)
+@click.option("--mode", type=click.Choice(MODES), default="deny", show_default=True, help="What follows from a need.")
+@click.option("--dry-run", is_flag=True, help="Print the policy; write nothing.")
+@project_option
+@click.pass_obj
+def new(screen: Screen, mode: str, dry_run: bool, project: str) -> None:
+    """Write a policy for a coding project, lockstep.policy.yaml, at the project's root.
+
+    Content is pushed once its tests passed, nothing is forced onto a protected branch or removed outside of the
+    project, and a release takes a person's word. Change it to the commands of the project.
+    """
+    text = policies.for_coding(mode)
+    if dry_run:
+        screen.print(text.rstrip())
+        return
+    file = policies.create(project, text)
+    screen.say(f"{file} is written, mode {mode}. It holds where hooks are installed: lockstep install HOST")
 
 
 @policy.command(

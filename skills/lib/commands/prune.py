@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shutil
 import time
@@ -12,6 +13,7 @@ from skills.lib import paths, status_files, terminal
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen, counted, one_line
 from skills.lib.commands.queries import runs
+from skills.lib.errors import UsageError
 from skills.lib.hosts.doctor.records import link_to
 from skills.lib.ledger import removal
 from skills.lib.model.texts import number
@@ -41,6 +43,8 @@ def prune(screen: Screen, older: float, unreadable: bool, dry_run: bool, yes: bo
     With --unreadable the runs are removed, with their sub-agents', that doctor calls damaged. It takes a person at a
     terminal.
     """
+    if math.isnan(older):
+        raise UsageError("--older is no number of days", valid="0, 7, 0.5", remedy="lockstep prune --older 30")
     if unreadable:
         _prune_unreadable(screen, dry_run, yes, project)
         return

@@ -5,6 +5,7 @@ from __future__ import annotations
 from skills.lib.errors import RefusedError, UsageError, did_you_mean, nearest
 from skills.lib.gateway.specs import Command, Parameter, filled, names_in
 from skills.lib.model.texts import shortened
+from skills.lib.schema.patterns import TooMuchWork, Work
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,6 +15,8 @@ if TYPE_CHECKING:
 
 # How many values a parameter of many takes, and how many characters all values of a call have together.
 MOST, LONGEST = 1_000, 500_000
+# How much work the patterns of a call may take: more than any reasonable one, about a second.
+WORK = 2_000_000
 
 
 def values_of(command: Command, given: Mapping[str, object]) -> dict[str, tuple[str, ...]]:
@@ -26,7 +29,7 @@ def values_of(command: Command, given: Mapping[str, object]) -> dict[str, tuple[
                 valid=", ".join(names) or "none",
             )
     found: dict[str, tuple[str, ...]] = {}
-    count = 0
+    count, work = 0, Work(WORK)
     for name, parameter in command.parameters.items():
         value = given.get(name)
         texts = _texts(command, parameter, parameter.default if value is None else value)
@@ -39,7 +42,7 @@ def values_of(command: Command, given: Mapping[str, object]) -> dict[str, tuple[
         if not texts and not parameter.optional:
             raise UsageError(f"{command.name}: {name} is missing", valid=parameter.about or parameter.pattern)
         for text in texts:
-            _check(command, parameter, text)
+            _check(command, parameter, text, work)
         if texts:
             found[name] = texts
     return found
@@ -59,7 +62,7 @@ def _texts(command: Command, parameter: Parameter, value: object) -> tuple[str, 
     raise UsageError(f"{command.name}: {parameter.name} is {kind}, not {value!r:.80}")
 
 
-def _check(command: Command, parameter: Parameter, text: str) -> None:
+def _check(command: Command, parameter: Parameter, text: str, work: Work) -> None:
     what = f"{command.name}: {parameter.name}"
     if len(text) > parameter.longest:
         raise RefusedError(f"{what} has {len(text):,} characters, at most {parameter.longest:,} are taken")
@@ -67,7 +70,15 @@ def _check(command: Command, parameter: Parameter, text: str) -> None:
         text.encode()
     except UnicodeEncodeError:
         raise RefusedError(f"{what} is {text!r:.80}, which is no text in UTF-8") from None
-    if "\0" in text or not parameter.compiled.is_found_in(text):
+    try:
+        matches = "\0" not in text and parameter.compiled.is_found_in(text, work.spend)
+    except TooMuchWork:
+        raise RefusedError(
+            f"{what} is {shortened(repr(text), 80)}: to match it with its pattern takes too long",
+            valid=shortened(parameter.pattern, 300),
+            remedy="a shorter value; the pattern could bound it by longest",
+        ) from None
+    if not matches:
         raise RefusedError(
             f"{what} is {shortened(repr(text), 80)}, which does not match its pattern",
             valid=shortened(parameter.pattern, 300),
@@ -112,8 +123,17 @@ def _word(
 
 def require_not_blocked(command: Command, line: str) -> None:
     """RefusedError if a blocked pattern is in the assembled line, or in the part of a value that was given."""
+    work = Work(WORK)
     for text, pattern in zip(command.blocked, command.compiled, strict=True):
-        if pattern.is_found_in(line):
+        try:
+            is_blocked = pattern.is_found_in(line, work.spend)
+        except TooMuchWork:
+            raise RefusedError(
+                f"{command.name}: to look for what is blocked in the line takes too long",
+                valid=f"a line without {text}",
+                remedy="shorter values",
+            ) from None
+        if is_blocked:
             raise RefusedError(
                 f"{command.name}: the line has what is blocked: {shortened(repr(line), 200)}",
                 valid=f"a line without {text}",

@@ -126,7 +126,9 @@ class Gateway:
             script = values["script"][0]
             runner = self._runner(script)
             setting = runner.setting
-            argv = [filled(word, {**constants, "script": script}) for word in runner.argv] + [*values.get("args", ())]
+            # Lockstep's own scripts need what it is installed with, whatever runs those of the project.
+            words = (shipped_file().runners[".py"] if _is_shipped(script) else runner).argv
+            argv = [filled(word, {**constants, "script": script}) for word in words] + [*values.get("args", ())]
         elif command.does:
             argv = [command.does, *_all(values)]
         else:
@@ -240,7 +242,7 @@ class Gateway:
         if skill:
             fixed["SKILL_DIR"] = skill
         inherit = setting.inherit
-        if script and os.path.dirname(script) == shipped_scripts():
+        if _is_shipped(script):
             fixed["LOCKSTEP_PROJECT"], inherit = self.project, (*inherit, *variables.OF_LOCKSTEP)
         # Also folders in the project: a script is its own, and may call what its virtual environment has.
         search_path = processes.search_path(self.project, own=True)
@@ -267,6 +269,10 @@ def project_file(project: str, data: bytes) -> GatewayFile:
 
 def _joined(shipped: GatewayFile, own: GatewayFile) -> GatewayFile:
     return GatewayFile({**shipped.commands, **own.commands}, {**shipped.runners, **own.runners})
+
+
+def _is_shipped(script: str) -> bool:
+    return os.path.dirname(script) == shipped_scripts()
 
 
 def _all(values: Mapping[str, Sequence[str]]) -> list[str]:

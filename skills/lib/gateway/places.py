@@ -19,8 +19,10 @@ GATEWAY_FILE, POLICY_FILE = "lockstep.gateway.yaml", "lockstep.policy.yaml"
 # Folders and files that git, node, Lockstep or an agent host obeys.
 _OBEYED = (
     *("node_modules", ".git", ".lockstep", ".claude", ".codex", ".gemini", ".qwen", ".opencode", ".agents"),
-    *("opencode.json", "opencode.jsonc", GATEWAY_FILE, POLICY_FILE),
+    *("opencode.json", "opencode.jsonc", ".mcp.json", GATEWAY_FILE, POLICY_FILE),
 )
+# What makes a folder a skill, wherever it is: lockstep mcp imports its graph.
+_SKILL_FILE = "SKILL.md"
 # The folders below a project from which scripts are run: scripts/, and each folder in skills/.
 SCRIPTS, SKILLS = "scripts", "skills"
 # A folder of a skill that may be written. Nothing in it is run.
@@ -56,7 +58,9 @@ class Places:
 
     def __init__(self, project: str, executed: Sequence[str] = ()) -> None:
         self.project = os.path.realpath(project)
-        self.executed = [os.path.realpath(os.path.join(self.project, one)) for one in executed]
+        named = [os.path.normpath(os.path.join(self.project, one)) for one in executed]
+        # The link that a command names too: who moves it away, or a folder that it is in, changes what runs.
+        self.executed = [path for one in named for path in (one, os.path.realpath(one))]
 
     def root(self, name: str) -> str:
         """The resolved folder of a root of a gateway file."""
@@ -96,10 +100,14 @@ class Places:
 
     def script(self, path: str) -> str:
         """The resolved path of a script that may be run: one of Lockstep's, or in scripts/ or skills/SKILL/."""
-        name = path.replace("\\", "/").removeprefix("./")
-        if name.startswith(f"{SCRIPTS}/") and name[len(SCRIPTS) + 1 :] in SHIPPED:
-            return os.path.join(shipped_scripts(), name[len(SCRIPTS) + 1 :])
-        resolved = _resolved(os.path.join(self.project, path), path)
+        meant = os.path.join(self.project, path)
+        shipped = self._shipped(os.path.normpath(meant))
+        if shipped:
+            return shipped
+        resolved = _resolved(meant, path)
+        shipped = self._shipped(resolved)
+        if shipped:
+            return shipped
         if not list(self._runner_roots(resolved)):
             raise RefusedError(
                 f"{path!r:.200} is in no folder from which scripts are run",
@@ -108,6 +116,13 @@ class Places:
         if not os.path.isfile(resolved):
             raise UsageError(f"there is no script {path!r:.200}", remedy="list_files path=scripts shows what there is")
         return resolved
+
+    def _shipped(self, path: str) -> str:
+        """The script of Lockstep that an absolute path names, however the path was written; empty if none."""
+        folder, name = os.path.split(path)
+        if not is_same_name(folder, os.path.join(self.project, SCRIPTS)):
+            return ""
+        return next((os.path.join(shipped_scripts(), one) for one in SHIPPED if is_same_name(name, one)), "")
 
     def skill_of(self, script: str) -> str:
         """The folder of the skill that a resolved script belongs to; empty if none."""
@@ -135,8 +150,12 @@ class Places:
             return f"scripts are run from {SCRIPTS}/"
         if is_inside and is_same_name(parts[0], SKILLS) and parts[2:3] != [SCRATCH]:
             return f"scripts are run from each folder in {SKILLS}/"
+        if any(is_same_name(part, _SKILL_FILE) for part in parts):
+            return f"scripts of a folder with a {_SKILL_FILE} are run"
         if is_inside and self._is_of_a_skill(parts):
-            return "it is in the folder of a skill, which has a SKILL.md"
+            return f"it is in the folder of a skill, which has a {_SKILL_FILE}"
+        if is_inside and self._has_above(parts, "pyvenv.cfg"):
+            return "it is in a virtual environment, whose programs run"
         for place in (paths.home(self.project), paths.state(), paths.data(), paths.library(), *self._of_programs()):
             real = os.path.realpath(place)
             if not may_be_below(self.project, real) and (may_be_below(path, real) or may_be_below(real, path)):
@@ -155,9 +174,14 @@ class Places:
         for count in range(1, len(parts) + 1):
             folder = os.path.join(self.project, *parts[:count])
             is_scratch = parts[count : count + 1] == [SCRATCH]
-            if os.path.lexists(os.path.join(folder, "SKILL.md")) and not is_scratch:
+            if os.path.lexists(os.path.join(folder, _SKILL_FILE)) and not is_scratch:
                 return True
         return False
+
+    def _has_above(self, parts: Sequence[str], name: str) -> bool:
+        """True if a path is a folder between the project and it with a file of this name, or is in one."""
+        folders = (os.path.join(self.project, *parts[:count]) for count in range(1, len(parts) + 1))
+        return any(os.path.lexists(os.path.join(folder, name)) for folder in folders)
 
 
 def _resolved(path: str, given: str) -> str:

@@ -21,7 +21,7 @@ from skills.lib.gateway.specs import (
     names_in,
     program_words,
 )
-from skills.lib.schema.patterns import Pattern, PatternError
+from skills.lib.schema.patterns import Pattern, PatternError, TooMuchWork, Work
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -31,6 +31,10 @@ if TYPE_CHECKING:
 
 # The most bytes of a gateway file.
 FILE_LIMIT = 200_000
+# How many parts all patterns of a file have together, written out, and how many commands there are.
+PATTERNS_LIMIT, COMMANDS_LIMIT = 100_000, 500
+# How much work it may take to match the defaults.
+_WORK = 2_000_000
 # A path as the shipped commands take it. Left out: control characters, what shells and URLs are made of, look-alikes of
 # dots and slashes, a leading dash or tilde, and two slashes at the beginning (a network path of Windows).
 _ODD = (
@@ -87,14 +91,19 @@ class _Reader(Fields):
         super().__init__(path, lines)
         self.operations = operations
         self.shipped = shipped
+        self.compiled: dict[str, Pattern] = {}
+        self.size = 0
+        self.blocked: tuple[tuple[str, ...], tuple[Pattern, ...]] = ((), ())
+        self.work = Work(_WORK)
 
     def file(self, fields: Any) -> GatewayFile:
         self.keys(fields, (), _TOP)
         commands = self.mapping(fields, "commands", ())
         runners = self.mapping(fields, "runners", ())
+        if len(commands) > COMMANDS_LIMIT:
+            self.fail(("commands",), f"there are {len(commands):,} commands", f"at most {COMMANDS_LIMIT}")
         base = self.setting(fields, (), None)
-        for number, text in enumerate(self.texts(fields, "blocked", ())):
-            self.pattern(text, ("blocked", str(number)))
+        self.blocked = self.patterns(fields, ())
         known = {} if self.shipped is None else self.shipped.runners
         # A sandbox of the file is for all scripts, also where it says nothing else of their runner.
         suffixes = {**runners, **({name: {} for name in known if name not in runners} if base.sandbox else {})}
@@ -123,16 +132,15 @@ class _Reader(Fields):
         argv = () if does else self.argv(fields["argv"], (*at, "argv"), parameters)
         if not does:
             self.require_use(parameters, argv, at)
-        blocked, blocked_at = (fields, (*at, "blocked")) if "blocked" in fields else (top, ("blocked",))
-        words = self.texts(blocked, "blocked", blocked_at[:-1])
+        blocked, compiled = self.patterns(fields, at) if "blocked" in fields else self.blocked
         return Command(
             name=name,
             about=self.text(fields, "about", at),
             argv=argv,
             does=does,
             parameters=parameters,
-            blocked=words,
-            compiled=tuple(self.pattern(word, (*blocked_at, str(n))) for n, word in enumerate(words)),
+            blocked=blocked,
+            compiled=compiled,
             setting=self.setting(fields, at, base),
             roots=self.texts(fields if "roots" in fields else top, "roots", at) or (".",),
             folder=self.text(fields, "folder", at) or ".",
@@ -193,7 +201,7 @@ class _Reader(Fields):
         self.pattern(pattern, (*at, "pattern"))  # by itself: x)|(y would be a pattern with what is put around it
         compiled = self.pattern(f"^(?:{pattern})$", (*at, "pattern"))
         default = self.text(fields, "default", at) if "default" in fields else None
-        if default is not None and not compiled.is_found_in(default):
+        if default is not None and not self.matches(compiled, default, (*at, "default")):
             self.fail((*at, "default"), f"{default!r:.80} does not match {pattern:.200}")
         longest = self.number(fields, "longest", at, LONGEST_PATH if path else LONGEST_VALUE)
         return Parameter(
@@ -208,11 +216,31 @@ class _Reader(Fields):
             about=self.text(fields, "about", at),
         )
 
+    def patterns(self, fields: Any, at: At) -> tuple[tuple[str, ...], tuple[Pattern, ...]]:
+        """What is blocked, as it is written and as compiled patterns."""
+        texts = self.texts(fields, "blocked", at)
+        return texts, tuple(self.pattern(text, (*at, "blocked", str(n))) for n, text in enumerate(texts))
+
     def pattern(self, text: str, at: At) -> Pattern:
+        if text not in self.compiled:
+            try:
+                self.compiled[text] = Pattern(text)
+            except PatternError as error:
+                self.fail(at, f"the pattern {text:.200} cannot be used: {error}")
+            self.size += self.compiled[text].size
+            if self.size > PATTERNS_LIMIT:
+                self.fail(
+                    at,
+                    f"written out, the patterns of the file have more than {PATTERNS_LIMIT:,} parts",
+                    remedy="bound a value by longest, and not by a number in its pattern",
+                )
+        return self.compiled[text]
+
+    def matches(self, pattern: Pattern, text: str, at: At) -> bool:
         try:
-            return Pattern(text)
-        except PatternError as error:
-            self.fail(at, f"the pattern {text:.200} cannot be used: {error}")
+            return pattern.is_found_in(text, self.work.spend)
+        except TooMuchWork:
+            self.fail(at, f"to match {text!r:.80} with its pattern takes too long", remedy="a shorter one")
 
     # Runners and settings
 

@@ -6,7 +6,7 @@ import operator
 
 from skills.lib.errors import did_you_mean, nearest
 from skills.lib.schema.keywords import problems, resolved
-from skills.lib.schema.patterns import TEXT_LIMIT, Pattern, TooMuchWork
+from skills.lib.schema.patterns import TEXT_LIMIT, Pattern, TooMuchWork, Work
 from skills.lib.schema.report import Violation, kind, names, shown, type_words, types
 
 TYPE_CHECKING = False
@@ -55,7 +55,7 @@ class _Checker:
 
     def __init__(self, root: object) -> None:
         self.root = root
-        self.work = WORK_LIMIT
+        self.spend = Work(WORK_LIMIT).spend
         self.depth = 0
         self._patterns: dict[str, Pattern] = {}
         self._targets: dict[str, object] = {}
@@ -99,12 +99,6 @@ class _Checker:
         if pattern not in self._patterns:
             self._patterns[pattern] = Pattern(pattern)
         return self._patterns[pattern].is_found_in(text, self.spend)
-
-    def spend(self, amount: int) -> None:
-        """Count work that is done. Raises TooMuchWork when all of it is spent."""
-        self.work -= amount
-        if self.work < 0:
-            raise TooMuchWork
 
 
 def _key(checker: _Checker, value: Any) -> Any:

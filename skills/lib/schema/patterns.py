@@ -62,6 +62,19 @@ class TooMuchWork(Exception):
     """Raised if matching would take more work than was allowed."""
 
 
+class Work:
+    """Work that may be done: ``spend`` counts it, and raises TooMuchWork when all of it is spent."""
+
+    def __init__(self, most: int) -> None:
+        self.left = most
+
+    def spend(self, amount: int) -> None:
+        """Count work that is done."""
+        self.left -= amount
+        if self.left < 0:
+            raise TooMuchWork
+
+
 class Pattern:
     """A compiled pattern. Raises PatternError if the text is no pattern of this dialect."""
 
@@ -70,6 +83,11 @@ class Pattern:
         self._asserts = any(instruction[0] == _ASSERT for instruction in self._program)
         self._closures: dict[tuple[frozenset[int], int], tuple[bool, tuple[int, ...]]] = {}
         self._steps: dict[tuple[frozenset[int], int, str], frozenset[int]] = {}
+
+    @property
+    def size(self) -> int:
+        """How many instructions the compiled pattern has."""
+        return len(self._program)
 
     def is_found_in(self, text: str, spend: Callable[[int], None] = lambda amount: None) -> bool:
         """True if some part of the text matches; ``spend`` is called with the work that was done, and may raise."""

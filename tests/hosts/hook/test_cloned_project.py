@@ -284,7 +284,7 @@ def test_skills_are_installed_from_the_folder_of_other_packages(project: Path, h
     shutil.copytree(ROOT / "lockstep", site / "lockstep", ignore=ignored)
     for path in (ROOT / "skills").glob("*.py"):
         shutil.copy(path, site / "skills")
-    for name in ("conventions", "roles"):
+    for name in ("conventions", "policies", "roles"):
         shutil.copytree(ROOT / name, site / "skills" / name, ignore=ignored)
     (site / "networkx.py").write_text("")
     clone = Clone(tmp_path)

@@ -275,6 +275,9 @@ def test_the_value_of_a_flag(command: str, value: str) -> None:
         *("$(which lockstep) answer r yes", "`command -v lockstep` answer r yes", '"$(which lockstep)" answer r yes'),
         *("echo 'lockstep answer r y' | bash", "bash <<< 'lockstep answer r yes'", "sh <<E\nlockstep answer r y\nE"),
         *("lockstep gateway trust", "script -qc 'lockstep gateway trust' /dev/null", "yes | lockstep gateway trust"),
+        *("lockstep gateway -- trust", "lockstep gateway \\\n  trust", "bash -c 'lockstep \\\ngateway -- trust'"),
+        *("lockstep \\\n  answer r yes", "lockstep \\\nanswer r yes", "lockstep ans\\\nwer r yes"),
+        'lockstep "an\\\nswer" r yes',
         *("bash -c \"sh -c 'lockstep answer r yes'\"", "tmux send-keys 'lockstep answer r yes' Enter"),
     ],
 )  # fmt: skip
@@ -290,6 +293,8 @@ def test_a_line_that_acts_for_a_person(line: str) -> None:
         "lockstep resume answer",
         "lockstep runs | grep answer",
         "lockstep gateway run x",
+        "lockstep gateway run trust",
+        "lockstep gateway list --json; trust",
         "",
     ],
 )

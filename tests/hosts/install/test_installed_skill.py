@@ -132,7 +132,7 @@ def test_without_the_runtime_a_python_with_that_package_serves(script: Path, pro
         site = tmp_path / version
         shutil.copytree(ROOT / "skills", site / "skills", ignore=shutil.ignore_patterns("__pycache__"))
         (site / "skills" / "__init__.py").write_text(f'__version__ = "{version}"\n')
-        for name in ("conventions", "roles"):
+        for name in ("conventions", "policies", "roles"):
             shutil.copytree(ROOT / name, site / "skills" / name)
         done = bare(project, *words, python=sys.executable, PYTHONPATH=str(site), LOCKSTEP_DATA=str(tmp_path / "none"))
         assert done.returncode == code, done.stderr

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import sys
 from collections.abc import Callable
 
@@ -20,6 +21,8 @@ from skills.lib.errors import (
 )
 from skills.lib.runtime import bugs, script
 
+# A disk or a quota is full, a file has all that it may have, or the device is broken.
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EIO)
 # The command that lists what an argument may be, by the argument's name.
 _LISTED = {"run_id": "lockstep runs, which lists them", "skill": "lockstep list, which lists them"}
 
@@ -44,6 +47,12 @@ def serve(call: Callable[[], object]) -> int:
         return INTERRUPTED
     except BrokenPipeError:
         return script.silence_output()
+    except OSError as error:
+        if error.errno not in _NO_ROOM:
+            return bugs.report()
+        script.silence_output()
+        what = f"{error.filename} cannot be written" if error.filename else "the output cannot be written"
+        return report(EnvironmentProblem(f"{what}: {error.strerror}", remedy="make room, or write elsewhere"))
     except Exception:
         return bugs.report()
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import sys
@@ -55,8 +56,12 @@ class Screen:
         self.out.print(self._joined(parts), soft_wrap=True)
 
     def say(self, *parts: Cell) -> None:
-        """Print one line beside the output: a notice, a progress, a question's preface."""
-        self.err.print(self._joined(parts), soft_wrap=True)
+        """Print one line beside the output: a notice, a progress, a question's preface.
+
+        If standard error is closed or full, the line is lost and nothing else changes.
+        """
+        with contextlib.suppress(OSError):
+            self.err.print(self._joined(parts), soft_wrap=True)
 
     def styled(self, text: object, style: str) -> Text:
         """The clean text in a style of rich."""

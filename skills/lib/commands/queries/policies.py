@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 
+from skills.lib.conventions import read_shared
 from skills.lib.errors import EnvironmentProblem, UsageError
 from skills.lib.guard import kept
 from skills.lib.guard.decisions import Allow, Deny, Look
@@ -21,6 +22,27 @@ def read(file: str) -> Policy:
     compiled = compile_policy(_text(file, "a policy"), file)
     kept.keep(compiled)
     return Policy(compiled)
+
+
+def for_coding(mode: str) -> str:
+    """The text of the policy for coding projects that ships with Lockstep, in a mode."""
+    text = read_shared("policies", "coding.yaml")
+    assert text is not None
+    return text.replace("\nmode: deny\n", f"\nmode: {mode}\n") + "\n"
+
+
+def create(project: str, text: str) -> str:
+    """The path of the project's policy, written. Raises UsageError if there is one."""
+    file = os.path.join(project, PROJECT_POLICY)
+    try:
+        with open(file, "x", encoding="utf-8") as opened:
+            opened.write(text)
+    except FileExistsError as error:
+        remedy = f"see what it says: lockstep policy check {file}; or compare: lockstep policy new --dry-run"
+        raise UsageError(f"{file} is there already", remedy=remedy) from error
+    except OSError as error:
+        raise EnvironmentProblem(f"{file} cannot be written: {error.strerror}", remedy="make it writable") from error
+    return min(file, os.path.relpath(file), key=len)
 
 
 def of_project(files: Sequence[str], project: str) -> list[Policy]:

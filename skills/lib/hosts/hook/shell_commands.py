@@ -192,11 +192,17 @@ def _has_persons_command(words: Sequence[str]) -> bool:
     """
     is_after = False
     for at, word in enumerate(words[:-1]):
-        if is_after and (word in _OF_A_PERSON or (word, words[at + 1]) == _CONSENT):
+        if is_after and (word in _OF_A_PERSON or _is_consent(words[at:])):
             return True
         is_value = is_after and words[at - 1][:1] == "-"
         is_after = (is_after and (word[:1] == "-" or is_value)) or _is_lockstep(word)
     return False
+
+
+def _is_consent(words: Sequence[str]) -> bool:
+    """True if the words are ``gateway`` and, behind flags, ``trust``."""
+    plain = [word for word in words if word[:1] != "-"]
+    return (words[0], *plain[1:2]) == _CONSENT
 
 
 def _is_lockstep(word: str) -> bool:

@@ -1,7 +1,7 @@
 """The runtimes of installed skills: copies of this library in the user's data folder, one folder for each version.
 
     <data folder>/runtimes/<version>/VERSION, LICENSE
-    <data folder>/runtimes/<version>/skills/             the package, with conventions and roles inside
+    <data folder>/runtimes/<version>/skills/             the package, with conventions, policies and roles inside
     <data folder>/runtimes/<version>/lockstep/           the names that graphs may import in place of the package's
 
 The data folder is LOCKSTEP_DATA, else ``lockstep`` in XDG_DATA_HOME or ~/.local/share (on Windows in LOCALAPPDATA). The
@@ -30,7 +30,7 @@ from skills.lib.ledger import Ledger, listing
 # A draft that is so old (seconds) was left by a process that was stopped.
 _ABANDONED = 600.0
 # What a checkout has beside the package.
-SHARED = ("conventions", "roles")
+SHARED = ("conventions", "policies", "roles")
 
 
 def folder(version: str) -> str:
