@@ -38,15 +38,15 @@ def at_terminal(project: Path, answers: str, *words: str) -> Shown:
 
 def test_it_asks_for_hosts_skills_and_scope(project: Path, home: Path) -> None:
     (home / ".qwen").mkdir()
-    shown = at_terminal(project, f"\n{SKILL}, {ROLED}\nproject\n\n", "install")
+    shown = at_terminal(project, f"\n{SKILL}, {ROLED}\nproject\n", "install")
     assert (shown.code, shown.out.splitlines()[0]) == (0, "qwen, project scope: 13 written.")
     for question in (
         "For which hosts? [qwen]:",
         "Which skills? [all]:",
         "For you in every project, or in this project? (project, user) [user]:",
-        "Let Qwen Code run the step scripts, and no others, without asking you? [y/N]:",
     ):
         assert question in shown.err
+    assert "run the step scripts" not in shown.err  # in a project an agent may change them
     assert {path.name for path in (project / ".agents" / "skills").iterdir()} == {SKILL, ROLED}
     assert "permissions" not in (project / ".qwen" / "settings.json").read_text(encoding="utf-8")
 
@@ -92,7 +92,7 @@ def test_it_asks_about_a_file_that_the_user_changed(project: Path, answer: str, 
     mine = project / ".claude" / "agents" / "quality-reviewer.md"
     mine.parent.mkdir(parents=True)
     mine.write_text("mine")
-    shown = at_terminal(project, f"n\n{answer}", "install", "claude", "--scope", "project", "--skill", ROLED)
+    shown = at_terminal(project, answer, "install", "claude", "--scope", "project", "--skill", ROLED)
     assert (shown.code, "Replace or remove it? [y/N]" in shown.err) == (code, True)
     assert mine.read_text()[:4] == left
 
