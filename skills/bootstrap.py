@@ -58,6 +58,10 @@ def main(script, module=""):
         os._exit(130)
 
 
+# Packages whose __init__.py has a docstring alone: a step does not read it.
+_PLAIN = frozenset("skills.lib.%s" % name for name in ("blocks", "engine", "model", "validation", "workflow"))
+
+
 class _Finder:
     """Finds the modules of this library by their names alone: Python would list their folders, which costs half a millisecond."""
 
@@ -70,6 +74,10 @@ class _Finder:
         import _frozen_importlib_external as external  # Python's own, and loaded
 
         place = os.path.join(path[0], name.rpartition(".")[2])
+        if name in _PLAIN:
+            spec = type(sys.__spec__)(name, None, is_package=True)
+            spec.submodule_search_locations = [place]
+            return spec
         for file, below in ((place + ".py", None), (os.path.join(place, "__init__.py"), [place])):
             try:
                 os.stat(file)

@@ -75,7 +75,7 @@ def head(script: Path) -> str:
 def test_a_module_of_the_library_is_found_where_python_finds_it() -> None:
     library = ROOT / "skills" / "lib"
     names = [".".join(path.relative_to(ROOT).with_suffix("").parts) for path in sorted(library.rglob("*.py"))]
-    for name in [name.removesuffix(".__init__") for name in names]:
+    for name in {name.removesuffix(".__init__") for name in names} - bootstrap._PLAIN:
         folder = [os.path.join(ROOT, *name.split(".")[:-1])]
         found, pythons = bootstrap._Finder.find_spec(name, folder), PathFinder.find_spec(name, folder)
         assert found is not None
@@ -83,6 +83,16 @@ def test_a_module_of_the_library_is_found_where_python_finds_it() -> None:
         for attribute in ("name", "origin", "cached", "has_location", "parent", "submodule_search_locations"):
             assert getattr(found, attribute) == getattr(pythons, attribute), name
         assert type(found.loader) is type(pythons.loader)
+
+
+@pytest.mark.parametrize("name", sorted(bootstrap._PLAIN))
+def test_a_package_that_is_not_read_has_a_docstring_alone(name: str) -> None:
+    folder = ROOT.joinpath(*name.split("."))
+    (docstring,) = ast.parse((folder / "__init__.py").read_text(encoding="utf-8")).body
+    assert isinstance(docstring, ast.Expr)
+    found = bootstrap._Finder.find_spec(name, [str(folder.parent)])
+    assert found is not None
+    assert (found.loader, found.submodule_search_locations) == (None, [str(folder)])
 
 
 @pytest.mark.parametrize("name", ["skills.lib.no_such_module", "skills.decision-critic", "other.lib", "json.decoder"])

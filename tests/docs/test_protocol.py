@@ -13,7 +13,7 @@ from lxml import etree
 from skills.lib import errors
 from skills.lib.model import items, texts
 from skills.lib.model.values import SECRET_NAMES
-from skills.lib.runtime import cli
+from skills.lib.runtime import record_flags
 from skills.lib.testing.blocks import SCHEMA, parse
 from skills.lib.workflow.core import RESERVED_FLAGS
 
@@ -79,8 +79,9 @@ def test_the_words_that_are_never_ids_are_named() -> None:
 
 
 def test_the_limits_are_the_code_s() -> None:
-    assert f"at most {texts.VALUE_LIMIT:,} characters, a record file at most {cli.FILE_LIMIT:,} bytes" in " ".join(
-        PAGE.split()
+    assert (
+        f"at most {texts.VALUE_LIMIT:,} characters, a record file at most {record_flags.FILE_LIMIT:,} bytes"
+        in " ".join(PAGE.split())
     )
     for name in SECRET_NAMES:
         assert f"`{name}`" in PAGE

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from skills.lib.record import Record
 
+    # What turns the name of a function in data into the function.
+    Resolve = Callable[[str], Callable[..., Any]]
+
 # Fields whose values are the author's own JSON: a name with $ means nothing of ours in them.
 _JSON = ("schema", "default", "$kind")
 _KINDS: dict[str, type[Record]] = {
@@ -26,7 +29,7 @@ _KINDS: dict[str, type[Record]] = {
 }
 
 
-def rich(value: Any, resolve: Callable[[str], Callable[..., Any]]) -> Any:
+def rich(value: Any, resolve: Resolve) -> Any:
     """The value that data stands for; ``resolve`` turns ``module:name`` into the callable."""
     if isinstance(value, list):
         return [rich(item, resolve) for item in value]
@@ -96,3 +99,63 @@ def check_characters(data: Mapping[str, Any]) -> None:
             except UsageError as error:
                 what = f"this is not a workflow's data: {error.what}"
                 raise SkillError(what, valid=error.valid, remedy=error.remedy) from error
+
+
+def check(workflow: Any, commands: bool) -> None:
+    """Return if a workflow that was made of anybody's data is valid, and runs commands only if it may.
+
+    Raises SkillError, which names the step, and InvalidWorkflow with every finding.
+    """
+    for step in workflow.steps:
+        if not commands and any(isinstance(spec, Command) for spec in step.requires):
+            what = f"{step._label} runs a command, which a workflow from data may not"
+            raise SkillError(what, remedy="take the Command out, or give commands=True if you trust the data")
+    check_characters(workflow.to_data())
+    # By its name: validation is the floor above, and no step of a registered workflow comes here.
+    registration: Any = __import__("skills.lib.validation.registration", fromlist=["require_data"])
+    try:
+        registration.require_data(workflow)
+    except (ValueError, RecursionError) as error:
+        raise _other_data(error) from error
+
+
+def restored(data: Mapping[str, Any], resolve: Resolve, workflow: Any, step: Callable[..., Any]) -> Any:
+    """The ``workflow`` whose ``to_data`` this is, with its steps made by ``step``. Raises SkillError for other data."""
+    try:
+        # No file is beside data, where its policy would be.
+        known = {name for name in workflow.__slots__ if name[0] != "_"} - {"policy"}
+        unknown = [name for name in data if name not in known]
+        if unknown:
+            raise ValueError(f"a workflow has no {shown(unknown[0])}")
+        return workflow(
+            data["name"],
+            *[_step(given, at, resolve, step) for at, given in enumerate(data["steps"], 1)],
+            params=[rich(arg, resolve) for arg in data.get("params", ())],
+            start=data.get("start"),
+            output=data.get("output", "xml"),
+            tools=data.get("tools", ()),
+            forbidden=data.get("forbidden", ()),
+            reverify=data.get("reverify"),
+            always=[rich(stated, resolve) for stated in data.get("always", ())],
+            **{name: data.get(name, "") for name in ("title", "description", "closing", "unchecked")},
+        )
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
+        raise _other_data(error) from error
+
+
+def _step(data: Any, number: int, resolve: Resolve, step: Callable[..., Any]) -> Any:
+    """A step from its data; SkillError names the step."""
+    try:
+        return step(**{key: rich(value, resolve) for key, value in data.items()})
+    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, SkillError) as error:
+        name = data.get("id") if isinstance(data, dict) else None
+        which = f"step {shown(name)}" if isinstance(name, str) else f"step number {number}"
+        if not isinstance(error, SkillError):
+            raise _other_data(error, "" if str(error).startswith(which) else f"{which}: ") from error
+        raise SkillError(f"{which}: {error.what}", valid=error.valid, remedy=error.remedy) from error
+
+
+def _other_data(error: Exception, where: str = "") -> SkillError:
+    if isinstance(error, KeyError):
+        return SkillError(f"this is not a workflow's data: {where}it has no {error}")
+    return SkillError(f"this is not a workflow's data: {where}{error}")

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skills.lib.compact_json import digest as digest
-from skills.lib.errors import SkillError, UsageError
+from skills.lib.errors import UsageError
 from skills.lib.field_checks import (
     EMPTY,
     check_list,
@@ -308,20 +308,10 @@ class Workflow(Record):
         step that runs a Command is refused unless ``commands``, and so is a text that no block can hold. Raises
         SkillError, which names the step, and InvalidWorkflow with every finding.
         """
-        from skills.lib.model.from_data import check_characters, one_of  # no step reads data
+        from skills.lib.model import from_data  # no step reads data
 
-        workflow = cls.restored(data, one_of(functions))
-        for step in workflow.steps:
-            if not commands and any(isinstance(spec, Command) for spec in step.requires):
-                what = f"{step._label} runs a command, which a workflow from data may not"
-                raise SkillError(what, remedy="take the Command out, or give commands=True if you trust the data")
-        check_characters(workflow.to_data())
-        # By its name: validation is the floor above, and no step of a registered workflow comes here.
-        registration: Any = __import__("skills.lib.validation.registration", fromlist=["require_data"])
-        try:
-            registration.require_data(workflow)
-        except (ValueError, RecursionError) as error:
-            raise _other_data(error) from error
+        workflow = cls.restored(data, from_data.one_of(functions))
+        from_data.check(workflow, commands)
         return workflow
 
     @classmethod
@@ -330,29 +320,10 @@ class Workflow(Record):
 
         Raises SkillError for data of another form.
         """
-        from skills.lib.model.from_data import rich  # no step reads data
+        from skills.lib.model import from_data  # no step reads data
 
-        def step(fields: Mapping[str, Any]) -> StepDef:
-            return StepDef(**{key: rich(value, resolve) for key, value in fields.items()})
-
-        try:
-            unknown = [name for name in data if name not in _IN_DATA]
-            if unknown:
-                raise ValueError(f"a workflow has no {shown(unknown[0])}")
-            return cls(
-                data["name"],
-                *[_restored_step(given, at, step) for at, given in enumerate(data["steps"], 1)],
-                params=[rich(arg, resolve) for arg in data.get("params", ())],
-                start=data.get("start"),
-                output=data.get("output", "xml"),
-                tools=data.get("tools", ()),
-                forbidden=data.get("forbidden", ()),
-                reverify=data.get("reverify"),
-                always=[rich(stated, resolve) for stated in data.get("always", ())],
-                **{name: data.get(name, "") for name in ("title", "description", "closing", "unchecked")},
-            )
-        except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
-            raise _other_data(error) from error
+        workflow: Workflow = from_data.restored(data, resolve, cls, StepDef)
+        return workflow
 
     @property
     def fingerprint(self) -> str:
@@ -370,28 +341,6 @@ class Registered(Record):
 
 
 REGISTRY: dict[str, Registered] = {}
-
-
-# What ``Workflow.to_data`` has.
-_IN_DATA = frozenset(name for name in Workflow.__slots__ if name[0] != "_")  # type: ignore[attr-defined]
-
-
-def _restored_step(data: Any, number: int, step: Callable[[Any], StepDef]) -> StepDef:
-    """A step from its data; SkillError names the step."""
-    try:
-        return step(data)
-    except (KeyError, TypeError, ValueError, AttributeError, RecursionError, SkillError) as error:
-        name = data.get("id") if isinstance(data, dict) else None
-        which = f"step {shown(name)}" if isinstance(name, str) else f"step number {number}"
-        if not isinstance(error, SkillError):
-            raise _other_data(error, "" if str(error).startswith(which) else f"{which}: ") from error
-        raise SkillError(f"{which}: {error.what}", valid=error.valid, remedy=error.remedy) from error
-
-
-def _other_data(error: Exception, where: str = "") -> SkillError:
-    if isinstance(error, KeyError):
-        return SkillError(f"this is not a workflow's data: {where}it has no {error}")
-    return SkillError(f"this is not a workflow's data: {where}{error}")
 
 
 def _routes(value: Any, where: str) -> dict[Outcome, str | None]:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import sys
 
-from skills.lib import __version__, compact_json
-from skills.lib.blocks.command_line import quote
+from skills.lib import __version__
 from skills.lib.errors import UsageError, nearest
 from skills.lib.model.run import Request
 from skills.lib.model.steps import Workflow
-from skills.lib.model.texts import check_text, check_tree
+from skills.lib.model.texts import check_text
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -27,9 +25,6 @@ _RECORDS = ("record", "record-file", "erratum")
 _PRINTS = ("help", "version")
 # What a step is left with, beside its records and parameters.
 _REPORTS = ("outcome", "answer", "qr-status", "qr-iteration", "qr-fail")
-FILE_LIMIT = 2_000_000
-# How many characters of a value a command to try repeats.
-_SHOWN = 80
 
 
 class HelpRequested(Exception):
@@ -79,14 +74,21 @@ def request_of(workflow: Workflow, words: Iterable[Word]) -> Request:
     files: dict[str, str] = {}
     for flag, given in words:
         if not flag:
-            raise _bare_word(given or "", workflow, params, found)
+            from skills.lib.runtime import record_flags  # few commands need them
+
+            flags = [f"--{name}" for name in (*_RECORDS, *_WORDS, *_NUMBERS)]
+            raise record_flags.bare_word(given or "", workflow, flags, params, found)
         value = _value(flag, given, params_of)
         if flag == "record":
             _add_record(records, value)
         elif flag == "erratum":
-            _add_erratum(errata, value)
+            from skills.lib.runtime import record_flags
+
+            record_flags.add_erratum(errata, value)
         elif flag == "record-file":
-            content = _in_file(value)
+            from skills.lib.runtime import record_flags
+
+            content = record_flags.in_file(value)
             in_files.update(content)
             files.update(dict.fromkeys(content, os.path.abspath(value)) if value != "-" else {})
         elif flag in _PRINTS:
@@ -189,17 +191,6 @@ def step_id(workflow: Workflow, given: str | None, at: str | None = None) -> str
     raise UsageError(f"{workflow.name} has no step {given!r:.80}", valid=valid, remedy=remedy, in_shell=in_shell)
 
 
-def _bare_word(word: str, workflow: Workflow, params: dict[str, Any], found: dict[str, Any]) -> UsageError:
-    """The error for a word that is no flag: most likely a value whose flag is missing."""
-    asked = sorted(workflow.params, key=lambda arg: (bool(arg.step), not arg.required))
-    flags = [arg.flag for arg in asked] + [f"--{name}" for name in (*_RECORDS, *_WORDS, *_NUMBERS)]
-    missing = [arg.flag for arg in workflow.run_params() if arg.required and arg.name not in params]
-    remedy = "give it with its flag, or quote a value that has spaces"
-    if missing and "run" not in found:
-        remedy = f"give it with its flag: {missing[0]} {quote(word) if len(word) <= _SHOWN else '…'}"
-    return UsageError(f"{word!r:.80} is not a flag", valid=" ".join(flags), remedy=remedy)
-
-
 def _add_record(records: dict[str, Any], value: str) -> None:
     name, equals, text = value.partition("=")
     if not equals or not name:
@@ -209,52 +200,3 @@ def _add_record(records: dict[str, Any], value: str) -> None:
         records[name] = [*before, text] if isinstance(before, list) else [before, text]
     else:
         records[name] = text
-
-
-def _add_erratum(errata: dict[str, str], value: str) -> None:
-    name, equals, note = value.partition("=")
-    step, dot, field = name.partition(".")
-    if not equals or not step or (dot and not field) or not note.strip():
-        what = f"--erratum {value!r:.80} is not STEP.FIELD=NOTE, or PARAMETER=NOTE for a parameter of the run"
-        raise UsageError(what, remedy="name the value as CONTEXT does")
-    if name in errata:
-        raise UsageError(f"--erratum {name} is given twice", remedy="give one note for each value")
-    errata[name] = note.strip()
-
-
-def _in_file(path: str) -> dict[str, Any]:
-    content = _read_file(path)
-    try:
-        found = compact_json.loads(content, strict=True)
-    except ValueError as error:
-        raise UsageError(
-            f"--record-file {path}: not JSON: {error}", valid='one JSON object: {"name": value, …}'
-        ) from None
-    if not isinstance(found, dict):
-        raise UsageError(f"--record-file {path}: not a JSON object", valid='{"name": value, …}')
-    for name, value in found.items():
-        check_text(name, f"--record-file {path}: a name")
-        check_tree(value, f"--record-file {path}: {name!r:.40}")
-    return found
-
-
-def _read_file(path: str) -> str:
-    try:
-        if path == "-":
-            if sys.stdin is None:
-                raise UsageError("--record-file -: standard input is closed", remedy="give the path of a JSON file")
-            raw = sys.stdin.buffer.read(FILE_LIMIT + 1)
-        else:
-            if not os.path.isfile(path):
-                where = "" if os.path.isabs(path) else f" in {os.getcwd()}"
-                raise UsageError(f"--record-file {path!r:.200} is not a file{where}", remedy="give its absolute path")
-            with open(path, "rb") as file:
-                raw = file.read(FILE_LIMIT + 1)
-    except OSError as error:
-        raise UsageError(f"--record-file {path!r:.200} cannot be read: {error.strerror}") from None
-    if len(raw) > FILE_LIMIT:
-        raise UsageError(f"--record-file {path!r:.200} is larger than {FILE_LIMIT:,} bytes")
-    try:
-        return raw.decode("utf-8-sig")
-    except UnicodeDecodeError as error:
-        raise UsageError(f"--record-file {path!r:.200} is not UTF-8: byte {error.start}") from None

@@ -8,12 +8,13 @@ from skills.lib.engine.decision import Move, Refused
 from skills.lib.errors import UsageError
 from skills.lib.ledger import Stale, keyed_id
 from skills.lib.model.run import Request, Run
-from skills.lib.runtime import arguments, cli
+from skills.lib.runtime import cli
 from skills.lib.runtime.project import Evidence, Project, Response, with_facts
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
+    from types import ModuleType
     from typing import Any
 
     from skills.lib.model.steps import Workflow
@@ -62,7 +63,7 @@ class Runner(Project):
         """This runner, with its ledger, as somebody else uses it."""
         if kind and (not isinstance(kind, str) or kind not in ACTORS):
             raise UsageError(f"kind is {kind!r:.40}", valid=", ".join(ACTORS))
-        arguments.check_line(by, "by")
+        _arguments().check_line(by, "by")
         other = object.__new__(type(self))
         other.__dict__.update(self.__dict__)
         other.actor = ACTORS.get(kind, self.actor)
@@ -73,9 +74,13 @@ class Runner(Project):
         """Do what the request asks of the run, or refuse it; repeats print the same block and count once."""
         if by or kind:
             return self._acting(by, kind).advance(workflow, run_id, request)
+        _arguments().check_workflow(workflow)
+        _arguments().check_request(run_id, request)
+        return self.serve(workflow, run_id, request)
+
+    def serve(self, workflow: Workflow, run_id: str, request: Request) -> Response:
+        """As ``advance``, for a request that ``cli`` read from a command line and checked."""
         served, limit = workflow, self.max_parallel()
-        arguments.check_workflow(workflow)
-        arguments.check_request(run_id, request)
         while True:
             run = self.ledger.run(run_id)
             notices: list[Element] = []
@@ -107,8 +112,8 @@ class Runner(Project):
 
     def state(self, workflow: Workflow, run_id: str) -> Response:
         """The present block of a run; nothing changes."""
-        arguments.check_id(run_id)
-        return self.advance(workflow, run_id, Request("current", run=run_id))
+        _arguments().check_id(run_id)
+        return self.serve(workflow, run_id, Request("current", run=run_id))
 
     def peek(self, run_id: str, workflow: Workflow | None = None) -> Peek:
         """What a run is at. Nothing is written and nothing begins.
@@ -118,7 +123,7 @@ class Runner(Project):
         """
         from skills.lib.runtime import peeking  # a step does more than look
 
-        arguments.check_id(run_id)
+        _arguments().check_id(run_id)
         return peeking.peek(self, run_id, workflow)
 
     def abandon(self, run_id: str, reason: str, *, by: str = "", kind: str = "") -> list[Run]:
@@ -130,8 +135,8 @@ class Runner(Project):
         """
         if by or kind:
             return self._acting(by, kind).abandon(run_id, reason)
-        arguments.check_id(run_id)
-        arguments.check_reason(reason)
+        _arguments().check_id(run_id)
+        _arguments().check_reason(reason)
         from skills.lib.runtime import abandoning  # no step abandons a run
 
         return abandoning.abandon(self, run_id, reason)
@@ -209,3 +214,10 @@ def _only_looks(workflow: Workflow, run: Run, request: Request) -> bool:
     """
     present = request.step == run.step or (run.turn == 1 and request.step == workflow.steps[0].id)
     return (request.step == "current" or (request.turn is None and present)) and not request.reports
+
+
+def _arguments() -> ModuleType:
+    """The checks of what a program gives, which the command of a step does without."""
+    from skills.lib.runtime import arguments
+
+    return arguments

@@ -17,7 +17,7 @@ from skills.lib.engine import verdicts
 from skills.lib.model.requirements import Arg, Field
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Element
-from skills.lib.runtime import Response, cli
+from skills.lib.runtime import Response, cli, record_flags
 
 ARGUMENTS = (
     "In this session a command is a call of the server's tools. Where a text says --record or --record-file, give "
@@ -68,7 +68,9 @@ def tool_call(command: str, command_line: CommandLine, workflow: str) -> ToolCal
         elif flag == "record-file":
             # A client hands over values, not files: what was too long to be given back is to be filled in.
             with suppress(OSError, ValueError):
-                record |= {name: f"FILL_{name}" for name in json.loads(files.read(value or "", cli.FILE_LIMIT))}
+                record |= {
+                    name: f"FILL_{name}" for name in json.loads(files.read(value or "", record_flags.FILE_LIMIT))
+                }
         elif flag in ("step", "run", "turn", "project", "new", *REPORTS):
             given[flag] = value or ""
         else:
