@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from skills.lib import compact_json, files, paths, status_files
+from skills.lib import compact_json, files, paths, status_files, user_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ def folder() -> str:
 
 def keep(words: Sequence[str], project: str, exit: int | None) -> None:
     """Keep how ``lockstep`` with these words ended in a project, if it can be written; None is its time limit."""
-    status_files.make_key()
+    user_key.make()
     about: dict[str, Any] = {"words": list(words), "project": os.path.realpath(project), "exit": exit}
     about["at"] = time.time()
     about["signature"] = status_files.signature(about)

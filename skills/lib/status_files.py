@@ -22,7 +22,7 @@ OPEN = "open"
 _IN_AN_ID = frozenset("abcdefghijklmnopqrstuvwxyz0123456789")
 # The file of the user's key in the state folder, and how many characters it has.
 KEY = "key"
-_KEY_LENGTH = 32
+KEY_LENGTH = 32
 # A longer file (bytes) is not read: Lockstep writes a few hundred.
 _LONGEST = 1_000_000
 _NO_LINK = getattr(os, "O_NOFOLLOW", 0)
@@ -88,35 +88,6 @@ def is_signed(project: str, run_id: str, status: dict[str, Any]) -> bool:
     return bool(status.get("signature") == compact_json.digest([key, rest]))
 
 
-def make_key() -> None:
-    """Make the user's key if there is none. Does nothing if it cannot be written: then nothing is signed."""
-    if not _key():
-        try:  # noqa: SIM105  contextlib costs a step 2 ms
-            new_key(os.path.join(paths.state(), KEY), _KEY_LENGTH)
-        except OSError:
-            pass
-
-
-def new_key(path: str, length: int) -> None:
-    """Make a key for its owner alone; two that do so at once have the first one's. Raises OSError."""
-    part = f"{path}.{os.urandom(8).hex()}.part"
-    try:
-        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-        file = os.open(part, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | _NO_LINK, 0o600)
-        try:
-            os.write(file, os.urandom(length // 2).hex().encode())
-        finally:
-            os.close(file)
-        if os.path.lexists(path) and not read_key(path, length):  # it is damaged
-            os.unlink(path)
-        try:  # noqa: SIM105
-            os.link(part, path)  # unlike a rename, it leaves a key that another process has made by now
-        except FileExistsError:
-            pass
-    finally:
-        _remove(part)
-
-
 def read_key(path: str, length: int) -> str:
     """The key in a file; "" if there is none of that length."""
     try:
@@ -134,7 +105,7 @@ def signature(about: object) -> str:
 
 def _key() -> str:
     """The user's key; "" if there is none."""
-    return read_key(os.path.join(paths.state(), KEY), _KEY_LENGTH)
+    return read_key(os.path.join(paths.state(), KEY), KEY_LENGTH)
 
 
 def read_nearest(project: str, run_id: str) -> dict[str, Any] | None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 import time
 
-from skills.lib import compact_json, files, paths, status_files
+from skills.lib import compact_json, files, paths, status_files, user_key
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -31,7 +31,7 @@ def keep(project: str, run: str, turn: int, prompt: str) -> None:
     # Of a longer one an end that says the opposite would be cut off: it answers nothing, nor do those before it.
     prompts = [*read(project, run, turn), prompt if len(prompt) <= LONGEST else ""][-KEPT:]
     about: dict[str, Any] = {"project": project, "run": run, "turn": turn, "prompts": prompts}
-    status_files.make_key()
+    user_key.make()
     about["signature"] = status_files.signature(about)
     try:
         files.write(_path(project, run), compact_json.dumps(about).encode())

@@ -16,7 +16,7 @@ from typing import Any
 
 import pytest
 
-from skills.lib import paths
+from skills.lib import paths, user_key
 from skills.lib.blocks.command_line import CommandLine, lockstep_command
 from skills.lib.engine.decision import Move
 from skills.lib.errors import HandlerError, UsageError
@@ -336,10 +336,9 @@ def test_no_graph_is_loaded_because_a_ledger_names_it(
 def test_a_run_is_resumed_once_this_user_ran_its_skill(
     cli: Command, cloned: tuple[Run, Path, Path], project: Path
 ) -> None:
-    from skills.lib import status_files
 
     run, script, touched = cloned
-    status_files.make_key()
+    user_key.make()
     command = [sys.executable, str(script), "--step", "current", "--run", run.id, "--project", str(project)]
     assert subprocess.run(command, capture_output=True, timeout=60).returncode == 0
     assert touched.exists()

@@ -11,7 +11,7 @@ import pytest
 
 from lockstep import Ledger, LedgerError, Run
 from skills.lib.engine.decision import Move
-from skills.lib.ledger import Stale, verification
+from skills.lib.ledger import Stale, open_runs, verification
 from skills.lib.ledger.creation import SCHEMA
 
 if TYPE_CHECKING:
@@ -77,8 +77,8 @@ def test_a_ledger_takes_a_database_of_another_kind() -> None:
         moved = ledger.commit(opened, Move(opened.changed(turn=2), "moved", {}), "agent")
         with pytest.raises(Stale):
             ledger.commit(opened, Move(opened.changed(turn=2), "moved", {}), "agent")
-        assert [found.fields() for found in ledger.open_runs("w", {"x": 1})] == [moved.fields()]
-        assert ledger.open_runs("w", {"x": 2}) == []
+        assert [found.fields() for found in open_runs.like(ledger, "w", {"x": 1})] == [moved.fields()]
+        assert open_runs.like(ledger, "w", {"x": 2}) == []
         assert [event.kind for event in ledger.events_after()] == ["opened", "moved"]
         verification.verify(ledger)
         store.execute("DELETE FROM runs")

@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from skills.lib import status_files
+from skills.lib import status_files, user_key
 from skills.lib.blocks.command_line import CommandLine
 from skills.lib.runtime import Runner
 from skills.lib.testing.agent import Agent
@@ -65,19 +65,19 @@ def test_a_run_that_opens_makes_the_user_s_key_and_signs_its_status(
     key = (tmp_path / "state" / "key").read_text()
     assert is_signed()
     (tmp_path / "state" / "key").unlink()
-    status_files.make_key()
+    user_key.make()
     assert (tmp_path / "state" / "key").read_text() != key
     key = (tmp_path / "state" / "key").read_text()
     assert not is_signed()
     waves.run_command(block.next.replace("--step explore", "--step current").partition(" --record")[0])
     assert is_signed()
-    status_files.make_key()
+    user_key.make()
     assert (tmp_path / "state" / "key").read_text() == key
     assert (tmp_path / "state" / "key").stat().st_mode & 0o777 == 0o600
     assert len(list((tmp_path / "state").iterdir())) == 1
     for damaged in ("", key[:-1], f"{key}1"):
         (tmp_path / "state" / "key").write_text(damaged)
-        status_files.make_key()
+        user_key.make()
         assert len((tmp_path / "state" / "key").read_text()) == len(key)
     assert len(list((tmp_path / "state").iterdir())) == 1
 

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from skills.lib.engine import inputs
 from skills.lib.engine.decision import PROMPTED, Leaving, Move, Refused, Report, is_person
-from skills.lib.engine.transition import check_target, enter, follow, go, leads_back, proved_by
+from skills.lib.engine.transition import check_target, enter, follow, go
 from skills.lib.model import values
 from skills.lib.model.requirements import Command, Field
 from skills.lib.model.run import Request, Run
 from skills.lib.model.steps import StepDef, Workflow
-from skills.lib.model.types import Dispatch, Outcome, Person
+from skills.lib.model.types import Dispatch, Outcome
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Mapping
     from typing import Any
 
     from skills.lib.engine.decision import Proof
@@ -105,7 +105,9 @@ def _leave(workflow: Workflow, run: Run, step: StepDef, report: Report, proof: P
         return _ask(Leaving(workflow, step, report, proof, values.keepable(state)), run, detail)
     outcome, extra = _outcome(workflow, run, step, report, state)
     if run.last.get("step") == step.id and recorded:
-        _check_not_repeated(run, step, outcome, {**recorded, **params}, evidence)
+        from skills.lib.engine import repeats  # few steps lead back to themselves
+
+        repeats.check(run, step, outcome, {**recorded, **params}, evidence)
     leaving = Leaving(workflow, step, report, proof, values.keepable({**state, **extra}))
     return _end_step(leaving, _without_outdated_errata(run, step, leaving.state), outcome, detail)
 
@@ -134,9 +136,9 @@ def _end_step(leaving: Leaving, run: Run, outcome: Outcome, detail: dict[str, An
     limit = step.max_iterations
     if limit and run.iteration >= limit and outcome in (Outcome.ITERATE, Outcome.FAIL):
         if outcome is Outcome.FAIL:
-            from skills.lib.engine import gates
+            from skills.lib.engine import gates, loops
 
-            if not leads_back(leaving.workflow, step, outcome):
+            if not loops.leads_back(leaving.workflow, step, outcome):
                 return go(leaving, run, outcome, {**detail, "outcome": outcome})
             # A FAIL never becomes OK by itself: a person is asked.
             if step.at_limit in (Outcome.OK, Outcome.FAIL, Outcome.ITERATE) or step.route(step.at_limit) is None:
@@ -160,30 +162,6 @@ def _check_before_commands(workflow: Workflow, run: Run, step: StepDef, report: 
 
         passed = [{"ok": True, "what": "", "why": ""} for spec in step.requires if not isinstance(spec, Field)]
         answers.judged(workflow, run, step, report.recorded, passed, proof)
-
-
-def _check_not_repeated(
-    run: Run, step: StepDef, outcome: Outcome, reported: Mapping[str, Any], evidence: Sequence[Mapping[str, Any]]
-) -> None:
-    """Refuse a report that is the same as the last one, if that led back to this step and would do so again."""
-    if step.route(outcome) != (step.id,) or isinstance(step.handler, (Dispatch, Person)):
-        return
-    worded = {spec.name for spec in step.requires if isinstance(spec, Field) and not spec.choices}
-    if not any(isinstance(value, (str, list, dict)) and name in worded for name, value in reported.items()):
-        return  # a choice or a number may well be the same again
-    before = run.state.get(step.id, {})
-    same = values.keepable(dict(reported))
-    proved = run.last.get("proved", "") == proved_by(evidence)
-    if proved and all(_without_blanks(before.get(name)) == _without_blanks(value) for name, value in same.items()):
-        why = f"This is what was reported of {step.id} the last time, word for word: it would lead back here again."
-        raise Refused("same-report", f"{why} Look again, and report what that showed.")
-
-
-def _without_blanks(value: Any) -> Any:
-    """The value with each run of blanks in a text as one space."""
-    if isinstance(value, (list, tuple)):
-        return [_without_blanks(entry) for entry in value]
-    return " ".join(value.split()) if isinstance(value, str) else value
 
 
 def _prove(

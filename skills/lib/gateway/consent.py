@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import os
 
-from skills.lib import compact_json, files, paths, status_files
+from skills.lib import compact_json, files, paths, status_files, user_key
 from skills.lib.errors import EnvironmentProblem
 from skills.lib.gateway.fields import GatewayFileError
 from skills.lib.gateway.places import GATEWAY_FILE
@@ -44,7 +44,7 @@ def is_given(project: str, data: bytes) -> bool:
 
 def give(project: str, data: bytes) -> None:
     """Keep a person's consent. Raises EnvironmentProblem if it cannot be kept."""
-    status_files.make_key()
+    user_key.make()
     about = _about(project, data)
     signature = status_files.signature(about)
     path = _path(project, data)

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 _ALPHABET = "abcdefghjkmnpqrstuvwxyz23456789"
 _RUNS = "SELECT id, workflow, parent, status, version, data, sum FROM runs"
-_IDS, _COUNT = "SELECT id FROM runs WHERE", "SELECT count(*) FROM runs WHERE"
 _MOVE = "UPDATE runs SET version=?, data=?, sum=? WHERE id=? AND version=?"
 _LIST = "UPDATE runs SET version=?, data=?, sum=?, workflow=?, parent=?, status=?, params=? WHERE id=? AND version=?"
 OPEN = "parent IS NULL AND status IN ('open','waiting')"
@@ -87,7 +86,7 @@ class Ledger:
             or self.database.rows("SELECT 1 FROM events WHERE run=? AND change<>'{}' LIMIT 1", (run_id,))
             or self.database.rows("SELECT 1 FROM runs WHERE parent=? LIMIT 1", (run_id,))
         ):
-            raise self._lost(run_id)
+            raise self.lost(run_id)
         return None
 
     def version(self, run_id: str) -> int | None:
@@ -120,28 +119,6 @@ class Ledger:
         """At most so many of the runs that a run started, checked."""
         rows = self.database.rows(f"{_RUNS} WHERE parent=? LIMIT ?", (parent, limit))
         return [self._run(row) for row in rows]
-
-    def open_runs(self, workflow: str, params: dict[str, Any]) -> list[Run]:
-        """The open runs of that workflow with these parameters that no parent started, in the order of their ids.
-
-        A run that damage hides is an error.
-        """
-        with self.database.reading():
-            ids = self.database.open_ids(workflow, digest(params))
-            found = [self.run(run_id) for run_id in ids]
-            if None in found:
-                raise self._lost(ids[found.index(None)])
-        return [run for run in found if run is not None]
-
-    def open_ids(self, workflow: str, limit: int | None = None) -> list[str]:
-        """The ids of the runs of that workflow that have not ended and that no parent started; at most so many."""
-        values = (workflow,) if limit is None else (workflow, limit)
-        rows = self.database.rows(f"{_IDS} {OPEN} AND workflow=?{'' if limit is None else ' LIMIT ?'}", values)
-        return sorted(run_id for (run_id,) in rows)
-
-    def count_open(self, workflow: str) -> int:
-        """How many runs of that workflow have not ended and no parent started."""
-        return int(self.database.rows(f"{_COUNT} {OPEN} AND workflow=?", (workflow,))[0][0])
 
     def at_work(self, parent: str) -> list[str]:
         """The ids of the sub-agents of a run that have begun and not ended."""
@@ -254,7 +231,8 @@ class Ledger:
         """What was noted when a run opened; empty if it has not begun."""
         return next((event.detail for event in self.each_event(run_id) if event.kind == "opened"), {})
 
-    def _lost(self, run_id: str) -> LedgerError:
+    def lost(self, run_id: str) -> LedgerError:
+        """The error for a run that something in the ledger names, and that is not there."""
         return self.database.broken(f"is damaged: it has lost the run {run_id!r:.80}", "restore it from a copy")
 
     def close(self, exiting: bool = False) -> None:

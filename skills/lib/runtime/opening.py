@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 
-from skills.lib import paths, status_files
+from skills.lib import paths, user_key
 from skills.lib.blocks import parts
 from skills.lib.blocks.command_line import join
 from skills.lib.engine import engine
 from skills.lib.engine.decision import Refused
 from skills.lib.errors import UsageError, tell
-from skills.lib.ledger import Stale, keyed_id, new_id
+from skills.lib.ledger import Stale, keyed_id, new_id, open_runs
 from skills.lib.ledger.tracked import tracked
 from skills.lib.model.run import Request, Run
 from skills.lib.runtime import arguments
@@ -77,7 +77,7 @@ def _open_once(project: Project, workflow: Workflow, move: Move, request: Reques
 
 def _open(project: Project, workflow: Workflow, move: Move, request: Request) -> Response:
     ledger = project.use_ledger(create=True)
-    beside = None if request.new else ledger.open_runs(workflow.name, move.run.params)
+    beside = None if request.new else open_runs.like(ledger, workflow.name, move.run.params)
     twins = [other for other in beside or () if _is_twin(project, other, move)]
     for twin in twins:
         if twin.turn == 1:
@@ -98,7 +98,7 @@ def _recorded(project: Project, workflow: Workflow, move: Move, beside: Sequence
     """The run that the move opens, committed."""
     opened = project.commit(None, move, workflow.to_data(), beside=beside)
     _warn_of_commits(project)
-    status_files.make_key()  # so that what this script prints is known for its own later
+    user_key.make()  # so that what this script prints is known for its own later
     return opened
 
 
@@ -183,13 +183,13 @@ def _notices_of(project: Project, workflow: Workflow, run: Run) -> list[Element]
 
 def _others(project: Project, workflow: Workflow, run: Run, limit: int | None) -> tuple[list[Run], int]:
     """The other open runs of the skill, and how many there are: the first of them, or all of this project."""
-    ids = project.ledger.open_ids(workflow.name, limit)
+    ids = open_runs.ids(project.ledger, workflow.name, limit)
     read = [run_id for run_id in ids if run_id != run.id][: None if limit is None else SHOWN]
     others = [other for other in map(project.ledger.run, read) if other is not None]
     if limit is None:
         others = [other for other in others if not project.is_elsewhere(other)]
         return others, len(others)
-    return others, (project.ledger.count_open(workflow.name) if len(ids) == limit else len(ids)) - 1
+    return others, (open_runs.count(project.ledger, workflow.name) if len(ids) == limit else len(ids)) - 1
 
 
 def _where(workflow: Workflow, run: Run) -> str:

@@ -13,7 +13,7 @@ from skills.lib.engine import inputs
 from skills.lib.engine.decision import Refused
 from skills.lib.errors import REFUSED, EnvironmentProblem
 from skills.lib.field_checks import is_reason
-from skills.lib.ledger import database, listing
+from skills.lib.ledger import database, listing, open_runs
 from skills.lib.model import values
 from skills.lib.model.requirements import Arg, Command, Field
 from skills.lib.model.run import FIXES, Request, Run
@@ -133,7 +133,7 @@ def _listing_runs(
         found = listing.last_moved(project.ledger, MOST_LISTED, workflow.name)
         elsewhere = {run.id for run in found if _is_elsewhere(project, run)}
         known = [run for run in found if run.id not in elsewhere]
-        roots = {*project.ledger.open_ids(workflow.name)} - elsewhere
+        roots = {*open_runs.ids(project.ledger, workflow.name)} - elsewhere
         children = _sub_agents(project, roots, request.run)
         if len(roots) > len(known):
             more = f" {len(roots) - len(known)} more runs of this skill are open."

@@ -6,7 +6,7 @@ from collections import deque
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from skills.lib.engine import transition
+from skills.lib.engine import loops
 from skills.lib.model.types import Dispatch, Outcome, Person
 
 if TYPE_CHECKING:
@@ -114,7 +114,7 @@ class _Explored:
         self._skips = skips
         self._bounds = {step.id: bound for step in workflow.steps if (bound := _bound(step))}
         limited = [step for step in workflow.steps if step.max_iterations and not step.gate]
-        self._loops = {step.id: transition.around(workflow, step) for step in limited}
+        self._loops = {step.id: loops.around(workflow, step) for step in limited}
         self._origin = self._entered(None, start or workflow.start, tuple(0 for _ in self._bounds))
         self._came: Came = {self._origin: None}
         # From where each transition is first taken, and what it reaches.
@@ -226,7 +226,7 @@ def _legs(workflow: Workflow, step: StepDef, visit: int) -> Iterator[Leg]:
         spent = bool(step.max_iterations) and visit >= (step.max_iterations or 0) and not step.gate
         if step.gate and outcome is Outcome.FAIL and visit >= step.gate.bound:
             yield from _settled(step)
-        elif outcome is Outcome.FAIL and spent and transition.leads_back(workflow, step, outcome):
+        elif outcome is Outcome.FAIL and spent and loops.leads_back(workflow, step, outcome):
             yield from _at_limit(step)
         elif outcome is Outcome.ITERATE and step.max_iterations and visit >= step.max_iterations:
             yield from _leg(step, step.at_limit, "limit", reported=outcome)

@@ -126,7 +126,9 @@ def bind(name: str, session: dict[str, Any] | None, followed: Followed) -> dict[
     followed = {**known, **followed} if followed.get("signed") else known
     runs = [one for one in before if key(one) != key(followed)]
     session = {**(session or {}), "runs": [*runs, followed][-FOLLOWED:]}
-    status_files.make_key()
+    from skills.lib import user_key  # a session is bound once
+
+    user_key.make()
     write(name, session)
     stem = name.partition(".")[0]
     for other in [*names(), *names(unfinished=True)]:

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
 
-from skills.lib import paths, status_files
+from skills.lib import paths, status_files, user_key
 from skills.lib.errors import EnvironmentProblem
 
 _LENGTH = 64
@@ -54,7 +54,7 @@ def _key() -> bytes:
 
 def _new_key() -> bytes:
     """Make the key, and return the one that is there then."""
-    status_files.new_key(_path(), _LENGTH)
+    user_key.make_at(_path(), _LENGTH)
     return _key()
 
 
