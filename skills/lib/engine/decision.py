@@ -7,41 +7,13 @@ from skills.lib.record import Record
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-    from typing import Any, Protocol
+    from collections.abc import Mapping
+    from typing import Any
 
-    from skills.lib.model.requirements import Artifact, Command
+    from skills.lib.engine.proof import Proof
     from skills.lib.model.run import Run
     from skills.lib.model.steps import StepDef, Workflow
     from skills.lib.model.types import Outcome
-
-    class Proof(Protocol):
-        """What the engine looks up outside; the runtime answers, and each answer is evidence."""
-
-        def children(self) -> list[Run]:
-            """The present step's child runs, replaced ones included, in order."""
-
-        def check(self, requirement: Artifact | Command, fields: Mapping[str, Any]) -> dict[str, Any]:
-            """Look at a file or run a command: ``{"ok": …, "what": …, "why": …}``."""
-
-        def contents(self, covers: Sequence[str]) -> dict[str, str]:
-            """The digest of each file of the project that the patterns cover, by path."""
-
-        def digest(self, files: Mapping[str, str]) -> str:
-            """One digest over the files of ``contents``."""
-
-        def known(self, digest: str) -> dict[str, str] | None:
-            """The files of that digest, as they were recorded; None if the record has none."""
-
-        def covered(self, covers: Sequence[str], paths: Sequence[str]) -> set[str]:
-            """Those of the paths that the patterns cover."""
-
-        def look(self, place: str, bases: Sequence[str] = ()) -> dict[str, Any]:
-            """What a place leads to: its ``file``, the file's ``content``, and ``why`` it is not there."""
-
-        def prompts(self) -> list[str]:
-            """What the person said to the agent since the run put its question, as the host's hook heard it."""
-
 
 # The actor of an answer that the agent passes on, if a prompt shows that a person gave it.
 PROMPTED = "person (prompt)"

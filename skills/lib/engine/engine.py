@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from skills.lib.engine.decision import Proof
+    from skills.lib.engine.proof import Proof
 
 
 def open_run(workflow: Workflow, run: Run, given: Mapping[str, Any], proof: Proof | None = None) -> Move:

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    from skills.lib.engine.decision import Proof
+    from skills.lib.engine.proof import Proof
 
 
 CHANGED, DISPUTED = "changed", "disputed"

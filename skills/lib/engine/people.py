@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from typing import Any
 
-    from skills.lib.engine.decision import Proof
+    from skills.lib.engine.proof import Proof
 
 # A free answer that is no longer than this (characters) has to be a whole prompt: any text may have it inside.
 SHORT = 12

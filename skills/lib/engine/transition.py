@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
     from typing import Any
 
-    from skills.lib.engine.decision import Proof
+    from skills.lib.engine.proof import Proof
     from skills.lib.model.run import Run
     from skills.lib.model.steps import StepDef, Workflow
 

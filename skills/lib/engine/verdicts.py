@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from skills.lib.engine.decision import Proof
+    from skills.lib.engine.proof import Proof
     from skills.lib.model.standalone import QRState
 
 # Reviews of changed work up to which a SHOULD blocks.

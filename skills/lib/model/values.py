@@ -9,22 +9,9 @@ from skills.lib.model.texts import ANSWER_SHAPE, ITEM_SHAPE, JUDGED_SHAPE, VALUE
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
-    from typing import Any, Protocol
+    from typing import Any
 
-    class Spec(Protocol):
-        """What is read: an Arg or a Field."""
-
-        @property
-        def name(self) -> str: ...
-        @property
-        def type(self) -> str: ...
-        @property
-        def choices(self) -> Sequence[Any]: ...
-        @property
-        def minimum(self) -> float | None: ...
-        @property
-        def maximum(self) -> float | None: ...
-
+    from skills.lib.model.spec import Spec
 
 # A field of such a name is used for the one transition and never kept.
 SECRET_NAMES = ("password", "passwd", "secret", "token", "api_key", "apikey", "credential", "private_key")
