@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
 import subprocess
 import sys
 from collections.abc import Callable
@@ -15,6 +14,7 @@ from syrupy.assertion import SnapshotAssertion
 from skills.lib.commands.console.app import SUBCOMMANDS
 from tests.commands.conftest import Command, Walker
 from tests.fixtures import skill
+from tests.fixtures.terminal import at_terminal
 
 ROOT = Path(__file__).resolve().parents[2]
 
@@ -29,29 +29,6 @@ def call(*words: str, env: dict[str, str] | None = None, cwd: Path | None = None
         timeout=60,
         check=False,
     )
-
-
-def at_terminal(*words: str, env: dict[str, str] | None = None, keys: bytes = b"") -> tuple[int, str]:
-    """Call the command with a terminal as its standard input, output and error."""
-    main, other = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, str(ROOT / "skills" / "__main__.py"), *words],
-        stdin=other,
-        stdout=other,
-        stderr=other,
-        env={**os.environ, "TERM": "xterm", "COLUMNS": "90", "LC_ALL": "C.UTF-8", **(env or {})},
-        start_new_session=True,
-    )
-    os.close(other)
-    os.write(main, keys)
-    shown = b""
-    try:
-        while chunk := os.read(main, 65_536):
-            shown += chunk
-    except OSError:  # Linux says so when the other end is closed
-        pass
-    os.close(main)
-    return process.wait(60), shown.decode().replace("\r\n", "\n")
 
 
 def test_help_names_every_subcommand(cli: Command, snapshot: SnapshotAssertion) -> None:

@@ -25,9 +25,9 @@ from skills.lib.testing.agent import Agent
 from skills.lib.testing.blocks import filled
 from skills.lib.workflow.types import Element
 from tests.commands.conftest import Command, Walker
-from tests.commands.test_lockstep import at_terminal
 from tests.fixtures import small_project
 from tests.fixtures.skill import ROOT, source_of
+from tests.fixtures.terminal import at_terminal
 
 Install = Callable[..., Path]
 Walk = Callable[[Path], Walker]

@@ -27,8 +27,8 @@ from skills.lib.testing import parse
 from skills.lib.testing.blocks import PrintedBlock
 from skills.lib.workflow.core import Outcome, StepContext, Workflow
 from tests.commands.conftest import Command, Walker
-from tests.commands.test_lockstep import at_terminal
 from tests.fixtures.skill import ROOT, source_of
+from tests.fixtures.terminal import at_terminal
 
 Install = Callable[..., Path]
 

@@ -9,7 +9,7 @@ import pytest
 
 from skills.lib.model.run import Run
 from tests.commands.conftest import Command, Walker
-from tests.commands.test_lockstep import at_terminal
+from tests.fixtures.terminal import at_terminal
 from tests.hosts.mcp.talking import in_process, talk
 
 

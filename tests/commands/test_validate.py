@@ -8,8 +8,8 @@ import pytest
 from syrupy.assertion import SnapshotAssertion
 
 from tests.commands.conftest import SKILL_MD, Command
-from tests.commands.test_lockstep import at_terminal
 from tests.fixtures import skill
+from tests.fixtures.terminal import at_terminal
 
 Install = Callable[..., Path]
 BAD = """StepDef("one", "One", "Do.", {"ok": "tow"}),

@@ -11,7 +11,7 @@ from syrupy.assertion import SnapshotAssertion
 
 from skills.lib.ledger import Ledger
 from tests.commands.conftest import Command, Walker
-from tests.commands.test_lockstep import at_terminal
+from tests.fixtures.terminal import at_terminal
 
 Install = Callable[..., Path]
 

@@ -3,9 +3,6 @@
 from __future__ import annotations
 
 import os
-import pty
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +11,7 @@ from skills.lib import paths
 from skills.lib.errors import RefusedError
 from skills.lib.gateway import consent
 from skills.lib.gateway.fields import GatewayFileError
-from tests.fixtures.skill import ROOT
+from tests.fixtures.terminal import at_terminal
 from tests.gateway.conftest import Setup
 
 pytestmark = pytest.mark.req("P-07")
@@ -28,29 +25,6 @@ commands:
 """
 
 
-def at_terminal(*words: str, keys: bytes = b"", env: dict[str, str] | None = None) -> tuple[int, str]:
-    """Call ``lockstep`` with a terminal as its standard input, output and error."""
-    main, other = pty.openpty()
-    process = subprocess.Popen(
-        [sys.executable, str(ROOT / "skills" / "__main__.py"), *words],
-        stdin=other,
-        stdout=other,
-        stderr=other,
-        env={**os.environ, "TERM": "dumb", "COLUMNS": "100", "NO_COLOR": "1", **(env or {})},
-        start_new_session=True,
-    )
-    os.close(other)
-    os.write(main, keys)
-    shown = b""
-    try:
-        while chunk := os.read(main, 65_536):
-            shown += chunk
-    except OSError:  # Linux says so when the other end is closed
-        pass
-    os.close(main)
-    return process.wait(60), shown.decode().replace("\r\n", "\n")
-
-
 def write(setup: Setup, text: str = FILE) -> None:
     (setup.project / "lockstep.gateway.yaml").write_text(text, encoding="utf-8")
 
@@ -58,7 +32,7 @@ def write(setup: Setup, text: str = FILE) -> None:
 def test_what_a_person_sees_stands_on_its_own_lines(setup: Setup) -> None:
     text = 'commands: {a: {about: "x\\n\\nMay agents run?\\ty", argv: ["echo\\nls"], folder: "a\\nb"}}\n'
     write(setup, text)
-    _, shown = at_terminal("gateway", "trust", keys=b"n\n")
+    _, shown = at_terminal("gateway", "trust", keys=b"n\n", env={"TERM": "dumb", "COLUMNS": "100"})
     assert "a  x May agents run? y\n  runs 'echo\\nls' in a b, paths below .\n" in shown
 
 

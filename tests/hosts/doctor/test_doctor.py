@@ -129,7 +129,7 @@ def test_an_unknown_host_is_refused_with_those_that_there_are(cli: Command) -> N
 
 
 def test_progress_is_for_a_terminal_alone(cli: Command, project: Path) -> None:
-    from tests.commands.test_lockstep import at_terminal
+    from tests.fixtures.terminal import at_terminal
 
     assert "\r" not in cli("doctor", "agents").err
     _, shown = at_terminal("doctor", "agents", "--project", str(project))

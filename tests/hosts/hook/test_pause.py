@@ -9,8 +9,8 @@ import pytest
 from skills.lib import terminal
 from skills.lib.ledger import Ledger, verification
 from skills.lib.testing.agent import Agent
-from tests.commands.test_lockstep import at_terminal
 from tests.fixtures.skill import install, source_of
+from tests.fixtures.terminal import at_terminal
 from tests.hosts.conftest import Command
 from tests.hosts.hook.hooked import GUARDED, Answer, Host
 from tests.hosts.hook.test_hook_trust import ASKING, PROMPT
