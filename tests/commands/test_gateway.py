@@ -1,9 +1,12 @@
 from __future__ import annotations
 
 import json
+import os
 import shlex
+import signal
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,7 @@ from tests.commands.conftest import Command
 
 pytestmark = pytest.mark.req("P-07", "P-08")
 
+ROOT = Path(__file__).resolve().parent.parent.parent
 FILE = "commands:\n  stop: {about: Fail., argv: ['{python}', -c, 'import sys; print(1); sys.exit(9)']}\n"
 
 
@@ -124,3 +128,26 @@ def test_a_file_without_consent_is_told(cli: Command, files: Path) -> None:
     assert "lockstep gateway trust" in shown.err
     refused = cli("gateway", "trust")
     assert (refused.code, "is a person's: standard input is not a terminal" in refused.err) == (3, True)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_the_command_that_runs_too(files: Path, number: signal.Signals) -> None:
+    (files / "scripts" / "wait.py").write_text(
+        "import os, sys, time\nopen('docs/pid.tmp', 'w').write(str(os.getpid()))\n"
+        "os.rename('docs/pid.tmp', 'docs/pid')\ntime.sleep(60)\n",
+        encoding="utf-8",
+    )
+    command = [sys.executable, "-m", "skills", "gateway", "run", "python_run", "script=scripts/wait.py"]
+    # A suite that was started in a shell's background has its interrupts ignored.
+    code = f"import os, signal; signal.signal({number}, signal.SIG_DFL); os.execv({command[0]!r}, {command!r})"
+    environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+    running = subprocess.Popen([sys.executable, "-c", code], cwd=files, env=environment, stderr=subprocess.DEVNULL)
+    noted = files / "docs" / "pid"
+    until = time.monotonic() + 30
+    while not noted.exists() and time.monotonic() < until:
+        time.sleep(0.05)
+    pid = int(noted.read_text(encoding="utf-8"))
+    running.send_signal(number)
+    assert running.wait(30) == 128 + number
+    with pytest.raises(ProcessLookupError):
+        os.kill(pid, 0)

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import contextlib
+import signal
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import click
@@ -78,7 +80,8 @@ def run(
     if dry_run:
         _show_prepared(screen, opened.prepare(name, given, variables, stdin_text), as_json)
         return None
-    result = opened.run(name, given, variables, stdin_text)
+    with _ending_by_signals():
+        result = opened.run(name, given, variables, stdin_text)
     gateway_results.keep(sys.argv[1:], project, result.exit)  # some hosts do not tell the hook how a command ended
     _show_result(screen, result, as_json)
     return None if result.ok else FAILED
@@ -132,6 +135,22 @@ def trust(screen: Screen, withdraw: bool, project: str) -> None:
         raise RefusedError("no consent was given, and nothing was changed")
     consent.give(project, data)
     screen.print(f"{GATEWAY_FILE} is trusted as it is now.")
+
+
+@contextlib.contextmanager
+def _ending_by_signals() -> Iterator[None]:
+    """A context that a signal to end leaves as Ctrl-C does, and what runs in it is ended: exit code 128 + its number."""
+
+    def end(number: int, _: object) -> None:
+        raise SystemExit(128 + number)
+
+    numbers = [getattr(signal, name) for name in ("SIGTERM", "SIGHUP") if hasattr(signal, name)]
+    before = [signal.signal(number, end) for number in numbers]
+    try:
+        yield
+    finally:
+        for number, handler in zip(numbers, before, strict=True):
+            signal.signal(number, handler)
 
 
 def _require_own(project: str) -> None:
