@@ -139,7 +139,7 @@ def trust(screen: Screen, withdraw: bool, project: str) -> None:
 
 @contextlib.contextmanager
 def _ending_by_signals() -> Iterator[None]:
-    """A context that a signal to end leaves as Ctrl-C does, and what runs in it is ended: exit code 128 + its number."""
+    """A context that a signal to end leaves as Ctrl-C does, and what runs in it is ended: exit code 128 + number."""
 
     def end(number: int, _: object) -> None:
         raise SystemExit(128 + number)
