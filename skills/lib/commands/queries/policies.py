@@ -15,6 +15,8 @@ from skills.lib.guard.replaying import Recorded, read_records
 # A project's own policy, at its root.
 PROJECT_POLICY = "lockstep.policy.yaml"
 LARGEST = 100_000_000
+# How many tools a sentence names; JSON has them all.
+_NAMED = 3
 
 
 def read(file: str) -> Policy:
@@ -87,5 +89,6 @@ def because(answer: Allow | Deny | Look) -> str:
 
 
 def told_by(tools: Sequence[str]) -> str:
-    """The tools that show or change a place, as the end of a sentence; empty without one."""
-    return f"; shown or changed by {', '.join(tools)}" if tools else ""
+    """The first tools that show or change a place, as the end of a sentence; empty without one."""
+    more = f" and {len(tools) - _NAMED} more" if len(tools) > _NAMED else ""
+    return f"; shown or changed by {', '.join(tools[:_NAMED])}{more}" if tools else ""
