@@ -130,6 +130,7 @@ def test_a_file_without_consent_is_told(cli: Command, files: Path) -> None:
     assert (refused.code, "is a person's: standard input is not a terminal" in refused.err) == (3, True)
 
 
+@pytest.mark.usefixtures("interruptible")
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
 def test_a_signal_ends_the_command_that_runs_too(files: Path, number: signal.Signals) -> None:
     (files / "scripts" / "wait.py").write_text(
@@ -138,10 +139,8 @@ def test_a_signal_ends_the_command_that_runs_too(files: Path, number: signal.Sig
         encoding="utf-8",
     )
     command = [sys.executable, "-m", "skills", "gateway", "run", "python_run", "script=scripts/wait.py"]
-    # A suite that was started in a shell's background has its interrupts ignored.
-    code = f"import os, signal; signal.signal({number}, signal.SIG_DFL); os.execv({command[0]!r}, {command!r})"
     environment = {**os.environ, "PYTHONPATH": str(ROOT)}
-    running = subprocess.Popen([sys.executable, "-c", code], cwd=files, env=environment, stderr=subprocess.DEVNULL)
+    running = subprocess.Popen(command, cwd=files, env=environment, stderr=subprocess.DEVNULL)
     noted = files / "docs" / "pid"
     until = time.monotonic() + 30
     while not noted.exists() and time.monotonic() < until:

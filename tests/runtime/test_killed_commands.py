@@ -99,6 +99,7 @@ def test_the_command_of_a_killed_step_is_ended_before_it_is_run_again(checking: 
     assert notes() == []
 
 
+@pytest.mark.usefixtures("interruptible")
 def test_a_command_for_which_another_step_waits_is_left_alone(checking: tuple[Agent, PrintedBlock]) -> None:
     agent, block = checking
     first = step(agent, block)
