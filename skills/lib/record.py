@@ -22,57 +22,39 @@ class _Fields(type):
         kinds = {field: kind for field, kind in kinds.items() if kind != "KW_ONLY"}
         defaults = {field: body.pop(field) for field in kinds if field in body}
         body["__slots__"] = tuple(kinds)
-        if kinds:
-            body["_declared"] = body["__qualname__"], kinds, by_name, defaults
+        if kinds and "__init__" not in body:
+            body["__init__"] = _initializer(body["__qualname__"], kinds, by_name, defaults)
         return super().__new__(mcs, name, bases, body)
 
-    @property
-    def __signature__(cls: Any) -> Any:
-        """What ``inspect`` says of the arguments."""
-        from inspect import signature, unwrap
 
-        own = signature(_ready(cls)[0] if unwrap(cls.__init__) is Record.__init__ else cls.__init__)
-        return own.replace(parameters=[*own.parameters.values()][1:])
-
-
-# By class: the function that binds the arguments of its initializer, and the checks of its fields.
-_READY: dict[type, tuple[Any, list[tuple[str, Any]]]] = {}
-
-
-def _ready(cls: Any) -> tuple[Any, list[tuple[str, Any]]]:
-    """The entry of a class in ``_READY``, made when its first record is: most processes need few of the classes."""
-    name, kinds, by_name, defaults = cls._declared
+def _initializer(cls: str, kinds: dict[str, str], by_name: list[str], defaults: dict[str, Any]) -> Any:
+    assign = object.__setattr__
     code = (lambda: locals()).__code__.replace(  # of a function that returns its arguments by name
-        co_name="__init__", co_qualname=f"{name}.__init__", co_varnames=("self", *kinds), co_nlocals=len(kinds) + 1,
+        co_name="__init__", co_qualname=f"{cls}.__init__", co_varnames=("self", *kinds), co_nlocals=len(kinds) + 1,
         co_argcount=len(kinds) - len(by_name) + 1, co_kwonlyargcount=len(by_name),
     )  # fmt: skip
     by_place = tuple([value for field, value in defaults.items() if field not in by_name])
-    bind: Any = type(_ready)(code, globals(), "__init__", by_place)  # type: ignore[misc]
+    bind: Any = type(_initializer)(code, globals(), "__init__", by_place)  # type: ignore[misc]
     bind.__kwdefaults__ = {field: defaults[field] for field in by_name if field in defaults}
     bind.__annotations__ = kinds
-    _READY[cls] = bind, [(field, CHECKS[kind]) for field, kind in kinds.items() if kind in CHECKS]
-    return _READY[cls]
+    checks = [(field, CHECKS[kind]) for field, kind in kinds.items() if kind in CHECKS]
+
+    def __init__(*given: Any, **named: Any) -> None:
+        fields = bind(*given, **named)  # Python's own TypeError for a wrong, missing or double argument
+        self: Record = fields.pop("self")
+        for field, value in fields.items():
+            assign(self, field, value)
+        for field, check in checks:
+            assign(self, field, check(fields[field], f"{self._label} {field}"))
+        self._check()
+
+    __init__.__wrapped__ = bind  # type: ignore[attr-defined]  # from which inspect takes the signature
+    return __init__
 
 
 @dataclass_transform(frozen_default=True)
 class Record(metaclass=_Fields):
     """A frozen record: slots, equality by value, a readable repr. CHECKS holds what each kind of field must be."""
-
-    # The name, the fields with their kinds, those that go by name alone, and the defaults.
-    _declared = ("Record", {}, [], {})  # type: ignore[var-annotated]  # an annotation would make a field
-
-    def __init__(*given: Any, **named: Any) -> None:
-        cls = type(given[0])
-        bind, checks = _READY.get(cls) or _ready(cls)
-        fields = bind(*given, **named)  # Python's own TypeError for a wrong, missing or double argument
-        self: Record = fields.pop("self")
-        assign = object.__setattr__
-        for field, value in fields.items():
-            assign(self, field, value)
-        label = self._label if checks else ""
-        for field, check in checks:
-            assign(self, field, check(fields[field], f"{label} {field}"))
-        self._check()
 
     @property
     def _label(self) -> str:
