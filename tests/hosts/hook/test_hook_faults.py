@@ -177,7 +177,8 @@ def test_a_missing_module(host: Host, tmp_path: Path, missing: str) -> None:
     if missing == "__init__.py":
         shutil.rmtree(lib / "hosts", ignore_errors=True)
         (lib / "hosts" / "hook").mkdir(parents=True)
-        shutil.copy(ROOT / "skills/lib/hosts/hook/run_hook.py", lib / "hosts" / "hook")
+        for name in ("run_hook.py", "early.py"):
+            shutil.copy(ROOT / "skills/lib/hosts/hook" / name, lib / "hosts" / "hook")
     else:
         (lib / missing).unlink()
     block = host.at("look")
@@ -318,3 +319,25 @@ def test_a_skill_that_prints_or_is_broken(host: Host) -> None:
     host.status_file(block.run).unlink()
     assert blocked(host.use("Read"), "ZeroDivisionError")
     assert host.run(block.next) == SILENT
+
+
+@pytest.mark.parametrize(
+    "event, follows, code",
+    [("PreToolUse", True, 2), ("BeforeTool", True, 2), ("Stop", True, 0), ("PreToolUse", False, 0)],
+)
+def test_a_hook_whose_beginning_is_gone_blocks_tools_while_something_is_followed(
+    tmp_path: Path, event: str, follows: bool, code: int
+) -> None:
+    copied = shutil.copy(ROOT / "skills" / "lib" / "hosts" / "hook" / "run_hook.py", tmp_path / "run_hook.py")
+    (tmp_path / "state" / "sessions").mkdir(parents=True)
+    if follows:
+        (tmp_path / "state" / "sessions" / "claude-s").write_text("{}", encoding="utf-8")
+    done = subprocess.run(
+        [sys.executable, "-IS", copied, "--host", "claude"],
+        input=f'{{"hook_event_name": "{event}", "session_id": "s"}}',
+        env={**os.environ, "LOCKSTEP_STATE": str(tmp_path / "state")},
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert (done.returncode, "does not work here" in done.stderr) == (code, code == 2)

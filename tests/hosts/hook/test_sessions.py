@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from skills.lib import run_facts, status_files
-from skills.lib.hosts.hook import facts, run_hook, sessions
+from skills.lib.hosts.hook import early, facts, sessions
 
 if TYPE_CHECKING:
     from skills.lib.hosts.hook.followed import Followed
@@ -72,8 +72,8 @@ def test_the_starter_looks_in_the_same_folder(tmp_path: Path, monkeypatch: pytes
     assert Path(sessions.folder()).is_relative_to(tmp_path)
     with facts.Facts("claude-a.7"):
         pass
-    assert run_hook.kept("sessions") == sessions.names() == ["claude-a"]
-    assert run_hook.kept("facts") == facts.names() == ["claude-a.7"]
+    assert early.kept("sessions") == sessions.names() == ["claude-a"]
+    assert early.kept("facts") == facts.names() == ["claude-a.7"]
     assert Path(run_facts.folder()).is_relative_to(tmp_path)
     assert Path(sessions.folder()).stat().st_mode & 0o777 == 0o700
 
@@ -98,7 +98,7 @@ def test_the_starter_looks_in_the_same_folder(tmp_path: Path, monkeypatch: pytes
 @pytest.mark.parametrize("host", ["claude", "my-agent"])
 def test_an_event_of_another_session_is_seen_at_once(host: str, session: str, raw: bytes, answer: bool) -> None:
     names = ["codex-else", sessions.name_of(host, session, "agent")]
-    assert run_hook.is_of_others(raw, names) is answer
+    assert early.is_of_others(raw, names) is answer
 
 
 def test_an_agent_follows_the_run_that_it_named_last_before_the_others() -> None:
@@ -180,25 +180,25 @@ def event_of(name: str, session: str, cwd: Path, more: str = "") -> bytes:
 def test_a_result_starts_nothing_unless_facts_are_kept_for_its_session(tmp_path: Path) -> None:
     for name in ("PostToolUse", "PostToolUseFailure", "AfterTool"):
         raw = event_of(name, "a", tmp_path, "python x.py --run r --step 2")
-        assert run_hook.is_without_use(raw, [], [])
-        assert run_hook.is_without_use(raw, ["claude-a"], [])
-        assert run_hook.is_without_use(raw, ["claude-a"], ["claude-b.7"])
-        assert run_hook.is_without_use(raw, ["claude-b"], ["run-7"])
-        assert not run_hook.is_without_use(raw, [], ["claude-a.7"])
-        assert not run_hook.is_without_use(raw, ["claude-a"], ["run-7"])
+        assert early.is_without_use(raw, [], [])
+        assert early.is_without_use(raw, ["claude-a"], [])
+        assert early.is_without_use(raw, ["claude-a"], ["claude-b.7"])
+        assert early.is_without_use(raw, ["claude-b"], ["run-7"])
+        assert not early.is_without_use(raw, [], ["claude-a.7"])
+        assert not early.is_without_use(raw, ["claude-a"], ["run-7"])
 
 
 def test_a_policy_in_a_folder_above_concerns_a_tool_and_nothing_else(tmp_path: Path) -> None:
     below = tmp_path / "project" / "src"
     below.mkdir(parents=True)
     tool = event_of("PreToolUse", "a", below)
-    assert run_hook.is_without_use(tool, [], [])
+    assert early.is_without_use(tool, [], [])
     (tmp_path / "project" / "lockstep.policy.yaml").write_text("tools: {}")
-    assert not run_hook.is_without_use(tool, [], [])
-    assert not run_hook.is_without_use(event_of("BeforeTool", "a", below), [], [])
-    assert run_hook.is_without_use(event_of("Stop", "a", below), [], [])
-    assert run_hook.is_without_use(event_of("PostToolUse", "a", below), [], [])
-    assert run_hook.is_without_use(event_of("PreToolUse", "a", tmp_path), [], [])
+    assert not early.is_without_use(tool, [], [])
+    assert not early.is_without_use(event_of("BeforeTool", "a", below), [], [])
+    assert early.is_without_use(event_of("Stop", "a", below), [], [])
+    assert early.is_without_use(event_of("PostToolUse", "a", below), [], [])
+    assert early.is_without_use(event_of("PreToolUse", "a", tmp_path), [], [])
 
 
 @pytest.mark.parametrize(
@@ -206,4 +206,4 @@ def test_a_policy_in_a_folder_above_concerns_a_tool_and_nothing_else(tmp_path: P
 )
 def test_a_folder_that_cannot_be_found_at_once_is_looked_for_by_the_library(cwd: str) -> None:
     raw = f'{{"session_id": "a", "hook_event_name": "PreToolUse", {cwd}}}'.encode()
-    assert not run_hook.is_without_use(raw, [], [])
+    assert not early.is_without_use(raw, [], [])

@@ -1,200 +1,37 @@
 """What a host starts for each event: ``python -IS run_hook.py --host NAME [--stops N] [--deadline SECONDS]``.
 
-Kept small, for its bytecode is not cached: an event that can concern no run and no policy ends here, before anything is
-imported.
+Kept small, for its bytecode is not cached; that of early.py beside it is, which is loaded without any package.
 """
 
 import os
 import sys
 
-# How long the hook waits for a disk or a lock before it blocks, in seconds; hosts wait longer, and then let go.
-DEADLINE = 5.0
-# The events that are blocked if the hook itself fails, and the subcommands that are let through then.
-HELD = ("PreToolUse", "BeforeTool", "Stop", "SubagentStop", "AfterAgent")
-# The events of which a policy is told although it has not held for their session yet.
-OF_POLICIES = (b'"PreToolUse"', b'"BeforeTool"', b'"UserPromptSubmit"', b'"BeforeAgent"')
-RESULTS = (b"PostToolUse", b"PostToolUseFailure", b"AfterTool")
-LIFELINES = ("runs", "trace", "abandon")
-# What a project has at its root: its policy, and the commands that it adds to the gateway.
-POLICIES = (b"lockstep.policy.yaml", b"lockstep.gateway.yaml")
-# The fields that name the folder of a call.
-FOLDERS = (b"cwd", b"workdir", b"directory", b"dir_path")
-
-
-def kept(folder: str) -> "list[str]":
-    """The names of the files in a folder of the user's state: ``sessions`` that follow a run, ``facts`` of sessions."""
-    base = os.environ.get("XDG_STATE_HOME", "")
-    base = base if os.path.isabs(base) else os.path.join(os.path.expanduser("~"), ".local", "state")
-    state = os.environ.get("LOCKSTEP_STATE") or os.path.join(base, "lockstep")
-    try:
-        return os.listdir(os.path.join(state, folder))
-    except OSError:
-        return []
-
-
-def field_of(raw: bytes, name: bytes) -> bytes:
-    """The text of a field that is in an event only once, with no escape in it; b"" if it cannot be found at once."""
-    if raw.count(b'"' + name + b'"') != 1:
-        return b""
-    after = raw.partition(b'"' + name + b'"')[2][:5_000].lstrip(b" \t\r\n:")
-    given, quote, _ = after[1:].partition(b'"')
-    return given if after[:1] == quote == b'"' and b"\\" not in given else b""
-
-
-def session_of(raw: bytes) -> str:
-    """The id of the session that an event names, as the name of a file has it; "" if it cannot be found at once."""
-    given = field_of(raw, b"session_id")
-    if len(given) > 80 or not given.replace(b"-", b"").replace(b"_", b"").isalnum():
-        return ""
-    return "".join("=" + char.lower() if char.isupper() else char for char in given.decode())
-
-
-def policies_of(raw: bytes) -> "list[str] | None":
-    """The policies and gateway files of a call's folder and those above; None if it cannot be found at once."""
-    places = [field_of(raw, name) for name in FOLDERS if name == b"cwd" or b'"' + name + b'"' in raw]
-    if not all(places) or not places[0].startswith(b"/"):
-        return None
-    found = {}
-    for place in places:
-        above = os.path.realpath(os.path.join(places[0], place))
-        while True:
-            for name in POLICIES:
-                path = os.path.join(above, name)
-                if os.path.lexists(path):
-                    found[os.fsdecode(path)] = True
-            if above == os.path.dirname(above):
-                break
-            above = os.path.dirname(above)
-    return list(found)
-
-
-def has_policy(raw: bytes) -> bool:
-    """True if a tool is used or a user says something below a folder that has a policy, or where that is not clear."""
-    return any(name in raw for name in OF_POLICIES) and policies_of(raw) != []
-
-
-def is_named(raw: bytes) -> bool:
-    """True if an event may name a run, or opens one elsewhere."""
-    sets_variables = b"LOCKSTEP_" in raw or b"PYTHON" in raw or b"HOME=" in raw
-    return b"--run" in raw or b"lockstep_" in raw or (b"--step" in raw and sets_variables)
-
-
-def is_without_use(raw: bytes, followed: "list[str]", facts: "list[str]") -> bool:
-    """True if an event concerns no run and no policy: it is of another session, and names no run, nor opens one."""
-    if field_of(raw, b"hook_event_name") in RESULTS:  # those of a run's policy are of any session that follows a run
-        of_runs = followed if any(name.startswith("run-") for name in facts) else []
-        known = [*facts, *of_runs]
-        return not known or is_of_others(raw, known)
-    known = [*followed, *facts]
-    return not is_named(raw) and (not known or is_of_others(raw, known)) and not has_policy(raw)
-
-
-def is_of_others(raw: bytes, names: "list[str]") -> bool:
-    """True if a whole event is of a session that none of these files is of; what cannot be read may be of any."""
-    try:
-        raw.decode()
-    except ValueError:
-        return False
-    session = session_of(raw)
-    return (
-        bool(session)
-        and raw[-1:] == b"}"
-        and session not in {name.partition(".")[0].partition("-")[2] for name in names}
-    )
-
-
-def deadline(given: str) -> float:
-    """The seconds that are given, if they make sense."""
-    try:
-        seconds = float(given)
-    except ValueError:
-        return DEADLINE
-    return seconds if 0 < seconds <= 60 else DEADLINE
-
-
-def watch(seconds: float, watched: "dict[str, bool]") -> None:
-    """Give up after so many seconds: block while a run is open or a policy holds, else let pass."""
-    import time
-
-    time.sleep(seconds)
-    if watched["open"]:
-        block(f"Lockstep's hook had no answer from the disk or the ledger within {seconds:g} seconds")
-    os._exit(0)
-
-
-def block(what: str) -> None:
-    """Exit with 2, and with a reason that needs nothing of the library."""
-    text = (
-        f"{what}, and a run is open or a policy holds, so nothing goes on unseen. The way out: lockstep runs lists the "
-        "runs; lockstep abandon RUN --reason '...' ends one, and frees the session even if the ledger cannot be used. "
-        "A person at a terminal: lockstep doctor says what is wrong.\n"
-    )
-    try:
-        os.write(2, text.encode("utf-8", "replace"))
-    finally:
-        os._exit(2)
-
-
-def fail(error: BaseException, raw: bytes, names: "list[str]") -> None:
-    """Answer if the library cannot be loaded: a tool and a first stop are blocked, a lifeline is not."""
-    event: dict[str, object] = {"hook_event_name": "Stop"}
-    words: list[str] = []
-    try:
-        import json
-
-        event = json.loads(raw.decode())
-        given = event.get("tool_input")
-        line = str(given.get("command")) if isinstance(given, dict) else ""
-        words = [] if set(line) & set(";|&<>()`$\n\r{}!#\\*?~") else line.split()
-    except Exception as unreadable:
-        error = unreadable
-    program = words[0].split("/")[-1] if words and "=" not in words[0] else ""
-    is_lifeline = program == "lockstep" and words[1:2] != [] and words[1] in LIFELINES
-    is_free = is_lifeline or event.get("hook_event_name") not in HELD or event.get("stop_hook_active")
-    if not is_free and (has_policy(raw) or (names and not is_of_others(raw, names))):
-        reason = f"{type(error).__name__}: {str(error)[:500]}"
-        block(f"Lockstep's hook does not work here ({reason}; pip install --force-reinstall /path/to/lockstep helps)")
-    os._exit(0)
-
 
 def main() -> None:
     """Serve the event on standard input, and exit."""
-    followed, facts = kept("sessions"), kept("facts")
-    options = dict(zip(sys.argv[1::2], sys.argv[2::2]))  # noqa: B905  an odd word is left out
-    watched = {"open": bool(followed or facts)}
-    import _thread
-
-    _thread.start_new_thread(watch, (deadline(options.get("--deadline", "")), watched))
-    raw = b""
     try:
-        with open(0, "rb", closefd=False) as file:
-            raw = file.read().strip()
-    except OSError:
-        pass
-    if is_without_use(raw, followed, facts):
+        from _frozen_importlib_external import SourceFileLoader
+
+        early = type(sys)("lockstep_early")
+        early.__file__ = os.path.join(os.path.dirname(os.path.realpath(__file__)), "early.py")
+        SourceFileLoader(early.__name__, early.__file__).exec_module(early)
+    except Exception as error:
+        block_tools(error)
+    early.main()
+
+
+def block_tools(error: Exception) -> None:
+    """Exit: with 2 and a reason if a tool is to be used and some session follows a run or a policy; else with 0."""
+    raw = sys.stdin.buffer.read() if sys.stdin else b""
+    base = os.environ.get("XDG_STATE_HOME") or os.path.join(os.path.expanduser("~"), ".local", "state")
+    state = os.environ.get("LOCKSTEP_STATE") or os.path.join(base, "lockstep")
+    kept = [os.path.join(state, name) for name in ("sessions", "facts")]
+    is_tool = b'"PreToolUse"' in raw or b'"BeforeTool"' in raw
+    if not is_tool or not any(os.path.isdir(folder) and os.listdir(folder) for folder in kept):
         os._exit(0)
-    root = os.path.realpath(__file__)
-    for _ in range(5):
-        root = os.path.dirname(root)
-    sys.path.insert(0, root)
-    try:
-        holds = has_policy(raw)
-        watched["unread"] = holds and any(name in raw for name in OF_POLICIES[:2])
-        watched["policy"] = holds or bool(facts and not is_of_others(raw, facts))
-        if watched["policy"] and not is_named(raw) and (not followed or is_of_others(raw, followed)):
-            from skills.lib.hosts.hook.quick import is_free
-
-            tool = field_of(raw, b"tool_name").decode()
-            line = "" if b'"chars"' in raw else field_of(raw, b"command").decode()  # that is typed into a terminal
-            session, policies = session_of(raw), policies_of(raw)
-            if session and policies and is_free(tool, line, session, policies, facts):
-                os._exit(0)
-        from skills.lib.hosts.hook.decision import main as serve
-
-        code = serve(raw, options, watched)
-    except BaseException as error:
-        fail(error, raw, [*followed, *facts])
-    os._exit(code)
+    text = f"Lockstep's hook does not work here ({error!r:.300}; pip install --force-reinstall /path/to/lockstep helps)"
+    os.write(2, f"{text}\n".encode("utf-8", "replace"))
+    os._exit(2)
 
 
 if __name__ == "__main__":

@@ -230,7 +230,7 @@ def _release(name: str, followed: Followed) -> None:
 
 def _word(given: str) -> str:
     if 0 < len(given) <= 80 and _PLAIN.issuperset(given):
-        # Some file systems take a and A for one name. ``run_hook.session_of`` writes an id in the same way.
+        # Some file systems take a and A for one name. ``early.session_of`` writes an id in the same way.
         return "-" + "".join("=" + char.lower() if char in _CAPITAL else char for char in given)
     return "~" + compact_json.digest(given)
 
