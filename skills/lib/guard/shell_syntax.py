@@ -53,7 +53,7 @@ class Reader(Scanner):
     def __init__(self, line: str, depth: int = 0) -> None:
         if len(line) > LONGEST:
             raise Unclear("it is too long to be read")
-        super().__init__(line)
+        super().__init__(line, self._substitution, self._quoted_line)
         self.depth = depth
         self.items: list[Raw | str] = []
         self.structured = False
@@ -127,7 +127,7 @@ class Reader(Scanner):
             raise Unclear("a parenthesis is no subshell here")
         self.at += 1
         self.structured = True
-        self.read_commands()
+        self._substitution()
         command.closed = True
 
     def _below(self, read: Callable[[], None]) -> None:
@@ -140,15 +140,15 @@ class Reader(Scanner):
         self.items.append(")")
         self.depth -= 1
 
-    def read_commands(self) -> None:
+    def _substitution(self) -> None:
         """Read the commands of a substitution, up to its closing parenthesis."""
         self._below(lambda: self.read(")"))
 
-    def read_line(self, line: str) -> None:
+    def _quoted_line(self, line: str) -> None:
         """Read the commands of a line that stands between backticks."""
-        self._below(lambda: self._other(line))
+        self._below(lambda: self._read_line(line))
 
-    def _other(self, line: str, is_document: bool = False) -> None:
+    def _read_line(self, line: str, is_document: bool = False) -> None:
         """Read a line that stands in this one."""
         reader = Reader(line, self.depth)
         if is_document:
@@ -199,7 +199,7 @@ class Reader(Scanner):
                     break
                 lines.append(text)
             if not is_quoted:
-                self._other("\n".join(lines), is_document=True)
+                self._read_line("\n".join(lines), is_document=True)
 
     def _word_of(self, command: Raw) -> None:
         """Read a word of a command, which may be a reserved one, a variable that is set, or the number of a file."""

@@ -4,6 +4,10 @@ from __future__ import annotations
 
 from skills.lib.shell_words import single_quoted
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 NAME_START = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
 NAME = NAME_START | frozenset("0123456789")
 _ENDS_WORD = frozenset(" \t\n;&|")
@@ -44,19 +48,16 @@ class Word:
 
 
 class Scanner:
-    """Reads words from a line at ``at``. Who reads the commands in them, says so in two methods."""
+    """Reads words from a line at ``at``.
 
-    def __init__(self, line: str) -> None:
+    ``commands`` reads those of a substitution, up to its closing parenthesis; ``other`` those of a line that stands
+    between backticks.
+    """
+
+    def __init__(self, line: str, commands: Callable[[], None], other: Callable[[str], None]) -> None:
         self.line, self.at = line, 0
         self.ends = ("", "")
-
-    def read_commands(self) -> None:
-        """Read the commands of a substitution, up to its closing parenthesis."""
-        raise NotImplementedError
-
-    def read_line(self, line: str) -> None:
-        """Read the commands of a line that stands between backticks."""
-        raise NotImplementedError
+        self._commands, self._other = commands, other
 
     def word(self) -> Word:
         """The word that begins here; nothing is read if none does."""
@@ -119,7 +120,7 @@ class Scanner:
             return line[self.at - 1]
         if char in "<>":
             self.at += 2
-            self.read_commands()
+            self._commands()
             return None
         if char == "`":
             self._backticks(is_quoted=False)
@@ -176,7 +177,7 @@ class Scanner:
             if line.startswith("(", self.at):
                 self._arithmetic()
             else:
-                self.read_commands()
+                self._commands()
             return None
         if char == "{":
             self._parameter()
@@ -236,7 +237,7 @@ class Scanner:
             parts.append(escaped if is_escape else char)
             self.at += 2 if is_escape else 1
         self.at += 1
-        self.read_line("".join(parts))
+        self._other("".join(parts))
 
     def _escaped_text(self) -> str:
         """The text of ``$'…'``."""
