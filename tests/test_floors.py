@@ -31,7 +31,8 @@ ALLOWED: dict[str, set[str]] = {
     "workflow": {"ground", "model", "engine", "blocks", "compat", "validation"},
 }
 ALLOWED["hosts"] = set(ALLOWED) - {"workflow"}
-ALLOWED["testing"] = set(ALLOWED) - {"hosts"}
+ALLOWED["agent"] = set(ALLOWED) - {"workflow"}
+ALLOWED["testing"] = set(ALLOWED) - {"hosts", "agent"}
 ALLOWED["commands"] = set(ALLOWED)
 ROOMS = {
     "networkx": ("validation", "commands/drawing"),
@@ -41,6 +42,12 @@ ROOMS = {
     "rich": ("commands",),
     "hypothesis": ("testing",),
     "pytest": ("testing",),
+    "filelock": ("agent",),
+    "langchain": ("agent",),
+    "langchain_anthropic": ("agent",),
+    "langchain_core": ("agent",),
+    "langchain_openai": ("agent",),
+    "langgraph": ("agent",),
     "mcp": ("hosts/mcp",),
     "anyio": ("hosts/mcp",),
     "uvicorn": ("hosts/mcp",),
