@@ -183,6 +183,29 @@ def test_the_scratch_folder_of_a_skill_is_written(setup: Setup) -> None:
     assert (setup.project / "skills/x/tmp/output.md").read_text(encoding="utf-8") == "# Readme\n"
 
 
+def test_where_a_link_of_a_skill_leads_is_not_written(setup: Setup) -> None:
+    for folder in ("lib/shared", "lib/way", "conf", "tool", "free"):
+        (setup.project / folder).mkdir(parents=True)
+    (setup.project / "tool" / "SKILL.md").touch()
+    for link, target in (
+        ("skills/x/scripts", "../../lib/way/shared"),
+        ("lib/way/shared", "../shared"),
+        ("lib/shared/further", "../../conf"),
+        ("tool/helper.py", "../free/helper.py"),
+        ("lockstep.policy.yaml", "policies/strict.yaml"),
+        ("skills/x/tmp", "../../docs"),
+        ("docs/link.md", "guide.md"),
+    ):
+        (setup.project / link).symlink_to(target)
+    for path in ("lib/shared/x_workflow.py", "lib/way", "lib", "conf/x.py", "free/helper.py", "policies/strict.yaml"):
+        with pytest.raises(RefusedError, match=r"the link \S+ leads there, which is not written either"):
+            safe_cli_executor("make_directory", path=path)
+    with pytest.raises(RefusedError, match=r"the link skills/x/scripts leads there"):
+        safe_cli_executor("move_file", source="lib/shared", destination="build/x")
+    for path in ("free/other.py", "lib/other", "docs/guide.md"):
+        assert safe_cli_executor("copy_file", source="README.md", destination=path).ok
+
+
 def test_a_file_that_a_command_of_the_project_runs_is_not_written(setup: Setup) -> None:
     (setup.project / "tools").mkdir()
     (setup.project / "tools" / "gen.py").touch()

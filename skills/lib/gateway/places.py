@@ -8,6 +8,7 @@ import unicodedata
 
 from skills.lib import paths
 from skills.lib.errors import RefusedError, UsageError
+from skills.lib.gateway import links
 from skills.lib.gateway.specs import PUT, SCRIPT, WRITE, is_windows
 
 TYPE_CHECKING = False
@@ -139,10 +140,27 @@ class Places:
 
     def _why_kept(self, path: str) -> str:
         """Why a resolved path is not written; empty if it may be."""
-        is_inside = may_be_below(path, self.project)
-        parts = [part for part in path.split(os.sep)[len(self.project.split(os.sep)) if is_inside else 0 :] if part]
         if may_be_below(self.project, path):
             return "it is the project's folder, or holds it"
+        why = self._why_kept_by_names(path)
+        if why:
+            return why
+        for place in (paths.home(self.project), paths.state(), paths.data(), paths.library(), *self._of_programs()):
+            real = os.path.realpath(place)
+            if not may_be_below(self.project, real) and (may_be_below(path, real) or may_be_below(real, path)):
+                return f"{real} is Lockstep's, or has programs that run"
+        if any(may_be_below(file, path) for file in self.executed):
+            return f"{GATEWAY_FILE} names it as what runs"
+        led_to = links.led_to(self.project, lambda link: bool(self._why_kept_by_names(link)), _holds)
+        link = next((link for place, link in led_to.items() if _holds(place, path) or _holds(path, place)), "")
+        if link:
+            return f"the link {os.path.relpath(link, self.project)} leads there, which is not written either"
+        return ""
+
+    def _why_kept_by_names(self, path: str) -> str:
+        """Why a path is not written, by the names of the folders that it is in; empty if they do not say."""
+        is_inside = may_be_below(path, self.project)
+        parts = [part for part in path.split(os.sep)[len(self.project.split(os.sep)) if is_inside else 0 :] if part]
         obeyed = [part for part in parts if any(is_same_name(part, name) for name in _OBEYED)]
         if obeyed:
             return f"git, node, Lockstep or an agent host obeys what is in {obeyed[0]}"
@@ -156,12 +174,6 @@ class Places:
             return f"it is in the folder of a skill, which has a {_SKILL_FILE}"
         if is_inside and self._has_above(parts, "pyvenv.cfg"):
             return "it is in a virtual environment, whose programs run"
-        for place in (paths.home(self.project), paths.state(), paths.data(), paths.library(), *self._of_programs()):
-            real = os.path.realpath(place)
-            if not may_be_below(self.project, real) and (may_be_below(path, real) or may_be_below(real, path)):
-                return f"{real} is Lockstep's, or has programs that run"
-        if any(may_be_below(file, path) for file in self.executed):
-            return f"{GATEWAY_FILE} names it as what runs"
         return ""
 
     def _of_programs(self) -> Iterator[str]:
@@ -203,6 +215,10 @@ def is_below(path: str, folder: str) -> bool:
 def may_be_below(path: str, folder: str) -> bool:
     """True if a resolved path is a folder or in it, or may be for a file system that takes some names for the same."""
     return is_below(_folded(path), _folded(folder))
+
+
+def _holds(folder: str, path: str) -> bool:
+    return may_be_below(path, folder)
 
 
 def is_same_name(name: str, other: str) -> bool:
