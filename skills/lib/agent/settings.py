@@ -1,0 +1,46 @@
+"""The settings of a session, and the switches of what keeps it on its skill."""
+
+from __future__ import annotations
+
+from skills.lib.field_checks import check_count
+from skills.lib.record import Record
+
+
+class Switches(Record):
+    """What keeps a session on its skill; each can be switched off by itself.
+
+    - ``filter_tools``: a model is offered the tools that the step allows, and no other runs.
+    - ``protect_block``: the block of the step is never deleted to make a call fit; other sections are.
+    - ``reduce_noise``: the system prompt describes the tools of the step alone, no sub-agents, and the block late.
+    - ``remind_last``: the system prompt ends with a reminder of the skill.
+    - ``reinforce``: from the second model call of a step on, the reminder repeats what holds.
+    - ``protect_in_summaries``: a summary of the context leaves the block as it is.
+    """
+
+    filter_tools: bool = True
+    protect_block: bool = True
+    reduce_noise: bool = True
+    remind_last: bool = True
+    reinforce: bool = True
+    protect_in_summaries: bool = True
+
+
+class Settings(Record):
+    """The limits of a session.
+
+    ``max_iterations`` counts model calls per entry of a step, ``early_ends`` how often a session that ends early is sent
+    back, ``tool_failures`` failed calls of one tool with the same arguments. ``context_tokens`` is the budget of
+    one model call: its system prompt, its messages and its tools.
+    """
+
+    max_iterations: int = 15
+    early_ends: int = 3
+    tool_failures: int = 3
+    context_tokens: int = 100_000
+    switches: Switches = Switches()
+
+    def _check(self) -> None:
+        for name in ("max_iterations", "early_ends", "tool_failures", "context_tokens"):
+            check_count(getattr(self, name), f"{self._label} {name}")
+        if not isinstance(self.switches, Switches):
+            raise TypeError(f"{self._label} switches: {self.switches!r} is not Switches")
