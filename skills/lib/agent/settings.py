@@ -28,9 +28,9 @@ class Switches(Record):
 class Settings(Record):
     """The limits of a session.
 
-    ``max_iterations`` counts model calls per entry of a step, ``early_ends`` how often a session that ends early is sent
-    back, ``tool_failures`` failed calls of one tool with the same arguments. ``context_tokens`` is the budget of
-    one model call: its system prompt, its messages and its tools.
+    ``max_iterations`` counts model calls per entry of a step, ``early_ends`` how often an early end is sent back,
+    ``tool_failures`` failed calls of one tool with the same arguments. ``context_tokens`` is the budget of one model
+    call: its system prompt, its messages and its tools.
     """
 
     max_iterations: int = 15
