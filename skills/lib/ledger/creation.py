@@ -16,18 +16,22 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from typing import Any, Protocol
 
-    class Opened(Protocol):
+    class Journaled(Protocol):
+        """A database whose journal can be chosen."""
+
+        def execute(self, sql: str, values: Sequence[Any] = ()) -> object: ...
+        def connect(self) -> None: ...
+        def close(self) -> None: ...
+
+    class Opened(Journaled, Protocol):
         """What this needs of a ``Database``."""
 
         home: str
         path: str
 
-        def execute(self, sql: str, values: Sequence[Any] = ()) -> object: ...
         def rows(self, sql: str, values: Sequence[Any] = ()) -> list[Any]: ...
         def broken(self, what: str, remedy: str = "") -> LedgerError: ...
         def hide(self) -> None: ...
-        def connect(self) -> None: ...
-        def close(self) -> None: ...
         def identity(self) -> tuple[int, int]: ...
         def tables(self) -> list[str]: ...
         def check_schema(self, tables: str) -> None: ...
@@ -158,7 +162,7 @@ def _create(database: Opened, own: int, present: int) -> None:
     database.execute(f"PRAGMA user_version={present}")
 
 
-def use_write_ahead_log(database: Opened, patience: float) -> None:
+def use_write_ahead_log(database: Journaled, patience: float) -> None:
     """Switch the journal if the filesystem allows it; SQLite does not wait for a lock here, so this function does."""
     end = time.monotonic() + patience
     while True:
@@ -175,7 +179,7 @@ def use_write_ahead_log(database: Opened, patience: float) -> None:
     use_rollback_journal(database)
 
 
-def use_rollback_journal(database: Opened) -> None:
+def use_rollback_journal(database: Journaled) -> None:
     """Leave the write-ahead log, which takes memory that processes share: no file system over a network has it."""
     database.close()
     database.connect()
