@@ -123,6 +123,25 @@ def test_damaged_facts_are_put_aside_and_nothing_is_known(host: Guarded) -> None
     assert host.ask("Bash", command="rm a.py") == SILENT
 
 
+def test_without_file_locks_calls_that_a_rule_names_are_denied(host: Guarded, tmp_path: Path) -> None:
+    """As on Windows, whose Python has no fcntl."""
+    start = tmp_path / "start.py"
+    start.write_text(
+        f"import runpy, sys\nsys.modules['fcntl'] = None\nrunpy.run_path({host.starts[2]!r}, run_name='__main__')\n"
+    )
+    host.starts[2] = str(start)
+    for command in ("git push", "make test", "sh push.sh"):
+        told = host.denied(command)
+        assert told.startswith("denied, because a policy holds here and cannot be used (the facts of a policy cannot")
+        assert "this Python has no file locks (fcntl)" in told
+        assert "Traceback" not in told
+    assert host.denied("git push").count("WSL") == 1
+    assert host.ask("Bash", command="git status") == SILENT
+    assert host.ask("Read", file_path="a.py") == SILENT
+    lost = host.tell_result("Bash", {"command": "make test"})
+    assert (lost.code, lost.said) == (0, "")
+
+
 def test_facts_that_are_no_file_deny(host: Guarded, tmp_path: Path) -> None:
     assert host.shell("make test") == SILENT
     path = facts_of(host)

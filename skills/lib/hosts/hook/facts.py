@@ -137,8 +137,13 @@ class Facts:
 
     def _locked(self) -> int:
         """The open file, which no other process writes now."""
-        import fcntl
-
+        try:
+            import fcntl
+        except ImportError:
+            raise EnvironmentProblem(
+                "the facts of a policy cannot be kept, because this Python has no file locks (fcntl)",
+                remedy="work on Linux, on macOS or in WSL, or a person takes the rule out of the policy",
+            ) from None
         end = time.monotonic() + PATIENCE
         while True:
             try:
