@@ -6,6 +6,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+# Which shell reads a line: one of POSIX; PowerShell; on Windows one of those that there are.
+POSIX, POWERSHELL, WINDOWS = "posix", "powershell", "windows"
 OPERATORS = frozenset(";|&<>()`$\n\r\0")
 # A shell reads on in the next line, and reads nothing of this.
 _CONTINUED = "\\\n"

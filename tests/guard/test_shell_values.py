@@ -137,10 +137,50 @@ def test_a_script_that_the_line_writes_is_not_certain_for_any_rule(tmp_path: Pat
     assert shell.read("echo 1 > x.py && python y.py", str(tmp_path)).certain
 
 
-def test_other_shells_read_some_signs_otherwise() -> None:
-    for line in ("echo 'a; git push'", "echo a `; git push", "echo %X%", "a; b", "echo ^a"):
-        assert not shell.read(line, "/w", posix=False).certain, line
-    assert shell.read("git push origin && make test", "/w", posix=False).certain
+CERTAIN_ON_WINDOWS = [
+    "git push origin",
+    "git push origin && make test",
+    'git commit -m "fix: the push of a thing"',
+    "git.exe push",
+    r"python tests\run.py --quick -v",
+    "Get-ChildItem -Recurse src",
+    "docker-compose.exe up -d",
+    "npm run build",
+]
+NOT_CERTAIN_ON_WINDOWS = [
+    *("echo %X%", "a; b", "echo ^a", "echo a `; git push", "git status # & git push", "git st`atus", "& git status"),
+    *("git pu,sh", "git 'x' | ls", "git $x", "git (echo push)", "git @x", "echo {git push}", "git status > x"),
+    *('git "" push', '"git" status', 'git "a b\\" push', 'git a"b"', 'git "a', 'git "$x"', 'git "a\u201d; git push"'),
+    *("git -c.push x", "git -a:push", "git\tstatus", "git status\ngit push", "git\u00a0status", "git \u2013x", ""),
+    *("Start-Process git push", "saps git push", "iex x", "icm git push", "foreach git push", "return git push"),
+    *("if x git push", "for git push", "start git push", "call git push", "Invoke-Expression x", "New-Alias g git"),
+    *("sl sub", "Set-Location sub && git push"),
+    *("pwsh -Command git push", "cmd /c git push", "powershell git push", ". x", "x.ps1", r".\deploy.ps1", "7 push"),
+]
+
+
+def test_few_lines_of_the_shells_of_windows_are_certain() -> None:
+    for kind in ("windows", "powershell"):
+        for line in CERTAIN_ON_WINDOWS:
+            assert shell.read(line, "/w", kind).certain, (kind, line)
+        for line in NOT_CERTAIN_ON_WINDOWS:
+            assert not shell.read(line, "/w", kind).certain, (kind, line)
+
+
+def test_powershell_alone_reads_words_in_single_quotes() -> None:
+    line = shell.read("git commit -m 'push & go'", "/w", "powershell")
+    assert line.certain
+    assert [list(command.words) for command in line.commands] == [["git", "commit", "-m", "push & go"]]
+    assert not shell.read("git commit -m 'push & go'", "/w", "windows").certain
+    for text in ("a\u2019; git push", 'a" push "b', "it''s"):
+        assert not shell.read(f"git commit -m '{text}'", "/w", "powershell").certain, text
+
+
+def test_a_certain_line_of_windows_matches_as_any_other() -> None:
+    line = shell.read("cd sub && GIT.exe -C x push origin", "/w", "windows")
+    [found] = line.matches(("git", "push"))
+    assert (found.certain, found.args, found.command.folder) == (True, ("origin",), "/w/sub")
+    assert shell.read("git status && git push", "/w", "windows").matches(("git", "push"))
 
 
 @pytest.mark.parametrize(

@@ -31,23 +31,28 @@ class Call(Record):
     exit_of: Callable[[int | None], int | None] | None = None
 
 
-def calls_of(policy: Policy, tool: str, arguments: Mapping[str, Any], folder: str, live: bool = True) -> list[Call]:
+def calls_of(
+    policy: Policy, tool: str, arguments: Mapping[str, Any], folder: str, live: bool = True, shell: str = ""
+) -> list[Call]:
     """The call by its own name, and each command of a shell line (``shell`` with ``command``) that a rule names.
 
+    ``shell`` is the shell that reads the line, if it is not the system's.
     Unless ``live``, branch, head and tree are only what the arguments say: those of the folder may be others by now.
     """
     found = [Call(tool, arguments)]
     line = arguments.get("command")
     if tool == SHELL and isinstance(line, str):
-        found += _of_line(policy, line, arguments, folder, live)
+        found += _of_line(policy, line, arguments, folder, live, shell)
     return found
 
 
-def _of_line(policy: Policy, line: str, given: Mapping[str, Any], folder: str, live: bool) -> Iterator[Call]:
+def _of_line(
+    policy: Policy, line: str, given: Mapping[str, Any], folder: str, live: bool, read_by: str
+) -> Iterator[Call]:
     from skills.lib.guard import shell
 
     rules = [(name, words) for name, words in policy.shell_rules() if words]
-    taken = shell.read(line, folder)
+    taken = shell.read(line, folder, read_by or shell.OF_SYSTEM)
     is_certain = taken.is_certain([words for _, words in rules])
     for name, words in rules:
         for match in taken.matches(words):

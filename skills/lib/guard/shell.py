@@ -17,6 +17,7 @@ from skills.lib.guard.shell_starts import base
 from skills.lib.guard.shell_syntax import Raw, Reader
 from skills.lib.guard.shell_word import Unclear, Word
 from skills.lib.record import Record
+from skills.lib.shell_words import POSIX, WINDOWS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
 
 # What the agent is to do if a line is not certain.
 REMEDY = "run it as one simple command"
+# The shell that reads a line if nobody says another.
+OF_SYSTEM = POSIX if os.name != "nt" else WINDOWS
 # With these a program only shows what it would do, or makes little of a failure.
 _DRY = ("--dry-run", "--help", "--version", "--collect-only", "--co", "--list", "--no-run", "--just-print", "--recon")
 _DRY_OF_MAKE = frozenset("nqthvi")
@@ -98,15 +101,17 @@ def rule_words(name: str) -> tuple[str, ...]:
     return tuple(name[len("shell(") : -1].split()) if name.startswith("shell(") and name.endswith(")") else ()
 
 
-def read(line: str, folder: str, posix: bool = os.name != "nt") -> ShellLine:
-    """The simple commands of a line that a shell runs in a folder.
-
-    If the shell is not ``posix`` (PowerShell, cmd), a line with signs that they read otherwise is not certain.
-    """
+def read(line: str, folder: str, shell: str = OF_SYSTEM) -> ShellLine:
+    """The simple commands of a line that a shell runs in a folder: one of POSIX, PowerShell, or any of Windows."""
     reasons: list[str] = []
     reader: Reader | None = None
-    if not posix and set(line) & set("'`^%$(){};\\\n@!"):
-        reasons.append("the shells of Windows read it in different ways")
+    if shell != POSIX:
+        from skills.lib.guard import shell_windows  # few lines are read by one
+
+        commands = shell_windows.commands_of(line, shell)
+        if commands is not None:
+            return _of_commands(commands, folder)
+        reasons.append("PowerShell and cmd may read it in ways of their own")
     try:
         reader = Reader(line)
         reader.read()
@@ -119,12 +124,20 @@ def read(line: str, folder: str, posix: bool = os.name != "nt") -> ShellLine:
 
 def of_words(words: Sequence[str], folder: str) -> ShellLine:
     """The simple commands of a call that gives its words as a list, which no shell reads."""
-    raw = Raw("", 0)
-    raw.words = [Word(word) for word in words]
-    for word in raw.words:
-        word.quoted = True
+    return _of_commands([words], folder)
+
+
+def _of_commands(commands: Sequence[Sequence[str]], folder: str) -> ShellLine:
+    """The simple commands of a line whose words are known, joined by ``&&``."""
     reader = Reader("")
-    reader.items.append(raw)
+    for words in commands:
+        raw = Raw("&&" if reader.items else "", 0)
+        raw.words = [Word(word) for word in words]
+        for word in raw.words:
+            word.quoted = True
+        if isinstance(last := reader.items[-1] if reader.items else "", Raw):
+            last.after = "&&"
+        reader.items.append(raw)
     return _line(reader, folder, [])
 
 

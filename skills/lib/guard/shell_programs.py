@@ -132,7 +132,7 @@ OPAQUE = frozenset(
     " timeit pdb ipython command_not_found_handle foreman honcho mshta wscript cscript rundll32 forfiles".split()
 )
 # The endings of scripts that a shell reads.
-SCRIPT_ENDINGS = (".sh", ".bash", ".zsh", ".ksh", ".fish", ".csh", ".command")
+SCRIPT_ENDINGS = (".sh", ".bash", ".zsh", ".ksh", ".fish", ".csh", ".command", ".ps1")
 # The beginnings of options that hand a command to a program.
 HANDING = {
     "tar": ("--checkpoint-a", "--to-c", "--use-", "--rsh", "--rmt", "--info-", "--new-volume", "-I", "-F"),

@@ -329,3 +329,15 @@ def test_a_command_is_found_in_whatever_form_a_host_gives_it(tmp_path: Path, giv
     assert host.ask("Bash", command="ls") == SILENT  # the index of the policy is there
     host.name = "codex"
     assert host.ask("Bash", **given).code == 2
+
+
+def test_a_line_of_powershell_is_not_read_as_one_of_posix(tmp_path: Path) -> None:
+    host = Guarded(tmp_path)
+    told = host.ask("PowerShell", command="echo 'a\u2019; git push \u2018b'").reason
+    assert told.startswith("look first: PowerShell and cmd may read it in ways of their own, and a rule of shell(git")
+    assert host.ask("PowerShell", command="make test") == SILENT
+    assert host.tell_result("PowerShell", {"command": "make test"}) == SILENT
+    assert host.ask("PowerShell", command="git push origin work") == SILENT
+    assert host.ask("PowerShell", command="rm /etc/passwd").reason.startswith("denied, because ")
+    host.policy.write_text("tools: {edit: {needs: [done]}}")
+    assert host.ask("PowerShell", command="iex $x") == SILENT

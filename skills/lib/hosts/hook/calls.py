@@ -49,7 +49,7 @@ def of_event(event: Event, policy: Policy) -> list[Call]:
     found = [Call(name, Arguments(given, event.folder)) for name in names if name in policy.tools]
     if event.command:
         arguments = Arguments({**event.given, "command": _line(event)}, event.folder)
-        of_line = calls_of(policy, SHELL, arguments, event.folder)
+        of_line = calls_of(policy, SHELL, arguments, event.folder, shell=tools.shell_of(event.host, event.tool))
         found += [one for one in of_line if one.rule != SHELL or SHELL in policy.tools]
     return found
 

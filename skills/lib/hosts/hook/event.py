@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from skills.lib.hosts.hook import sessions, shell_commands, tools
+from skills.lib.shell_words import POWERSHELL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -74,7 +75,7 @@ class Event:
         self.targets = [] if meant.isdisjoint(("edit", "write")) else tools.targets(self.tool, self.given)
         # What an unknown tool runs is looked into for a run's name, and is never one of the commands that are free.
         self.command = shell_commands.command_of(self.given) if not meant or "shell" in meant else ""
-        self.words = shell_commands.words_of(self.given) if "shell" in meant else []
+        self.words = self._words() if "shell" in meant else []
         self.again = bool(payload.get("stop_hook_active"))
         tasks = payload.get("background_tasks")
         # Qwen Code reports a turn after each tool's result too, with no prompt.
@@ -84,6 +85,13 @@ class Event:
         # Qwen Code lists a sub-agent that stops as still running.
         others = [one for one in tasks if isinstance(one, dict)] if isinstance(tasks, list) else []
         self.waits = any(_is_agent(one) and one.get("id") != self.agent for one in others)
+
+    def _words(self) -> list[str]:
+        if self.tool != tools.POWERSHELL_TOOL:
+            return shell_commands.words_of(self.given)
+        from skills.lib.guard import shell_windows  # one host has a tool for it
+
+        return shell_windows.words_of(self.command, POWERSHELL)
 
     @property
     def own(self) -> str:

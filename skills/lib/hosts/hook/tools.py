@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from skills.lib.hosts.hook.shell_commands import is_interpreter, words_of
-from skills.lib.shell_words import OPERATORS
+from skills.lib.shell_words import OPERATORS, POSIX, POWERSHELL
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -72,11 +72,13 @@ TABLE: dict[str, dict[str, tuple[str, ...]]] = {
         "gemini": ("ask_user",),
     },
 }
+# The one tool whose lines PowerShell reads on every system.
+POWERSHELL_TOOL = "PowerShell"
 # Tools that mean the same as one above and that nobody would name first.
 ALSO = {
     **dict.fromkeys(("ReadMcpResourceTool",), "read"),
     **dict.fromkeys(("LSP", "ListMcpResourcesTool"), "search"),
-    **dict.fromkeys(("PowerShell", "Monitor"), "shell"),
+    **dict.fromkeys((POWERSHELL_TOOL, "Monitor"), "shell"),
     # Gemini CLI has these two beside its shell, and loads no role that names one of them.
     **dict.fromkeys(("list_background_processes", "read_background_output"), "shell"),
     **dict.fromkeys(("SendMessage", "Workflow"), "agent"),
@@ -160,6 +162,13 @@ def targets(tool: str, given: Mapping[str, Any]) -> list[str]:
         return [given[name] for name in _PATHS if isinstance(given.get(name), str)]
     lines = [line.strip() for line in "\n".join(_patches(given)).split("\n")]
     return [line.partition(": ")[2] for line in lines if line.startswith((*_HEADINGS, "*** Move to: "))]
+
+
+def shell_of(host: str, tool: str) -> str:
+    """The shell that reads the command line of a tool; empty for the one of the system."""
+    if tool == POWERSHELL_TOOL:
+        return POWERSHELL
+    return POSIX if (host, tool) == ("claude", "Bash") else ""
 
 
 def is_name(tool: str) -> bool:
