@@ -11,7 +11,7 @@ import pytest
 from skills.lib.guard.calls import calls_of
 from skills.lib.guard.decisions import Allow, strictest
 from skills.lib.guard.guard import Guard
-from skills.lib.guard.replaying import answer_to
+from skills.lib.guard.whole_calls import answer_to
 from tests.guard.guarded import policy
 
 pytestmark = pytest.mark.req("G-07")

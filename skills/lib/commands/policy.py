@@ -16,7 +16,8 @@ from skills.lib.guard.checking import Finding, check
 from skills.lib.guard.compiled import MODES
 from skills.lib.guard.decisions import Allow, strictest
 from skills.lib.guard.guard import Explained
-from skills.lib.guard.replaying import Replay, answer_to
+from skills.lib.guard.replaying import Replay
+from skills.lib.guard.whole_calls import answer_to
 from skills.lib.hosts.hook.tools import HOSTS
 from skills.lib.hosts.known_hosts import KNOWN
 
@@ -134,7 +135,7 @@ def explain(
     needs: list[Explained] = []
     answers: list[Any] = []
     for guard in replay.guards:
-        for call in calls_of(guard.policies[0], tool, given, project):
+        for call in calls_of(guard, tool, given, project):
             answers.append(answer_to(guard, call))
             needs += guard.explain(call.rule, call.arguments) if not call.doubt else []
     answer = strictest(answers)

@@ -10,6 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
     from typing import Any
 
+    from skills.lib.guard.guard import Guard
     from skills.lib.guard.policy import Policy
     from skills.lib.guard.shell import Match
 
@@ -31,8 +32,13 @@ class Call(Record):
     exit_of: Callable[[int | None], int | None] | None = None
 
 
+def is_line(tool: str, arguments: Mapping[str, Any]) -> bool:
+    """True for a call of a shell with a command line, which may hold several commands."""
+    return tool == SHELL and isinstance(arguments.get("command"), str)
+
+
 def calls_of(
-    policy: Policy, tool: str, arguments: Mapping[str, Any], folder: str, live: bool = True, shell: str = ""
+    policy: Policy | Guard, tool: str, arguments: Mapping[str, Any], folder: str, live: bool = True, shell: str = ""
 ) -> list[Call]:
     """The call by its own name, and each command of a shell line (``shell`` with ``command``) that a rule names.
 
@@ -40,14 +46,13 @@ def calls_of(
     Unless ``live``, branch, head and tree are only what the arguments say: those of the folder may be others by now.
     """
     found = [Call(tool, arguments)]
-    line = arguments.get("command")
-    if tool == SHELL and isinstance(line, str):
-        found += _of_line(policy, line, arguments, folder, live, shell)
+    if is_line(tool, arguments):
+        found += _of_line(policy, arguments["command"], arguments, folder, live, shell)
     return found
 
 
 def _of_line(
-    policy: Policy, line: str, given: Mapping[str, Any], folder: str, live: bool, read_by: str
+    policy: Policy | Guard, line: str, given: Mapping[str, Any], folder: str, live: bool, read_by: str
 ) -> Iterator[Call]:
     from skills.lib.guard import shell
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 
 from skills.lib.errors import EnvironmentProblem
+from skills.lib.guard.calls import is_line
 from skills.lib.guard.decisions import Allow, Deny, Look, strictest
 from skills.lib.guard.expressions import Scope, evaluated
 from skills.lib.guard.picture import Picture, decoded, encoded
@@ -82,8 +83,20 @@ class Guard:
     def decide(self, tool: str, arguments: Mapping[str, Any], call: str = "") -> Allow | Deny | Look:
         """The answer to a call. An allowed call is counted, once for each ``call`` (the host's id of it).
 
-        ``arguments`` is asked only for what the rule reads, so that a value may be computed when it is asked for.
+        A line of a shell (the tool ``shell`` with a ``command``) is taken apart. ``arguments`` is asked only for what
+        the rule reads, so that a value may be computed when it is asked for.
         """
+        if is_line(tool, arguments):
+            from skills.lib.guard import whole_calls  # a hook takes lines apart itself
+
+            whole = whole_calls.answer(self, tool, arguments)
+            if not isinstance(whole, Allow):
+                return whole
+            return Allow(tuple(whole_calls.admit(self, tool, arguments, call)), whole.reported)
+        return self.decide_rule(tool, arguments, call)
+
+    def decide_rule(self, tool: str, arguments: Mapping[str, Any], call: str = "") -> Allow | Deny | Look:
+        """The answer by the rules of that name alone: for a part of a call that is taken apart already."""
         answer = self.answer(tool, arguments)
         return Allow(tuple(self.admit(tool, call)), answer.reported) if isinstance(answer, Allow) else answer
 
@@ -104,6 +117,16 @@ class Guard:
 
         A result in text is read as JSON if it is JSON. For a shell call it is ``{"exit": …, "output": …}``.
         """
+        if is_line(tool, arguments):
+            from skills.lib.guard import whole_calls
+
+            return whole_calls.learn(self, tool, arguments, ok, result, call)
+        return self.learn_rule(tool, arguments, ok, result, call)
+
+    def learn_rule(
+        self, tool: str, arguments: Mapping[str, Any], ok: bool, result: Any, call: str = ""
+    ) -> list[Change]:
+        """The changes by the rules of that name alone, as ``decide_rule``."""
         from skills.lib.guard.learning import parsed_result
 
         result = parsed_result(tool, result)
@@ -228,6 +251,10 @@ class Guard:
     def _scope(self, policy: Policy, arguments: Mapping[str, Any], result: Any = UNKNOWN) -> Scope:
         root = self._pictures[policy.id].root
         return Scope(root, arguments, policy.params, self.counts, self.folder, result)
+
+    def shell_rules(self) -> list[tuple[str, list[str]]]:
+        """The rules on shell commands of all policies, as those of a policy."""
+        return list({name: (name, words) for policy in self.policies for name, words in policy.shell_rules()}.values())
 
     def _counts(self, tool: str) -> bool:
         return any(policy.counts(tool) for policy in self.policies)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from skills.lib.compact_json import loads
 from skills.lib.errors import UsageError, did_you_mean, nearest
-from skills.lib.guard.calls import SHELL, Call, calls_of
+from skills.lib.guard import whole_calls
 from skills.lib.guard.decisions import Allow, Deny, Look, strictest
 from skills.lib.guard.guard import Guard
 from skills.lib.record import Record
@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from skills.lib.guard.policy import Policy
 
 FIELDS = ("tool", "arguments", "ok", "result", "session", "call", "said")
-REMEDY = "run it as one simple command"
 
 
 class Recorded(Record):
@@ -103,48 +102,14 @@ class Replay:
                 continue
             answer = strictest([self._answer(guard, record) for guard in self.guards])
             if isinstance(answer, Allow):
-                self._admit(record)
+                for guard in self.guards:
+                    whole_calls.admit(guard, record.tool, record.arguments, record.call, live=False)
             yield Answered(number, record, answer)
             for guard in self.guards:
-                self._learn(guard, record)
+                whole_calls.learn(
+                    guard, record.tool, record.arguments, record.ok, record.result, record.call, live=False
+                )
 
     def _answer(self, guard: Guard, record: Recorded) -> Allow | Deny | Look:
-        answer = strictest([answer_to(guard, call) for call in self._calls(guard, record)])
+        answer = whole_calls.answer(guard, record.tool, record.arguments, live=False)
         return answer.reported if isinstance(answer, Allow) and answer.reported is not None else answer
-
-    def _admit(self, record: Recorded) -> None:
-        for guard in self.guards:
-            for call in self._calls(guard, record):
-                guard.admit(call.rule, record.call)
-
-    def _calls(self, guard: Guard, record: Recorded) -> list[Call]:
-        return calls_of(guard.policies[0], record.tool, record.arguments, self.folder, live=False)
-
-    def _learn(self, guard: Guard, record: Recorded) -> None:
-        for call in self._calls(guard, record):
-            if call.is_evidence:
-                guard.learn(call.rule, call.arguments, record.ok, _result(call, record), record.call)
-            else:
-                guard.apply(guard.unsettled(call.rule, call.arguments))
-
-
-def answer_to(guard: Guard, call: Call) -> Allow | Deny | Look:
-    """The answer to one call, which is not counted; if it is in doubt, a look in place of one that could be wrong."""
-    if not call.doubt:
-        return guard.answer(call.rule, call.arguments)
-    policy = guard.policies[0]
-    rule = policy.rule(call.rule)
-    if rule is None or not rule.needs:
-        return Allow()
-    text, line = rule.needs[0][:2]
-    look = Look(call.rule, text, (), (), f"{call.doubt}: {REMEDY}", f"{policy.file}:{line}")
-    return Allow((), look) if policy.mode == "report" else look
-
-
-def _result(call: Call, record: Recorded) -> Any:
-    """The result of one command of a line, whose exit code may not be that of the line."""
-    if record.tool != SHELL or call.exit_of is None:
-        return record.result
-    result = record.result if isinstance(record.result, dict) else {"output": record.result}
-    code = result.get("exit")
-    return {**result, "exit": call.exit_of(code if type(code) is int else None)}

@@ -106,7 +106,7 @@ class Evidence:
         if need is not None and self.policy.mode != "report":
             why = "how often it was called is not known, because the facts of this policy were damaged"
             return Deny(one.rule, need[0], why, (), f"{self.policy.file}:{need[1]}")
-        return self.guard.decide(one.rule, one.arguments, key)
+        return self.guard.decide_rule(one.rule, one.arguments, key)
 
     def _looked(self, look: Look) -> tuple[Allow | Deny | Look, list[Record]]:
         """A look with the record of it; a Stuck one if a place of it was asked for before and nothing came of it."""
@@ -170,7 +170,7 @@ class Evidence:
             code = one.exit_of(value["exit"]) if one.exit_of else value["exit"]
             value = {"output": value["output"], "exit": UNKNOWN if code is None else code}
             ok = code in (0, None)
-        return self.guard.learn(one.rule, one.arguments, ok, value, key)
+        return self.guard.learn_rule(one.rule, one.arguments, ok, value, key)
 
     def _known(self, but: str = "") -> list[Record]:
         """The changes of the guard, and what the calls make UNKNOWN whose results have not come, ``but`` one."""
