@@ -151,7 +151,7 @@ def test_a_step_costs_nothing_more_once_the_module_is_loaded() -> None:
 
 PLACES = """
 import json, os, sys
-from skills.lib.commands.queries import skills
+from skills.lib.hosts import skills
 from skills.lib.validation.view import GraphView
 
 places = []

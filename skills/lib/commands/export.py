@@ -8,7 +8,7 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_argument
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.queries import skills
+from skills.lib.hosts import skills
 from skills.lib.hosts.install import export as exporting
 
 

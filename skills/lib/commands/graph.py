@@ -9,8 +9,9 @@ import click
 from skills.lib.commands.console.options import complete_run, examples, project_option, skill_argument
 from skills.lib.commands.console.screen import Screen
 from skills.lib.commands.drawing import edges, languages, picture
-from skills.lib.commands.queries import runs, skills
+from skills.lib.commands.queries import runs
 from skills.lib.errors import PRINTED, RefusedError
+from skills.lib.hosts import skills
 from skills.lib.ledger.history import Event
 from skills.lib.model.steps import Workflow
 from skills.lib.runtime import script

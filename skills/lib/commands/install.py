@@ -10,8 +10,9 @@ from click.core import ParameterSource
 from skills.lib.commands.console import prompts
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.queries import install_output, skills
+from skills.lib.commands.queries import install_output
 from skills.lib.errors import LockstepError, tell
+from skills.lib.hosts import skills
 from skills.lib.hosts.doctor import machine
 from skills.lib.hosts.doctor.examination import OK, DoctorContext
 from skills.lib.hosts.install import allowing, installing, locations, manifest, runtime

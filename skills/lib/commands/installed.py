@@ -8,8 +8,9 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.queries import install_output, skills
+from skills.lib.commands.queries import install_output
 from skills.lib.errors import PRINTED, LockstepError, tell
+from skills.lib.hosts import skills
 from skills.lib.hosts.install import installing
 from skills.lib.hosts.install.installing import Installed
 from skills.lib.hosts.install.locations import Locations, locations

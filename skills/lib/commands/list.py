@@ -10,8 +10,9 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Cell, Screen
-from skills.lib.commands.queries import runs, skills
+from skills.lib.commands.queries import runs
 from skills.lib.errors import LedgerError
+from skills.lib.hosts import skills
 from skills.lib.ledger import listing
 from skills.lib.skillfile import SkillFolder
 

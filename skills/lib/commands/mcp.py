@@ -8,8 +8,8 @@ from functools import partial
 import click
 
 from skills.lib.commands.console.options import examples, project_option
-from skills.lib.commands.queries import skills
 from skills.lib.errors import EnvironmentProblem, UsageError
+from skills.lib.hosts import skills
 
 _EXTRA = "pip install '/path/to/lockstep[mcp]'"
 

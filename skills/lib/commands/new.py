@@ -12,9 +12,9 @@ import click
 from skills.lib.blocks.command_line import quote
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.queries import skills
 from skills.lib.errors import EnvironmentProblem, RefusedError, UsageError
 from skills.lib.files import write_folder
+from skills.lib.hosts import skills
 from skills.lib.skillfile import discover
 from skills.lib.skillfile.specification import NAME, NAME_LIMIT
 

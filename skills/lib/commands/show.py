@@ -9,8 +9,8 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option, skill_argument
 from skills.lib.commands.console.screen import Cell, Screen
-from skills.lib.commands.queries import skills
 from skills.lib.errors import LockstepError, SkillError
+from skills.lib.hosts import skills
 from skills.lib.model import values
 from skills.lib.model.requirements import Artifact, Command, Field
 from skills.lib.model.steps import StepDef, Workflow

@@ -6,8 +6,9 @@ import click
 
 from skills.lib.commands.console.options import examples, json_option, project_option
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.queries import install_output, skills
+from skills.lib.commands.queries import install_output
 from skills.lib.errors import PRINTED, LockstepError, tell
+from skills.lib.hosts import skills
 from skills.lib.hosts.install import installing, manifest, runtime
 from skills.lib.hosts.install.locations import Locations, locations
 from skills.lib.hosts.known_hosts import HOSTS, SCOPES

@@ -13,8 +13,8 @@ from skills.lib.blocks.command_line import join
 from skills.lib.commands.console.findings import print_findings
 from skills.lib.commands.console.options import examples, project_option
 from skills.lib.commands.console.screen import Screen, counted
-from skills.lib.commands.queries import skills
 from skills.lib.errors import BROKEN_SKILL, PRINTED, EnvironmentProblem, UsageError, did_you_mean
+from skills.lib.hosts import skills
 from skills.lib.model.steps import Registered
 from skills.lib.runtime import script
 from skills.lib.skillfile import discover

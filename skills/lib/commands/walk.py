@@ -15,10 +15,11 @@ from skills.lib.blocks.command_line import CommandLine, join, lockstep_command
 from skills.lib.commands.console.options import complete_run, examples, project_option, skill_argument
 from skills.lib.commands.console.prompts import Left
 from skills.lib.commands.console.screen import Screen
-from skills.lib.commands.queries import runs, skills
+from skills.lib.commands.queries import runs
 from skills.lib.commands.walking.block import print_block
 from skills.lib.commands.walking.journey import Journey
 from skills.lib.errors import PRINTED, RefusedError, UsageError, did_you_mean, nearest
+from skills.lib.hosts import skills
 from skills.lib.model.steps import Workflow
 from skills.lib.runtime import cli
 from skills.lib.testing.blocks import PrintedBlock

@@ -81,7 +81,7 @@ def complete_run(ctx: click.Context, param: click.Parameter, incomplete: str) ->
 
 def complete_skill(ctx: click.Context, param: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Names of the skills that the project and Lockstep have; paths are left to the shell."""
-    from skills.lib.commands.queries import skills
+    from skills.lib.hosts import skills
 
     try:
         found = skills.find(resolve_project(ctx.params.get("project")))

@@ -8,7 +8,7 @@ from dataclasses import dataclass, replace
 import networkx as nx
 
 from skills.lib.commands.console.screen import TIMES, one_line
-from skills.lib.commands.queries import skills
+from skills.lib.hosts import skills
 from skills.lib.ledger.history import Event
 from skills.lib.model.steps import Workflow
 from skills.lib.model.types import Outcome

@@ -13,8 +13,8 @@ import click
 from skills.lib import compact_json, paths
 from skills.lib.blocks.command_line import CommandLine, join, lockstep_command
 from skills.lib.commands.console.screen import Cell, Screen, one_line
-from skills.lib.commands.queries import skills
 from skills.lib.errors import UsageError, did_you_mean, nearest
+from skills.lib.hosts import skills
 from skills.lib.ledger import Ledger, listing
 from skills.lib.ledger.database import FILE, exists
 from skills.lib.ledger.history import Event
