@@ -194,9 +194,9 @@ def test_no_schema_and_no_value_make_the_check_hang_or_break(schema: Any, value:
         depth, value = value or 5_000, 1
         for _ in range(depth):
             value = [value]
-    begun = time.monotonic()
+    begun = time.process_time()
     assert violations(schema, value)
-    assert time.monotonic() - begun < 20
+    assert time.process_time() - begun < 20
 
 
 def test_a_thousand_faults_are_listed_and_no_more() -> None:
