@@ -99,6 +99,15 @@ def test_a_command_is_refused_unless_commands_are_allowed() -> None:
     assert Workflow.from_data(data, commands=True).steps[0].requires == (Command(["git", "status"]),)
 
 
+def test_a_policy_is_part_of_the_data_and_of_the_fingerprint_but_comes_from_no_data() -> None:
+    plain = Workflow("w", StepDef("a", "A", "Do it.", {Outcome.OK: None}))
+    guarded = Workflow("w", StepDef("a", "A", "Do it.", {Outcome.OK: None}), policy="policy.yaml")
+    assert guarded.to_data() == {**plain.to_data(), "policy": "policy.yaml"}
+    assert guarded.fingerprint != plain.fingerprint
+    with pytest.raises(SkillError, match="the workflow 'w' has a policy, which is a file beside a script"):
+        Workflow.from_data(guarded.to_data())
+
+
 def test_data_is_always_validated() -> None:
     with pytest.raises(InvalidWorkflow, match="nowhere") as told:
         Workflow.from_data(data_of(next={"ok": "nowhere"}))

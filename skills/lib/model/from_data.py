@@ -106,6 +106,11 @@ def check(workflow: Any, commands: bool) -> None:
 
     Raises SkillError, which names the step, and InvalidWorkflow with every finding.
     """
+    if workflow.policy:
+        what = f"the workflow {shown(workflow.name)} has a policy, which is a file beside a script: data has none"
+        raise SkillError(
+            what, remedy="take the policy out; lockstep.policy.yaml of a project holds for every run in it"
+        )
     for step in workflow.steps:
         if not commands and any(isinstance(spec, Command) for spec in step.requires):
             what = f"{step._label} runs a command, which a workflow from data may not"
@@ -122,8 +127,7 @@ def check(workflow: Any, commands: bool) -> None:
 def restored(data: Mapping[str, Any], resolve: Resolve, workflow: Any, step: Callable[..., Any]) -> Any:
     """The ``workflow`` whose ``to_data`` this is, with its steps made by ``step``. Raises SkillError for other data."""
     try:
-        # No file is beside data, where its policy would be.
-        known = {name for name in workflow.__slots__ if name[0] != "_"} - {"policy"}
+        known = {name for name in workflow.__slots__ if name[0] != "_"}
         unknown = [name for name in data if name not in known]
         if unknown:
             raise ValueError(f"a workflow has no {shown(unknown[0])}")
@@ -137,7 +141,7 @@ def restored(data: Mapping[str, Any], resolve: Resolve, workflow: Any, step: Cal
             forbidden=data.get("forbidden", ()),
             reverify=data.get("reverify"),
             always=[rich(stated, resolve) for stated in data.get("always", ())],
-            **{name: data.get(name, "") for name in ("title", "description", "closing", "unchecked")},
+            **{name: data.get(name, "") for name in ("title", "description", "closing", "unchecked", "policy")},
         )
     except (KeyError, TypeError, ValueError, AttributeError, RecursionError) as error:
         raise _other_data(error) from error

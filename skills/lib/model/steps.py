@@ -292,7 +292,7 @@ class Workflow(Record):
             "start": self.start,
             "output": self.output,
             **{name: list(rule) for name, rule in (("tools", self.tools), ("forbidden", self.forbidden)) if rule},
-            **{name: getattr(self, name) for name in ("closing", "reverify", "unchecked") if getattr(self, name)},
+            **{name: getattr(self, name) for name in _OPTIONAL if getattr(self, name)},
             **({"always": [plain(stated) for stated in self.always]} if self.always else {}),
             "params": [plain(arg) for arg in self.params],
             "steps": [plain_fields(step) for step in self.steps],
@@ -331,6 +331,9 @@ class Workflow(Record):
         if not self._fingerprint:
             self._set(_fingerprint=digest(self.to_data()))
         return self._fingerprint
+
+
+_OPTIONAL = ("closing", "reverify", "unchecked", "policy")
 
 
 class Registered(Record):

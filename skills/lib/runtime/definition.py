@@ -41,6 +41,8 @@ def changes_that_matter(old: Mapping[str, Any], workflow: Workflow, run: Run) ->
     if step not in after:
         return [f"step {step}, where the run stands, is gone"]
     found = []
+    if old.get("policy") and old["policy"] != workflow.policy:
+        found.append(f"the policy {old['policy']}, which holds for the run, is not that of the workflow any more")
     if before.get(step) != after[step]:
         parts = [
             name for name in {**before.get(step, {}), **after[step]} if before[step].get(name) != after[step].get(name)

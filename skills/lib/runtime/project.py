@@ -322,14 +322,6 @@ class Evidence:
         return user_prompts.read(self._project, self._run.id, self._run.turn)
 
 
-def with_facts(move: Move, project: str) -> Move:
-    """The move with the digest of what is known for the run's policy, if a hook keeps facts of it."""
-    from skills.lib import run_facts  # few workflows have a policy
-
-    found = run_facts.digest(move.run.id, project)
-    return noting(move, {"facts": found}) if found else move
-
-
 def noting(move: Move, more: Mapping[str, Any]) -> Move:
     """The move with more in its record."""
     return Move(move.run, move.kind, {**move.detail, **more}, move.create, move.end, move.contents)

@@ -9,7 +9,7 @@ from skills.lib.errors import UsageError
 from skills.lib.ledger import Stale, keyed_id
 from skills.lib.model.run import Request, Run
 from skills.lib.runtime import cli
-from skills.lib.runtime.project import Evidence, Project, Response, with_facts
+from skills.lib.runtime.project import Evidence, Project, Response
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,7 +102,10 @@ class Runner(Project):
                 move = self._decided(workflow, run, wanted, working or (), limit)
                 definition = workflow.to_data() if is_new else None
                 if move is not None and workflow.policy:
-                    move = with_facts(move, self.command_line.project)
+                    from skills.lib.runtime import run_policy  # few workflows have one
+
+                    move, changed = run_policy.noted(self, workflow.policy, move)
+                    notices += changed
                 after = run if move is None else self.commit(run, move, definition, working)
             except Refused as refused:
                 return self.refuse(workflow, run, request, refused)

@@ -156,6 +156,39 @@ def test_the_ledger_keeps_a_digest_of_what_was_known_when_the_run_moved(host: Gu
     assert path.read_text().splitlines()[-1][:32] == last
 
 
+def test_a_run_says_once_that_its_policy_changed(host: Guarded) -> None:
+    block = host.go(host.at("work"))
+    assert block.root.find("NOTICE") is None
+    policy_of_run(host).write_text(OF_RUN + "  shell(git push): {needs: [tests.passed]}\n")
+    answer_at_a_terminal(host, block.run)
+    with Ledger(str(host.project / ".lockstep")) as ledger:
+        kept = [
+            [event.detail.get(name, "")[:4] for name in ("policy", "policy_was")] for event in ledger.events(block.run)
+        ]
+    first, last = kept[0][0], kept[-1][0]
+    assert kept == [[first, ""], ["", ""], ["", ""], [last, first]]
+    assert len({first, last, ""}) == 3
+
+
+def test_a_block_says_that_the_policy_changed_or_is_gone(host: Guarded) -> None:
+    block = host.at("begin")
+    for change, told in ((lambda path: path.write_text("tools: {}"), True), (lambda path: None, False)):
+        change(policy_of_run(host))
+        block = host.go(block)
+        notices = [notice.text for notice in block.root.iter("NOTICE")]
+        assert notices == (["The workflow's policy policy.yaml changed since the last step."] if told else [])
+
+
+def test_a_run_does_not_go_on_without_the_policy_that_it_was_opened_with(host: Guarded) -> None:
+    block = host.at("work")
+    graph = Path(host.agent.script).with_name("guarded_workflow.py")
+    graph.write_text(graph.read_text().replace('policy="policy.yaml"', 'policy="other.yaml"'))
+    sys.modules.pop("lockstep_skill.guarded.scripts.guarded_workflow", None)
+    refused = host.agent.run_command(block.next)
+    assert refused.code == "definition-changed"
+    assert "the policy policy.yaml, which holds for the run, is not that of the workflow any more" in refused.why
+
+
 def test_facts_that_are_none_have_no_digest(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("LOCKSTEP_STATE", str(tmp_path))
     path = tmp_path / "facts" / run_facts.name("r", "p")

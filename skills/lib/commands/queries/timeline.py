@@ -124,6 +124,8 @@ def _detail(event: Event) -> str:
         parts.append(f"the verdict on {stale['checkpoint']} fell: {short(', '.join(stale['files']))} changed")
     if detail.get("errata"):
         parts.append(f"erratum to {', '.join(detail['errata'])}")
+    if detail.get("policy_was"):
+        parts.append("the policy had changed")
     if detail.get("reason"):
         parts.append(f"because {short(detail['reason'])}")
     parts += [
