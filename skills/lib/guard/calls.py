@@ -8,11 +8,14 @@ from skills.lib.record import Record
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping
-    from typing import Any
+    from typing import Any, Protocol
 
-    from skills.lib.guard.guard import Guard
-    from skills.lib.guard.policy import Policy
     from skills.lib.guard.shell import Match
+
+    class Rules(Protocol):
+        """What says which rules are on commands of a shell: a policy, or a guard with several."""
+
+        def shell_rules(self) -> list[tuple[str, list[str]]]: ...
 
 SHELL = "shell"
 _ADAPTED = ("args", "paths", "branch", "head", "tree")
@@ -38,7 +41,7 @@ def is_line(tool: str, arguments: Mapping[str, Any]) -> bool:
 
 
 def calls_of(
-    policy: Policy | Guard, tool: str, arguments: Mapping[str, Any], folder: str, live: bool = True, shell: str = ""
+    policy: Rules, tool: str, arguments: Mapping[str, Any], folder: str, live: bool = True, shell: str = ""
 ) -> list[Call]:
     """The call by its own name, and each command of a shell line (``shell`` with ``command``) that a rule names.
 
@@ -52,7 +55,7 @@ def calls_of(
 
 
 def _of_line(
-    policy: Policy | Guard, line: str, given: Mapping[str, Any], folder: str, live: bool, read_by: str
+    policy: Rules, line: str, given: Mapping[str, Any], folder: str, live: bool, read_by: str
 ) -> Iterator[Call]:
     from skills.lib.guard import shell
 

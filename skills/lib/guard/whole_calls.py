@@ -8,11 +8,27 @@ from skills.lib.guard.shell import REMEDY
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-    from typing import Any
+    from collections.abc import Iterable, Mapping
+    from typing import Any, Protocol
 
-    from skills.lib.guard.guard import Change, Guard
+    from skills.lib.guard.calls import Rules
     from skills.lib.guard.policy import Policy
+
+    Change = dict[str, Any]
+
+    class Guard(Rules, Protocol):
+        """A guard, as its whole calls need it."""
+
+        policies: list[Policy]
+        folder: str
+
+        def answer(self, tool: str, arguments: Mapping[str, Any]) -> Allow | Deny | Look: ...
+        def admit(self, tool: str, call: str = "") -> list[Change]: ...
+        def learn_rule(
+            self, tool: str, arguments: Mapping[str, Any], ok: bool, result: Any, call: str = ""
+        ) -> list[Change]: ...
+        def unsettled(self, tool: str, arguments: Mapping[str, Any]) -> list[Change]: ...
+        def apply(self, changes: Iterable[Change]) -> None: ...
 
 
 def answer(guard: Guard, tool: str, arguments: Mapping[str, Any], live: bool = True) -> Allow | Deny | Look:
