@@ -23,6 +23,10 @@ log = logging.getLogger("lockstep.agent")
 # What is left out to make a call fit, in this order. Base, environment, tools, rules and block stay.
 TRIMMED = ("subagents", "workspace", "mode", "general", "memory")
 
+MOVED_ON = (
+    "The run moved on since your last answer, by another way than this conversation. The block says where it is now."
+)
+
 _BEGINNING = ("base", "general", "memory")
 _MIDDLE = ("environment", "workspace", "mode", "rules")
 # Without noise reduction the block stands where it does in a prompt for everything: before most of it.
@@ -59,6 +63,10 @@ class Sections(Record):
     skill: str = ""
     block: str = ""
     reminder: str = ""
+
+    def changed(self, **texts: str) -> Sections:
+        """The sections with these in place of their own."""
+        return Sections(**{**self.fields(), **texts})  # type: ignore[arg-type]
 
     def _check(self) -> None:
         if found := _OUR_TAG.search(self.block):
@@ -109,17 +117,19 @@ def forced(
     call: int = 1,
     switches: Switches,
     directive: str = "",
+    moved_on: bool = False,
 ) -> Sections:
     """The sections of the model call number ``call`` of a step: with the block of the step and what reminds of it.
 
     ``tools`` are the names of those that the step allows. ``directive`` takes the place of the reinforcement.
+    ``moved_on`` says that the run moved by another way than this conversation.
     """
     again = directive or (reinforcement(skill, tools, call) if switches.reinforce else "")
     last = reminder(skill, tools) if switches.remind_last else ""
-    texts = {**sections.fields(), "skill": skill, "block": block, "reminder": "\n".join(filter(None, (again, last)))}
-    if switches.reduce_noise and (left_out := [name for name in ("skills", "subagents") if texts[name]]):
+    if switches.reduce_noise and (left_out := [name for name in ("skills", "subagents") if getattr(sections, name)]):
         log.info("skill %s: left out of the system prompt: %s", skill, ", ".join(left_out))
-    return Sections(**texts)  # type: ignore[arg-type]
+    said = [MOVED_ON if moved_on else "", again, last]
+    return sections.changed(skill=skill, block=block, reminder="\n".join(filter(None, said)))
 
 
 def reminder(skill: str, tools: Sequence[str]) -> str:
@@ -160,8 +170,8 @@ def fitted(
 ) -> Sections:
     """The sections that fit into ``budget`` tokens beside the messages: those of ``TRIMMED`` are left out one by one.
 
-    What is over the budget then is logged and stays. Without a block, or protection, the sections are as given. Raises
-    BlockTooLarge if the block alone is over the budget.
+    What is over the budget then stays. Without a block, or protection, the sections are as given. Raises BlockTooLarge
+    if the block alone is over the budget.
     """
     if not sections.block or not switches.protect_block:
         return sections
@@ -170,17 +180,11 @@ def fitted(
     for name in TRIMMED:
         if count(system_prompt(sections, switches)) + messages_tokens <= budget:
             break
-        texts = sections.fields()
-        if texts[name] and not (name == "subagents" and switches.reduce_noise):
-            sections = Sections(**{**texts, name: ""})  # type: ignore[arg-type]
+        if getattr(sections, name) and not (name == "subagents" and switches.reduce_noise):
+            sections = sections.changed(**{name: ""})
             left_out.append(name)
     if left_out:
         log.info("skill %s: left out to keep the block in %d tokens: %s", sections.skill, budget, ", ".join(left_out))
-    over = count(system_prompt(sections, switches)) + messages_tokens - budget
-    if over > 0:
-        log.warning(
-            "skill %s: the call is %d tokens over its budget of %d; the block stays", sections.skill, over, budget
-        )
     return sections
 
 
