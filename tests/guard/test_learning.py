@@ -61,6 +61,12 @@ def test_true_and_false_alone_are_booleans(result: str, expected: str) -> None:
     assert values(guard) == [expected]
 
 
+def test_a_tool_whose_name_begins_like_the_shell_is_a_tool_like_others() -> None:
+    guard = guard_of("order.total == 5", shell_order={"shows": {"order": "result"}})
+    guard.learn("shell_order", {}, True, '{"total": 5}')
+    assert values(guard) == ["TRUE"]
+
+
 def test_a_failed_call_changes_only_what_on_false_says() -> None:
     tool = {"shows": {"a": "result"}, "changes": {"b": "1"}, "implies": {"c": "1"}, "on_false": {"d": "1"}}
     guard = guard_of("a == 5", "b == 1", "c == 1", "d == 1", tool=tool)

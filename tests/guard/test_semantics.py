@@ -101,6 +101,7 @@ def test_a_need_that_is_no_boolean_is_false(need: str) -> None:
         ("1", "1.0", "TRUE"),
         ("[1, [1]]", "[1.0, [1]]", "TRUE"),
         ("[1]", "[true]", "FALSE"),
+        ("0.1 + 0.2", "0.3", "FALSE"),
         ('"a"', '"a"', "TRUE"),
         ("[1, x]", "[1, 2]", "UNKNOWN"),
         ("[1, x]", "[3, 2]", "FALSE"),
@@ -261,3 +262,34 @@ def test_membership_in_what_may_be_a_list_a_map_or_a_text() -> None:
     assert value("'k' in m", {"m.k": "absent", "m.j": "1"}) == "FALSE"
     assert value("1.5 in m", {"m.j": "1"}) == "FALSE"
     assert value("'i' in m", {"m.j": "1"}) == "UNKNOWN"
+
+
+@pytest.mark.parametrize("need", ["[1] < x", "x >= {}", "'a' * x > 1", "x - [1] == 2", "x / 0 == 1"])
+def test_what_is_a_fault_of_any_value_is_one_of_a_value_that_is_not_known(need: str) -> None:
+    need = need.replace("{}", "$map")
+    assert value(need, arguments={"map": {}}) == "FALSE"
+    assert value(f"not ({need})", arguments={"map": {}}) == "FALSE"
+
+
+@pytest.mark.parametrize(
+    "need, expected",
+    [
+        ("a != gone", "TRUE"),  # whatever a is
+        ("a * 2 != gone", "UNKNOWN"),  # a fault if a is a text
+        ("a * 2 not in []", "UNKNOWN"),
+        ("1 < 2 != a * 2 != gone", "UNKNOWN"),
+        ("a * 2 == gone", "FALSE"),
+        ("not (a * 2 == gone)", "UNKNOWN"),
+        ("a[b] != gone", "UNKNOWN"),
+        ("known(a) != gone", "TRUE"),
+    ],
+)
+def test_a_value_that_may_turn_out_to_be_a_fault_makes_no_comparison_true(need: str, expected: str) -> None:
+    assert value(need, {"gone": "absent"}) == expected
+
+
+@pytest.mark.parametrize("key", [None, [1], {"a": 1}, True, 1.5])
+def test_what_can_be_no_key_is_a_fault_also_of_a_place_that_is_not_known(key: object) -> None:
+    explained = asked("accounts[$user].open", arguments={"user": key})
+    assert explained.value == "FALSE"
+    assert "a key that is" in explained.reason

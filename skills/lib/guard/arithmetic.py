@@ -25,6 +25,9 @@ def calculated(operator: str, left: Any, right: Any) -> Any:
         ):
             return Fault(f"{kind_of(value)} cannot be calculated with")
     if is_partial(left) or is_partial(right):
+        is_text = isinstance(left, (str, list)) or isinstance(right, (str, list))
+        if (is_text and operator != "+") or (operator == "/" and is_number(right) and right == 0):
+            return Fault("a text or list can only be added to" if is_text else "a division by zero")
         return UNKNOWN
     try:
         value = _calculated(operator, left, right)

@@ -35,6 +35,11 @@ class Call(Record):
     exit_of: Callable[[int | None], int | None] | None = None
 
 
+def is_of_shell(rule: str) -> bool:
+    """True for the rule of the shell tool and of its commands; a tool ``shell_order`` of a program is another."""
+    return rule == SHELL or rule.startswith("shell(")
+
+
 def is_line(tool: str, arguments: Mapping[str, Any]) -> bool:
     """True for a call of a shell with a command line, which may hold several commands."""
     return tool == SHELL and isinstance(arguments.get("command"), str)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from skills.lib.compact_json import ordered
 from skills.lib.errors import did_you_mean, nearest
+from skills.lib.guard.calls import is_of_shell
 from skills.lib.guard.comparing import compared
 from skills.lib.guard.expressions import Scope, evaluated, place_text
 from skills.lib.guard.places import named, overlap, parts, patterns_read, target_pattern
@@ -128,7 +129,7 @@ class _Checker:
 
     def names(self, tool: str, line: int, node: list[Any], where: str = "the rule") -> Iterator[Finding]:
         """Arguments that the tool does not have, and tools that nothing else names."""
-        known = self.parameters.get(tool) or (SHELL_ARGUMENTS if tool.startswith("shell") else None)
+        known = self.parameters.get(tool) or (SHELL_ARGUMENTS if is_of_shell(tool) else None)
         for name in dict.fromkeys(named("arg", node)):
             if known is not None and name not in known:
                 near = did_you_mean("$" + near if (near := nearest(name, known)) else "")

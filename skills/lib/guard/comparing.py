@@ -9,6 +9,7 @@ from skills.lib.guard.values import (
     Distinct,
     Fault,
     Open,
+    OpenList,
     child,
     contains,
     exists,
@@ -96,8 +97,8 @@ def _ordered(operator: str, left: Any, right: Any) -> Any:
 
 def _one_known(value: Any) -> Any:
     """A comparison of order with something that is not known: a Fault if the other side is never in an order."""
-    if isinstance(value, dict) and value and not is_unseen(value):
-        return Fault("a map is neither more nor less than anything")
+    if not is_unseen(value) and (isinstance(value, dict) or type(value) in (list, OpenList)):
+        return Fault(f"{kind_of(value)} is neither more nor less than anything")
     return UNKNOWN
 
 

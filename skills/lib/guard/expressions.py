@@ -158,6 +158,9 @@ def _get(node: Node, scope: Scope) -> Any:
             break
     if base[0] == "root" and asked == len(scope.missing) and (value is UNKNOWN or isinstance(value, Open)):
         keys = [_key(part, scope) for part in node[2]]
+        fault = next((key for key in keys if isinstance(key, Fault)), None)
+        if fault is not None:
+            return fault  # such as null: nothing that is looked at first could make it a key
         scope.missing.append([key if isinstance(key, (str, int)) else None for key in keys])
     return value
 
@@ -218,11 +221,28 @@ def _is_known(value: Any) -> bool:
 
 def _compare(node: Node, scope: Scope) -> Any:
     """A comparison, or a chain of them: FALSE if one part is."""
-    if len(node[2]) == 1:
-        operator, part = node[2][0]
-        return compared(operator, _operand(node[1], scope), _operand(part, scope))
-    values = [_operand(node[1], scope), *(_operand(part, scope) for _, part in node[2])]
-    return all_of(compared(operator, values[at], values[at + 1]) for at, (operator, _) in enumerate(node[2]))
+    left, before = node[1], _operand(node[1], scope)
+    parts = []
+    for operator, right in node[2]:
+        value = _operand(right, scope)
+        found = compared(operator, before, value)
+        if (before is UNKNOWN and _may_fail(left)) or (value is UNKNOWN and _may_fail(right)):
+            found = _unless_fault(found, f"{shown(before)} {operator} {shown(value)} does not hold")
+        parts.append(found)
+        left, before = right, value
+    return parts[0] if len(parts) == 1 else all_of(iter(parts))
+
+
+def _unless_fault(found: Any, reason: str) -> Any:
+    """What a comparison gives if a side that is not known may turn out to be a Fault."""
+    return Failing(reason) if found is False else UNKNOWN if found is True else found
+
+
+def _may_fail(node: Node) -> bool:
+    """True if what is not known of an expression may turn out to be a Fault, and not any value."""
+    if node[0] == "get":
+        return node[1][0] != "root" or any(isinstance(key, list) and key[0] != "arg" for key in node[2])
+    return node[0] not in ("arg", "var", "result")
 
 
 def _arithmetic(node: Node, scope: Scope) -> Any:

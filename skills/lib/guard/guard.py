@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from skills.lib.errors import EnvironmentProblem
-from skills.lib.guard.calls import is_line
+from skills.lib.guard.calls import is_line, is_of_shell
 from skills.lib.guard.decisions import Allow, Deny, Look, strictest
 from skills.lib.guard.expressions import Scope, evaluated
 from skills.lib.guard.picture import Picture, decoded, encoded
@@ -309,7 +309,7 @@ def _in_mode(mode: str, decision: Deny | Look) -> Allow | Deny | Look:
 
 def _exit_of(tool: str, result: Any) -> Any:
     """The exit code of a shell call, UNKNOWN if the host did not say it; 0 for any other call."""
-    return result.get("exit", UNKNOWN) if tool.startswith("shell") and isinstance(result, dict) else 0
+    return result.get("exit", UNKNOWN) if is_of_shell(tool) and isinstance(result, dict) else 0
 
 
 def _has_failed(tool: str, ok: bool, result: Any) -> bool:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from skills.lib.compact_json import loads
+from skills.lib.guard.calls import is_of_shell
 from skills.lib.guard.expressions import evaluated, path_of
 from skills.lib.guard.places import at_place, reduced
 from skills.lib.guard.values import ABSENT, UNKNOWN, Fault, child
@@ -19,7 +20,7 @@ def parsed_result(tool: str, result: Any) -> Any:
 
     A shell result without an exit, or with null, has an UNKNOWN one.
     """
-    if tool.startswith("shell"):
+    if is_of_shell(tool):
         if not isinstance(result, dict):
             result = {"output": result}
         return result if result.get("exit") is not None else {**result, "exit": UNKNOWN}

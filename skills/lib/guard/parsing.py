@@ -76,7 +76,7 @@ def _as_python(text: str) -> str:
         elif char == "." and not (
             before.isalnum() or before in ("_", ")", "]", "'", '"') or text[at + 1 : at + 2].isdigit()
         ):
-            made.append(_ROOT + ("." if text[at + 1 : at + 2].isidentifier() else ""))
+            made.append(_ROOT + ("." if text[at + 1 : at + 2].isidentifier() else " "))
             before, at = ".", at + 1
             continue
         elif char.isidentifier():
