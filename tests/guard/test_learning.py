@@ -236,3 +236,11 @@ def test_only_offered_tools_are_named() -> None:
     look = Guard([policy], offered=["call", "y"]).decide("call", {})
     assert isinstance(look, Look)
     assert look.tools == ("y",)
+
+
+def test_a_look_says_what_is_missing() -> None:
+    policy = of_data(tools={"call": {"needs": ["a.b > $n", "c"]}, "show": {"shows": {"a.b": "result"}}})
+    answer = Guard([policy]).decide("call", {})
+    assert isinstance(answer, Look)
+    assert answer.reason == "a.b, $n, c are not known yet"
+    assert answer.tools == ("show",)

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
         def shell_rules(self) -> list[tuple[str, list[str]]]: ...
 
+
 SHELL = "shell"
 _ADAPTED = ("args", "paths", "branch", "head", "tree")
 

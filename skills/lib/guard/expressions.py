@@ -115,7 +115,7 @@ def _argument(node: Node, scope: Scope) -> Any:
         value = scope.arguments[node[1]]
     except KeyError:
         value = UNKNOWN
-    if value is UNKNOWN:
+    if value is UNKNOWN or type(value) is OpenList:
         scope.missing.append(f"${node[1]}")
     return value
 

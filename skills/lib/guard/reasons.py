@@ -28,7 +28,9 @@ def look_of(file: str, unknown: list[tuple[list[Any], Scope]], offered: Collecti
     missing = [place for one, scope in unknown for place in missing_of(one, scope)]
     tools = [name for one, scope in unknown for name in tools_of(one, scope.missing, offered, tool)]
     where = f"{file}:{need[1]}"
-    return Look(tool, need[0], tuple(dict.fromkeys(missing)), tuple(dict.fromkeys(tools)), "", where)
+    names = tuple(dict.fromkeys(missing))
+    reason = f"{', '.join(names) or 'something'} {'is' if len(names) < 2 else 'are'} not known yet"
+    return Look(tool, need[0], names, tuple(dict.fromkeys(tools)), reason, where)
 
 
 def explained(
@@ -50,7 +52,8 @@ def reason_of(need: list[Any], value: Any, scope: Scope) -> str:
     if value is True:
         return f"{need[0]} is TRUE"
     if not is_false(value):
-        return f"{need[0]} is UNKNOWN: {', '.join(missing_of(need, scope)) or 'something'} is not known"
+        names = missing_of(need, scope)
+        return f"{need[0]} is UNKNOWN: {', '.join(names) or 'something'} {'is' if len(names) < 2 else 'are'} not known"
     if value is not False:
         return (
             f"{need[0]} is FALSE: it {'is not there' if value is ABSENT else f'is not a yes or no ({kind_of(value)})'}"

@@ -103,7 +103,25 @@ def test_paths_stay_inside_the_worktree(tmp_path: Path) -> None:
         assert host.ask("Bash", command=line) == SILENT, line
     for line in ("rm ../x", "rm -rf /", f"rm a.py {tmp_path}/x", "cd / && rm x", "sudo rm /etc/hosts"):
         assert "all(inside(p, %worktree) for p in $paths) is FALSE" in host.denied(line), line
-    assert host.denied('rm "$DIR"').startswith("look first: ")
+    unsaid = (
+        " What begins with $ depends on words that only a shell knows, or on what an earlier command of the line "
+        "changes: write the words out, in a line of its own."
+    )
+    for _ in range(2):
+        assert host.denied('rm "$DIR"') == f"look first: $paths is not known yet (lockstep.policy.yaml:7).{unsaid}\n"
+    way_out = "If it must be done all the same, a person does it at a terminal."
+    stuck = f"denied, because $paths is still not known (lockstep.policy.yaml:7).{unsaid} {way_out}\n"
+    assert host.denied('rm "$DIR"') == stuck
+
+
+def test_an_approval_that_nobody_gave(tmp_path: Path) -> None:
+    rules = {"answer": {"changes": {"approval.by": "$by"}}, "shell(deploy)": {"needs": ["approval.by == 'person'"]}}
+    host = Guarded(tmp_path, json.dumps({"tools": rules}))
+    for _ in range(2):
+        assert host.denied("deploy").startswith("look first: approval.by is not known yet")
+    assert host.denied("deploy").startswith(
+        "denied, because approval.by is still not known: no person answered a question of a run that this agent follows"
+    )
 
 
 def test_a_line_that_cannot_be_told_is_to_be_run_as_one_simple_command(tmp_path: Path) -> None:

@@ -82,9 +82,6 @@ def because(answer: Allow | Deny | Look) -> str:
     """Why a guard answers so, as a sentence; empty for a call that is allowed."""
     if isinstance(answer, Allow):
         return because(answer.reported) if answer.reported is not None else ""
-    if isinstance(answer, Look) and answer.missing:
-        verb = "is" if len(answer.missing) == 1 else "are"
-        return f"{', '.join(answer.missing)} {verb} not known yet{told_by(answer.tools)}"
     return answer.reason + told_by(answer.tools)
 
 

@@ -30,7 +30,8 @@ def answer(given: Deny | Look, event: Event) -> str:
         return f"look first: {given.reason} ({given.where}).{_shown_by(given, event)}"
     places = _listed(given.missing)
     are = "is" if len(given.missing) == 1 else "are"
-    return f"look first: {places} {are} not known yet ({given.where}).{_shown_by(given, event)}"
+    how = _shown_by(given, event) if _places(given) else ""
+    return f"look first: {places} {are} not known yet ({given.where}).{how}{_unsaid(given)}"
 
 
 def _stuck(given: Stuck, event: Event) -> str:
@@ -38,11 +39,33 @@ def _stuck(given: Stuck, event: Event) -> str:
         why = given.reason if given.need else f"{given.reason}; {REMEDY}"
         return f"denied, because {why} ({given.where}). {_BY_A_PERSON}"
     places, are = _listed(given.missing), "is" if len(given.missing) == 1 else "are"
+    if not _places(given):
+        return f"denied, because {places} {are} still not known ({given.where}).{_unsaid(given)} {_BY_A_PERSON}"
+    if given.tools == ("answer",):
+        why = "no person answered a question of a run that this agent follows"
+        return f"denied, because {places} {are} still not known: {why} ({given.where}). {_BY_A_PERSON}"
     shown = f" though {_tools(given.tools, event.host)} should show it" if given.tools else ""
     return (
         f"denied, because {places} {are} still not known{shown} ({given.where}): the host did not say how it ended, or "
         "its result does not have it. The way out: lockstep gateway run NAME of a command in lockstep.gateway.yaml "
         f"says itself how it ended. {_BY_A_PERSON}"
+    )
+
+
+def _places(given: Look) -> list[str]:
+    """What is missing but for arguments, which no tool shows."""
+    return [name for name in given.missing if not name.startswith("$")]
+
+
+def _unsaid(given: Look) -> str:
+    """How arguments become known that the call does not say; empty if none is missing."""
+    if len(_places(given)) == len(given.missing):
+        return ""
+    if not given.rule.startswith("shell("):
+        return " The call does not have what begins with $: make it with these arguments."
+    return (
+        " What begins with $ depends on words that only a shell knows, or on what an earlier command of the line "
+        "changes: write the words out, in a line of its own."
     )
 
 
